@@ -33,8 +33,9 @@ await Promise.all([
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as apusCreateRequire } from 'node:module';\nconst require = apusCreateRequire(import.meta.url);",
     },
-    // `lmdb` is native, and loaded only with `--data`; the AWS SDK only by commands that speak to AWS.
-    external: ['bufferutil', 'utf-8-validate', 'lmdb', '@aws-sdk/client-*'],
+    // `lmdb` is native, and loaded only with `--data`; the client of Kafka, which reads a file beside it, only for a
+    // bridge to Kafka; the AWS SDK only by commands that speak to AWS.
+    external: ['bufferutil', 'utf-8-validate', 'lmdb', '@platformatic/kafka', '@aws-sdk/client-*'],
   }),
   // Without its folder the broker runs, and says that there is no page.
   existsSync(webClient) &&

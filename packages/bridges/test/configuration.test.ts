@@ -140,6 +140,120 @@ describe('a bridge to an MQTT broker', () => {
   });
 });
 
+describe('a bridge to Kafka', () => {
+  const IN = { topic: 'prices', to: 'prices/{key}' };
+  const OUT = { filter: 'orders/+/new', topic: 'orders', key: '{2}' };
+  const kafka = (fields: object = {}, connection: object = {}) => ({
+    bridges: [
+      { name: 'market', kafka: { brokers: ['kafka.example:9092'], ...connection }, in: [IN], ...fields },
+    ],
+  });
+
+  test('has defaults for everything but its brokers and its topics', () => {
+    expect(read(kafka({ out: [{ filter: 'events/#', topic: 'events' }] }))[0]).toMatchObject({
+      kind: 'kafka',
+      group: 'apus-market',
+      from: 'earliest',
+      waitSeconds: 10,
+      in: [{ topic: 'prices', to: { text: 'prices/{key}', names: ['key'] }, qos: 1, retain: false }],
+      out: [{ filter: 'events/#', topic: 'events', key: { text: '{topic}' } }],
+    });
+  });
+
+  const wrong: readonly (readonly [string, unknown, string])[] = [
+    ['no brokers', kafka({}, { brokers: undefined }), 'bridges[0].kafka.brokers is missing'],
+    [
+      'a broker without a port',
+      kafka({}, { brokers: ['kafka'] }),
+      'kafka.brokers has to be addresses as "kafka.example:9092", not "kafka"',
+    ],
+    ['a port that is none', kafka({}, { brokers: ['kafka:99999'] }), 'not "kafka:99999"'],
+    ['no topics', kafka({ in: [] }), 'bridges[0].in and "out" are empty'],
+    [
+      'a name that Kafka does not take',
+      kafka({ in: [{ ...IN, topic: 'a/b' }] }),
+      'in[0].topic has to have 1 to 249 letters',
+    ],
+    [
+      'another placeholder',
+      kafka({ in: [{ ...IN, to: 'p/{id}' }] }),
+      'in[0].to has no placeholder {id}: there are {key}',
+    ],
+    ['an open brace', kafka({ in: [{ ...IN, to: 'p/{key' }] }), 'in[0].to has a brace that is not closed'],
+    [
+      'a wildcard',
+      kafka({ in: [{ ...IN, to: 'p/+' }] }),
+      'in[0].to is no topic of MQTT. A topic name has no wildcards',
+    ],
+    ['U+0000', kafka({ in: [{ ...IN, to: 'p/\0' }] }), 'A topic name has no U+0000'],
+    [
+      "the broker's own topics",
+      kafka({ in: [{ ...IN, to: '$SYS/{key}' }] }),
+      "begins with $: such topics are the broker's own",
+    ],
+    [
+      'a Kafka topic twice',
+      kafka({ in: [IN, { ...IN, to: 'x' }] }),
+      'in[1] has topics in common with b.json: bridges[0].in[0]',
+    ],
+    [
+      'two Kafka topics in one of MQTT',
+      kafka({ in: [IN, { topic: 'other', to: 'prices/x/{key}' }] }),
+      'in[1] has topics in common',
+    ],
+    ['a filter that is none', kafka({ out: [{ ...OUT, filter: 'a#' }] }), 'out[0].filter is no topic filter'],
+    [
+      'a level that is not there',
+      kafka({ out: [{ ...OUT, key: '{2}{4}' }] }),
+      'out[0].key has no placeholder {4}',
+    ],
+    [
+      'two topics in one key',
+      kafka({ out: [{ ...OUT, key: '{1}' }] }),
+      'out[0].key maps two topics onto one: level 2 of orders/+/new is not in it. Add {2}, or "merge": true',
+    ],
+    [
+      'a key that does not tell what # stands for',
+      kafka({ out: [{ filter: 'a/#', topic: 'x', key: '{1}' }] }),
+      'Add {topic}',
+    ],
+    [
+      'a topic that leaves twice',
+      kafka({ out: [OUT, { filter: '#', topic: 'all' }] }),
+      'out[1] has topics in common with',
+    ],
+    [
+      'a way round',
+      kafka({ out: [{ filter: 'prices/#', topic: 'prices' }] }),
+      'would send messages round: prices comes in as prices/#',
+    ],
+    [
+      'SASL without a password',
+      kafka({}, { sasl: { mechanism: 'PLAIN', username: 'a' } }),
+      'kafka.sasl.password is missing',
+    ],
+    [
+      'another mechanism',
+      kafka({}, { sasl: { mechanism: 'GSSAPI' } }),
+      'sasl.mechanism has to be one of "PLAIN"',
+    ],
+    [
+      'a wait that is too long',
+      kafka({}, { waitSeconds: 100 }),
+      'kafka.waitSeconds has to be a whole number from 1 to 60',
+    ],
+  ];
+  test.each(wrong)('is refused with %s, and the message says where', (_what, value, message) => {
+    expect(() => read(value)).toThrow(message);
+  });
+
+  test('may merge topics where that is meant, and keep those of Kafka apart by their names', () => {
+    expect(read(kafka({ out: [{ ...OUT, key: '{1}', merge: true }] }))).toHaveLength(1);
+    const named = ['a', 'b'].map((topic) => ({ topic, to: '{topic}/{key}' }));
+    expect(read(kafka({ in: named }))).toHaveLength(1);
+  });
+});
+
 describe('certificates', () => {
   /** Of today, so that it has expired by 2030. */
   function withCertificate(): string {

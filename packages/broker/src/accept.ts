@@ -48,7 +48,9 @@ export type AcceptOutcome =
   /** So many publish to one topic of a stream that the message found no place in its log. */
   | 'stream-contended'
   /** A room, or one of the limits on rooms, has no place for the member. */
-  | `presence-${PresenceRefusal}`;
+  | `presence-${PresenceRefusal}`
+  /** The system that the message leaves for does not take it now. */
+  | 'outlet-refused';
 
 export interface AcceptOptions {
   /** The publisher that is charged for the deliveries. @default none */
@@ -99,12 +101,24 @@ export function* accept(
   message: Message,
   options: AcceptOptions = {},
 ): Flow<AcceptOutcome> {
+  if (!(yield* leaves(context, tenant, message, options))) return 'outlet-refused';
   if (message.retain) {
     if (message.payload.length > 0 && isMemoryFull(context, message, options)) return 'memory-full';
     yield* flush(context, message.topic);
     return yield* underWay(retainAndForward(context, tenant, message, options));
   }
   return yield* forward(context, tenant, message, options);
+}
+
+/** First: a publisher that is refused sends again, and subscribers should not get the message twice. */
+function* leaves(
+  { ports: { outlet } }: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+): Flow<boolean> {
+  const taken = outlet?.take(tenant, message, hasAnswer(message, options));
+  return taken === undefined || (yield* waitFor(taken));
 }
 
 /**

@@ -198,6 +198,8 @@ function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
       return 'as much waits for the clients of this tenant as may; try again later';
     case 'backlog-full':
       return 'too much waits to be delivered; try again later';
+    case 'outlet-refused':
+      return 'the system that the message goes to does not take it now; try again later';
     case 'stream-contended':
       return 'more is published to one topic of a stream than its log takes; try again later';
     case 'retained-quota-exceeded':

@@ -202,6 +202,7 @@ const OUTCOME_CODES = {
   'presence-rooms-full': ReasonCode.QuotaExceeded,
   'presence-owners-full': ReasonCode.QuotaExceeded,
   'presence-memory-full': ReasonCode.QuotaExceeded,
+  'outlet-refused': ReasonCode.QuotaExceeded,
 } as const;
 
 /** Refusals that a person will want to understand. */
@@ -236,6 +237,7 @@ const REASONS_FOR_NOW = {
   'writes-exceeded': 'the publisher has had too much retained',
   'memory-full': 'there is no memory for more messages',
   'tenant-queues-full': 'as much waits for the clients of this tenant as may',
+  'outlet-refused': 'the system that the message goes to does not take it now',
   'stream-contended': 'more is published to one topic of a stream than its log takes',
 } as const;
 

@@ -34,6 +34,20 @@ describe('apus bridge check', () => {
     });
   });
 
+  test('the built command has what a bridge to Kafka needs', async () => {
+    const kafka = { brokers: ['127.0.0.1:1'] };
+    const path = file({
+      bridges: [{ name: 'market', kafka, in: [{ topic: 'prices', to: 'prices/{key}' }] }],
+    });
+    expect((await built.run(['bridge', 'check', path])).stdout).toBe(
+      'market  kafka 127.0.0.1:1  in: 1, out: 0\n',
+    );
+    const { pageUrl, stop } = await built.serve(['--bridges', path]);
+    const response = await fetch(new URL('/api/v5/bridges', pageUrl));
+    expect(await response.json()).toMatchObject({ data: [{ name: 'market', type: 'kafka' }] });
+    expect(await stop()).toMatchObject({ code: 0 });
+  });
+
   test('wants a file, and has a help', async () => {
     expect(await built.run(['bridge', 'check'])).toMatchObject({ code: 2 });
     expect((await built.run(['bridge', '--help'])).stdout).toContain('apus bridge check FILE');

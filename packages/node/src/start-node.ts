@@ -18,7 +18,7 @@ import { apiRoutes } from './api/routes.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
-import { bridgesContext, type RunningBridges } from './bridges/bridges.ts';
+import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
@@ -96,12 +96,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const rateQuota = new RateQuota(resolved.quotas, clock);
   const throttle = new Throttle(clock);
   const locals = new LocalLinks();
+  const outlet = resolved.openBridges && new BridgesOutlet();
   const composed = await composeBroker(
     resolved,
     access,
     opened,
     memory,
-    new NodeConnections(links, clock, locals),
+    { node: new NodeConnections(links, clock, locals), outlet },
     log,
     meter,
     drops,
@@ -147,9 +148,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const { stores, bans: list, banStore: store } = opened;
   const banKeeper = new BanKeeper({ list, store, stores, broker, links, log });
   await banKeeper.enforceAll();
-  let bridges: RunningBridges | undefined;
   const routes = apiRoutes({
-    bridges: (tenant) => bridges?.list(tenant) ?? [],
+    bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
     stores,
     bans: banKeeper,
     broker,
@@ -169,10 +169,10 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     const { maximumPacketSize, topicLevelsMax } = resolved.broker.limits;
     const parts = { broker, stores, locals, connectionId, maximumPacketSize, topicLevelsMax, clock, log };
     // Before the first client, so that no message passes by them.
-    bridges = await resolved.openBridges?.(bridgesContext(parts));
+    if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
     await listen(server, host, resolved.port);
   } catch (error) {
-    await bridges?.stop();
+    await outlet?.bridges?.stop();
     await gateway?.stop();
     await opened.close();
     throw error;
@@ -189,11 +189,12 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
 
   const stop = async (): Promise<void> => {
     listener.stop();
+    // First: what another process of the group could bring to clients that are there is not for those that have to go.
+    await outlet?.bridges?.stop();
     await disconnectAll(links, resolved);
     sweep.stop();
     throttle.stop();
     for (const { users } of access.usersFiles) users.stop();
-    await bridges?.stop();
     await gateway?.stop();
     timers.stop();
     ticker.stop();
@@ -248,7 +249,7 @@ async function composeBroker(
   access: Access,
   opened: OpenedStores,
   memory: Memory,
-  node: NodeConnections,
+  { node, outlet }: { readonly node: NodeConnections; readonly outlet: BridgesOutlet | undefined },
   log: Log,
   meter: TrafficMeter,
   drops: DropMeter,
@@ -266,6 +267,7 @@ async function composeBroker(
       streams: { declared: options.streams, store: opened.stores.streamStore },
     }),
     nodeName: NODE_NAME,
+    ...(outlet !== undefined && { outlet }),
     memory,
     deliveryQuota: rateQuota,
     drops,

@@ -1,4 +1,5 @@
 import { ConfigurationError, Fields } from '@apus/identity';
+import { type KafkaBridgeConfiguration, readKafkaBridge } from './kafka.ts';
 import { type MqttBridgeConfiguration, readMqttBridge } from './mqtt.ts';
 import type { Place } from './place.ts';
 
@@ -8,7 +9,7 @@ export const BRIDGES_MAX = 32;
 /** Of a bridge: it stands in a client identifier, in a topic of nobody, and in the API. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
-export type BridgeConfiguration = MqttBridgeConfiguration;
+export type BridgeConfiguration = MqttBridgeConfiguration | KafkaBridgeConfiguration;
 
 /** What every bridge has. */
 export interface BridgeCommon {
@@ -43,8 +44,11 @@ export function readBridges(value: unknown, place: Place): readonly BridgeConfig
 }
 
 function readBridge(value: unknown, place: Place): BridgeConfiguration {
-  const fields = new Fields(value, place.where, [...COMMON_FIELDS, 'mqtt', 'in', 'out']);
-  return readMqttBridge(fields, readCommon(fields), place);
+  const kind = typeof value === 'object' && value !== null && 'kafka' in value ? 'kafka' : 'mqtt';
+  const fields = new Fields(value, place.where, [...COMMON_FIELDS, kind, 'in', 'out']);
+  if (fields.raw(kind) === undefined) fields.fail('mqtt', 'is missing: a bridge has "mqtt" or "kafka".');
+  const common = readCommon(fields);
+  return kind === 'kafka' ? readKafkaBridge(fields, common, place) : readMqttBridge(fields, common, place);
 }
 
 function readCommon(fields: Fields): BridgeCommon {

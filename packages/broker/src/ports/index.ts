@@ -9,6 +9,7 @@ import type { HoldingQuota } from './holding-quota.ts';
 import type { Log } from './log.ts';
 import type { Memory } from './memory.ts';
 import type { Outbox } from './outbox.ts';
+import type { Outlet } from './outlet.ts';
 import type { Presence } from './presence.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
@@ -33,6 +34,8 @@ export interface Ports extends Stores {
   readonly fanOut?: FanOut;
   /** Absent where each message is delivered in the call that brings it. */
   readonly outbox?: Outbox;
+  /** Absent where no message leaves for another system. */
+  readonly outlet?: Outlet;
   /** Absent where a publisher may cause any number of deliveries. */
   readonly deliveryQuota?: DeliveryQuota;
   /** Absent where drops are not counted. */
@@ -75,6 +78,7 @@ export type * from './links.ts';
 export type * from './log.ts';
 export type * from './memory.ts';
 export type * from './outbox.ts';
+export type * from './outlet.ts';
 export type * from './page.ts';
 export type * from './presence.ts';
 export type * from './queues.ts';

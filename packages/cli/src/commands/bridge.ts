@@ -21,6 +21,7 @@ export const bridge: Command = {
   },
 };
 
-function lineOf({ name, url, in: into, out }: BridgeConfiguration): string {
-  return `${name}  ${url}  in: ${into.length}, out: ${out.length}`;
+function lineOf(bridge: BridgeConfiguration): string {
+  const remote = bridge.kind === 'kafka' ? `kafka ${bridge.brokers.join(',')}` : bridge.url;
+  return `${bridge.name}  ${remote}  in: ${bridge.in.length}, out: ${bridge.out.length}`;
 }

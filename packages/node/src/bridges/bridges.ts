@@ -1,4 +1,4 @@
-import type { Awaitable, Broker, Log, PublishReceipt, PublishRequest } from '@apus/broker';
+import type { Awaitable, Broker, Log, Message, Outlet, PublishReceipt, PublishRequest } from '@apus/broker';
 import type { Violation } from '@apus/mqtt';
 import type { Scheduler } from '../scheduler.ts';
 import type { LocalStores } from '../stores.ts';
@@ -43,11 +43,22 @@ export interface BridgesContext {
 export interface RunningBridges {
   /** For `GET /api/v5/bridges`. */
   list(tenant: string): Awaitable<readonly object[]>;
+  /** Where messages leave before their publishers are answered. @default nothing does so */
+  readonly outlet?: Outlet | undefined;
   stop(): Promise<void>;
 }
 
 /** Starts bridges: `apus serve --bridges FILE` brings those of a file. It must not wait for another system. */
 export type OpenBridges = (context: BridgesContext) => Promise<RunningBridges>;
+
+/** The outlet of bridges that are started after the broker. */
+export class BridgesOutlet implements Outlet {
+  bridges: RunningBridges | undefined;
+
+  take(tenant: string, message: Message, isAnswered: boolean): Awaitable<boolean> | undefined {
+    return this.bridges?.outlet?.take(tenant, message, isAnswered);
+  }
+}
 
 interface Parts extends Pick<BridgesContext, 'maximumPacketSize' | 'topicLevelsMax' | 'clock' | 'log'> {
   readonly broker: Broker;

@@ -1,0 +1,193 @@
+import { ConfigurationError, Fields } from '@apus/identity';
+import { intersects, type QoS, validateTopicFilter, validateTopicName } from '@apus/mqtt';
+import type { BridgeCommon } from './configuration.ts';
+import { countOf, qosOf } from './numbers.ts';
+import { type Place, secretOf } from './place.ts';
+import { filled, type Template, templateOf } from './template.ts';
+import { type TlsConfiguration, tlsOf } from './tls.ts';
+
+/** Records of one Kafka topic as messages. */
+export interface KafkaInMapping {
+  readonly topic: string;
+  /** The MQTT topic, with `{key}`, `{topic}` and `{partition}`. */
+  readonly to: Template;
+  readonly qos: QoS;
+  /** For compacted topics: the last value of a key is retained, and a record without a value removes it. */
+  readonly retain: boolean;
+}
+
+/** Messages as records of one Kafka topic. */
+export interface KafkaOutMapping {
+  readonly filter: string;
+  readonly topic: string;
+  /** The key, with `{topic}` for the MQTT topic, and `{1}`, `{2}`, … for its levels. */
+  readonly key: Template;
+}
+
+export interface SaslConfiguration {
+  readonly mechanism: 'PLAIN' | 'SCRAM-SHA-256' | 'SCRAM-SHA-512';
+  readonly username: string;
+  readonly password: string;
+}
+
+/** A bridge to a cluster of Kafka. */
+export interface KafkaBridgeConfiguration extends BridgeCommon {
+  readonly kind: 'kafka';
+  /** `host:port` of some of them. */
+  readonly brokers: readonly string[];
+  readonly clientId: string;
+  /** The consumer group. */
+  readonly group: string;
+  /** Where a group that has no offsets begins. */
+  readonly from: 'earliest' | 'latest';
+  readonly tls: TlsConfiguration | undefined;
+  readonly sasl: SaslConfiguration | undefined;
+  /** How long a publisher waits for Kafka before it is refused. */
+  readonly waitSeconds: number;
+  /** Larger records are refused before Kafka would refuse them. */
+  readonly recordBytesMax: number;
+  readonly in: readonly KafkaInMapping[];
+  readonly out: readonly KafkaOutMapping[];
+}
+
+const CONNECTION_FIELDS = [
+  ...['brokers', 'clientId', 'group', 'from', 'tls', 'sasl', 'waitSeconds', 'recordBytesMax'],
+];
+const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
+const KAFKA_TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
+const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/;
+const WAIT_SECONDS = 10;
+const WAIT_SECONDS_MAX = 60;
+/** Below `max.message.bytes` of Kafka as it comes, 1,048,588, which counts headers and framing. */
+const RECORD_BYTES_MAX = 1_000_000;
+const RECORD_BYTES_MAX_MAX = 100_000_000;
+
+export function readKafkaBridge(
+  fields: Fields,
+  common: BridgeCommon,
+  place: Place,
+): KafkaBridgeConfiguration {
+  const connection = new Fields(fields.raw('kafka'), `${fields.where}.kafka`, CONNECTION_FIELDS);
+  const bridge: KafkaBridgeConfiguration = {
+    ...common,
+    kind: 'kafka',
+    brokers: brokersOf(connection),
+    clientId: connection.text('clientId') ?? `apus-${common.name}`,
+    group: connection.text('group') ?? `apus-${common.name}`,
+    from: connection.oneOf('from', ['earliest', 'latest']) ?? 'earliest',
+    tls: tlsOf(connection, place),
+    sasl: saslOf(connection, place),
+    waitSeconds: countOf(connection, 'waitSeconds', 1, WAIT_SECONDS_MAX, WAIT_SECONDS),
+    recordBytesMax: countOf(connection, 'recordBytesMax', 1, RECORD_BYTES_MAX_MAX, RECORD_BYTES_MAX),
+    in: (fields.list('in') ?? []).map((each, index) => readIn(each, `${fields.where}.in[${index}]`)),
+    out: (fields.list('out') ?? []).map((each, index) => readOut(each, `${fields.where}.out[${index}]`)),
+  };
+  checkMappings(bridge, fields);
+  return bridge;
+}
+
+function brokersOf(fields: Fields): readonly string[] {
+  const brokers =
+    fields.texts('brokers') ?? fields.fail('brokers', 'is missing: addresses as "kafka.example:9092".');
+  for (const broker of brokers) {
+    const [, , port = ''] = ADDRESS.exec(broker) ?? [];
+    if (Number(port) < 1 || Number(port) > 65_535 || port === '')
+      fields.fail('brokers', `has to be addresses as "kafka.example:9092", not ${JSON.stringify(broker)}.`);
+  }
+  return brokers;
+}
+
+function saslOf(parent: Fields, place: Place): SaslConfiguration | undefined {
+  const value = parent.raw('sasl');
+  if (value === undefined) return undefined;
+  const fields = new Fields(value, `${parent.where}.sasl`, ['mechanism', 'username', 'password']);
+  return {
+    mechanism:
+      fields.oneOf('mechanism', MECHANISMS) ??
+      fields.fail('mechanism', `is one of ${MECHANISMS.join(', ')}.`),
+    username: fields.requiredText('username', 'SASL needs one.'),
+    password: secretOf(fields, 'password', place) ?? fields.fail('password', 'is missing: SASL needs one.'),
+  };
+}
+
+function kafkaTopicOf(fields: Fields): string {
+  const topic = fields.requiredText('topic', 'the Kafka topic.');
+  if (KAFKA_TOPIC.test(topic) && topic !== '.' && topic !== '..') return topic;
+  return fields.fail('topic', 'has to have 1 to 249 letters, digits, ".", "_" and "-", as Kafka wants.');
+}
+
+function readIn(value: unknown, where: string): KafkaInMapping {
+  const fields = new Fields(value, where, ['topic', 'to', 'qos', 'retain']);
+  const topic = kafkaTopicOf(fields);
+  const text = fields.requiredText('to', 'the MQTT topic, as prices/{key}.');
+  const known = '{key}, {topic} and {partition}';
+  const to = templateOf(fields, 'to', text, (name) => ['key', 'topic', 'partition'].includes(name), known);
+  const invalid = validateTopicName(filled(to, () => 'x'));
+  if (invalid !== undefined) fields.fail('to', `is no topic of MQTT. ${invalid.reason}.`);
+  if (text.startsWith('$')) fields.fail('to', "begins with $: such topics are the broker's own.");
+  return { topic, to, qos: qosOf(fields, 1), retain: fields.flag('retain') ?? false };
+}
+
+function readOut(value: unknown, where: string): KafkaOutMapping {
+  const fields = new Fields(value, where, ['filter', 'topic', 'key', 'merge']);
+  const filter = fields.requiredText('filter', 'the MQTT topics that leave, as orders/#.');
+  const invalid = validateTopicFilter(filter);
+  if (invalid !== undefined) fields.fail('filter', `is no topic filter. ${invalid.reason}.`);
+  if (filter.startsWith('$')) fields.fail('filter', "begins with $: such topics are the broker's own.");
+  const levels = filter.split('/');
+  const allows = (name: string) =>
+    name === 'topic' || (/^[1-9]\d?$/.test(name) && mayHave(levels, Number(name)));
+  const known = '{topic}, and {1}, {2}, … for its levels';
+  const key = templateOf(fields, 'key', fields.text('key') ?? '{topic}', allows, known);
+  const lost = levels.findIndex((level, at) => isLost(level, at, key.names));
+  if (lost !== -1 && fields.flag('merge') !== true)
+    fields.fail(
+      'key',
+      `maps two topics onto one: level ${lost + 1} of ${filter} is not in it. Add {${levels[lost] === '#' ? 'topic' : lost + 1}}, or "merge": true if that is meant.`,
+    );
+  return { filter, topic: kafkaTopicOf(fields), key };
+}
+
+function mayHave(levels: readonly string[], number: number): boolean {
+  return number <= levels.length || levels.at(-1) === '#';
+}
+
+/** A wildcard level that the key does not tell. */
+function isLost(level: string, at: number, names: readonly string[]): boolean {
+  if (names.includes('topic')) return false;
+  return level === '#' || (level === '+' && !names.includes(String(at + 1)));
+}
+
+function checkMappings({ in: into, out }: KafkaBridgeConfiguration, fields: Fields): void {
+  const { where } = fields;
+  if (into.length + out.length === 0) fields.fail('in', 'and "out" are empty: nothing would cross.');
+  for (const [index, one] of into.entries()) {
+    const other = into.findIndex(
+      (each, at) => at < index && (each.topic === one.topic || intersects(targetOf(each), targetOf(one))),
+    );
+    if (other !== -1)
+      throw new ConfigurationError(
+        `${where}.in[${index}] has topics in common with ${where}.in[${other}]: both read ${one.topic}, or both lead to topics of ${targetOf(one)}.`,
+      );
+  }
+  for (const [index, one] of out.entries()) {
+    const other = out.findIndex((each, at) => at < index && intersects(each.filter, one.filter));
+    if (other !== -1)
+      throw new ConfigurationError(
+        `${where}.out[${index}] has topics in common with ${where}.out[${other}].`,
+      );
+    const back = into.find(({ topic }) => topic === one.topic);
+    if (back !== undefined && intersects(targetOf(back), one.filter))
+      throw new ConfigurationError(
+        `${where}.out[${index}] and "in" would send messages round: ${one.topic} comes in as ${targetOf(back)}, and ${one.filter} goes out to it.`,
+      );
+  }
+}
+
+/** A filter that matches what a template makes: a key may have more than one level. */
+function targetOf({ to, topic }: KafkaInMapping): string {
+  const parts = filled(to, (name) => (name === 'topic' ? topic : `{${name}}`)).split('/');
+  const keyAt = parts.findIndex((part) => part.includes('{key}'));
+  const levels = parts.map((part) => (part.includes('{') ? '+' : part));
+  return (keyAt === -1 ? levels : [...levels.slice(0, keyAt), '#']).join('/');
+}

@@ -1,0 +1,150 @@
+import type { BridgesContext } from '@apus/node';
+import { ProduceAcks, Producer } from '@platformatic/kafka';
+import type { StateKeeper } from '../bridge.ts';
+import type { KafkaBridgeConfiguration } from '../configuration/kafka.ts';
+import { connectionOptions, textOf } from './connection.ts';
+import { type OutgoingRecord, recordBytes } from './record.ts';
+
+/** Records that wait for Kafka, and their bytes. Beyond it publishers are refused at once. */
+export const WAITING_MAX = 10_000;
+export const WAITING_BYTES_MAX = 32 * 1024 * 1024;
+/** Of one call. */
+const BATCH_MAX = 500;
+const BATCH_BYTES_MAX = 900_000;
+/** Until the next attempt, where Kafka did not take a batch. */
+const RETRY_MS = 300;
+
+interface Waiting {
+  readonly record: OutgoingRecord;
+  readonly bytes: number;
+  /** Absent: no publisher waits. */
+  readonly settle: ((isTaken: boolean) => void) | undefined;
+  /** Its publisher has been refused. */
+  isGivenUp: boolean;
+}
+
+/** Records to Kafka, in the order in which they came: one call at a time, with all that waits in it. */
+export class KafkaSink {
+  readonly #configuration: KafkaBridgeConfiguration;
+  readonly #context: BridgesContext;
+  readonly #state: StateKeeper;
+  #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
+  #waiting: Waiting[] = [];
+  #waitingBytes = 0;
+  #isSending = false;
+  #isStopped = false;
+
+  constructor(configuration: KafkaBridgeConfiguration, context: BridgesContext, state: StateKeeper) {
+    this.#configuration = configuration;
+    this.#context = context;
+    this.#state = state;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Whether the record is not refused at once. */
+  takes(record: OutgoingRecord): boolean {
+    const bytes = recordBytes(record);
+    if (this.#isStopped || bytes > this.#configuration.recordBytesMax) return false;
+    return this.#waiting.length < WAITING_MAX && this.#waitingBytes + bytes <= WAITING_BYTES_MAX;
+  }
+
+  /** True when Kafka has the record on all replicas that it asks for; false when it had not in time. */
+  send(record: OutgoingRecord): Promise<boolean> {
+    return new Promise((resolve) => {
+      const settle = (isTaken: boolean): void => {
+        cancel();
+        resolve(isTaken);
+      };
+      const each: Waiting = { record, bytes: recordBytes(record), settle, isGivenUp: false };
+      const cancel = this.#context.clock.after(this.#configuration.waitSeconds * 1000, () => {
+        each.isGivenUp = true;
+        resolve(false);
+      });
+      this.#add(each);
+    });
+  }
+
+  /** For a publisher that does not wait. */
+  post(record: OutgoingRecord): void {
+    this.#add({ record, bytes: recordBytes(record), settle: undefined, isGivenUp: false });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    for (const { settle } of this.#waiting) settle?.(false);
+    this.#waiting = [];
+    await this.#discard();
+  }
+
+  #add(each: Waiting): void {
+    this.#waiting.push(each);
+    this.#waitingBytes += each.bytes;
+    if (!this.#isSending) void this.#sendAll();
+  }
+
+  async #sendAll(): Promise<void> {
+    this.#isSending = true;
+    while (this.#waiting.length > 0 && !this.#isStopped) {
+      this.#forgetRefused();
+      const batch = this.#batch();
+      if (batch.length > 0) await this.#sendBatch(batch);
+    }
+    this.#isSending = false;
+  }
+
+  async #sendBatch(batch: readonly Waiting[]): Promise<void> {
+    try {
+      await this.#produce(batch);
+      this.#state.set('connected');
+      this.#remove(batch);
+      for (const { settle } of batch) settle?.(true);
+    } catch (error) {
+      if (this.#isStopped) return;
+      this.#state.set('disconnected', textOf(error));
+      // After a failure the numbers of an idempotent producer may not fit any more.
+      await this.#discard();
+      await new Promise<void>((resolve) => this.#context.clock.after(RETRY_MS, resolve));
+    }
+  }
+
+  async #produce(batch: readonly Waiting[]): Promise<void> {
+    this.#producer ??= new Producer<Buffer, Buffer, Buffer, Buffer>({
+      ...connectionOptions(this.#configuration),
+      idempotent: true,
+      acks: ProduceAcks.ALL,
+      autocreateTopics: false,
+    });
+    await this.#producer.send({ messages: batch.map(({ record }) => record) });
+  }
+
+  #batch(): readonly Waiting[] {
+    const batch: Waiting[] = [];
+    let bytes = 0;
+    for (const each of this.#waiting) {
+      if (batch.length === BATCH_MAX || (batch.length > 0 && bytes + each.bytes > BATCH_BYTES_MAX)) break;
+      batch.push(each);
+      bytes += each.bytes;
+    }
+    return batch;
+  }
+
+  #forgetRefused(): void {
+    this.#remove(this.#waiting.filter(({ isGivenUp }) => isGivenUp));
+  }
+
+  #remove(some: readonly Waiting[]): void {
+    if (some.length === 0) return;
+    const gone = new Set(some);
+    for (const { bytes } of some) this.#waitingBytes -= bytes;
+    this.#waiting = this.#waiting.filter((each) => !gone.has(each));
+  }
+
+  async #discard(): Promise<void> {
+    const producer = this.#producer;
+    this.#producer = undefined;
+    await producer?.close().catch(() => {});
+  }
+}

@@ -1,0 +1,303 @@
+import { Admin, Consumer, type Message, Producer } from '@platformatic/kafka';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import {
+  bridgedNode,
+  clientFor,
+  collector,
+  statusOf,
+  untilConnected,
+} from '../../packages/bridges/test/support/bridged.ts';
+import { unique } from '../support/unique.ts';
+import { kafkaOrSkip } from './kafka-or-skip.ts';
+
+const kafka = await kafkaOrSkip();
+const brokers = [kafka?.address ?? ''];
+const client = { clientId: 'test', bootstrapBrokers: brokers, retries: 20, retryDelay: 300 };
+const ARRIVAL = { timeout: 60_000, interval: 50 };
+type Bytes = Buffer;
+
+async function topicWith(partitions: number): Promise<string> {
+  const topic = unique('topic');
+  const admin = new Admin(client);
+  await admin.createTopics({ topics: [topic], partitions, replicas: 1 });
+  await admin.close();
+  return topic;
+}
+
+function producer(): Producer<Bytes, Bytes, Bytes, Bytes> {
+  const made = new Producer<Bytes, Bytes, Bytes, Bytes>({ ...client, autocreateTopics: false });
+  onTestFinished(async () => {
+    await Promise.resolve(made.close()).catch(() => {});
+  });
+  return made;
+}
+
+interface Given {
+  readonly key?: string | Buffer;
+  readonly value?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly partition?: number;
+}
+
+async function produce(topic: string, records: readonly Given[], by = producer()): Promise<void> {
+  const messages = records.map(({ key, value, headers = {}, partition }) => ({
+    topic,
+    ...(key !== undefined && { key: Buffer.from(key) }),
+    ...(value !== undefined && { value: Buffer.from(value) }),
+    headers: new Map(Object.entries(headers).map(([name, each]) => [Buffer.from(name), Buffer.from(each)])),
+    ...(partition !== undefined && { partition }),
+  }));
+  await by.send({ messages });
+}
+
+/** Everything of a topic, from its beginning on. */
+async function consumed(topic: string): Promise<readonly Message<Bytes, Bytes, Bytes, Bytes>[]> {
+  const records: Message<Bytes, Bytes, Bytes, Bytes>[] = [];
+  const consumer = new Consumer<Bytes, Bytes, Bytes, Bytes>({ ...client, groupId: unique('reader') });
+  const stream = await consumer.consume({ topics: [topic], mode: 'earliest', autocommit: false });
+  stream.on('data', (record) => records.push(record));
+  stream.on('error', () => {});
+  onTestFinished(async () => {
+    await Promise.resolve(consumer.close(true)).catch(() => {});
+  });
+  return records;
+}
+
+function headersOf(record: Message<Bytes, Bytes, Bytes, Bytes> | undefined): Record<string, string> {
+  const pairs = [...(record?.headers ?? [])].map(([name, value]) => [name.toString(), value.toString()]);
+  return Object.fromEntries(pairs);
+}
+
+const numbers = (count: number) => Array.from({ length: count }, (_, index) => String(index));
+
+describe.skipIf(kafka === undefined)('from Kafka', () => {
+  const bridged = (topic: string, fields: object = {}, options = {}) =>
+    bridgedNode(
+      { kafka: { brokers, group: `apus-${topic}` }, in: [{ topic, to: 'prices/{key}', ...fields }] },
+      options,
+    );
+
+  test('a record is a message: key in the topic, headers as user properties', async () => {
+    const topic = await topicWith(1);
+    const node = await bridged(topic);
+    const { packets } = await collector(node.url, 'prices/#');
+    await produce(topic, [{ key: 'EURUSD', value: '1.08', headers: { source: 'x' } }]);
+    await expect.poll(() => packets.length, ARRIVAL).toBe(1);
+    expect(packets[0]).toMatchObject({ topic: 'prices/EURUSD', qos: 1, payload: Buffer.from('1.08') });
+    expect(packets[0]?.properties?.userProperties).toEqual({ source: 'x', 'apus-bridge-hops': '1' });
+    await expect.poll(async () => (await statusOf(node)).in).toMatchObject({ forwarded: 1, lag: 0 });
+  });
+
+  test('a compacted topic is retained messages: the last value of each key, and none where it was removed', async () => {
+    const topic = await topicWith(1);
+    await produce(topic, [
+      { key: 'a', value: '1' },
+      { key: 'b', value: '1' },
+      { key: 'a', value: '2' },
+      { key: 'b' },
+    ]);
+    const node = await bridged(topic, { retain: true });
+    await expect.poll(async () => (await statusOf(node)).in.forwarded, ARRIVAL).toBe(4);
+    const { packets } = await collector(node.url, 'prices/#');
+    await expect
+      .poll(() => packets.map(({ topic: at, payload }) => [at, payload.toString()]))
+      .toEqual([['prices/a', '2']]);
+  });
+
+  test('records that can be no message are skipped and counted, and the others come', async () => {
+    const topic = await topicWith(1);
+    const node = await bridged(topic);
+    const { texts } = await collector(node.url, 'prices/#');
+    const bad = [
+      { key: Buffer.of(0xc3, 0x28) },
+      { key: 'a/+' },
+      { key: '#' },
+      { key: 'a\0b' },
+      {},
+      { key: '' },
+    ];
+    await produce(
+      topic,
+      bad.map((each) => ({ ...each, value: 'bad' })),
+    );
+    await produce(topic, [{ key: 'large', value: Buffer.alloc(10_000_000) }]);
+    await produce(topic, [{ key: 'good', value: 'good' }]);
+    await expect.poll(texts, ARRIVAL).toEqual(['good']);
+    expect((await statusOf(node)).in).toMatchObject({ forwarded: 1, skipped: 7 });
+  });
+
+  test('each partition comes in its order, to every subscriber', async () => {
+    const topic = await topicWith(3);
+    const node = await bridged(topic);
+    const seen = [await collector(node.url, 'prices/+'), await collector(node.url, '#')];
+    const by = producer();
+    for (const number of numbers(300))
+      await produce(
+        topic,
+        [0, 1, 2].map((partition) => ({ key: `k${partition}`, value: number, partition })),
+        by,
+      );
+    for (const { packets } of seen) {
+      await expect.poll(() => packets.length, ARRIVAL).toBe(900);
+      for (const key of ['k0', 'k1', 'k2']) {
+        const own = packets.filter(({ topic: at }) => at === `prices/${key}`);
+        expect(own.map(({ payload }) => payload.toString())).toEqual(numbers(300));
+      }
+    }
+  });
+
+  test('a broker without room makes the consumer wait, and nothing is lost', async () => {
+    const topic = await topicWith(1);
+    const node = await bridged(topic, { retain: true }, { retainedMessagesMax: 5 });
+    await produce(
+      topic,
+      numbers(10).map((key) => ({ key, value: key })),
+    );
+    await expect.poll(async () => (await statusOf(node)).in, ARRIVAL).toMatchObject({ forwarded: 5, lag: 5 });
+    expect((await statusOf(node)).last_error).toContain('the limit of 5 retained messages');
+    const publisher = await clientFor(node.url);
+    for (const key of numbers(5)) await publisher.publishAsync(`prices/${key}`, '', { retain: true, qos: 1 });
+    await expect
+      .poll(async () => (await statusOf(node)).in, ARRIVAL)
+      .toMatchObject({ forwarded: 10, lag: 0 });
+    const { texts } = await collector(node.url, '#');
+    await expect.poll(() => texts().sort()).toEqual(['5', '6', '7', '8', '9']);
+  });
+
+  test('two nodes of one group share the partitions, and a restart goes on where the offsets are', async () => {
+    const topic = await topicWith(4);
+    const [one, other] = [await bridged(topic), await bridged(topic)];
+    const seen = [await collector(one.url, '#'), await collector(other.url, '#')];
+    await Promise.all([untilConnected(one), untilConnected(other)]);
+    const by = producer();
+    let sent = 0;
+    const sendToEach = async () => {
+      const records = [0, 1, 2, 3].map((partition) => ({
+        key: `k${partition}`,
+        value: String(sent),
+        partition,
+      }));
+      await produce(topic, records, by);
+      sent += 1;
+    };
+    const share = async () => {
+      await sendToEach();
+      return seen.every(({ packets }) => packets.length > 0);
+    };
+    await expect.poll(share, ARRIVAL).toBe(true);
+    await one.stop();
+    for (let more = 0; more < 20; more += 1) await sendToEach();
+    // Records whose offsets were not committed when the group moved come twice, and none is missing.
+    for (const partition of [0, 1, 2, 3]) {
+      const valuesAt = ({ packets }: (typeof seen)[number]) =>
+        packets
+          .filter(({ topic: at }) => at === `prices/k${partition}`)
+          .map(({ payload }) => payload.toString());
+      const all = () => new Set(seen.flatMap(valuesAt));
+      await expect.poll(() => all().size, ARRIVAL).toBe(sent);
+      for (const each of seen) {
+        const values = [...new Set(valuesAt(each))].map(Number);
+        expect(values).toEqual([...values].sort((a, b) => a - b));
+      }
+    }
+  });
+});
+
+describe.skipIf(kafka === undefined)('to Kafka', () => {
+  const bridged = (topic: string, fields: object = {}, connection: object = {}) =>
+    bridgedNode({
+      kafka: { brokers, ...connection },
+      out: [{ filter: 'orders/+/new', topic, key: '{2}', ...fields }],
+    });
+
+  test.each([0, 1, 2] as const)('a message at QoS %i is a record: its key, and its headers', async (qos) => {
+    const topic = await topicWith(1);
+    const node = await bridged(topic);
+    const records = await consumed(topic);
+    const properties = { contentType: 'application/json', userProperties: { trace: '7' } };
+    await (await clientFor(node.url)).publishAsync('orders/ann/new', '{}', { qos, properties });
+    await expect.poll(() => records.length, ARRIVAL).toBe(1);
+    expect([records[0]?.key.toString(), records[0]?.value.toString()]).toEqual(['ann', '{}']);
+    expect(headersOf(records[0])).toMatchObject({
+      'mqtt-topic': 'orders/ann/new',
+      'content-type': 'application/json',
+      trace: '7',
+      'apus-bridge-hops': '1',
+    });
+  });
+
+  test('other topics stay here, and subscribers get what leaves', async () => {
+    const topic = await topicWith(1);
+    const node = await bridged(topic);
+    const { texts } = await collector(node.url, '#');
+    const publisher = await clientFor(node.url);
+    await publisher.publishAsync('orders/ann/old', 'stays', { qos: 1 });
+    await publisher.publishAsync('orders/ann/new', 'leaves', { qos: 1 });
+    await expect.poll(texts).toEqual(['stays', 'leaves']);
+    expect((await statusOf(node)).out).toMatchObject({ forwarded: 1 });
+  });
+
+  test('a record that Kafka would refuse for its size is refused (0x97), and the next one is taken', async () => {
+    const topic = await topicWith(1);
+    const node = await bridged(topic, {}, { recordBytesMax: 10_000 });
+    const publisher = await clientFor(node.url);
+    const large = publisher.publishAsync('orders/ann/new', Buffer.alloc(20_000), { qos: 1 });
+    await expect(large).rejects.toMatchObject({ code: 0x97 });
+    await publisher.publishAsync('orders/ann/new', 'small', { qos: 1 });
+    expect((await statusOf(node)).out).toMatchObject({ forwarded: 1, refused: 1 });
+  });
+});
+
+describe.skipIf(kafka === undefined)('kill -9 of Kafka', () => {
+  test('while it is away, publishers wait, then are refused (0x97); what was acknowledged is there, in order', async () => {
+    if (kafka === undefined) return;
+    const topic = await topicWith(1);
+    const node = await bridgedNode({
+      kafka: { brokers, waitSeconds: 2 },
+      out: [{ filter: 'orders/#', topic }],
+    });
+    const publisher = await clientFor(node.url);
+    const acknowledged: string[] = [];
+    const refused: number[] = [];
+    const publish = async (number: string) =>
+      await publisher.publishAsync('orders/a', number, { qos: 1 }).then(
+        () => acknowledged.push(number),
+        (error: { readonly code: number }) => refused.push(error.code),
+      );
+    for (const number of numbers(50)) await publish(number);
+    await kafka.kill();
+    await publish('away');
+    expect(refused).toEqual([0x97]);
+    await kafka.start();
+    await expect
+      .poll(async () => {
+        await publish('probe');
+        return acknowledged.includes('probe');
+      }, ARRIVAL)
+      .toBe(true);
+    for (const number of numbers(50)) await publish(`again ${number}`);
+    const records = await consumed(topic);
+    await expect.poll(() => records.at(-1)?.value.toString(), ARRIVAL).toBe('again 49');
+    const there = [...new Set(records.map(({ value }) => value.toString()))];
+    expect(there.filter((text) => acknowledged.includes(text))).toEqual([...new Set(acknowledged)]);
+  });
+
+  test('under load, what it has reaches subscribers, in order', async () => {
+    if (kafka === undefined) return;
+    const topic = await topicWith(1);
+    const node = await bridgedNode({
+      kafka: { brokers, group: `apus-${topic}` },
+      in: [{ topic, to: 'prices/{key}' }],
+    });
+    const { texts } = await collector(node.url, 'prices/#');
+    const by = producer();
+    for (const number of numbers(100)) await produce(topic, [{ key: 'a', value: number }], by);
+    await kafka.kill();
+    await kafka.start();
+    const again = producer();
+    for (const number of numbers(100))
+      await produce(topic, [{ key: 'a', value: String(100 + Number(number)) }], again);
+    await expect.poll(() => new Set(texts()).size, ARRIVAL).toBe(200);
+    expect([...new Set(texts())]).toEqual(numbers(200));
+  });
+});
