@@ -237,6 +237,14 @@ describe.skipIf(kafka === undefined)('to Kafka', () => {
     expect((await statusOf(node)).out).toMatchObject({ forwarded: 1 });
   });
 
+  test('says at once whether Kafka and its topics are there', async () => {
+    const node = await bridged(await topicWith(1));
+    await untilConnected(node);
+    const without = await bridged(unique('missing'));
+    await expect.poll(async () => (await statusOf(without)).status, ARRIVAL).toBe('disconnected');
+    expect((await statusOf(without)).last_error).toMatch(/topic/i);
+  });
+
   test('a record that Kafka would refuse for its size is refused (0x97), and the next one is taken', async () => {
     const topic = await topicWith(1);
     const node = await bridged(topic, {}, { recordBytesMax: 10_000 });

@@ -31,6 +31,7 @@ export class KafkaBridge implements Bridge, Outlet {
 
   async start(): Promise<void> {
     this.#source?.start();
+    void this.#sink?.start();
   }
 
   take(tenant: string, message: Message, isAnswered: boolean): Awaitable<boolean> | undefined {

@@ -13,6 +13,8 @@ const BATCH_MAX = 500;
 const BATCH_BYTES_MAX = 900_000;
 /** Until the next attempt, where Kafka did not take a batch. */
 const RETRY_MS = 300;
+/** Until the next look whether Kafka is there. */
+const LOOK_MS = 2_000;
 
 interface Waiting {
   readonly record: OutgoingRecord;
@@ -38,6 +40,22 @@ export class KafkaSink {
     this.#configuration = configuration;
     this.#context = context;
     this.#state = state;
+  }
+
+  /** Says whether Kafka and its topics are there, before the first message asks. */
+  async start(): Promise<void> {
+    const topics = [...new Set(this.#configuration.out.map(({ topic }) => topic))];
+    while (!this.#isStopped && this.#state.state !== 'connected') {
+      const producer = new Producer(connectionOptions(this.#configuration));
+      try {
+        await producer.metadata({ topics });
+        if (!this.#isStopped) this.#state.set('connected');
+      } catch (error) {
+        if (!this.#isStopped) this.#state.set('disconnected', textOf(error));
+      }
+      await Promise.resolve(producer.close()).catch(() => {});
+      if (this.#state.state === 'disconnected') await this.#after(LOOK_MS);
+    }
   }
 
   get waiting(): number {
@@ -106,7 +124,7 @@ export class KafkaSink {
       this.#state.set('disconnected', textOf(error));
       // After a failure the numbers of an idempotent producer may not fit any more.
       await this.#discard();
-      await new Promise<void>((resolve) => this.#context.clock.after(RETRY_MS, resolve));
+      await this.#after(RETRY_MS);
     }
   }
 
@@ -140,6 +158,10 @@ export class KafkaSink {
     const gone = new Set(some);
     for (const { bytes } of some) this.#waitingBytes -= bytes;
     this.#waiting = this.#waiting.filter((each) => !gone.has(each));
+  }
+
+  #after(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.#context.clock.after(delayMs, resolve));
   }
 
   async #discard(): Promise<void> {
