@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { Admin, Consumer, type Message, Producer } from '@platformatic/kafka';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import {
@@ -7,8 +9,13 @@ import {
   statusOf,
   untilConnected,
 } from '../../packages/bridges/test/support/bridged.ts';
+import { Built } from '../../packages/cli/test/support/built.ts';
 import { unique } from '../support/unique.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
+import { directory, startKillable } from './killable.ts';
+import { firstOf, reader } from './load.ts';
+
+const built = new Built();
 
 const kafka = await kafkaOrSkip();
 const brokers = [kafka?.address ?? ''];
@@ -307,5 +314,23 @@ describe.skipIf(kafka === undefined)('kill -9 of Kafka', () => {
       await produce(topic, [{ key: 'a', value: String(100 + Number(number)) }], again);
     await expect.poll(() => new Set(texts()).size, ARRIVAL).toBe(200);
     expect([...new Set(texts())]).toEqual(numbers(200));
+  });
+});
+
+describe.skipIf(kafka === undefined)('kill -9 of this broker', () => {
+  test('repeats records and loses none, in their order', async () => {
+    const topic = await topicWith(1);
+    const file = join(directory(), 'bridges.json');
+    const bridge = { name: 'kill', kafka: { brokers, group: topic }, in: [{ topic, to: 'prices/{key}' }] };
+    writeFileSync(file, JSON.stringify({ bridges: [bridge] }));
+    const here = await startKillable(built, 10_000, ['--bridges', file]);
+    const arrived = await reader(here.url, 'prices/#');
+    const by = producer();
+    for (const number of numbers(200)) {
+      await produce(topic, [{ key: 'a', value: number }], by);
+      if (number === '100') await here.kill();
+    }
+    await expect.poll(() => firstOf(arrived, 'prices/a').length, ARRIVAL).toBe(200);
+    expect(firstOf(arrived, 'prices/a')).toEqual(numbers(200).map(Number));
   });
 });

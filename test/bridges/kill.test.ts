@@ -1,10 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { bridgedNode, clientFor, nodeForTest } from '../../packages/bridges/test/support/bridged.ts';
-import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
-import { freePort } from '../support/free-port.ts';
+import { Built } from '../../packages/cli/test/support/built.ts';
+import { directory, startKillable } from './killable.ts';
 import { firstOf, LOAD, type Load, publishAll, reader } from './load.ts';
 
 const built = new Built();
@@ -12,27 +11,7 @@ const KILLS = 3;
 const ARRIVAL = { timeout: 120_000, interval: 100 };
 /** All of the load may have to wait. */
 const QUEUE = 100_000;
-
-function directory(): string {
-  const path = mkdtempSync(join(tmpdir(), 'apus-bridge-kill-'));
-  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
-  return path;
-}
-
-/** `apus serve` in a directory, which a kill does not empty, at one port. */
-async function killable(args: readonly string[] = []): Promise<{ url: string; kill(): Promise<void> }> {
-  const port = await freePort();
-  const all = ['--data', directory(), '--port', String(port), '--queue-length-max', String(QUEUE), ...args];
-  let serving: Serving = await built.serve(all);
-  const { url } = serving;
-  return {
-    url,
-    async kill() {
-      await serving.stop('SIGKILL');
-      serving = await built.serve(all);
-    },
-  };
-}
+const killable = (args: readonly string[] = []) => startKillable(built, QUEUE, args);
 
 /** Kills the broker as often as asked while the load runs, each time when so many messages have been sent. */
 async function underLoad(load: Load, publisherUrl: string, kill: () => Promise<void>): Promise<void> {
