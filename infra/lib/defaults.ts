@@ -17,7 +17,7 @@ export const SWEEP_TIMEOUT = Duration.minutes(9);
 /** The operator's function may go over the whole table twice, and waits for most of a minute between. */
 export const OPERATOR_TIMEOUT = Duration.minutes(14);
 
-/** A batch of ten jobs, a slice of 250 recipients each second or faster; then the rest is handed back. */
+/** A batch of ten jobs, a slice of 500 recipients each second or faster; then the rest is handed back. */
 export const WORKER_TIMEOUT = Duration.seconds(30);
 /** A timer that rings is one session's will or expiry. */
 export const TIMERS_TIMEOUT = Duration.seconds(30);

@@ -3,10 +3,17 @@ import { deliver, PACKET_OVERHEAD_BYTES, pushBytes } from './publishing.ts';
 import { type Job, type ShardJobs, ShardQueue } from './shard-queue.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** A shard takes so many subscribers before a filter doubles its shards, up to so many (docs/data-model.md). */
-const SHARD_SUBSCRIBERS = 1_000;
+/** The sizes of a deployment. A test that compares with the emulator has smaller ones. */
+export interface FanOutSizes {
+  /** A shard takes so many subscribers before a filter doubles its shards (docs/data-model.md). */
+  readonly shardSubscribers: number;
+  /** A worker's pace (infra/lib/defaults.ts). */
+  readonly postsPerWorkerSecond: number;
+}
+
+const DEFAULT_SIZES: FanOutSizes = { shardSubscribers: 1_000, postsPerWorkerSecond: 500 };
 const SHARDS_MAX = 256;
-const SLICE_RECIPIENTS = 250;
+const SLICE_RECIPIENTS = 500;
 const READS_PER_SUBSCRIBER = 0.025;
 /** SQS: entries of a request that sends, and requests that a frame sends at the same time (cloud/src/fan-out/job-queue.ts). */
 const SEND_ENTRIES_MAX = 10;
@@ -16,12 +23,13 @@ const PACKED_BYTES_MAX = 24_558;
 /** Tries of a batch that the queue refuses, and the first pause between them. */
 const SEND_ATTEMPTS_MAX = 4;
 const FIRST_PAUSE_MS = 25;
-/** A worker's default pace, and how many workers SQS takes (infra/lib/defaults.ts). */
-const POSTS_PER_WORKER_SECOND = 500;
+/** How many workers SQS takes (infra/lib/defaults.ts). */
 const WORKERS_MIN = 2;
 const WORKERS_MAX = 1_000;
 /** A worker's function has 30 s, of which 4 are kept for the last slice and for the end. */
 const WORKER_MS = 26_000;
+/** A shard that takes longer lets the shards behind it in its batch go to other workers (cloud/src/fan-out/worker-limits.ts). */
+const HAND_ON_SECONDS = 1;
 /** The delay before jobs come again for which no worker could run. */
 const AGAIN_MS = { least: 1_000, most: 4_000 };
 
@@ -43,6 +51,7 @@ interface Jobs {
 /** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard, up to ten jobs a batch. */
 export class FanOutWorkers {
   readonly #model: Model;
+  readonly #sizes: FanOutSizes;
   readonly #queue: ShardQueue;
   readonly #workersMax: number;
   #busyWorkers = 0;
@@ -51,19 +60,21 @@ export class FanOutWorkers {
   readonly #groupCalls = new Map<number, TokenBucket>();
   readonly #postsPerWorker: number;
 
-  constructor(model: Model) {
+  constructor(model: Model, sizes = DEFAULT_SIZES) {
     this.#model = model;
+    this.#sizes = sizes;
     this.#queue = new ShardQueue(model.workload.fanOutBatchSize);
     const budget = model.quotas.maxPostsPerSecond;
-    const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / POSTS_PER_WORKER_SECOND)));
+    const pace = sizes.postsPerWorkerSecond;
+    const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / pace)));
     this.#workersMax = wanted;
-    this.#postsPerWorker = Math.min(budget / wanted, POSTS_PER_WORKER_SECOND);
+    this.#postsPerWorker = Math.min(budget / wanted, pace);
   }
 
   /** Puts the jobs of one frame into the queue, then says whether it took them. */
   accept(recipients: number, publishedAtMs: readonly number[], then: (isDone: boolean) => void): void {
     const topic = Math.floor(this.#model.random.next() * this.#model.workload.topics);
-    this.#send({ recipients, publishedAtMs, topic, shards: shardsOf(recipients) }, 1, then);
+    this.#send({ recipients, publishedAtMs, topic, shards: shardsOf(recipients, this.#sizes) }, 1, then);
   }
 
   #send(jobs: Jobs, attempt: number, then: (isDone: boolean) => void): void {
@@ -135,8 +146,9 @@ export class FanOutWorkers {
   }
 
   /** One invocation: the shards of a batch one after another, until all are done or its time is over. */
-  #invoke(batch: readonly ShardJobs[]): void {
+  #invoke(received: readonly ShardJobs[]): void {
     const { loop, random, times, account } = this.#model;
+    const batch = [...received];
     const start = account.workers.enter(loop.nowMs);
     if (start === 'throttled') {
       this.#model.count((tally) => {
@@ -162,9 +174,24 @@ export class FanOutWorkers {
     const slice = () => {
       const current = batch.find(({ jobs }) => jobs.length > 0);
       if (current === undefined || loop.nowMs - startedAtMs > WORKER_MS) end();
-      else this.#slice(current.jobs, pace, slice);
+      else
+        this.#slice(current.jobs, pace, slice, () => this.#handOn(batch.splice(batch.indexOf(current) + 1)));
     };
     loop.after(coldMs + this.#model.cpu(times.frameCpuMs), slice);
+  }
+
+  /** Shards behind one that takes long, each by a call of its own: SQS hands them out again one by one. */
+  #handOn(shards: readonly ShardJobs[]): void {
+    const { loop, random, times } = this.#model;
+    for (const each of shards) {
+      this.#model.count((tally) => {
+        tally.fifoRequests += 1;
+      });
+      loop.after(random.latency(times.sqsSend), () => {
+        this.#queue.giveBack(each);
+        this.#wake();
+      });
+    }
   }
 
   /** The worker is free; SQS hands out its shards again when the whole batch is answered for. */
@@ -181,7 +208,7 @@ export class FanOutWorkers {
    * Claims a slice of a shard, then posts to each of it, as fast as the pace lets through. Jobs with equal progress are
    * served together: their messages for one connection leave in one post, as far as it has room.
    */
-  #slice(jobs: Job[], pace: WorkerPace, then: () => void): void {
+  #slice(jobs: Job[], pace: WorkerPace, then: () => void, isLong: () => void): void {
     const [first] = jobs;
     if (first === undefined) {
       then();
@@ -197,9 +224,10 @@ export class FanOutWorkers {
         this.#model.loop.after(AGAIN_MS.least, then);
         return;
       }
+      const posts = this.#packed(run.flatMap(({ publishedAtMs }) => publishedAtMs));
+      if (first.recipients * posts.length > pace.rate * HAND_ON_SECONDS) isLong();
       for (const job of run) job.recipients -= recipients;
       if (first.recipients === 0) jobs.splice(0, run.length);
-      const posts = this.#packed(run.flatMap(({ publishedAtMs }) => publishedAtMs));
       let left = recipients * posts.length;
       const one = () => {
         left -= 1;
@@ -267,7 +295,7 @@ interface WorkerPace {
 }
 
 /** Shards double until each takes at most a thousand. */
-export function shardsOf(recipients: number): number {
-  const doublings = Math.ceil(Math.log2(Math.max(1, recipients / SHARD_SUBSCRIBERS)));
+export function shardsOf(recipients: number, { shardSubscribers } = DEFAULT_SIZES): number {
+  const doublings = Math.ceil(Math.log2(Math.max(1, recipients / shardSubscribers)));
   return Math.min(SHARDS_MAX, 2 ** doublings);
 }

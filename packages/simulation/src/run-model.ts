@@ -1,5 +1,5 @@
 import type { BacklogTrend } from './backlog.ts';
-import { FanOutWorkers } from './fan-out-workers.ts';
+import { type FanOutSizes, FanOutWorkers } from './fan-out-workers.ts';
 import { Frames } from './frames.ts';
 import { Model } from './model.ts';
 import { INLINE_RECIPIENTS, Publishing } from './publishing.ts';
@@ -32,6 +32,8 @@ export interface RunOptions {
    * rate
    */
   readonly arrivals?: readonly Arrival[];
+  /** @default those of a deployment */
+  readonly fanOut?: FanOutSizes;
 }
 
 export interface Arrival {
@@ -80,7 +82,7 @@ export function runModel(workload: SimulatedWorkload, options: RunOptions): Run 
   };
   const model = new Model(part, shareOf(options.quotas, parts), options.times, (options.warm ?? 0) / parts);
   const frames = new Frames(model);
-  const publishing = new Publishing(model, frames, new FanOutWorkers(model));
+  const publishing = new Publishing(model, frames, new FanOutWorkers(model, options.fanOut));
   if (options.hasStandingLoad !== false) startStandingLoad(model, frames);
   const { seconds, backlog } = runWorkload(model, publishing, options.arrivals);
   return { ...resultOf(model), parts, seconds, backlog };

@@ -5,6 +5,7 @@ import {
   NO_QUOTAS,
   Random,
   type Run,
+  type RunOptions,
   runModel,
   type ServiceTimes,
   workloadFrom,
@@ -34,7 +35,13 @@ function poisson(count: number, perSecond: number, publishers: number): Arrival[
   });
 }
 
-function predicted(publishers: number, recipients: number, arrivals: readonly Arrival[], times = TIMES): Run {
+function predicted(
+  publishers: number,
+  recipients: number,
+  arrivals: readonly Arrival[],
+  times = TIMES,
+  fanOut?: RunOptions['fanOut'],
+): Run {
   const given = {
     connections: 100,
     publishers,
@@ -45,11 +52,12 @@ function predicted(publishers: number, recipients: number, arrivals: readonly Ar
   };
   const topics = recipients === 1 ? publishers : 1;
   return runModel(workloadFrom({ ...given, topics }), {
-    // The default pace of a worker, and no fewer than two of them.
-    quotas: { ...NO_QUOTAS, maxPostsPerSecond: 1_000 },
+    // The default pace of a worker, and no fewer than two of them; as many as there are jobs where the pace is another.
+    quotas: fanOut === undefined ? { ...NO_QUOTAS, maxPostsPerSecond: 1_000 } : NO_QUOTAS,
     times,
     hasStandingLoad: false,
     arrivals,
+    ...(fanOut !== undefined && { fanOut }),
   });
 }
 
@@ -115,6 +123,38 @@ describe('1 to 20, through the queue and its worker', () => {
     for (const share of [0.5, 0.9]) {
       expect(distance(run.tally.deliveryMs, emulated.deliveryMs, share), String(share)).toBeLessThan(0.25);
     }
+  });
+});
+
+describe('1 to 328 in eight shards of forty, each two seconds of a worker', () => {
+  const arrivals = [{ atMs: 0, publisher: 0 }];
+  const times = { ...TIMES, fifoToFunction: { p50Ms: 28, p99Ms: 28, source: 'its median' } };
+  const postsPerWorkerSecond = 20;
+  let emulated: EmulatedRun;
+  let run: Run;
+
+  beforeAll(async () => {
+    const fanOut = { shards: 8, postsPerWorkerSecond };
+    emulated = await runEmulated({ publishers: 1, recipients: 320, arrivals, times, fanOut });
+    run = predicted(1, 328, arrivals, times, { shardSubscribers: 40, postsPerWorkerSecond });
+    report('1:328', emulated, run);
+  }, TIMEOUT_MS);
+
+  it('one worker receives all jobs, keeps the first shard, and seven others have one each', () => {
+    expect(emulated.invocations).toBe(1 + 8);
+    expect(run.tally.invocations).toBe(emulated.invocations);
+    // The model's shards are alike. The emulator's, which a hash fills, have two slices where there are more than forty;
+    // it looks at the queue's backlog, and those that come in one batch again are handed on once more.
+    expect(run.tally.writeUnits).toBe(8);
+    expect(emulated.writeUnits).toBeLessThanOrEqual(16);
+    expect(run.tally.fifoRequests).toBe(1 + 8 * 2 + 7);
+    expect(emulated.fifoRequests).toBeLessThanOrEqual(run.tally.fifoRequests + 1 + 6);
+  });
+
+  it('everybody has it when one shard is through, and not all of them one after another', () => {
+    expect(distance(run.tally.deliveryMs, emulated.deliveryMs, 0.5)).toBeLessThan(0.25);
+    expect(run.tally.deliveryMs.max).toBeLessThan(2_500);
+    expect(emulated.deliveryMs.max).toBeLessThan(3_500);
   });
 });
 

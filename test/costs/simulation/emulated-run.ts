@@ -1,6 +1,11 @@
 import type { ServiceTimes } from '@apus/simulation';
 import { type Arrival, Histogram, Random } from '@apus/simulation';
-import { startCloudInProcess } from '../../cloud/start-cloud-in-process.ts';
+import { leanClient } from '@apus/store-dynamodb';
+import { PutItemCommand } from '@aws-sdk/client-dynamodb';
+import { headKey } from '../../../packages/store-dynamodb/src/table/keys.ts';
+import { VERSION } from '../../../packages/store-dynamodb/src/table/values.ts';
+import { TABLE } from '../../cloud/names.ts';
+import { type InProcessWorld, startCloudInProcess } from '../../cloud/start-cloud-in-process.ts';
 import { SimClient } from '../../faults/sim-client.ts';
 import { Trace } from '../../faults/trace.ts';
 import { VirtualTime } from '../../faults/virtual-time.ts';
@@ -24,13 +29,15 @@ export interface EmulatedWorkload {
   readonly recipients: number;
   readonly arrivals: readonly Arrival[];
   readonly times: ServiceTimes;
+  /** Shards of the topic's filter, and the pace of a worker. @default one, and a deployment's */
+  readonly fanOut?: { readonly shards: number; readonly postsPerWorkerSecond: number };
 }
 
 const SETTLE_MS = 10_000;
 
 /** The same workload through the functions themselves, behind the emulators, with the same latencies, in virtual time. */
 export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedRun> {
-  const { publishers, recipients, arrivals, times } = workload;
+  const { publishers, recipients, arrivals, times, fanOut } = workload;
   const time = new VirtualTime(1);
   const random = new Random(11);
   // Nothing of the beginning is measured, and none of it need take its time.
@@ -48,6 +55,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
         eventSourceDelayMs: delay(times.fifoToFunction),
       },
       dynamoFaults: { latencyMs: delay(times.dynamoCall) },
+      ...(fanOut !== undefined && { workerLimits: { postsPerSecond: fanOut.postsPerWorkerSecond } }),
     }),
   );
   const deliveryMs = new Histogram();
@@ -65,6 +73,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
   };
   try {
     const topicOf = (publisher: number) => (recipients === 1 ? `pair/${publisher}` : 'pair/all');
+    if (fanOut !== undefined) await time.during(widen(world, topicOf(0), fanOut.shards));
     for (let index = 0; index < Math.max(publishers, recipients); index += 1) {
       const subscriber = await open(`subscriber-${index}`);
       await time.during(subscriber.subscribe(topicOf(index), 1));
@@ -101,4 +110,11 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
     world.stop();
     time.restore();
   }
+}
+
+/** A filter that has grown to so many shards: those who come now are spread over all of them. */
+async function widen({ dynamoDb }: InProcessWorld, topicFilter: string, shards: number): Promise<void> {
+  const { p, s } = headKey('default', topicFilter);
+  const head = { p: { S: p }, s: { S: s }, v: { N: String(VERSION) }, k: { N: String(shards) } };
+  await leanClient(dynamoDb.clientConfig()).send(new PutItemCommand({ TableName: TABLE, Item: head }));
 }

@@ -28,7 +28,18 @@ export interface WorkerState {
   readonly marks: BehindMarks;
 }
 
-/** One invocation: the groups of a batch one after another, none of which stops another. */
+/**
+ * One invocation: the groups of a batch one after another, none of which stops another. One message to a wide filter is
+ * a job for each of its shards, and the queue packs ten of them into a batch. The worker keeps the first shard then, if
+ * that takes long, and gives the others back before it posts anything:
+ *
+ *     worker A                           other workers
+ *     receives shards 1 to 10
+ *     claims a slice of 1, gives 2 to 10 back
+ *     posts shard 1                      receive shards 2, 3 … 10
+ *
+ * A steady stream still comes ten jobs of one shard at a time: where no worker is free, jobs gather in the queue.
+ */
 export class BatchWork {
   readonly #options: FanOutWorkerOptions;
   readonly #state: WorkerState;
@@ -40,6 +51,9 @@ export class BatchWork {
   readonly #sliceNeedsMs: number;
   /** Records that come again, and after how many seconds; undefined: when another worker lets go of them. */
   readonly #left = new Map<SqsRecord, number | undefined>();
+  /** Groups that have not been begun. */
+  #waiting: TaskGroup[] = [];
+  #handedOn: Promise<unknown> = Promise.resolve();
 
   constructor(options: FanOutWorkerOptions, state: WorkerState, context: InvocationContext) {
     this.#options = options;
@@ -71,12 +85,15 @@ export class BatchWork {
     const { groups, undecodable } = batchOf(records);
     for (const record of undecodable) await this.#bury(record);
     const works: [TaskGroup, GroupWork][] = [];
-    for (const group of groups) works.push([group, await this.#serveGroup(group)]);
+    this.#waiting = [...groups];
+    for (let group = this.#waiting.shift(); group !== undefined; group = this.#waiting.shift())
+      works.push([group, await this.#serveGroup(group)]);
     // The next worker may find the same connections: nothing is under way when their records are given back.
     await this.#posts.finishAll();
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
     await this.#lost.done();
+    await this.#handedOn;
     await this.#giveBack();
     this.#counts.handedBack = this.#left.size;
     this.#options.metrics?.record(this.#counts);
@@ -108,6 +125,28 @@ export class BatchWork {
   async #review(group: TaskGroup, work: GroupWork): Promise<void> {
     const done = await work.review();
     if (done !== undefined) this.#leave(group, done, 'refused');
+  }
+
+  /** Lets other workers have what would wait behind jobs that take long. */
+  #foresee(tasks: readonly Task[], subscribers: number): void {
+    const { limits, gateway } = this.#state;
+    const ms = (subscribers * framesEach(tasks) * 1_000) / gateway.pace.postsPerSecond;
+    if (ms > limits.handOnMs) this.#handOn();
+  }
+
+  /** Each shard by a call of its own: SQS then hands them out one by one, as far as it finds pollers that wait. */
+  #handOn(): void {
+    const { visibility, log } = this.#options;
+    if (visibility === undefined || this.#waiting.length === 0) return;
+    const groups = this.#waiting.splice(0);
+    log.info('fan-out-handed-on', { shards: groups.length });
+    const calls = groups.map(({ tasks }) => {
+      const records = tasks.flatMap((task) => task.records);
+      // Named as failed at the end: else the queue would be told to delete them.
+      for (const record of records) this.#left.set(record, undefined);
+      return visibility.giveBack(records, 0);
+    });
+    this.#handedOn = Promise.all([this.#handedOn, ...calls]);
   }
 
   #leave({ shard, tasks }: TaskGroup, done: number, why: LeftBecause): void {
@@ -155,6 +194,7 @@ export class BatchWork {
       limits: this.#state.limits,
       log,
       randomId,
+      foresee: (tasks, subscribers) => this.#foresee(tasks, subscribers),
       hasTime: () => this.#context.getRemainingTimeInMillis() >= this.#sliceNeedsMs,
       giveUp: (tasks, why) => this.#giveUp(tasks, why),
     };
@@ -163,9 +203,8 @@ export class BatchWork {
 
   #subscribersMax(tasks: readonly Task[]): number {
     const { limits, gateway } = this.#state;
-    const framesEach = Math.ceil(bytesOf(tasks) / PACKED_BYTES_MAX);
     const posts = (gateway.pace.postsPerSecond * limits.sliceMsMax) / 1_000;
-    return Math.max(1, Math.min(limits.sliceSubscribersMax, Math.floor(posts / framesEach)));
+    return Math.max(1, Math.min(limits.sliceSubscribersMax, Math.floor(posts / framesEach(tasks))));
   }
 
   async #giveUp(tasks: readonly Task[], why: string): Promise<void> {
@@ -190,4 +229,9 @@ export class BatchWork {
     await this.#options.deadLetters.send([{ body, fifo: { groupId, deduplicationId: id } }]);
     this.#counts.deadLetters += 1;
   }
+}
+
+/** Posts to one subscriber. */
+function framesEach(tasks: readonly Task[]): number {
+  return Math.ceil(bytesOf(tasks) / PACKED_BYTES_MAX);
 }

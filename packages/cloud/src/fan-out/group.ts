@@ -34,6 +34,8 @@ export interface GroupContext {
   readonly limits: FanOutWorkerLimits;
   readonly log: Log;
   readonly randomId: () => string;
+  /** The jobs are about to go through so many subscribers, or more. Called once for each run that is begun. */
+  readonly foresee: (tasks: readonly Task[], subscribers: number) => void;
   /** For another slice. */
   readonly hasTime: () => boolean;
   /** Resolves when the jobs are where an operator finds them. */
@@ -236,6 +238,7 @@ export class GroupWork {
         const outcome = await this.#claim(tasks, claim, 0);
         if (outcome !== 'claimed') return outcome;
         counts.slices += 1;
+        if (after === from) this.#context.foresee(tasks, slice.subscribers.length + reader.ahead);
         if (!(await this.#post(tasks, slice, false))) return 'refused';
       }
       if (slice.next === undefined) return 'done';

@@ -7,10 +7,10 @@ export interface ShardReader {
 }
 
 /**
- * Slices that are read at once. Five of 250 are a full shard and what joined it before it grew: one Query, where a
+ * Slices that are read at once. Three of 500 are a full shard and what joined it before it grew: one Query, where a
  * Query for each slice would cost a tenth of a worker's CPU.
  */
-const SLICES_READ_AHEAD = 5;
+const SLICES_READ_AHEAD = 3;
 
 const NOTHING: SubscriberSlice = { subscribers: [], end: undefined, next: undefined };
 
@@ -26,6 +26,11 @@ export class SliceReader {
     this.#shards = shards;
     this.#shard = shard;
     this.#after = after;
+  }
+
+  /** Subscribers that are read, and not taken yet. */
+  get ahead(): number {
+    return this.#page.subscribers.length;
   }
 
   /** The next subscribers, at most `limit`. Its `next` is undefined when these are the last. */

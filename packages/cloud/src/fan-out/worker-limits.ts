@@ -1,6 +1,6 @@
 /** The limits of one worker. Every default has a reason; each is an option. */
 export interface FanOutWorkerLimits {
-  /** Subscribers of a slice. 250: one write of progress for each, and a repeat after a crash is no longer than that. */
+  /** Subscribers of a slice. 500: one write of progress for each, and a repeat after a crash is no longer than that. */
   readonly sliceSubscribersMax: number;
   /**
    * Posts a second of one execution environment: a share of what the account's other callers leave (10,000 requests a
@@ -9,6 +9,11 @@ export interface FanOutWorkerLimits {
   readonly postsPerSecond: number;
   /** A slice is no longer than what the pace lets through in this time: a worker that is slowed down claims less. */
   readonly sliceMsMax: number;
+  /**
+   * A batch brings up to ten shards. Those behind one that takes longer than this go back to the queue at once, for
+   * workers that are free. 1,000: more than the way through the queue takes another worker.
+   */
+  readonly handOnMs: number;
   /**
    * The time that the function has left when a slice is over: for connections that refuse or are gone, and for handing
    * records back. A worker begins a slice only with this and the slice's own time left, so give the function 30 s.
@@ -23,9 +28,10 @@ export interface FanOutWorkerLimits {
 }
 
 export const DEFAULT_WORKER_LIMITS: FanOutWorkerLimits = {
-  sliceSubscribersMax: 250,
+  sliceSubscribersMax: 500,
   postsPerSecond: 500,
   sliceMsMax: 2_000,
+  handOnMs: 1_000,
   reserveMs: 2_000,
   attemptsMax: 5,
   attemptsTogetherMax: 2,
