@@ -86,7 +86,7 @@ export interface ApusBrokerProps {
   /** How many frames clients may send to this broker. @default 500 a second, bursts of 1,000 */
   readonly throttle?: ThrottleProps;
 
-  /** How fast workers post messages of wide filters (more than eight subscribers). @default 1,000 posts a second */
+  /** How fast workers post messages of wide filters (more than twelve subscribers). @default 1,000 posts a second */
   readonly fanOut?: FanOutProps;
 
   /**

@@ -108,14 +108,14 @@ export const SHAPES_LEASE_SECONDS = 2;
 export const METERING_WRITES_PER_MESSAGE = 0.01;
 
 /** Subscribers that stand in a filter's head; beyond them a filter is wide. */
-export const NARROW_RECIPIENTS_MAX = 8;
+export const NARROW_RECIPIENTS_MAX = 12;
 
 /** Subscribers of a shard before a filter doubles its shards, and how far. */
 export const SHARD_SUBSCRIBERS = 1_000;
 export const SHARDS_MAX = 256;
 
 /** Recipients that a worker claims with one write. */
-export const SLICE_RECIPIENTS = 250;
+export const SLICE_RECIPIENTS = 500;
 
 /** Read units for each subscriber of a shard: forty of them are a unit. */
 export const SHARD_READS_PER_SUBSCRIBER = 0.025;

@@ -3,7 +3,7 @@ import type { Frames } from './frames.ts';
 import type { Model } from './model.ts';
 
 /** Subscribers that stand in a filter's head: the frame serves them itself (docs/data-model.md). */
-export const INLINE_RECIPIENTS = 8;
+export const INLINE_RECIPIENTS = 12;
 
 /** PUBLISH beside its payload: fixed header, topic of 24 bytes, packet id, MQTT 5's property length. */
 export const PACKET_OVERHEAD_BYTES = 31;

@@ -9,8 +9,12 @@ export const CLOCK_SKEW_MS = 5_000;
 /** Shapes of a tenant: each costs every publish one read. Beyond it: 0x97. */
 export const SHAPES_MAX = 64;
 
-/** Subscribers that stand in the head itself: with more its item would exceed the 1 KB of one write unit. */
-export const INLINE_SUBSCRIBERS_MAX = 8;
+/**
+ * Subscribers that stand in the head itself. Eight are one write unit and twelve two, also with tokens; the thirteenth is
+ * a job, a worker and its claim for each message. A shard would cost those from the ninth on two units as well: the try
+ * at the full head, and the entry.
+ */
+export const INLINE_SUBSCRIBERS_MAX = 12;
 
 /** Subscribers of a shard; one Query of 1 MB reads them all. When it is full the filter doubles its shards. */
 export const SHARD_SUBSCRIBERS = 1_000;

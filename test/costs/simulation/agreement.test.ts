@@ -95,7 +95,7 @@ describe('1:1, as the emulator runs it and as the simulation predicts it', () =>
   });
 });
 
-describe('1 to 20, through the queue and its worker', () => {
+describe('1 to 30, through the queue and its worker', () => {
   const arrivals = poisson(20, 0.5, 1);
   // Of twenty messages each would have its own from a wide range, and chance be most of the difference.
   const times = { ...TIMES, fifoToFunction: { p50Ms: 28, p99Ms: 28, source: 'its median' } };
@@ -103,9 +103,9 @@ describe('1 to 20, through the queue and its worker', () => {
   let run: Run;
 
   beforeAll(async () => {
-    emulated = await runEmulated({ publishers: 1, recipients: 20, arrivals, times });
-    run = predicted(1, 20, arrivals, times);
-    report('1:20', emulated, run);
+    emulated = await runEmulated({ publishers: 1, recipients: 30, arrivals, times });
+    run = predicted(1, 30, arrivals, times);
+    report('1:30', emulated, run);
   }, TIMEOUT_MS);
 
   it('counts are the same', () => {
@@ -126,7 +126,7 @@ describe('1 to 20, through the queue and its worker', () => {
   });
 });
 
-describe('1 to 328 in eight shards of forty, each two seconds of a worker', () => {
+describe('1 to 332 in eight shards of forty, each two seconds of a worker', () => {
   const arrivals = [{ atMs: 0, publisher: 0 }];
   const times = { ...TIMES, fifoToFunction: { p50Ms: 28, p99Ms: 28, source: 'its median' } };
   const postsPerWorkerSecond = 20;
@@ -136,8 +136,8 @@ describe('1 to 328 in eight shards of forty, each two seconds of a worker', () =
   beforeAll(async () => {
     const fanOut = { shards: 8, postsPerWorkerSecond };
     emulated = await runEmulated({ publishers: 1, recipients: 320, arrivals, times, fanOut });
-    run = predicted(1, 328, arrivals, times, { shardSubscribers: 40, postsPerWorkerSecond });
-    report('1:328', emulated, run);
+    run = predicted(1, 332, arrivals, times, { shardSubscribers: 40, postsPerWorkerSecond });
+    report('1:332', emulated, run);
   }, TIMEOUT_MS);
 
   it('one worker receives all jobs, keeps the first shard, and seven others have one each', () => {

@@ -29,7 +29,7 @@ const FRAME_SECONDS = 0.025;
 /** However quick they are, an environment is counted for no more than so many requests a second. */
 const REQUESTS_PER_ENVIRONMENT_SECOND = 10;
 /** Above so many subscribers of a filter workers deliver, each so many posts a second. */
-export const INLINE_SUBSCRIBERS_MAX = 8;
+export const INLINE_SUBSCRIBERS_MAX = 12;
 const POSTS_PER_WORKER_SECOND = 500;
 /** A fleet that was cut is to be back within so long. That connections end at two hours takes a twelfth of it. */
 const RETURN_SECONDS = 600;

@@ -11,9 +11,9 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, text } from '../table/values.ts';
 
 /**
- * A subscriber as it stands in a head, a shard or a group, as short as it can be: eight of them share a write unit.
- * A session that keeps nothing ends with its connection: its attachment never changes and is written along, so that
- * delivering to it reads nothing more. Any other is referred to.
+ * A subscriber as it stands in a head, a shard or a group, as short as it can be: eight of them share a write unit,
+ * twelve two. A session that keeps nothing ends with its connection: its attachment never changes and is written along,
+ * so that delivering to it reads nothing more. Any other is referred to.
  */
 export interface SubscriberEntry {
   readonly clientId: string;
