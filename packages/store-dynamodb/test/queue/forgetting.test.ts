@@ -1,6 +1,7 @@
 import type { QueueLimits } from '@apus/broker';
 import { QueryCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { INLINE_SUBSCRIBERS_MAX } from '../../src/limits.ts';
 import {
   deliveryTo,
   detach,
@@ -182,17 +183,19 @@ await withService((service) => {
       });
       await stores.subscriptions.put(session, [subscriptionTo('crowd')], 10);
     };
-    for (let number = 0; number < 7; number += 1) await subscribe(`ghost-${number}`);
+    const others = INLINE_SUBSCRIBERS_MAX - 1;
+    for (let number = 0; number < others; number += 1) await subscribe(`ghost-${number}`);
     fakeClock.nowMs += 7_000_000;
     await subscribe('live');
     // The ghosts' connections cannot be there any more; the head is full of them.
     fakeClock.nowMs += 400_000;
-    for (const clientId of ['a', 'b', 'c', 'd', 'e', 'f', 'g']) await subscribe(clientId);
+    const newcomers = Array.from({ length: others }, (_, number) => `newcomer-${number}`);
+    for (const clientId of newcomers) await subscribe(clientId);
     const found = async () => {
-      const [matched, ...others] = await service
+      const [matched, ...more] = await service
         .make({ fakeClock, shards: 'leave' })
         .subscriptions.match(tenant, 'crowd');
-      expect(others).toEqual([]);
+      expect(more).toEqual([]);
       return {
         shards: matched?.shards,
         clients: matched?.subscribers.map(({ session }) => session.clientId),
@@ -200,7 +203,7 @@ await withService((service) => {
     };
     expect(await found()).toEqual({
       shards: undefined,
-      clients: expect.arrayContaining(['live', 'a', 'b', 'c', 'd', 'e', 'f', 'g']),
+      clients: expect.arrayContaining(['live', ...newcomers]),
     });
     // Those who are there give no room.
     await subscribe('ninth');
