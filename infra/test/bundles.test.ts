@@ -11,13 +11,13 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 650,
-  disconnect: 580,
-  fanOut: 600,
-  timers: 580,
-  sweep: 590,
-  operator: 595,
-  publish: 610,
+  gateway: 665,
+  disconnect: 595,
+  fanOut: 615,
+  timers: 595,
+  sweep: 605,
+  operator: 615,
+  publish: 625,
   breaker: 400,
 };
 
