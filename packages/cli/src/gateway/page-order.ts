@@ -12,17 +12,25 @@ import type { Frame, Handlers, Poster, PostOutcome } from '@apus/cloud';
 export class PageOrder {
   readonly #pages = new Map<ConnectionId, Set<Promise<void>>>();
   readonly #posts = new Map<ConnectionId, Set<Promise<unknown>>>();
-  /** What ends the wait, by the request whose reply takes the page along. */
-  readonly #waits = new Map<string, () => void>();
+  /** Ends the waits for a request's page, by the request. It is here until the request has been answered. */
+  readonly #requests = new Map<string, () => void>();
 
-  /** From now on posts to the connection wait, until the request has been answered. */
+  begin(requestId: string): void {
+    this.#requests.set(requestId, () => {});
+  }
+
+  /**
+   * From now on posts to the connection wait, until the request has been answered. A handler that has timed out goes on
+   * after that: its page never leaves, and nothing waits for it.
+   */
   hold(connectionId: ConnectionId, requestId: string): void {
+    if (!this.#requests.has(requestId)) return;
     let letGo = () => {};
     const page = new Promise<void>((resolve) => {
       letGo = resolve;
     });
     const forget = remember(this.#pages, connectionId, page);
-    this.#waits.set(requestId, () => {
+    this.#requests.set(requestId, () => {
       forget();
       letGo();
     });
@@ -30,8 +38,8 @@ export class PageOrder {
 
   /** The reply is on the client's socket, or there is none. */
   answered(requestId: string): void {
-    this.#waits.get(requestId)?.();
-    this.#waits.delete(requestId);
+    this.#requests.get(requestId)?.();
+    this.#requests.delete(requestId);
   }
 
   /** Resolves when the posts to the connection that are on their way have arrived. */
@@ -67,7 +75,7 @@ export class OrderedPoster implements Poster {
     await this.#order.postsLeft(connectionId);
   }
 
-  /** What belongs to the page itself, as a part of its reply, does not wait. */
+  /** A part of the page's reply does not wait for it. */
   async post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
     const post = () => this.#poster.post(connectionId, frame, mayRepeat);
     return this.#isHolding ? await post() : await this.#order.post(connectionId, post);
@@ -87,6 +95,7 @@ export class OrderedPoster implements Poster {
       default: async (event, context) => {
         this.#requestId = event.requestContext.requestId;
         this.#isHolding = false;
+        this.#order.begin(this.#requestId);
         return await handlers.default(event, context);
       },
     };
