@@ -22,7 +22,7 @@ const begunOf = ({ isRecovered = true, newest, after }: Suback): Begun => {
   return { isRecovered, topics: new Map([['t', { ...place, after: after ?? place.number }]]) };
 };
 
-/** What is acknowledged was published before all SUBACKs, and where its payload is a place, another reader has seen it. */
+/** An acknowledged message was published before all SUBACKs; where its payload is a place, another reader has seen it. */
 function problemsOf(
   acknowledged: readonly string[],
   what: readonly (string | Suback)[],

@@ -15,7 +15,7 @@ export interface StreamArrival {
   readonly kind: string | undefined;
 }
 
-/** What SUBACK says of one topic. */
+/** The words of SUBACK on one topic. */
 export interface TopicBegun extends Place {
   /** `stream-after`: the number that the past begins behind. `number` where there is none. */
   readonly after: number;
@@ -27,7 +27,7 @@ export interface Begun {
   readonly topics: ReadonlyMap<string, TopicBegun>;
 }
 
-/** What was published to topics of streams, and where readers have seen it. Readers' ledgers share it. */
+/** The messages that were published to topics of streams, and where readers have seen them. Readers' ledgers share it. */
 export class PublishedToStreams {
   /** By topic and payload: when it was published. */
   readonly #publishedAtMs = new Map<string, number>();
@@ -117,11 +117,11 @@ export interface ReaderOptions {
   readonly isExact: boolean;
 }
 
-/** What one reader of streams may rely on, from its SUBACKs and messages alone. */
+/** The promises to one reader of streams, from its SUBACKs and messages alone. */
 export class ReaderLedger {
   readonly #options: ReaderOptions;
   readonly #published: PublishedToStreams;
-  /** What an exact reader is at, and the newest message that its last SUBACK named. */
+  /** The position of an exact reader, and the newest message that its last SUBACK named. */
   readonly #topics = new Map<string, { epoch: string; last: number; newest: number }>();
   readonly #begun: (Begun & { readonly atMs: number; readonly isFirst: boolean })[] = [];
   readonly #seen = new Set<string>();

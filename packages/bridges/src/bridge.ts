@@ -3,7 +3,7 @@ import type { Awaitable } from '@apus/broker';
 /** Of its connection to the other system. */
 export type BridgeState = 'connecting' | 'connected' | 'disconnected' | 'stopped';
 
-/** What crossed, what did not, and why. */
+/** Counts of messages: those that crossed, and those that did not, by the reason. */
 export interface BridgeCounts {
   /** Durable at the side that it goes to. */
   forwarded: number;

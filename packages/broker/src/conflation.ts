@@ -140,7 +140,7 @@ function keyOf(sessionKey: string, topicFilter: string): string {
   return `${sessionKey}\0${topicFilter}`;
 }
 
-/** What of a subscription its deliveries have to know. */
+/** The parts of a subscription that its deliveries need. */
 export function conflateOf({ topicFilter, conflateMs }: Subscription): Conflate | undefined {
   return conflateMs === undefined ? undefined : { topicFilter, ms: conflateMs };
 }

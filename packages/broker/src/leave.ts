@@ -24,7 +24,7 @@ export interface Ending {
   readonly expirySeconds: number;
   /** The client was lost, and may resume the session without a CONNECT. @default 0 */
   readonly resumeSeconds?: number | undefined;
-  /** What backends are told. @default 'tcp_closed' */
+  /** The reason that backends are told. @default 'tcp_closed' */
   readonly reason?: DisconnectReason;
   /** The CONNECT was refused after all: there was no connection to tell of. @default false */
   readonly isRefused?: boolean;

@@ -97,7 +97,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
 
   saved({ tenant, room, member, joinedAtMs, now, told, owners }: HeldMember): void {
     const message = now ?? told;
-    // One that came and went between two ticks is known to nobody.
+    // No watcher knows of one that came and went between two ticks.
     if (message === undefined) {
       this.removed({ tenant, room, member });
       return;

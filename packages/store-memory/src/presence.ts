@@ -37,7 +37,7 @@ export interface HeldMember extends PresencePlace {
   readonly owners: ReadonlyMap<string, HeldOwner>;
   /** Undefined: it has left. */
   readonly now: Message | undefined;
-  /** What watchers know of it; undefined: nothing. */
+  /** The message that watchers have been told last; undefined: none. */
   readonly told: Message | undefined;
   readonly joinedAtMs: number;
 }
@@ -80,7 +80,7 @@ export class MemoryPresence implements PresenceStore {
   readonly #rooms = new Map<string, Room>();
   readonly #bySession = new Map<string, Set<Member>>();
   readonly #placesOfHolder = new Map<string, number>();
-  /** What subscribers are given first. It is counted with the members. */
+  /** The message that subscribers are given first. It is counted with the members. */
   readonly #told = new MemoryRetained();
   #lastId = 0;
 

@@ -40,7 +40,7 @@ export class KafkaSource {
   #isStopped = false;
   #waitsFor: string | undefined;
   #ended: Promise<void> = Promise.resolve();
-  /** What is to be committed. */
+  /** Offsets that are to be committed. */
   #done: Offsets = new Map();
   #positions = new Map<string, bigint>();
   #stream: MessagesStream<Buffer, Buffer, Buffer, Buffer> | undefined;

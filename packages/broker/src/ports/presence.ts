@@ -40,7 +40,7 @@ export interface ToldMember {
   readonly topic: string;
   /** Undefined: it has left. */
   readonly message: Message | undefined;
-  /** What watchers were told before. */
+  /** The message that watchers were told before. */
   readonly before: Message | undefined;
 }
 
@@ -83,7 +83,7 @@ export interface PresenceStore {
     occupancyOf: (members: number) => Message,
   ): Awaitable<Untold>;
 
-  /** What watchers have been told under the topics that the filter matches: members, and numbers of members. */
+  /** The messages that watchers have been told under the topics that the filter matches: members, and numbers of members. */
   match(
     tenant: string,
     topicFilter: string,

@@ -25,7 +25,7 @@ const TURN_PAUSE_MS = 100;
 
 const NOTHING = new Uint8Array();
 
-/** Who is told of changes of the room. */
+/** The number of subscriptions that are told of changes of the room. */
 export function* watchersOf(
   { ports: { subscriptions } }: Context,
   tenant: string,

@@ -16,7 +16,7 @@ export interface ApiContext {
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
-  /** What the bridges of a tenant say of themselves. */
+  /** The status of each bridge of a tenant. */
   readonly bridges: (tenant: string) => Awaitable<readonly object[]>;
   readonly clock: Clock;
   readonly startedAtMs: number;
