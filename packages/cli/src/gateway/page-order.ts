@@ -1,39 +1,54 @@
 import type { ConnectionId } from '@apus/broker';
 import type { Frame, Handlers, Poster, PostOutcome } from '@apus/cloud';
 
+/** A page of a client's queue that its handler has taken, and that is not on the client's socket yet. */
+interface PageUnderWay {
+  /** Pages are numbered in the order in which handlers begin them, over all clients. */
+  readonly number: number;
+  readonly answered: Promise<void>;
+}
+
 /**
- * Keeps what is posted to a client behind the page of its queue that leaves with a reply [MQTT-4.6.0-6]. In a deployment
- * the session's record does: a publisher that finds a page under way appends, and does not post. The stores of a process
- * know of no page, so here the post waits for the reply.
+ * Keeps messages behind the page of a client's queue that was taken before them and leaves with a reply [MQTT-4.6.0-6]:
+ * what publishers post to the client, and the next page, which another frame of the client may take meanwhile. In a
+ * deployment the session's record does this: a publisher that finds a page under way appends, and does not post. The
+ * stores of a process know of no page, so here the post waits for the reply.
  *
- * A handler that holds a page back itself posts at once: otherwise two of them could wait for each other. So a client
- * that fetches and publishes in one frame may still overtake a page of somebody else's.
+ * A handler whose own page is under way waits only for pages with lower numbers, so no two handlers wait for each other.
  */
 export class PageOrder {
-  readonly #pages = new Map<ConnectionId, Set<Promise<void>>>();
+  readonly #pages = new Map<ConnectionId, PageUnderWay>();
   readonly #posts = new Map<ConnectionId, Set<Promise<unknown>>>();
   /** Ends the waits for a request's page, by the request. It is here until the request has been answered. */
   readonly #requests = new Map<string, () => void>();
+  #lastNumber = 0;
 
   begin(requestId: string): void {
     this.#requests.set(requestId, () => {});
   }
 
   /**
-   * From now on posts to the connection wait, until the request has been answered. A handler that has timed out goes on
-   * after that: its page never leaves, and nothing waits for it.
+   * The page's number, when the page before it is on the client's socket and the posts that are on their way have
+   * arrived. From then on posts to the connection wait, until the request has been answered. A handler that has timed out
+   * goes on after that: its page never leaves, has no number, and nothing waits for it.
    */
-  hold(connectionId: ConnectionId, requestId: string): void {
-    if (!this.#requests.has(requestId)) return;
+  async hold(connectionId: ConnectionId, requestId: string): Promise<number | undefined> {
+    for (let page = this.#pages.get(connectionId); page; page = this.#pages.get(connectionId))
+      await page.answered;
+    if (!this.#requests.has(requestId)) return undefined;
+    this.#lastNumber += 1;
+    const number = this.#lastNumber;
     let letGo = () => {};
-    const page = new Promise<void>((resolve) => {
+    const answered = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    const forget = remember(this.#pages, connectionId, page);
+    this.#pages.set(connectionId, { number, answered });
     this.#requests.set(requestId, () => {
-      forget();
+      this.#pages.delete(connectionId);
       letGo();
     });
+    await Promise.all(this.#posts.get(connectionId) ?? []);
+    return number;
   }
 
   /** The reply is on the client's socket, or there is none. */
@@ -42,14 +57,12 @@ export class PageOrder {
     this.#requests.delete(requestId);
   }
 
-  /** Resolves when the posts to the connection that are on their way have arrived. */
-  async postsLeft(connectionId: ConnectionId): Promise<void> {
-    await Promise.all(this.#posts.get(connectionId) ?? []);
-  }
-
-  async post<T>(connectionId: ConnectionId, post: () => Promise<T>): Promise<T> {
-    for (let pages = this.#pages.get(connectionId); pages; pages = this.#pages.get(connectionId))
-      await Promise.all(pages);
+  /** @param own the number of the page that the posting handler has under way; undefined: none */
+  async post<T>(connectionId: ConnectionId, own: number | undefined, post: () => Promise<T>): Promise<T> {
+    for (let page = this.#pages.get(connectionId); page; page = this.#pages.get(connectionId)) {
+      if (own !== undefined && page.number >= own) break;
+      await page.answered;
+    }
     const outcome = post();
     void outcome.finally(remember(this.#posts, connectionId, outcome));
     return await outcome;
@@ -62,6 +75,7 @@ export class OrderedPoster implements Poster {
   readonly #order: PageOrder;
   #requestId = '';
   #isHolding = false;
+  #page: number | undefined;
 
   constructor(poster: Poster, order: PageOrder) {
     this.#poster = poster;
@@ -70,15 +84,16 @@ export class OrderedPoster implements Poster {
 
   /** A page is about to be taken from the queue of this event's client. */
   async beforePage(connectionId: ConnectionId): Promise<void> {
-    if (!this.#isHolding) this.#order.hold(connectionId, this.#requestId);
+    if (this.#isHolding) return;
     this.#isHolding = true;
-    await this.#order.postsLeft(connectionId);
+    this.#page = await this.#order.hold(connectionId, this.#requestId);
   }
 
-  /** A part of the page's reply does not wait for it. */
+  /** A part of the page's own reply does not wait for it. */
   async post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
-    const post = () => this.#poster.post(connectionId, frame, mayRepeat);
-    return this.#isHolding ? await post() : await this.#order.post(connectionId, post);
+    return await this.#order.post(connectionId, this.#page, () =>
+      this.#poster.post(connectionId, frame, mayRepeat),
+    );
   }
 
   async delete(connectionId: string): Promise<void> {
@@ -95,6 +110,7 @@ export class OrderedPoster implements Poster {
       default: async (event, context) => {
         this.#requestId = event.requestContext.requestId;
         this.#isHolding = false;
+        this.#page = undefined;
         this.#order.begin(this.#requestId);
         return await handlers.default(event, context);
       },
