@@ -52,14 +52,6 @@ export const OF_QUEUES: readonly Mutation[] = [
     finds: ['order'],
   },
   {
-    name: 'a page is drawn before what publishers have taken is posted',
-    install: () => writtenAs(() => ({ untilMs: 0 })),
-    steps: VOLLEYS,
-    inlineSubscribersMax: ALL_INLINE,
-    store: slowly(8),
-    finds: ['order'],
-  },
-  {
     name: 'publishers take more places than the window has',
     install: () => writtenAs(() => ({ receiveMaximum: 65_535 })),
     steps: inOrder(VOLLEYS, volleys({ messages: 4, everyMs: 600, durationMs: 6_000, qos: 2 })),
