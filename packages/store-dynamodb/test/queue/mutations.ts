@@ -194,6 +194,12 @@ export const MUTATIONS: readonly Mutation[] = [
     config: TWO_OF_ONE,
   },
   {
+    name: 'a publisher appends before it posts what it has taken',
+    caller: 'append-before-post',
+    finds: ORDER,
+    config: { publishers: ['11', '1'], receiveMaximum: 2, crashes: 1 },
+  },
+  {
     name: 'a frame out of turn dequeues',
     caller: 'dequeue-out-of-turn',
     finds: ORDER,

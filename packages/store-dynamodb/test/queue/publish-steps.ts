@@ -196,7 +196,7 @@ function take(step: Step) {
   const memory = state.memory | (handler.todo & model.exactlyOnce);
   const after = changed(withRecord(state, decision.record), { memory });
   const to = {
-    step: 'post',
+    step: rest !== 0 && model.without('append-before-post') ? 'append' : 'post',
     todo: rest,
     rest: 0,
     post,
@@ -265,8 +265,11 @@ function look(step: Step) {
   const decision = model.core.decide(state.record, { type: 'appended' });
   const connection = connectionOf(state.record);
   const next = effectOf(decision, 'object') ? 'object' : effectOf(decision, 'nudge') ? 'nudge' : 'finish';
-  const step2 = next === 'finish' && handler.todo !== 0 ? 'append' : next;
-  go(step, { step: step2, connection }, () => `looks: ${shownRecord(state.record)}`);
+  go(
+    step,
+    { step: next === 'finish' ? stepAfter(handler) : next, connection },
+    () => `looks: ${shownRecord(state.record)}`,
+  );
 }
 
 /** A blind write: its conditions are asked of the record as it stands. */
@@ -290,8 +293,13 @@ function nudge(step: Step) {
     return go(step, { step: 'lose' }, () => `nudges ${connection}: 410`);
   }
   const nudged = withPosts(state, connection, [{ type: 'nudge', packetId: 0, message: 0 }]);
-  const next = handler.todo === 0 ? 'finish' : 'append';
-  go(step, { step: next }, () => `nudges ${connection}`, nudged);
+  go(step, { step: stepAfter(handler) }, () => `nudges ${connection}`, nudged);
+}
+
+/** A handler with messages to append goes on with them; only one that appends too early still has something to post. */
+function stepAfter({ todo, post }: PublishHandler): 'append' | 'post' | 'finish' {
+  if (todo !== 0) return 'append';
+  return post.length > 0 ? 'post' : 'finish';
 }
 
 function post(step: Step) {

@@ -63,6 +63,7 @@ export type CallerMutation =
   | 'no-memory'
   | 'delete-late'
   | 'look-before-appending'
+  | 'append-before-post'
   | 'dequeue-out-of-turn'
   | 'post-again-when-unknown'
   | 'post-again-when-repeated'
