@@ -142,7 +142,7 @@ async function requireUnused(
 }
 
 /** The tables of a broker, whether its stack has made them or not. */
-function tablesOf({ Outputs = [] }: Stack): Partial<AdoptedTables> {
+export function tablesOf({ Outputs = [] }: Stack): Partial<AdoptedTables> {
   const output = (name: string) => Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
   const tableName = output(OUTPUTS.tableName);
   const sessionsTableName = output(OUTPUTS.sessionsTableName);

@@ -7,7 +7,7 @@ import { STSClient } from '@aws-sdk/client-sts';
 import { adoptedOf, targetOf } from '../lib/context.ts';
 import { SETTING_NAMES } from '../lib/settings.ts';
 import { type Account, accountOf, regionOf } from './account.ts';
-import { requireAdoptable, requireTablesToUse } from './adopted.ts';
+import { requireAdoptable, requireTablesToUse, tablesOf } from './adopted.ts';
 import { cdk } from './cdk.ts';
 import { checkSettings } from './check-settings.ts';
 import { CommandError } from './command-error.ts';
@@ -18,6 +18,7 @@ import { requireSameRegion, settingsFrom } from './read-settings.ts';
 import { findStack, isUsable, repair, repairOf, requireOurs } from './stack-state.ts';
 import { stageFile, withStage, writeStage } from './stage.ts';
 import { type Outputs, summaryOf } from './summary.ts';
+import { requireLayout } from './table-layout.ts';
 
 const HELP = `npm run deploy -- [flags]
 
@@ -55,10 +56,13 @@ async function deploy(args: readonly string[]): Promise<void> {
   await prepareStack(client, stackName);
   const adopted = adoptedOf(settings);
   await requireTablesToUse(client, stackName, adopted);
+  const dynamoDb = new DynamoDBClient({ region });
   if (adopted !== undefined) {
     const encryptionKeyArn = settings.text('encryptionKeyArn');
-    await requireAdoptable(new DynamoDBClient({ region }), adopted, { region, encryptionKeyArn });
+    await requireAdoptable(dynamoDb, adopted, { region, encryptionKeyArn });
   }
+  const stack = await findStack(client, stackName);
+  await requireLayout(dynamoDb, Object.values(adopted ?? (stack === undefined ? {} : tablesOf(stack))));
   await bootstrap(client, account);
   const outputs = await deployStack(flags, account, stackName);
   remember(flags, region);

@@ -21,3 +21,4 @@ export type { ShardName } from './table/keys.ts';
 export { leanClient } from './table/lean-client.ts';
 export { decodeMessage, encodeMessage } from './table/message-blob.ts';
 export type { Units } from './table/meter.ts';
+export { VERSION as LAYOUT_VERSION } from './table/values.ts';

@@ -1,0 +1,40 @@
+import { LAYOUT_VERSION } from '@apus/store-dynamodb';
+import { type DynamoDBClient, ResourceNotFoundException, ScanCommand } from '@aws-sdk/client-dynamodb';
+import { CommandError } from './command-error.ts';
+
+/** Items of a table that are looked at: a broker has written all of them in one layout. */
+const ITEMS_READ = 10;
+
+/**
+ * Looks at some items of each table before a deployment changes anything: the functions refuse an item of another layout,
+ * and would do so with the first client.
+ *
+ * @param tableNames of tables that are there; one that is not is left to CloudFormation
+ * @throws {CommandError} for an item of another layout, or of none
+ */
+export async function requireLayout(
+  client: Pick<DynamoDBClient, 'send'>,
+  tableNames: readonly string[],
+): Promise<void> {
+  for (const tableName of tableNames) {
+    for (const layout of await layoutsIn(client, tableName)) {
+      if (layout === String(LAYOUT_VERSION)) continue;
+      throw new CommandError(
+        `The table ${tableName} has items of layout ${layout ?? 'unknown'}, and this version of Apus reads layout ${LAYOUT_VERSION}. Nothing has been changed. Deploy this version as a new stack (--stack-name), or go back to the version that wrote the table.`,
+      );
+    }
+  }
+}
+
+async function layoutsIn(
+  client: Pick<DynamoDBClient, 'send'>,
+  tableName: string,
+): Promise<readonly (string | undefined)[]> {
+  try {
+    const { Items = [] } = await client.send(new ScanCommand({ TableName: tableName, Limit: ITEMS_READ }));
+    return Items.map(({ v }) => v?.N);
+  } catch (error) {
+    if (error instanceof ResourceNotFoundException) return [];
+    throw error;
+  }
+}
