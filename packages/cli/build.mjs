@@ -1,4 +1,4 @@
-// Builds what `npm start` runs: the command in one file, and the web client that it serves.
+// Builds what `npm start` runs: the command, and the web client that it serves.
 import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -24,8 +24,12 @@ process.env.NODE_ENV = 'production';
 await Promise.all([
   build({
     ...common,
-    entryPoints: [join(here, 'src', 'main.ts')],
-    outfile: join(dist, 'apus.js'),
+    entryPoints: { apus: join(here, 'src', 'main.ts') },
+    outdir: dist,
+    // What a command loads late stands in files of its own: in one file, the packages that it imports would be loaded
+    // by every command.
+    splitting: true,
+    chunkNames: 'parts/[name]-[hash]',
     platform: 'node',
     format: 'esm',
     target: 'node20',
