@@ -146,6 +146,8 @@ export interface SubscriptionState {
   readonly status: 'off' | 'waiting' | 'granted' | 'refused';
   readonly grantedQos: Qos | undefined;
   readonly trouble: Trouble | undefined;
+  /** It reads a stream: whether SUBACK said that nothing is missing behind its beginning. */
+  readonly isWhole: boolean | undefined;
   readonly messages: number;
   readonly bytes: number;
   readonly messagesPerSecond: number;

@@ -66,6 +66,18 @@ export type LogMark =
       readonly atMs: number;
       readonly fromMs: number;
       readonly sessionPresent: boolean;
+      /** Whether subscriptions read streams, of which a mark of their own tells. */
+      readonly readsStreams?: boolean | undefined;
+    }
+  /** A subscription that reads a stream went on, without a gap or with one. */
+  | {
+      readonly kind: 'stream';
+      readonly atMs: number;
+      readonly filter: string;
+      /** Everything that was published meanwhile follows. */
+      readonly isRecovered: boolean;
+      /** How many messages those are. */
+      readonly count: number;
     }
   /** The page was too busy to take these messages. */
   | { readonly kind: 'skipped'; readonly atMs: number; readonly count: number }

@@ -28,6 +28,7 @@ import { sessionFacts } from './mqtt-properties.ts';
 import { openClient } from './open-client.ts';
 import { Publisher } from './publisher.ts';
 import { StatusBoard } from './status-board.ts';
+import { StreamWatch } from './stream-watch.ts';
 import { SubscriptionKeeper } from './subscription-keeper.ts';
 import { TrafficMeter } from './traffic-meter.ts';
 import { asReasonCode, isPassing, trouble, troubleOf } from './troubles.ts';
@@ -48,6 +49,7 @@ interface Opened {
   readonly packetBytesMax: number;
   readonly keeper: SubscriptionKeeper;
   readonly publisher: Publisher;
+  readonly streams: StreamWatch;
 }
 
 /** One connection in the worker: turns its owner's wishes into the state that the page shows. */
@@ -86,7 +88,9 @@ export class HostConnection {
     const { now } = this.#environment;
     const { protocolVersion } = profile;
     const keeper = new SubscriptionKeeper({ protocolVersion, now, changed: () => this.#board.tell() });
-    this.#opened = { profile, secrets, packetBytesMax, keeper, publisher: new Publisher(now) };
+    const streams = new StreamWatch({ now, mark: (mark) => this.#batcher.mark(mark) });
+    const publisher = new Publisher(now);
+    this.#opened = { profile, secrets, packetBytesMax, keeper, publisher, streams };
     this.#board.note({ attempts: 0 });
     keeper.set(profile.subscriptions);
     void this.#begin();
@@ -176,6 +180,7 @@ export class HostConnection {
     this.#become('connecting');
     const client = openClient(opened, door, recorder, this.#environment);
     this.#client = client;
+    opened.streams.attach(client);
     // A client that was let go goes on talking for a while.
     const ours = (listener: () => void): void => {
       if (client === this.#client) listener();
@@ -207,7 +212,9 @@ export class HostConnection {
   #markAbsence({ connectedAtMs: atMs, sessionPresent }: SessionFacts): void {
     const fromMs = this.#awaySinceMs;
     this.#awaySinceMs = undefined;
-    if (fromMs !== undefined) this.#batcher.mark({ kind: 'away', atMs, fromMs, sessionPresent });
+    const readsStreams = this.#opened?.streams.isReading;
+    if (fromMs !== undefined)
+      this.#batcher.mark({ kind: 'away', atMs, fromMs, sessionPresent, readsStreams });
   }
 
   #takeNotice(topic: string, payload: Uint8Array, atMs: number): boolean {

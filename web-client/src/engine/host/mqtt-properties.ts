@@ -3,7 +3,7 @@ import type { MessageProperties, SessionFacts, UserProperties } from '../types.t
 
 /** Properties as mqtt.js writes them. */
 export type PublishProperties = NonNullable<IClientPublishOptions['properties']>;
-type MqttUserProperties = Record<string, string | string[]>;
+export type MqttUserProperties = Record<string, string | string[]>;
 
 /** mqtt.js calls its bytes `Buffer`; it writes any bytes. */
 export function asBuffer(bytes: Uint8Array): Buffer {

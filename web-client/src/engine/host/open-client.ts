@@ -1,4 +1,5 @@
 import { connect, createTransport } from '@apus/client';
+import { resume } from '@apus/client/resume';
 import type { IClientOptions, MqttClient } from 'mqtt';
 import type { ConnectionProfile, Door, Secrets } from '../types.ts';
 import { tapFrames } from '../wire/frame-tap.ts';
@@ -20,6 +21,8 @@ export function openClient(
     door === 'node'
       ? openAtNode(profile, secrets, options, recorder, environment)
       : openAtGateway(profile, secrets, options, recorder, environment);
+  // Before the recorder, which sees what has left.
+  if (profile.protocolVersion === 5) resume(client);
   recorder.attach(client);
   client.handleAuth = (_packet, callback) => {
     callback(

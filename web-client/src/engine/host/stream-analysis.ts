@@ -1,3 +1,4 @@
+import { streamFacts } from '../stream-reading.ts';
 import type { MessageProperties } from '../types.ts';
 
 /** JSON members, and names of user properties, that are taken for the time of sending. */
@@ -44,6 +45,8 @@ export class StreamAnalysis {
   ): Analysis {
     // A retained message is as old as it is, and no part of the stream.
     if (isRetained) return NOTHING;
+    // So is a message out of the past of a stream, which has numbers of its own.
+    if (properties !== undefined && streamFacts(properties)?.kind !== undefined) return NOTHING;
     const members = membersOf(payload);
     const pairs = properties?.userProperties;
     if (members === undefined && pairs === undefined) return NOTHING;

@@ -1,7 +1,8 @@
 import { matches, parseShared } from '@apus/mqtt/topic';
 import type { ClientSubscribeCallback, MqttClient } from 'mqtt';
+import { isReading, plainFilter } from '../stream-reading.ts';
 import type { MessageProperties, Qos, Subscription, SubscriptionState, Trouble } from '../types.ts';
-import { toMqttUserProperties, withoutUndefined } from './mqtt-properties.ts';
+import { type MqttUserProperties, toMqttUserProperties, withoutUndefined } from './mqtt-properties.ts';
 import { Rate } from './rate.ts';
 import { trouble } from './troubles.ts';
 
@@ -16,8 +17,10 @@ interface Kept {
   status: SubscriptionState['status'];
   grantedQos: Qos | undefined;
   trouble: Trouble | undefined;
+  /** Of a reading: whether nothing is missing behind its beginning. */
+  isWhole: boolean | undefined;
   identifier: number | undefined;
-  /** The topic filter without its share prefix. */
+  /** The topic filter without the prefix of a share group or a stream. */
   readonly filter: string;
   messages: number;
   bytes: number;
@@ -65,7 +68,10 @@ export class SubscriptionKeeper {
     this.#identifiersAvailable = identifiersAvailable && this.#options.protocolVersion === 5;
     for (const kept of this.#kept.values()) {
       if (!kept.subscription.enabled) continue;
-      if (!(sessionPresent && kept.status === 'granted')) this.#subscribe(kept);
+      const { filter, userProperties } = kept.subscription;
+      // A session that is resumed is sent nothing of a stream before the client has said its position.
+      const isThere = sessionPresent && kept.status === 'granted' && !isReading(filter, userProperties);
+      if (!isThere) this.#subscribe(kept);
     }
   }
 
@@ -91,17 +97,17 @@ export class SubscriptionKeeper {
     const isConnected = this.#client !== undefined;
     const states: Record<string, SubscriptionState> = {};
     for (const [id, kept] of this.#kept) {
-      const { status, grantedQos, trouble, messages, bytes, subscription } = kept;
+      const { status, grantedQos, trouble, isWhole, messages, bytes, subscription } = kept;
       const messagesPerSecond = kept.rate.sample(messages, atMs);
       const shown = !isConnected && subscription.enabled && status !== 'refused' ? 'waiting' : status;
-      states[id] = { status: shown, grantedQos, trouble, messages, bytes, messagesPerSecond };
+      states[id] = { status: shown, grantedQos, trouble, isWhole, messages, bytes, messagesPerSecond };
     }
     return states;
   }
 
   #wish(subscription: Subscription): void {
     const known = this.#kept.get(subscription.id);
-    if (known !== undefined && known.subscription.filter !== subscription.filter) {
+    if (known !== undefined && isAnother(known.subscription, subscription)) {
       this.#remove(subscription.id, known);
       this.#wish(subscription);
       return;
@@ -127,6 +133,7 @@ export class SubscriptionKeeper {
     const client = this.#client;
     kept.status = 'waiting';
     kept.trouble = undefined;
+    kept.isWhole = undefined;
     if (client === undefined) return;
     const { subscription } = kept;
     const { filter, qos, noLocal, retainAsPublished, retainHandling } = subscription;
@@ -157,6 +164,9 @@ export class SubscriptionKeeper {
     } else {
       kept.status = 'granted';
       kept.grantedQos = code === 2 ? 2 : code === 1 ? 1 : 0;
+      const said = suback?.properties?.userProperties as MqttUserProperties | undefined;
+      const recovered = said?.['stream-recovered'];
+      kept.isWhole = recovered === undefined ? undefined : recovered === 'true';
     }
     this.#options.changed();
   }
@@ -165,12 +175,15 @@ export class SubscriptionKeeper {
     kept.status = 'off';
     kept.grantedQos = undefined;
     kept.trouble = undefined;
+    kept.isWhole = undefined;
     this.#client?.unsubscribe(kept.subscription.filter, () => {});
   }
 
   #identifierFor(kept: Kept): number | undefined {
-    const { identifier } = kept.subscription;
-    if (!this.#identifiersAvailable || identifier === 'none') return undefined;
+    const { filter, identifier, userProperties } = kept.subscription;
+    if (!this.#identifiersAvailable) return undefined;
+    // By it alone the messages of a stream are known to belong to the subscription.
+    if (identifier === 'none' && !isReading(filter, userProperties)) return undefined;
     if (typeof identifier === 'number') return identifier;
     return kept.identifier ?? this.#freeIdentifier();
   }
@@ -211,12 +224,23 @@ function newlyKept(subscription: Subscription): Kept {
     status: 'off',
     grantedQos: undefined,
     trouble: undefined,
+    isWhole: undefined,
     identifier: undefined,
-    filter: 'topicFilter' in parsed ? parsed.topicFilter : subscription.filter,
+    filter: 'topicFilter' in parsed ? plainFilter(parsed.topicFilter) : subscription.filter,
     messages: 0,
     bytes: 0,
     rate: new Rate(),
   };
+}
+
+/** Whether the server has to be unsubscribed from the one before it is subscribed to the other. */
+function isAnother(before: Subscription, next: Subscription): boolean {
+  return before.filter !== next.filter || beginningOf(before) !== beginningOf(next);
+}
+
+/** Where in a stream it begins, which is said once: on other connections it goes on from its position. */
+function beginningOf({ filter, userProperties }: Subscription): string {
+  return isReading(filter, userProperties) ? JSON.stringify(userProperties) : '';
 }
 
 /** The options of a subscription that the server gets: it does not get an alias or a colour. */

@@ -42,6 +42,11 @@ export interface RecorderOptions {
 /** Reason codes from here on are errors. */
 const FAILURE = 0x80;
 
+/** Whether mqtt.js may hand the message over later than its PUBLISH comes. */
+function mayWait({ qos, properties }: IPublishPacket): boolean {
+  return qos === 2 || properties?.userProperties?.['stream-position'] !== undefined;
+}
+
 const NO_SUBSCRIPTIONS: readonly string[] = [];
 
 /**
@@ -52,7 +57,10 @@ export class WireRecorder {
   readonly #options: RecorderOptions;
   readonly #analysis = new StreamAnalysis();
   readonly #aliases = new Map<number, string>();
-  /** QoS 2: mqtt.js hands a message over at PUBREL, long after its PUBLISH. */
+  /**
+   * QoS 2: mqtt.js hands a message over at PUBREL, long after its PUBLISH. Of a stream: `resume` of `@apus/client` holds
+   * a message until those before it have come.
+   */
   readonly #held = new WeakMap<object, Seen>();
   #pairing: Pairing = { incoming: [], outgoing: [] };
   #current: (Seen & { readonly packet: Packet; readonly place: Place }) | undefined;
@@ -102,7 +110,7 @@ export class WireRecorder {
       const place = this.#options.batcher.packet(seen.bytes, seen.atMs, false);
       this.#options.frames?.packetIn(place.id, seen.bytes);
       this.#current = { ...seen, packet, place };
-      if (packet.cmd === 'publish' && packet.qos === 2) this.#held.set(packet, seen);
+      if (packet.cmd === 'publish' && mayWait(packet)) this.#held.set(packet, seen);
     }
     this.#answered(packet);
     this.#options.packetReceived(packet);

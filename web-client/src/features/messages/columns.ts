@@ -1,4 +1,6 @@
 import { useMemo } from 'react';
+import { isReading } from '../../engine/stream-reading.ts';
+import type { Subscription } from '../../engine/types.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 
 /** The columns of the message table, in their order. To add one: here, its cell, and its name in `strings.ts`. */
@@ -10,6 +12,8 @@ export const COLUMN_IDS = [
   'flags',
   'size',
   'latency',
+  'position',
+  'key',
   'packetId',
   'contentType',
   'responseTopic',
@@ -27,6 +31,8 @@ interface Column {
   readonly narrow?: { readonly minPx: number; readonly most?: string };
   /** Whether it is shown by default. */
   readonly isUsual?: true;
+  /** Whether it is shown by default where a subscription reads a stream. */
+  readonly isOfStreams?: true;
 }
 
 const COLUMNS: Readonly<Record<ColumnId, Column>> = {
@@ -37,6 +43,8 @@ const COLUMNS: Readonly<Record<ColumnId, Column>> = {
   flags: { minPx: 76, narrow: { minPx: 60 }, isUsual: true },
   size: { minPx: 66, isUsual: true },
   latency: { minPx: 62, isUsual: true },
+  position: { minPx: 74, isOfStreams: true },
+  key: { minPx: 70, most: '12%' },
   packetId: { minPx: 60 },
   contentType: { minPx: 90, most: '12%' },
   responseTopic: { minPx: 100, most: '14%' },
@@ -54,6 +62,9 @@ const NARROW_PX = 660;
 export const FIXED_COLUMN: ColumnId = 'topic';
 
 const USUAL = COLUMN_IDS.filter((id) => COLUMNS[id].isUsual === true);
+const USUAL_WITH_STREAMS = COLUMN_IDS.filter(
+  (id) => COLUMNS[id].isUsual === true || COLUMNS[id].isOfStreams === true,
+);
 
 export interface ShownColumns {
   readonly columns: readonly ColumnId[];
@@ -79,14 +90,19 @@ export function shownColumns(chosen: readonly ColumnId[], widthPx: number): Show
 }
 
 /** The stored columns that there are, in the order of the table. */
-export function chosenColumns(stored: readonly string[] | undefined): readonly ColumnId[] {
-  if (stored === undefined) return USUAL;
+export function chosenColumns(
+  stored: readonly string[] | undefined,
+  readsStreams = false,
+): readonly ColumnId[] {
+  if (stored === undefined) return readsStreams ? USUAL_WITH_STREAMS : USUAL;
   return COLUMN_IDS.filter((id) => id === FIXED_COLUMN || stored.includes(id));
 }
 
-export function useChosenColumns(): readonly ColumnId[] {
+/** @param subscriptions those of the connection whose messages are shown */
+export function useChosenColumns(subscriptions: readonly Subscription[] = []): readonly ColumnId[] {
   const stored = useLayout((layout) => layout.messageColumns);
-  return useMemo(() => chosenColumns(stored), [stored]);
+  const readsStreams = subscriptions.some(({ filter, userProperties }) => isReading(filter, userProperties));
+  return useMemo(() => chosenColumns(stored, readsStreams), [stored, readsStreams]);
 }
 
 /** @param columns undefined for the usual ones */

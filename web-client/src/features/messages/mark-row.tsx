@@ -1,8 +1,9 @@
-import { IconAlertTriangle, IconPlugConnectedX } from '@tabler/icons-react';
+import { IconAlertTriangle, IconHistory, IconPlugConnectedX } from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
 import { useTranslation } from 'react-i18next';
 import type { LogMark } from '../../engine/types.ts';
 import { formatExact, formatSeconds, formatTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
 import classes from './message-table.module.css';
 
 interface MarkRowProps {
@@ -17,12 +18,13 @@ interface MarkRowProps {
 export function MarkRow({ mark, columns, rowIndex, top }: MarkRowProps) {
   const { t } = useTranslation();
   const words = markWords(t, mark);
-  const Icon = mark.kind === 'away' ? IconPlugConnectedX : IconAlertTriangle;
+  const look = lookOf(mark);
+  const Icon = ICONS[look] ?? IconAlertTriangle;
   return (
     <div
       role="row"
       className={classes.mark}
-      data-mark={mark.kind}
+      data-mark={look}
       aria-rowindex={rowIndex}
       style={{ transform: `translateY(${top}px)` }}
     >
@@ -35,6 +37,17 @@ export function MarkRow({ mark, columns, rowIndex, top }: MarkRowProps) {
   );
 }
 
+const ICONS: Readonly<Record<string, typeof IconAlertTriangle>> = {
+  away: IconPlugConnectedX,
+  recovered: IconHistory,
+};
+
+/** A gap that was closed looks like good news. */
+function lookOf(mark: LogMark): string {
+  if (mark.kind !== 'stream') return mark.kind;
+  return mark.isRecovered ? 'recovered' : 'gap';
+}
+
 /** Reasons that have advice of their own. */
 const REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
 
@@ -44,7 +57,14 @@ function markWords(t: TFunction, mark: LogMark): string {
   if (mark.kind === 'reloaded') return t('messages.marks.reloaded');
   if (mark.kind === 'away') {
     const duration = formatSeconds(mark.atMs - mark.fromMs);
-    return t(mark.sessionPresent ? 'messages.marks.awayResumed' : 'messages.marks.awayNew', { duration });
+    const reading = mark.readsStreams === true ? 'Reading' : '';
+    return t(`messages.marks.away${mark.sessionPresent ? 'Resumed' : 'New'}${reading}`, { duration });
+  }
+  if (mark.kind === 'stream') {
+    const filter = visibleText(mark.filter);
+    return mark.isRecovered
+      ? t('messages.marks.recovered', { filter, count: mark.count, number: formatExact(mark.count) })
+      : t('messages.marks.gap', { filter });
   }
   const known = REASONS.filter((why) => (mark.reasons[why] ?? 0) > 0);
   const rest = mark.count - known.reduce((sum, why) => sum + (mark.reasons[why] ?? 0), 0);

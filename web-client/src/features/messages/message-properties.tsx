@@ -2,6 +2,7 @@ import { DataList, Group, Text } from '@mantine/core';
 import { IconChartLine } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { shownBinary } from '../../engine/inspect/field.ts';
+import { streamFacts } from '../../engine/stream-reading.ts';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
@@ -39,6 +40,7 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
     label: t(`messages.details.chart.${kind}`, { topic }),
     act: () => chartThis(connectionId, topic, { kind }),
   });
+  const stream = message.direction === 'received' ? streamFacts(properties) : undefined;
   const facts: readonly Fact[] = [
     { label: t('messages.details.time'), value: formatTime(message.atMs) },
     { label: t('messages.details.packetId'), value: message.packetId?.toString() },
@@ -61,6 +63,14 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
       action: chart('missing'),
     },
     { label: t('messages.details.subscriptions'), value: subscriptions },
+    { label: t('messages.details.streamPosition'), value: stream?.position },
+    {
+      label: t('messages.details.streamKind'),
+      value:
+        stream &&
+        (stream.kind ? t(`messages.streamKinds.${stream.kind}.long`) : t('messages.details.streamLive')),
+    },
+    { label: t('messages.details.streamKey'), value: stream?.key },
     {
       label: t('messages.details.payloadFormat'),
       value: properties.payloadFormatIndicator === true ? t('messages.details.utf8') : undefined,

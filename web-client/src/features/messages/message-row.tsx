@@ -2,6 +2,7 @@ import { IconArrowDownLeft, IconArrowUpRight } from '@tabler/icons-react';
 import type { TFunction } from 'i18next';
 import { memo, type ReactNode } from 'react';
 import { useTranslation } from 'react-i18next';
+import { streamFacts } from '../../engine/stream-reading.ts';
 import type { LoggedMessage, PublishFate } from '../../engine/types.ts';
 import { formatBytes, formatDuration, formatTime } from '../../ui/format.ts';
 import { visibleText } from '../../ui/visible-text.ts';
@@ -76,6 +77,10 @@ function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode
       return formatBytes(message.payloadLength);
     case 'latency':
       return latencyMs === undefined ? '' : formatDuration(latencyMs);
+    case 'position':
+      return position(message);
+    case 'key':
+      return shown(streamFacts(properties)?.key);
     case 'packetId':
       return packetId;
     case 'contentType':
@@ -102,13 +107,28 @@ function time({ direction, atMs }: LoggedMessage, t: TFunction): ReactNode {
   );
 }
 
-function flags({ retain, dup, missingBefore, fate, qos }: LoggedMessage, t: TFunction): ReactNode {
+/** The number alone: the epoch in front of it is the same in nearly all rows. */
+function position({ direction, properties }: LoggedMessage): ReactNode {
+  const facts = direction === 'received' ? streamFacts(properties) : undefined;
+  return facts && <span title={visibleText(facts.position)}>{facts.number}</span>;
+}
+
+function flags(
+  { retain, dup, missingBefore, fate, qos, properties }: LoggedMessage,
+  t: TFunction,
+): ReactNode {
   const words = fate && fateWords(t, fate, qos);
+  const kind = fate === undefined ? streamFacts(properties)?.kind : undefined;
   return (
     <>
       {words !== undefined && (
         <abbr className={classes.fate} title={words.long}>
           {words.short}
+        </abbr>
+      )}
+      {kind !== undefined && (
+        <abbr className={classes.past} title={t(`messages.streamKinds.${kind}.long`)}>
+          {t(`messages.streamKinds.${kind}.short`)}
         </abbr>
       )}
       {retain && <abbr title={t('messages.retain')}>R</abbr>}

@@ -57,7 +57,7 @@ export function MessageTable({
   );
   const { ref: sizer, width } = useElementSize();
   const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
-  const chosen = useChosenColumns();
+  const chosen = useChosenColumns(profile.subscriptions);
   const { columns, template, minWidthPx } = useMemo(() => shownColumns(chosen, width), [chosen, width]);
   const rows = new MarkedRows(list);
   const virtualizer = useVirtualizer({

@@ -56,6 +56,13 @@ export const messages = {
     skipped_one: 'This page was too busy to take {{number}} message: pause it, or subscribe to less',
     skipped_other: 'This page was too busy to take {{number}} messages: pause it, or subscribe to less',
     awayNew: 'Away for {{duration}}, a new session: what came meanwhile is missing',
+    awayNewReading:
+      'Away for {{duration}}, a new session: what came meanwhile is missing, unless a stream brings it',
+    awayResumedReading:
+      'Away for {{duration}}, the session went on: what came meanwhile at QoS 0 is missing, unless a stream brings it',
+    recovered_one: '{{filter}} goes on without a gap: {{number}} message that came meanwhile follows',
+    recovered_other: '{{filter}} goes on without a gap: {{number}} messages that came meanwhile follow',
+    gap: '{{filter}}: messages of the stream may be missing here, and the broker cannot bring them back',
     awayResumed:
       'Away for {{duration}}, the session went on: what came meanwhile at QoS 0 is missing, the rest follows',
   },
@@ -93,6 +100,8 @@ export const messages = {
     flags: 'Flags',
     size: 'Size',
     latency: 'Latency',
+    position: 'Position',
+    key: 'Key',
     packetId: 'Packet id',
     contentType: 'Content type',
     responseTopic: 'Response topic',
@@ -109,6 +118,11 @@ export const messages = {
   published: 'published',
   retain: 'retained',
   dup: 'duplicate',
+  streamKinds: {
+    recovered: { short: 'rec', long: 'recovered: it came while there was no connection' },
+    historical: { short: 'past', long: 'historical: it came before the subscription began' },
+    snapshot: { short: 'last', long: 'snapshot: the last value of its key, or of its topic' },
+  },
   missing_one: '{{count}} message is missing before this one',
   missing_other: '{{count}} messages are missing before this one',
   details: {
@@ -134,6 +148,10 @@ export const messages = {
     missing: 'Missing before',
     chart: { latency: 'Chart the latency of {{topic}}', missing: 'Chart the missing messages of {{topic}}' },
     subscriptions: 'Subscriptions',
+    streamPosition: 'Stream position',
+    streamKind: 'Stream kind',
+    streamLive: 'live',
+    streamKey: 'Key',
     payloadFormat: 'Payload format',
     utf8: 'UTF-8 text',
     expiry: 'Message expiry interval',

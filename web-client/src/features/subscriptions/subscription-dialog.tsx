@@ -19,6 +19,8 @@ import { COLORS, newSubscription } from '../../engine/new-profile.ts';
 import type { ConnectionProfile, Subscription } from '../../engine/types.ts';
 import { QosInput } from '../../ui/qos-input.tsx';
 import { UserPropertiesInput } from '../../ui/user-properties-input.tsx';
+import { beginningOf, isBeginningValid, otherProperties, withBeginning } from './beginning.ts';
+import { BeginningInput } from './beginning-input.tsx';
 import { filterProblem, isTaken } from './filter-problem.ts';
 import classes from './subscription-panel.module.css';
 
@@ -49,7 +51,7 @@ export function SubscriptionDialog({ profile, subscription, onSave, close }: Sub
       ? t('subscriptions.duplicate')
       : filterProblem(form.filter);
     setProblem(found);
-    if (found !== undefined) return;
+    if (found !== undefined || !isBeginningValid(beginningOf(form.userProperties))) return;
     onSave({ ...form, noLocal: form.noLocal && !isShared(form.filter) });
     close();
   };
@@ -142,9 +144,17 @@ interface OptionInputsProps {
 
 function OptionInputs({ form, set }: OptionInputsProps) {
   const { t } = useTranslation();
+  const { userProperties } = form;
+  const beginning = beginningOf(userProperties);
   const isSharedFilter = isShared(form.filter);
   return (
     <>
+      {!isSharedFilter && (
+        <BeginningInput
+          value={beginning}
+          onChange={(changed) => set({ userProperties: withBeginning(userProperties, changed) })}
+        />
+      )}
       <Group grow align="flex-start">
         <Switch
           label={t('subscriptions.noLocal')}
@@ -175,8 +185,8 @@ function OptionInputs({ form, set }: OptionInputsProps) {
       <Fieldset variant="unstyled">
         <UserPropertiesInput
           label={t('subscriptions.userProperties')}
-          value={form.userProperties}
-          onChange={(userProperties) => set({ userProperties })}
+          value={otherProperties(userProperties)}
+          onChange={(others) => set({ userProperties: withBeginning(others, beginning) })}
         />
       </Fieldset>
     </>

@@ -72,9 +72,10 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
       </div>
     );
   }
-  const { status, grantedQos = 0, trouble, messages, messagesPerSecond } = state;
+  const { status, grantedQos = 0, trouble, isWhole, messages, messagesPerSecond } = state;
   const said = trouble && words(trouble);
-  const isLower = status === 'granted' && grantedQos < subscription.qos;
+  // A reading has QoS 0 and no queue: it goes on from its position.
+  const isLower = status === 'granted' && grantedQos < subscription.qos && isWhole === undefined;
   return (
     <div className={classes.facts}>
       {isLower ? (
@@ -84,6 +85,11 @@ function SubscriptionFacts({ subscription, state }: Pick<SubscriptionItemProps, 
       ) : (
         <span className={status === 'refused' ? classes.warn : undefined}>
           {t(`subscriptions.status.${status}`, { qos: grantedQos })}
+        </span>
+      )}
+      {isWhole !== undefined && (
+        <span className={isWhole ? undefined : classes.warn}>
+          {t(isWhole ? 'subscriptions.stream.whole' : 'subscriptions.stream.gap')}
         </span>
       )}
       {subscription.alias !== '' && <span>{visibleText(subscription.filter)}</span>}

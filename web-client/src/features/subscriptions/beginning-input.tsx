@@ -1,0 +1,68 @@
+import { Select, Stack, Textarea, TextInput } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import {
+  BEGINNING_KINDS,
+  type Beginning,
+  type BeginningKind,
+  isBeginningValid,
+  USUAL_VALUES,
+} from './beginning.ts';
+
+interface BeginningInputProps {
+  readonly value: Beginning;
+  readonly onChange: (value: Beginning) => void;
+}
+
+/** Where in the past of its topics a subscription begins: at brokers with streams. */
+export function BeginningInput({ value: beginning, onChange }: BeginningInputProps) {
+  const { t } = useTranslation();
+  const { kind, value } = beginning;
+  const kinds = BEGINNING_KINDS.map((id) => ({ value: id, label: t(`subscriptions.beginnings.${id}`) }));
+  const choose = (entered: string | null): void => {
+    const chosen: BeginningKind = BEGINNING_KINDS.find((id) => id === entered) ?? 'none';
+    onChange({ kind: chosen, value: USUAL_VALUES[chosen] });
+  };
+  return (
+    <Stack gap="xs">
+      <Select
+        label={t('subscriptions.beginning')}
+        description={t('subscriptions.beginningHint')}
+        data={kinds}
+        value={kind}
+        onChange={choose}
+      />
+      {hasValue(kind) && <Value kind={kind} value={value} onChange={onChange} />}
+    </Stack>
+  );
+}
+
+type ValueKind = Extract<BeginningKind, 'count' | 'span' | 'time' | 'position'>;
+
+function hasValue(kind: BeginningKind): kind is ValueKind {
+  return kind === 'count' || kind === 'span' || kind === 'time' || kind === 'position';
+}
+
+interface ValueProps {
+  readonly kind: ValueKind;
+  readonly value: string;
+  readonly onChange: (value: Beginning) => void;
+}
+
+function Value({ kind, value, onChange }: ValueProps) {
+  const { t } = useTranslation();
+  const isWrong = value !== '' && !isBeginningValid({ kind, value });
+  const common = {
+    label: t(`subscriptions.beginningValues.${kind}`),
+    description: t(`subscriptions.beginningHints.${kind}`),
+    error: isWrong ? t('subscriptions.beginningWrong') : undefined,
+    spellCheck: false,
+    value,
+    onChange: ({ currentTarget }: { readonly currentTarget: { readonly value: string } }) =>
+      onChange({ kind, value: currentTarget.value }),
+  };
+  return kind === 'position' ? (
+    <Textarea {...common} autosize minRows={1} maxRows={6} />
+  ) : (
+    <TextInput {...common} />
+  );
+}

@@ -1,0 +1,87 @@
+import { BEGINNINGS, saysWhereToBegin } from '../../engine/stream-reading.ts';
+import type { UserProperties } from '../../engine/types.ts';
+
+/** Where a subscription begins in the past of its topics. */
+export type BeginningKind =
+  /** Nothing is asked for: a plain subscription, or the broker's choice for `$stream/NAME`. */
+  | 'none'
+  | 'now'
+  /** The last messages of each topic. */
+  | 'count'
+  /** Those of the last seconds, minutes, hours or days. */
+  | 'span'
+  | 'earliest'
+  | 'time'
+  | 'position';
+
+export const BEGINNING_KINDS = ['none', 'now', 'count', 'span', 'earliest', 'time', 'position'] as const;
+
+export interface Beginning {
+  readonly kind: BeginningKind;
+  /** What is asked for, as the broker reads it; positions are on a line each. */
+  readonly value: string;
+}
+
+/** The value that a kind begins with in the dialog; '' where it takes none, or has none by itself. */
+export const USUAL_VALUES: Readonly<Record<BeginningKind, string>> = {
+  none: '',
+  now: '',
+  count: '50',
+  span: '10m',
+  earliest: '',
+  time: '',
+  position: '',
+};
+
+const FORMS: Readonly<Partial<Record<BeginningKind, RegExp>>> = {
+  count: /^\d{1,15}$/,
+  span: /^\d{1,15}[smhd]$/,
+  time: /^\d{1,16}$|^\d{4}-\d\d-\d\dT.+$/,
+  position: /^[0-9a-z]+-\d+(-\d+)?( .+)?(\n[0-9a-z]+-\d+(-\d+)? .+)*$/,
+};
+
+/** Whether the broker can read the value. */
+export function isBeginningValid({ kind, value }: Beginning): boolean {
+  return FORMS[kind]?.test(value.trim()) ?? true;
+}
+
+/** What the user properties of a subscription say. Several of them mean what the first in `BEGINNINGS` says. */
+export function beginningOf(userProperties: UserProperties): Beginning {
+  for (const name of BEGINNINGS) {
+    const values = userProperties.filter(([given]) => given === name).map(([, value]) => value);
+    const value = values.join('\n');
+    if (values.length === 0) continue;
+    if (name === 'stream-position') return { kind: 'position', value };
+    if (name === 'rewind') return { kind: /\D$/.test(value) ? 'span' : 'count', value };
+    if (value === 'latest') return { kind: 'now', value: '' };
+    return value === 'earliest' ? { kind: 'earliest', value: '' } : { kind: 'time', value };
+  }
+  return { kind: 'none', value: '' };
+}
+
+/** The same user properties with another beginning. */
+export function withBeginning(userProperties: UserProperties, { kind, value }: Beginning): UserProperties {
+  return [...otherProperties(userProperties), ...propertiesOf(kind, value.trim())];
+}
+
+/** All but the beginning. */
+export function otherProperties(userProperties: UserProperties): UserProperties {
+  return userProperties.filter(([name]) => !saysWhereToBegin(name));
+}
+
+function propertiesOf(kind: BeginningKind, value: string): UserProperties {
+  switch (kind) {
+    case 'none':
+      return [];
+    case 'now':
+      return [['stream-offset', 'latest']];
+    case 'earliest':
+      return [['stream-offset', 'earliest']];
+    case 'time':
+      return [['stream-offset', value]];
+    case 'position':
+      return value.split('\n').map((line) => ['stream-position', line.trim()] as const);
+    default:
+      return [['rewind', value]];
+  }
+}
