@@ -10,6 +10,7 @@ import {
   IconReceipt2,
   IconTransfer,
   IconUsers,
+  IconUsersGroup,
 } from '@tabler/icons-react';
 import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import { loadViewStrings } from '../i18n/index.ts';
@@ -47,6 +48,11 @@ export const VIEWS: readonly View[] = [
     id: 'tree',
     icon: IconBinaryTree2,
     ...view(() => import('../features/tree/tree-view.tsx'), 'TreeView'),
+  },
+  {
+    id: 'presence',
+    icon: IconUsersGroup,
+    ...view(() => import('../features/presence/presence-view.tsx'), 'PresenceView'),
   },
   {
     id: 'charts',

@@ -3,6 +3,7 @@ export const VIEW_IDS = [
   'start',
   'messages',
   'tree',
+  'presence',
   'charts',
   'bench',
   'packets',

@@ -26,6 +26,7 @@ export const app = {
     start: 'Start',
     messages: 'Messages',
     tree: 'Topics',
+    presence: 'Presence',
     charts: 'Charts',
     bench: 'Bench',
     packets: 'Packets',

@@ -4,6 +4,7 @@ import { charts } from '../../features/charts/strings.ts';
 import { costs } from '../../features/costs/strings.ts';
 import { frames } from '../../features/frames/strings.ts';
 import { packets } from '../../features/packets/strings.ts';
+import { presence } from '../../features/presence/strings.ts';
 import { start } from '../../features/start/strings.ts';
 import { transfer } from '../../features/transfer/strings.ts';
 import { tree } from '../../features/tree/strings.ts';
@@ -16,6 +17,7 @@ export const views = {
   costs,
   frames,
   packets,
+  presence,
   start,
   transfer,
   tree,

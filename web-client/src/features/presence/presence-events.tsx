@@ -1,0 +1,35 @@
+import { Text, Title } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { formatTime } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
+import classes from './presence-view.module.css';
+import type { PresenceEvent } from './rooms.ts';
+
+/** Joins and leaves, the newest first. */
+export function PresenceEvents({ events }: { readonly events: readonly PresenceEvent[] }) {
+  const { t } = useTranslation();
+  const title = t('presence.events');
+  return (
+    <section className={classes.events} aria-label={title}>
+      <Title order={2} size="xs">
+        {title}
+      </Title>
+      {events.length === 0 ? (
+        <Text size="xs" c="dimmed" px={12}>
+          {t('presence.noEvents')}
+        </Text>
+      ) : (
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys
+        <ul className={classes.eventList} tabIndex={0}>
+          {events.map(({ number, kind, member, atMs }) => (
+            <li key={number} data-kind={kind}>
+              <time dateTime={new Date(atMs).toISOString()}>{formatTime(atMs)}</time>
+              <span className={classes.who}>{visibleText(member)}</span>
+              <span className={classes.what}>{t(`presence.event.${kind}`)}</span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </section>
+  );
+}

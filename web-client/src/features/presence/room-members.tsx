@@ -1,0 +1,136 @@
+import { Center, EmptyState } from '@mantine/core';
+import { IconUsersGroup } from '@tabler/icons-react';
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { useMemo, useRef } from 'react';
+import { useTranslation } from 'react-i18next';
+import type { ConnectionProfile } from '../../engine/types.ts';
+import { useStatus } from '../../state/hooks.ts';
+import { formatExact, formatTime } from '../../ui/format.ts';
+import { troubleSentence, useTrouble } from '../../ui/trouble.ts';
+import { visibleText } from '../../ui/visible-text.ts';
+import { joinIn, useJoins } from './joins.ts';
+import classes from './presence-view.module.css';
+import type { Member, Room } from './rooms.ts';
+
+/** All rows are as high, so that many thousand of them need no measuring. */
+const ROW_HEIGHT_PX = 34;
+const OVERSCAN = 10;
+
+interface RoomMembersProps {
+  readonly profile: ConnectionProfile;
+  readonly name: string;
+  readonly room: Room;
+}
+
+/** The members of a room with their data, by their names. */
+export function RoomMembers({ profile, name, room }: RoomMembersProps) {
+  const { t } = useTranslation();
+  const { members } = room;
+  const sorted = useMemo(
+    () => [...members.values()].sort((one, other) => one.name.localeCompare(other.name)),
+    [members],
+  );
+  return (
+    <div className={classes.main}>
+      <Summary profile={profile} name={name} room={room} />
+      {sorted.length === 0 ? (
+        <Center p="md" flex={1}>
+          <EmptyState
+            size="sm"
+            icon={<IconUsersGroup stroke={1.5} />}
+            title={t('presence.empty', { room: visibleText(name) })}
+            description={t('presence.emptyAdvice')}
+          />
+        </Center>
+      ) : (
+        <MemberList profile={profile} name={name} members={sorted} />
+      )}
+    </div>
+  );
+}
+
+function Summary({ profile, name, room }: RoomMembersProps) {
+  const { t } = useTranslation();
+  const words = useTrouble();
+  const { subscriptions } = useStatus(profile.id);
+  const subscription = profile.subscriptions.find(({ filter }) => filter === `$presence/${name}/+`);
+  const trouble = subscription && subscriptions[subscription.id]?.trouble;
+  const { members, occupancy, isDoubtful } = room;
+  return (
+    <div className={classes.summary}>
+      <strong role="status">
+        {t('presence.count', { count: members.size, shown: formatExact(members.size) })}
+      </strong>
+      {occupancy !== undefined && (
+        <span className={classes.dim}>{t('presence.occupancy', { number: formatExact(occupancy) })}</span>
+      )}
+      {isDoubtful && <span className={classes.warn}>{t('presence.doubtful')}</span>}
+      {trouble !== undefined && (
+        <span className={classes.warn} role="alert">
+          {`${t('presence.refused')} ${troubleSentence(words(trouble))}`}
+        </span>
+      )}
+    </div>
+  );
+}
+
+interface MemberListProps {
+  readonly profile: ConnectionProfile;
+  readonly name: string;
+  readonly members: readonly Member[];
+}
+
+function MemberList({ profile, name, members }: MemberListProps) {
+  const { t } = useTranslation();
+  const scroller = useRef<HTMLDivElement>(null);
+  const own = useJoins(({ joined }) => joinIn(joined[profile.id], name)?.member);
+  const virtualizer = useVirtualizer({
+    count: members.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT_PX,
+    overscan: OVERSCAN,
+  });
+  const label = t('presence.members', { room: visibleText(name) });
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: it is scrolled by keys
+    <section ref={scroller} className={classes.scroller} aria-label={label} tabIndex={0}>
+      <ul className={classes.list} style={{ height: virtualizer.getTotalSize() }}>
+        {virtualizer.getVirtualItems().map(({ index, start }) => {
+          const member = members[index];
+          return (
+            member && (
+              <li
+                key={member.name}
+                className={classes.member}
+                aria-setsize={members.length}
+                aria-posinset={index + 1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <MemberRow member={member} isOwn={member.name === own} />
+              </li>
+            )
+          );
+        })}
+      </ul>
+    </section>
+  );
+}
+
+function MemberRow({ member, isOwn }: { readonly member: Member; readonly isOwn: boolean }) {
+  const { t } = useTranslation();
+  const { name, data, joinedAtMs } = member;
+  return (
+    <>
+      <span className={classes.name}>{visibleText(name)}</span>
+      {isOwn && <span className={classes.you}>{t('presence.you')}</span>}
+      <span className={classes.data} title={visibleText(data)}>
+        {visibleText(data)}
+      </span>
+      <span className={classes.since}>
+        {joinedAtMs === undefined
+          ? t('presence.wasThere')
+          : t('presence.joinedAt', { time: formatTime(joinedAtMs) })}
+      </span>
+    </>
+  );
+}

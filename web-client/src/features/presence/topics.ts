@@ -1,0 +1,45 @@
+import { newSubscription } from '../../engine/new-profile.ts';
+import type { Subscription } from '../../engine/types.ts';
+
+/** The topics of presence (docs/presence.md). */
+
+const MEMBER = /^\$presence\/([^/+#]+)\/([^/+#]+)$/;
+const MEMBERS = /^\$presence\/([^/+#]+)\/\+$/;
+const OCCUPANCY = /^\$occupancy\/([^/+#]+)$/;
+
+export function memberOf(topic: string): { readonly room: string; readonly member: string } | undefined {
+  const [, room, member] = MEMBER.exec(topic) ?? [];
+  return room === undefined || member === undefined ? undefined : { room, member };
+}
+
+/** The room whose number of members a topic, or a filter, is about. */
+export function roomOfOccupancy(topic: string): string | undefined {
+  return OCCUPANCY.exec(topic)?.[1];
+}
+
+export function memberTopic(room: string, member: string): string {
+  return `$presence/${room}/${member}`;
+}
+
+/** A room and a member are one level of a topic each. */
+export function isName(text: string): boolean {
+  return text !== '' && !/[/+#\0]/.test(text);
+}
+
+/** The rooms that these subscriptions watch. */
+export function watchedRooms(subscriptions: readonly Subscription[]): readonly string[] {
+  return subscriptions.flatMap(({ filter }) => MEMBERS.exec(filter)?.[1] ?? []);
+}
+
+/** With those that watch a room: its members, and their number. */
+export function watching(subscriptions: readonly Subscription[], room: string): readonly Subscription[] {
+  const others = notWatching(subscriptions, room);
+  const members = newSubscription(`$presence/${room}/+`, others.length);
+  return [...others, members, { ...newSubscription(`$occupancy/${room}`), color: members.color }];
+}
+
+export function notWatching(subscriptions: readonly Subscription[], room: string): readonly Subscription[] {
+  return subscriptions.filter(
+    ({ filter }) => MEMBERS.exec(filter)?.[1] !== room && roomOfOccupancy(filter) !== room,
+  );
+}
