@@ -90,13 +90,13 @@ clientSuite('streams and presence in the web client', (suite) => {
       await tell(other, 'few/room', ['b', 'c', 'd', 'e', 'f', 'g']);
       way.mend();
       await marks(client, 'away')
-        .filter({ hasText: 'unless a stream brings it' })
+        .filter({ hasText: 'only streams bring what came meanwhile' })
         .waitFor({ timeout: COMES_BACK_MS });
       await marks(client, 'recovered')
-        .filter({ hasText: 'chat/room goes on without a gap: 2 messages that came meanwhile follow' })
+        .filter({ hasText: 'chat/room: no gap, 2 missed messages follow' })
         .waitFor();
       await marks(client, 'gap')
-        .filter({ hasText: '$stream/few: messages of the stream may be missing here' })
+        .filter({ hasText: '$stream/few: messages may be missing that the broker cannot bring back' })
         .waitFor();
       await client.subscription('$stream/few').getByText('stream, messages may be missing').waitFor();
       await eventually(async () => (await cells(client, 'flags')).sort()).toEqual(

@@ -22,6 +22,9 @@ interface Fact {
   readonly action?: { readonly label: string; readonly act: () => void };
 }
 
+/** User properties that the broker has set, of a message of a stream. */
+const STREAM_NAMES = new Set(['stream-position', 'stream-kind', 'key']);
+
 /** What is known of a message besides its payload. */
 export function MessageProperties({ profile, message }: MessagePropertiesProps) {
   const { t } = useTranslation();
@@ -91,7 +94,8 @@ export function MessageProperties({ profile, message }: MessagePropertiesProps) 
       value: properties.subscriptionIdentifiers?.join(', '),
     },
   ];
-  const pairs = properties.userProperties ?? [];
+  const isShownAbove = (name: string): boolean => stream !== undefined && STREAM_NAMES.has(name);
+  const pairs = (properties.userProperties ?? []).filter(([name]) => !isShownAbove(name));
   return (
     <DataList size="xs" gap={4} p={10} labelWidth="130px">
       {facts.map(

@@ -56,13 +56,12 @@ export const messages = {
     skipped_one: 'This page was too busy to take {{number}} message: pause it, or subscribe to less',
     skipped_other: 'This page was too busy to take {{number}} messages: pause it, or subscribe to less',
     awayNew: 'Away for {{duration}}, a new session: what came meanwhile is missing',
-    awayNewReading:
-      'Away for {{duration}}, a new session: what came meanwhile is missing, unless a stream brings it',
+    awayNewReading: 'Away for {{duration}}, a new session: only streams bring what came meanwhile',
     awayResumedReading:
-      'Away for {{duration}}, the session went on: what came meanwhile at QoS 0 is missing, unless a stream brings it',
-    recovered_one: '{{filter}} goes on without a gap: {{number}} message that came meanwhile follows',
-    recovered_other: '{{filter}} goes on without a gap: {{number}} messages that came meanwhile follow',
-    gap: '{{filter}}: messages of the stream may be missing here, and the broker cannot bring them back',
+      'Away for {{duration}}, the session went on: of what came at QoS 0 only streams bring it',
+    recovered_one: '{{filter}}: no gap, {{number}} missed message follows',
+    recovered_other: '{{filter}}: no gap, {{number}} missed messages follow',
+    gap: '{{filter}}: messages may be missing that the broker cannot bring back',
     awayResumed:
       'Away for {{duration}}, the session went on: what came meanwhile at QoS 0 is missing, the rest follows',
   },

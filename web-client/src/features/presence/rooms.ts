@@ -60,7 +60,12 @@ export class Rooms {
     const room = this.#rooms.get(name);
     if (room === undefined) return EMPTY;
     const { members, occupancy, events, isDoubtful } = room;
-    room.shown ??= { members: new Map(members), occupancy, events: [...events].reverse(), isDoubtful };
+    room.shown ??= {
+      members: new Map(members),
+      occupancy,
+      events: events.slice(-EVENTS_MAX).reverse(),
+      isDoubtful,
+    };
     return room.shown;
   }
 
