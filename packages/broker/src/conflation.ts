@@ -25,26 +25,21 @@ export interface Conflate {
 /** The interval that a SUBSCRIBE asks for; a `Violation` whose reason code SUBACK has: it does not end the connection. */
 export function conflateMsOf(
   { ports }: Context,
-  { readers }: Link,
+  { readers, drainSoon }: Link,
   { requestProblemInformation }: Connection,
   packet: SubscribePacket,
   { topicFilter }: SubscriptionRequest,
-  isReading: boolean,
 ): number | Violation | undefined {
   const given = packet.properties.userProperties?.find(([name]) => name === CONFLATE_PROPERTY)?.[1];
   if (given === undefined) return undefined;
   const refuse = (reason: string) => new Violation(ReasonCode.ImplementationSpecificError, reason);
   // A door that keeps nothing between two packets has no timer to send what it holds.
-  if (ports.conflation === undefined || readers === undefined)
+  if (ports.conflation === undefined || readers === undefined || drainSoon === undefined)
     return refuse(`${CONFLATE_PROPERTY} is not granted at this door, which sends each message when it comes`);
   const ms = /^\d{1,7}$/.test(given) ? Number(given) : 0;
   if (ms < 1 || ms > CONFLATE_MS_MAX)
     return refuse(
       `${CONFLATE_PROPERTY} takes milliseconds from 1 to ${CONFLATE_MS_MAX}, not ${JSON.stringify(given.slice(0, 50))}`,
-    );
-  if (isReading)
-    return refuse(
-      `a subscription that reads a stream is sent each message: ask for ${CONFLATE_PROPERTY} without it`,
     );
   if (topicFilter.startsWith('$share/')) return refuse('a shared subscription cannot be conflated');
   if (packet.subscriptions.length > 1)
@@ -82,6 +77,11 @@ export class Conflation {
 
   constructor(delays: Delays) {
     this.#delays = delays;
+  }
+
+  /** Once, at or after so many milliseconds. */
+  after(delayMs: number, callback: () => void): void {
+    this.#delays.after(delayMs, callback);
   }
 
   /** The deliveries that leave now. */

@@ -105,6 +105,11 @@ export interface Link {
   readonly topicAliases?: Map<number, string>;
   /** Subscriptions that read streams, by topic filter: in the door's memory; absent where another process may handle the next packet. */
   readonly readers?: Map<string, Subscription>;
+  /**
+   * Calls `Broker.drain` for this link when its turn comes. On a door with `readers`.
+   * @default its readers are sent each message
+   */
+  drainSoon?(): void;
   /** What SUBACKs bring of the past of streams, on a door without `readers`. @default it reads no streams */
   readonly pastRoom?: PastRoom;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */

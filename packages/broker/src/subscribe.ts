@@ -6,6 +6,7 @@ import {
   type SubackPacket,
   type SubscribePacket,
   type SubscriptionRequest,
+  type UserProperties,
   Violation,
   validateTopicFilter,
 } from '@apus/mqtt';
@@ -33,6 +34,8 @@ interface Decision {
   readonly granted: Subscription | number;
   /** It reads a stream. */
   readonly joining?: Joining;
+  /** It is sent at most one message of each topic in so many milliseconds. */
+  readonly conflateMs?: number | undefined;
   /** Why it is refused, where the code does not tell. */
   readonly reason?: string;
 }
@@ -73,12 +76,12 @@ function* decide(
   packet: SubscribePacket,
   request: SubscriptionRequest,
 ): Flow<Decision | Violation> {
-  const joining = joiningOf(context, link, connection, packet, request);
-  if (joining instanceof Violation) return { request, granted: joining.reasonCode, reason: joining.reason };
-  const { noLocal, retainAsPublished } = request;
-  const conflateMs = conflateMsOf(context, link, connection, packet, request, joining !== undefined);
+  const conflateMs = conflateMsOf(context, link, connection, packet, request);
   if (conflateMs instanceof Violation)
     return { request, granted: conflateMs.reasonCode, reason: conflateMs.reason };
+  const joining = joiningOf(context, link, connection, packet, request, conflateMs);
+  if (joining instanceof Violation) return { request, granted: joining.reasonCode, reason: joining.reason };
+  const { noLocal, retainAsPublished } = request;
   // A stream's history is its queue: at QoS 0 no message waits for an acknowledgement. Of conflated ones none is waited for.
   const qos = joining === undefined && conflateMs === undefined ? request.qos : 0;
   const parsed = joining ?? parseShared(request.topicFilter);
@@ -104,9 +107,9 @@ function* decide(
   }
   const { subscriptionIdentifier } = packet.properties;
   const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
-  if (conflateMs !== undefined) return { request, granted: { ...plain, conflateMs } };
-  if (joining === undefined) return { request, granted: plain };
-  return { request, granted: { ...plain, reader: joining.reader }, joining };
+  if (joining !== undefined)
+    return { request, granted: { ...plain, reader: joining.reader }, joining, conflateMs };
+  return { request, granted: { ...plain, conflateMs }, conflateMs };
 }
 
 /** What the streams of one SUBSCRIBE have begun with. */
@@ -131,15 +134,15 @@ function* joinStreams(
   const properties: SubackPacket['properties'] = {};
   const pasts: { subscription: Subscription; past: readonly Past[] }[] = [];
   const isOne = decisions.length === 1;
-  for (const [index, { granted, joining, reason }] of decisions.entries()) {
+  for (const [index, { granted, joining, conflateMs, reason }] of decisions.entries()) {
     if (isOne && reason !== undefined) properties.reasonString = because(reason).reasonString;
     if (typeof granted === 'number' || isFailure(reasonCodes[index] ?? 0)) continue;
     if (granted.shareGroup === undefined) {
       link.readers?.delete(granted.topicFilter);
       context.ports.conflation?.forget(connection.session.key, granted.topicFilter);
     }
-    if (granted.conflateMs !== undefined)
-      properties.userProperties = [[CONFLATE_PROPERTY, String(granted.conflateMs)]];
+    const pace: UserProperties = conflateMs === undefined ? [] : [[CONFLATE_PROPERTY, String(conflateMs)]];
+    if (pace.length > 0) properties.userProperties = pace;
     if (joining === undefined) continue;
     const joined = yield* join(context, connection, joining, link.pastRoom);
     if (typeof joined === 'string') {
@@ -150,7 +153,7 @@ function* joinStreams(
       if (link.readers === undefined) noteReading(link);
       else link.readers.set(granted.topicFilter, granted);
       pasts.push({ subscription: granted, past: joined.past });
-      if (isOne) properties.userProperties = joined.told;
+      if (isOne) properties.userProperties = [...pace, ...joined.told];
     }
   }
   return { properties, pasts };

@@ -1,26 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { numberedMessage } from '../contract/samples.ts';
 import { CONFLATED_TOPICS_MAX, Conflation, type Delivery, type Message } from '../src/index.ts';
+import { FakeDelays } from './support/fake-delays.ts';
 
 const MS = 100;
-
-/** A clock that the test moves. */
-class FakeDelays {
-  nowMs = 0;
-  #waiting: { atMs: number; callback: () => void }[] = [];
-
-  after(delayMs: number, callback: () => void): void {
-    this.#waiting.push({ atMs: this.nowMs + delayMs, callback });
-  }
-
-  advance(ms: number): void {
-    this.nowMs += ms;
-    const isDue = ({ atMs }: { atMs: number }) => atMs <= this.nowMs;
-    const due = this.#waiting.filter(isDue);
-    this.#waiting = this.#waiting.filter((each) => !isDue(each));
-    for (const { callback } of due) callback();
-  }
-}
 
 function world() {
   const delays = new FakeDelays();

@@ -260,6 +260,10 @@ export class NodeLink
     } else this.#turns.advance();
   }
 
+  drainSoon(): void {
+    if (this.isOpen) this.#turns.call(() => this.#context.broker.drain(this));
+  }
+
   #charge(packet: Packet | Violation, nowMs: number): void {
     const { state } = this;
     if (state.phase !== 'connected' || !('type' in packet)) return;

@@ -23,6 +23,7 @@ export function* readOn(context: Context, link: Link, connection: Connection): F
     if (!(reader instanceof StreamReader)) continue;
     if (reader.isLost) return yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
     for (const [topic, cursor] of reader.behind) {
+      if (reader.isResting(topic)) continue;
       if (!(yield* readTopic(context, link, connection, subscription, reader, topic, cursor))) return;
     }
   }
@@ -53,12 +54,14 @@ function* readTopic(
     if (page.length === 0) break;
     for (const entry of page) {
       cursor.after = entry.number;
+      if (reader.leavesOut(cursor, entry.number)) continue;
       const kind = entry.number <= cursor.pastUpTo ? cursor.kind : undefined;
       yield* send(context, connection, subscription, entry, kind);
     }
   }
   // In the same turn as the comparison above: from here on new messages are live.
   reader.behind.delete(topic);
+  reader.rest(topic);
   return true;
 }
 

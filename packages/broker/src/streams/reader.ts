@@ -5,6 +5,12 @@ import type { StreamKind } from './position.ts';
 /** Topics that one reader may be behind in: each takes memory. */
 export const TOPICS_BEHIND_MAX = 1000;
 
+/**
+ * Topics of one conflated reader that may be within their intervals at a time: half of those that it may be behind in.
+ * Messages of further topics are sent as they come.
+ */
+export const READER_INTERVALS_MAX = TOPICS_BEHIND_MAX / 2;
+
 /** Readers of one connection. Beyond it: 0x97. */
 export const READERS_PER_CONNECTION_MAX = 100;
 
@@ -45,6 +51,14 @@ export class LiveReader implements Reader {
   }
 }
 
+/** How often a conflated reader is sent a message of one topic. */
+export interface ReaderPace {
+  readonly intervalMs: number;
+  after(delayMs: number, callback: () => void): void;
+  /** A message has waited for the end of an interval. */
+  readOn(): void;
+}
+
 /**
  * A reader behind a door that keeps its readers in memory. It has no queue: what it cannot be sent now is read from history
  * later. In each topic it is either live or behind, and it changes from one to the other within one turn.
@@ -56,9 +70,14 @@ export class StreamReader implements Reader {
   isJoining = true;
   /** It is behind in more topics than may be. */
   isLost = false;
+  readonly #pace: ReaderPace | undefined;
+  /** Topics of which a message has been sent within the interval: the next one waits for its end. */
+  readonly #resting = new Set<string>();
 
-  constructor(connectionId: ConnectionId) {
+  /** @param pace of a conflated reader @default each message is sent */
+  constructor(connectionId: ConnectionId, pace?: ReaderPace) {
     this.connectionId = connectionId;
+    this.#pace = pace;
   }
 
   takes(
@@ -67,11 +86,43 @@ export class StreamReader implements Reader {
     connections: Connections,
   ): boolean {
     if (attachment?.connectionId !== this.connectionId) return false;
-    const cursor = this.behind.get(message.topic);
-    if (cursor !== undefined) cursor.heldUpTo = number;
-    else if (!this.isJoining && connections.isReady(this.connectionId)) return true;
-    else this.#hold(message.topic, epoch, number);
+    const { topic } = message;
+    const cursor = this.behind.get(topic);
+    if (cursor !== undefined) this.#holdNewer(cursor, epoch, number);
+    else if (!this.isJoining && !this.isResting(topic) && connections.isReady(this.connectionId)) {
+      this.rest(topic);
+      return true;
+    } else this.#hold(topic, epoch, number);
     return false;
+  }
+
+  isResting(topic: string): boolean {
+    return this.#resting.has(topic);
+  }
+
+  /** The reader has been sent the newest message of the topic: its interval begins, where the reader has one. */
+  rest(topic: string): void {
+    const pace = this.#pace;
+    if (pace === undefined || this.#resting.size >= READER_INTERVALS_MAX) return;
+    this.#resting.add(topic);
+    pace.after(pace.intervalMs, () => {
+      this.#resting.delete(topic);
+      if (this.behind.has(topic)) pace.readOn();
+    });
+  }
+
+  /** A newer message takes its place. The past is sent whole. */
+  leavesOut({ pastUpTo, heldUpTo }: Cursor, number: number): boolean {
+    return this.#pace !== undefined && number > pastUpTo && number < heldUpTo;
+  }
+
+  #holdNewer(cursor: Cursor, epoch: string, number: number): void {
+    cursor.heldUpTo = number;
+    const isPast = cursor.values !== undefined || cursor.after < cursor.pastUpTo;
+    if (this.#pace === undefined || isPast) return;
+    // What it leaves out need not be read.
+    cursor.after = number - 1;
+    cursor.epoch = epoch;
   }
 
   #hold(topic: string, epoch: string, number: number): void {

@@ -3,7 +3,7 @@ import type { Context } from '../context.ts';
 import type { Connection, Link } from '../link.ts';
 import type { Joining } from './join.ts';
 import { parseStreamFilter, type StreamFilter } from './names.ts';
-import { LiveReader, READERS_PER_CONNECTION_MAX, StreamReader } from './reader.ts';
+import { LiveReader, READERS_PER_CONNECTION_MAX, type Reader, StreamReader } from './reader.ts';
 import { asksForPast, parseStart } from './start.ts';
 
 /**
@@ -16,6 +16,7 @@ export function joiningOf(
   connection: Connection,
   packet: SubscribePacket,
   { topicFilter: requested }: SubscriptionRequest,
+  conflateMs: number | undefined,
 ): Joining | Violation | undefined {
   const { streams, clock } = context.ports;
   const { userProperties } = packet.properties;
@@ -32,8 +33,17 @@ export function joiningOf(
     );
   const start = parseStart(userProperties, found.topicFilter, clock.now());
   if (typeof start === 'string') return new Violation(ReasonCode.ImplementationSpecificError, start);
-  const reader = link.readers === undefined ? new LiveReader(link.id) : new StreamReader(link.id);
-  return { ...found, start, reader };
+  return { ...found, start, reader: readerOf(context, link, conflateMs) };
+}
+
+function readerOf({ ports: { conflation } }: Context, link: Link, conflateMs: number | undefined): Reader {
+  if (link.readers === undefined) return new LiveReader(link.id);
+  if (conflateMs === undefined || conflation === undefined) return new StreamReader(link.id);
+  return new StreamReader(link.id, {
+    intervalMs: conflateMs,
+    after: (delayMs, callback) => conflation.after(delayMs, callback),
+    readOn: () => link.drainSoon?.(),
+  });
 }
 
 function plainFilter({ ports: { streams } }: Context, topicFilter: string): StreamFilter | undefined {

@@ -18,9 +18,11 @@ import {
   type Broker,
   type BrokerLimits,
   type BrokerOptions,
+  Conflation,
   type Connections,
   createBroker,
   DEFAULT_LIMITS,
+  type Delays,
   type Delivery,
   type DeliveryQuota,
   type FailedPush,
@@ -55,6 +57,13 @@ export class FakeLink implements Link {
 
   roomBytes(): number {
     return this.isReady ? Number.POSITIVE_INFINITY : 0;
+  }
+
+  /** How the door drains it, in its turn. */
+  onDrainSoon = (): void => {};
+
+  drainSoon(): void {
+    this.onDrainSoon();
   }
 
   send(packet: Packet, _version: ProtocolVersion): void {
@@ -106,6 +115,8 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly deliveryQuota?: DeliveryQuota;
   readonly bans?: Bans;
   readonly streams?: Streams;
+  /** @default it conflates nothing */
+  readonly delays?: Delays;
   /** Rooms, with these reminders of theirs. @default none */
   readonly ticks?: PresenceTicks;
   /** @default a link that keeps readers */
@@ -139,6 +150,7 @@ export class FakeDoor {
       deliveryQuota,
       bans,
       streams,
+      delays,
       ticks,
       openLink = (id) => new FakeLink(id),
       wrap,
@@ -170,6 +182,7 @@ export class FakeDoor {
         ...(deliveryQuota !== undefined && { deliveryQuota }),
         ...(bans !== undefined && { bans }),
         ...(streams !== undefined && { streams }),
+        ...(delays !== undefined && { conflation: new Conflation(delays) }),
         ...(ticks !== undefined && { presence: { store: door<PresenceStore>(memory.presenceStore), ticks } }),
       },
       {
