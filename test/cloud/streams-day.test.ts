@@ -1,0 +1,72 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { VirtualTime } from '../faults/virtual-time.ts';
+import { StreamLedger } from '../support/stream-ledger.ts';
+import { ResumingProgram, SubscribingProgram } from '../support/stream-program.ts';
+import { Program } from './program.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+/** A machine that is busy may take its time; in virtual time it takes none. */
+const TIMEOUT_MS = 300_000;
+
+const DAY_SECONDS = 86_400;
+
+/** Seconds between two messages: around each end of a connection there are some. */
+const PERIOD_SECONDS = 60;
+
+/** Connections that the gateway ends at two hours on a day. */
+const CUTS_A_DAY = 11;
+
+let time: VirtualTime;
+let world: InProcessWorld;
+
+beforeEach(async () => {
+  time = new VirtualTime(11);
+  const streams = [{ name: 'chat', topicFilter: 'chat/#', messagesMax: 10_000 }];
+  world = await time.during(startCloudInProcess({ seed: 11, streams }));
+});
+afterEach(async () => {
+  await time.advance(1_000);
+  world.stop();
+  time.restore();
+  expect(world.failures).toEqual([]);
+});
+
+it(
+  'a day passes, the gateway ends each connection at two hours, and programs that read a stream know every message',
+  async () => {
+    const kept = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
+    const transports = [
+      new Program(world.emulator, 'helped'),
+      new Program(world.emulator, 'helped-kept', kept),
+      new Program(world.emulator, 'bare', { resubscribe: false }),
+    ] as const;
+    const [helped, helpedKept, bare] = transports;
+    const resuming = [
+      new ResumingProgram(helped.mqtt, 'chat/room'),
+      new ResumingProgram(helpedKept.mqtt, '$stream/chat'),
+    ];
+    const subscribing = new SubscribingProgram(bare.mqtt, 'chat/room');
+    const publisher = new Program(world.emulator, 'publisher');
+    await time.advance(5_000);
+    const ledger = new StreamLedger();
+    for (let second = 0; second < DAY_SECONDS; second += PERIOD_SECONDS) {
+      const payload = String(second);
+      publisher.mqtt.publish('chat/room', payload, { qos: 1 }, (error) => {
+        if (!error) ledger.acknowledged.push(payload);
+      });
+      await time.advance(PERIOD_SECONDS * 1_000);
+    }
+    expect(ledger.acknowledged).toHaveLength(DAY_SECONDS / PERIOD_SECONDS);
+    for (const { noticed } of resuming) expect(ledger.violations(noticed)).toEqual([]);
+    const missing = ledger.acknowledged.filter((payload) => !subscribing.payloads.has(payload));
+    expect(missing).toEqual([]);
+    for (const { noticed, recovered } of [...resuming, subscribing]) {
+      expect(noticed).not.toContain('gap');
+      // The transport moves none of these connections beneath the program, and resumes none.
+      expect(recovered.length).toBeGreaterThanOrEqual(CUTS_A_DAY);
+    }
+    for (const each of transports) expect([each.told('moved'), each.told('resumed')]).toEqual([0, 0]);
+    for (const { mqtt } of [...transports, publisher]) mqtt.end(true);
+  },
+  TIMEOUT_MS,
+);
