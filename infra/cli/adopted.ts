@@ -19,6 +19,19 @@ import { findStack, isOurs, resourcesOf } from './stack-state.ts';
 /** As `createTable` in lib/table.ts makes them. */
 const KEYS = 'p HASH, s RANGE';
 
+/** The flag that adopts each table, its tag, and the output that names it. */
+const TABLES = [
+  ['tableName', { flag: '--adopt-table', holds: TABLE_TAG.messages, output: OUTPUTS.tableName }],
+  [
+    'sessionsTableName',
+    { flag: '--adopt-sessions-table', holds: TABLE_TAG.sessions, output: OUTPUTS.sessionsTableName },
+  ],
+  [
+    'streamsTableName',
+    { flag: '--adopt-streams-table', holds: TABLE_TAG.streams, output: OUTPUTS.streamsTableName },
+  ],
+] as const;
+
 /** The deployment that adopts. */
 interface Wanted {
   readonly region: string;
@@ -27,6 +40,9 @@ interface Wanted {
 
 type Client = Pick<DynamoDBClient, 'send'>;
 
+/** Those of the tables that there are. */
+type GivenTables = { readonly [As in keyof AdoptedTables]?: string | undefined };
+
 /**
  * Looks at the tables that are to be adopted: CloudFormation does not, and the first client would find out.
  *
@@ -34,14 +50,12 @@ type Client = Pick<DynamoDBClient, 'send'>;
  */
 export async function requireAdoptable(
   client: Client,
-  { tableName, sessionsTableName }: AdoptedTables,
+  adopted: AdoptedTables,
   { region, encryptionKeyArn }: Wanted,
 ): Promise<void> {
-  const tables = [
-    ['--adopt-table', tableName, TABLE_TAG.messages],
-    ['--adopt-sessions-table', sessionsTableName, TABLE_TAG.sessions],
-  ] as const;
-  for (const [flag, name, holds] of tables) {
+  for (const [as, { flag, holds }] of TABLES) {
+    const name = adopted[as];
+    if (name === undefined) continue;
     const table = await requireTable(client, flag, name, holds, region);
     requireKey(flag, table, encryptionKeyArn);
   }
@@ -94,34 +108,51 @@ async function describe(client: Client, name: string): Promise<TableDescription 
  * Keeps a broker at its tables: a deployment that forgets what was adopted would begin with empty ones, and two brokers at
  * one table would end each other's sessions.
  *
+ * @param hasStreams whether the deployment declares streams: without them it has no table for their history
  * @throws {CommandError}
  */
 export async function requireTablesToUse(
   client: CloudFormationClient,
   stackName: string,
   adopted: AdoptedTables | undefined,
+  hasStreams = false,
 ): Promise<void> {
   if (adopted !== undefined) await requireUnused(client, stackName, adopted);
   const stack = await findStack(client, stackName);
   if (stack === undefined) return;
-  const { tableName, sessionsTableName } = tablesOf(stack);
-  if (tableName === undefined || sessionsTableName === undefined) return;
+  const used = tablesOf(stack);
   const owned = await ownTables(client, stackName);
-  if (adopted === undefined && owned.length === 0) {
+  const isForgotten = ([as]: (typeof TABLES)[number]) =>
+    used[as] !== undefined &&
+    !owned.includes(used[as]) &&
+    adopted?.[as] === undefined &&
+    (as !== 'streamsTableName' || hasStreams);
+  if (TABLES.some(isForgotten)) {
+    const taken = hasStreams ? used : { ...used, streamsTableName: undefined };
     throw new CommandError(
-      `The stack "${stackName}" goes on with tables that it has adopted, and would begin with empty ones. Say ${adoptFlags({ tableName, sessionsTableName })}`,
+      `The stack "${stackName}" goes on with tables that it has adopted, and would begin with empty ones. Say ${adoptFlags(taken, owned)}`,
     );
   }
   const own = Object.values(adopted ?? {}).find((name) => owned.includes(name));
   if (own === undefined) return;
   throw new CommandError(
-    `The table ${own} is the stack's own ("${stackName}"), which uses it without being told: leave out --adopt-table and --adopt-sessions-table.`,
+    `The table ${own} is the stack's own ("${stackName}"), which uses it without being told: leave out ${flagsOf(adopted ?? {}, own)}.`,
   );
 }
 
-/** As a command line has them. */
-export function adoptFlags({ tableName, sessionsTableName }: AdoptedTables): string {
-  return `--adopt-table ${tableName} --adopt-sessions-table ${sessionsTableName}`;
+/** As a command line has them: what the stack has made needs no flag. */
+function adoptFlags(used: GivenTables, owned: readonly string[]): string {
+  return TABLES.flatMap(([as, { flag }]) => {
+    const name = used[as];
+    return name === undefined || owned.includes(name) ? [] : [`${flag} ${name}`];
+  }).join(' ');
+}
+
+/** The flags to leave out: those of messages and sessions go together. */
+function flagsOf(adopted: GivenTables, own: string): string {
+  return own === adopted.streamsTableName
+    ? '--adopt-streams-table'
+    : '--adopt-table and --adopt-sessions-table';
 }
 
 async function requireUnused(
@@ -132,7 +163,7 @@ async function requireUnused(
   const wanted = Object.values(adopted);
   for await (const { Stacks = [] } of paginateDescribeStacks({ client }, {})) {
     for (const stack of Stacks) {
-      const used = Object.values(tablesOf(stack)).find((name) => wanted.includes(name));
+      const used = Object.values(tablesOf(stack)).find((name) => name !== undefined && wanted.includes(name));
       if (used === undefined || stack.StackName === stackName || !isOurs(stack)) continue;
       throw new CommandError(
         `The table ${used} is in use by the stack "${stack.StackName}": two brokers at one table would end each other's sessions.`,
@@ -142,14 +173,9 @@ async function requireUnused(
 }
 
 /** The tables of a broker, whether its stack has made them or not. */
-export function tablesOf({ Outputs = [] }: Stack): Partial<AdoptedTables> {
+export function tablesOf({ Outputs = [] }: Stack): GivenTables {
   const output = (name: string) => Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
-  const tableName = output(OUTPUTS.tableName);
-  const sessionsTableName = output(OUTPUTS.sessionsTableName);
-  return {
-    ...(tableName !== undefined && { tableName }),
-    ...(sessionsTableName !== undefined && { sessionsTableName }),
-  };
+  return Object.fromEntries(TABLES.map(([as, each]) => [as, output(each.output)]));
 }
 
 async function ownTables(client: CloudFormationClient, stackName: string): Promise<readonly string[]> {

@@ -55,14 +55,19 @@ async function deploy(args: readonly string[]): Promise<void> {
   }
   await prepareStack(client, stackName);
   const adopted = adoptedOf(settings);
-  await requireTablesToUse(client, stackName, adopted);
+  const hasStreams = settings.text('streams') !== undefined;
+  await requireTablesToUse(client, stackName, adopted, hasStreams);
   const dynamoDb = new DynamoDBClient({ region });
   if (adopted !== undefined) {
     const encryptionKeyArn = settings.text('encryptionKeyArn');
     await requireAdoptable(dynamoDb, adopted, { region, encryptionKeyArn });
   }
   const stack = await findStack(client, stackName);
-  await requireLayout(dynamoDb, Object.values(adopted ?? (stack === undefined ? {} : tablesOf(stack))));
+  const tables = Object.values(adopted ?? (stack === undefined ? {} : tablesOf(stack)));
+  await requireLayout(
+    dynamoDb,
+    tables.filter((name) => name !== undefined),
+  );
   await bootstrap(client, account);
   const outputs = await deployStack(flags, account, stackName);
   remember(flags, region);

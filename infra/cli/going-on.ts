@@ -6,6 +6,7 @@ import { flagOf, type SettingName } from '../lib/settings.ts';
 const ADOPTING: readonly (readonly [string, SettingName])[] = [
   [OUTPUTS.tableName, 'adoptTable'],
   [OUTPUTS.sessionsTableName, 'adoptSessionsTable'],
+  [OUTPUTS.streamsTableName, 'adoptStreamsTable'],
   [OUTPUTS.tokenSecretArn, 'tokenSecretArn'],
   [OUTPUTS.publishKeysArn, 'publishKeysSecretArn'],
   [OUTPUTS.encryptionKeyArn, 'encryptionKeyArn'],
@@ -26,7 +27,9 @@ export function goingOn(
   });
   if (!flags.some((flag) => flag.startsWith('--adopt-table '))) return [];
   const keys = flags.some((flag) => flag.startsWith('--publish-keys')) ? ['--http-publish keys'] : [];
-  const command = ['npm run deploy --', `--name ${StackName} --region ${region}`, ...keys, ...flags];
+  const streams = flags.some((flag) => flag.startsWith('--adopt-streams-table')) ? ['--streams FILE'] : [];
+  const name = `--name ${StackName} --region ${region}`;
+  const command = ['npm run deploy --', name, ...keys, ...streams, ...flags];
   return [
     'A new deployment goes on with the sessions and messages (docs/deploy.md, "Coming back"):',
     '',

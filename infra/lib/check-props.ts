@@ -1,3 +1,4 @@
+import type { GivenStream } from '@apus/broker';
 import {
   type BrokerLimits,
   DEFAULT_LIMITS,
@@ -35,7 +36,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkOrigins(scope, props.allowedOrigins ?? []);
   checkLimits(scope, props.limits ?? {});
   checkTableMaximum(scope, props);
-  checkAdopted(scope, props.table ?? {});
+  checkAdopted(scope, props.table ?? {}, props.streams ?? []);
   checkCompliance(scope, props);
   checkRollback(scope, props);
   checkPublish(scope, props);
@@ -106,13 +107,22 @@ function checkPublish(scope: IConstruct, props: ApusBrokerProps): void {
   }
 }
 
-/** Two names of one table would mix sessions with messages; settings of a table that is not made would be dropped. */
-function checkAdopted(scope: IConstruct, { adopt, ...others }: TableProps): void {
+/** Two names of one table would mix what they hold; settings of a table that is not made would be dropped. */
+function checkAdopted(
+  scope: IConstruct,
+  { adopt, ...others }: TableProps,
+  streams: readonly GivenStream[],
+): void {
   if (adopt === undefined) return;
-  const { tableName, sessionsTableName } = adopt;
-  if (!Token.isUnresolved(tableName) && tableName === sessionsTableName) {
-    throw new PropsError(scope, 'table.adopt names two tables: one holds messages, the other sessions.');
+  const names = Object.values(adopt).filter((name) => name !== undefined && !Token.isUnresolved(name));
+  if (new Set(names).size < names.length) {
+    throw new PropsError(
+      scope,
+      'table.adopt names different tables: one holds messages, one sessions, one the history of streams.',
+    );
   }
+  if (adopt.streamsTableName !== undefined && streams.length === 0)
+    throw new PropsError(scope, 'table.adopt.streamsTableName means nothing without streams.');
   const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (given === undefined) return;
   throw new PropsError(

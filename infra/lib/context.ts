@@ -223,13 +223,17 @@ export function tagsOf(settings: Settings): Readonly<Record<string, string>> {
 export function adoptedOf(settings: Settings): AdoptedTables | undefined {
   const tableName = settings.text('adoptTable');
   const sessionsTableName = settings.text('adoptSessionsTable');
-  if (tableName === undefined && sessionsTableName === undefined) return undefined;
+  const streamsTableName = settings.text('adoptStreamsTable');
+  if ((tableName ?? sessionsTableName ?? streamsTableName) === undefined) return undefined;
   if (tableName === undefined || sessionsTableName === undefined) {
     throw new SettingError(
-      '--adopt-table and --adopt-sessions-table need each other: a broker has a table of messages and one of sessions.',
+      `--adopt-table and --adopt-sessions-table need each other${streamsTableName === undefined ? '' : ', and --adopt-streams-table both of them'}: a broker has a table of messages and one of sessions.`,
     );
   }
-  return { tableName, sessionsTableName };
+  if (streamsTableName === undefined) return { tableName, sessionsTableName };
+  if (settings.text('streams') === undefined)
+    throw new SettingError('--adopt-streams-table means nothing without --streams.');
+  return { tableName, sessionsTableName, streamsTableName };
 }
 
 /** As `apus serve --streams` reads it; checked as the prop is. */

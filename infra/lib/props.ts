@@ -406,12 +406,18 @@ export interface TableProps {
   readonly maxWriteRequestUnits?: number;
 }
 
-/** Two tables of one broker, by their names. They are in the Region of the stack. */
+/** The tables of one broker, by their names. They are in the Region of the stack. */
 export interface AdoptedTables {
   /** The table of messages and subscriptions: the output `TableName` of the broker that has made it. */
   readonly tableName: string;
   /** The table of connections and sessions: the output `SessionsTableName`. */
   readonly sessionsTableName: string;
+  /**
+   * The history of streams: the output `StreamsTableName`. For a broker that declares `streams`.
+   *
+   * @default it makes one, where it declares streams
+   */
+  readonly streamsTableName?: string;
 }
 
 export interface AccessLogProps {

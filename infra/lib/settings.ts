@@ -251,6 +251,11 @@ export const SETTINGS = {
     value: 'NAME',
     help: 'The table of sessions that it has left. Needs --adopt-table.',
   },
+  adoptStreamsTable: {
+    kind: 'text',
+    value: 'NAME',
+    help: 'The history of streams that it has left. Needs --streams and the other two.',
+  },
   pointInTimeRecovery: {
     kind: 'switch',
     help: 'Enables point-in-time recovery of the tables.',

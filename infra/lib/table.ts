@@ -14,8 +14,13 @@ import { acknowledge } from './acknowledge.ts';
 import type { TableProps } from './props.ts';
 import { READS_PER_WRITE, type TableMaximum } from './table-maximum.ts';
 
-/** The tag of each table that says which of the two it is: their keys are the same, and their names are made up. */
-export const TABLE_TAG = { key: 'apus:table', messages: 'messages', sessions: 'sessions' } as const;
+/** The tag of each table that says which one it is: their keys are the same, and their names are made up. */
+export const TABLE_TAG = {
+  key: 'apus:table',
+  messages: 'messages',
+  sessions: 'sessions',
+  streams: 'streams',
+} as const;
 
 /** One that the broker makes, or one that it has adopted. */
 export type BrokerTable = ITable | Table;
@@ -44,7 +49,7 @@ export class StateTables {
   /** Connections, sessions and records: the sweep scans it every ten minutes, and is billed by what it reads. */
   readonly sessionsTable: BrokerTable;
   /** The history of streams, where some are declared: nothing goes over it, TTL alone empties it. */
-  readonly streamsTable: Table | undefined;
+  readonly streamsTable: BrokerTable | undefined;
   readonly #key: IKey | undefined;
 
   constructor(scope: Construct, props: StateTableProps) {
@@ -52,7 +57,9 @@ export class StateTables {
     const { adopt } = props;
     this.table = tableOf(scope, 'Table', TABLE_TAG.messages, adopt?.tableName, props);
     this.sessionsTable = tableOf(scope, 'SessionsTable', TABLE_TAG.sessions, adopt?.sessionsTableName, props);
-    this.streamsTable = props.hasStreams ? createTable(scope, 'StreamsTable', props) : undefined;
+    this.streamsTable = props.hasStreams
+      ? tableOf(scope, 'StreamsTable', TABLE_TAG.streams, adopt?.streamsTableName, props)
+      : undefined;
   }
 
   get #all(): readonly BrokerTable[] {

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { permissionsOf } from './support/statements.ts';
 import { synthApp, synthBroker } from './support/synth.ts';
 
+const STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
 const KEYS = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:keys-a1B2c3';
 
 describe('a broker that goes on with tables that another one has left', () => {
@@ -48,9 +49,26 @@ describe('a broker that goes on with tables that another one has left', () => {
   });
 });
 
-it('tables say by a tag which of the two they are: their keys are the same', () => {
-  const { template } = synthBroker();
-  for (const held of ['messages', 'sessions']) {
+it('the history of streams is adopted beside them', () => {
+  const adopt = { tableName: 'm', sessionsTableName: 's', streamsTableName: 'h' };
+  const { template } = synthBroker({ streams: STREAMS, table: { adopt } });
+  template.resourceCountIs('AWS::DynamoDB::Table', 0);
+  template.hasResourceProperties('AWS::Lambda::Function', {
+    Environment: { Variables: Match.objectLike({ APUS_STREAMS_TABLE_NAME: 'h' }) },
+  });
+  template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+    MetricName: 'WriteThrottleEvents',
+    Dimensions: [{ Name: 'TableName', Value: 'h' }],
+  });
+  const permissions = permissionsOf(template, 'BrokerGatewayRole');
+  expect(permissions.some((each) => each.startsWith('dynamodb:PutItem') && each.endsWith('table/h'))).toBe(
+    true,
+  );
+});
+
+it('tables say by a tag which one they are: their keys are the same', () => {
+  const { template } = synthBroker({ streams: STREAMS });
+  for (const held of ['messages', 'sessions', 'streams']) {
     template.hasResourceProperties('AWS::DynamoDB::Table', {
       Tags: Match.arrayWith([{ Key: 'apus:table', Value: held }]),
     });
@@ -64,8 +82,19 @@ describe('what cannot be adopted', () => {
       '--adopt-table and --adopt-sessions-table need each other',
     );
     expect(() => synthBroker({ table: { adopt: { ...adopt, sessionsTableName: 'm' } } })).toThrow(
-      'table.adopt names two tables',
+      'table.adopt names different tables',
     );
+    expect(() => synthApp({ adoptStreamsTable: 'h' })).toThrow('--adopt-streams-table both of them');
+    expect(() => synthApp({ adoptTable: 'm', adoptSessionsTable: 's', adoptStreamsTable: 'h' })).toThrow(
+      '--adopt-streams-table means nothing without --streams',
+    );
+    const streamsTableName = 'h';
+    expect(() => synthBroker({ table: { adopt: { ...adopt, streamsTableName } } })).toThrow(
+      'table.adopt.streamsTableName means nothing without streams',
+    );
+    expect(() =>
+      synthBroker({ streams: STREAMS, table: { adopt: { ...adopt, streamsTableName: 's' } } }),
+    ).toThrow('table.adopt names different tables');
     expect(() => synthBroker({ table: { adopt, pointInTimeRecovery: true } })).toThrow(
       'table.pointInTimeRecovery is for tables that the broker makes; those of table.adopt stay as they are.',
     );

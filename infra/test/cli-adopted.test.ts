@@ -78,10 +78,10 @@ describe('a table that is to be adopted', () => {
   });
 });
 
-/** CloudFormation with these stacks, each of which uses two tables and has made some of them. */
+/** CloudFormation with these stacks, each of which uses some tables and has made some of them. */
 function cloudFormation(
   stacks: Readonly<
-    Record<string, { readonly uses: readonly [string, string]; readonly made: readonly string[] }>
+    Record<string, { readonly uses: readonly [string, string, string?]; readonly made: readonly string[] }>
   >,
 ) {
   const client = new CloudFormationClient({ region: 'eu-west-1' });
@@ -91,6 +91,7 @@ function cloudFormation(
     Outputs: [
       { OutputKey: 'TableName', OutputValue: stacks[name]?.uses[0] },
       { OutputKey: 'SessionsTableName', OutputValue: stacks[name]?.uses[1] },
+      { OutputKey: 'StreamsTableName', OutputValue: stacks[name]?.uses[2] },
     ],
   });
   client.send = (async (command: { constructor: { name: string }; input: { StackName?: string } }) => {
@@ -135,6 +136,29 @@ describe('a deployment', () => {
     ).resolves.toBeUndefined();
   });
 
+  it('that forgets its history of streams is refused, where it declares streams', async () => {
+    const all = { uses: ['M', 'S', 'H'], made: [] } as const;
+    const forgets = (hasStreams: boolean) =>
+      requireTablesToUse(cloudFormation({ apus: all }), 'apus', ADOPTED, hasStreams);
+    await expect(forgets(true)).rejects.toThrow(
+      'Say --adopt-table M --adopt-sessions-table S --adopt-streams-table H',
+    );
+    await expect(forgets(false)).resolves.toBeUndefined();
+  });
+
+  it('that has made its history of streams itself is refused all the same when it forgets the others', async () => {
+    const beside = { uses: ['M', 'S', 'H'], made: ['H'] } as const;
+    const client = () => cloudFormation({ apus: beside });
+    await expect(requireTablesToUse(client(), 'apus', undefined, true)).rejects.toThrow(
+      /Say --adopt-table M --adopt-sessions-table S$/,
+    );
+    await expect(requireTablesToUse(client(), 'apus', ADOPTED, true)).resolves.toBeUndefined();
+    const history = { ...ADOPTED, streamsTableName: 'H' };
+    await expect(requireTablesToUse(client(), 'apus', history, true)).rejects.toThrow(
+      'The table H is the stack\'s own ("apus"), which uses it without being told: leave out --adopt-streams-table.',
+    );
+  });
+
   it('does not adopt its own tables: CloudFormation would take them out of the stack, and maybe delete them', async () => {
     await expect(requireTablesToUse(cloudFormation({ apus: owner }), 'apus', ADOPTED)).rejects.toThrow(
       'The table M is the stack\'s own ("apus")',
@@ -164,6 +188,13 @@ describe('what is said after a stack is destroyed', () => {
     const left = ['M', 'S', 'arn:token'];
     expect(goingOn({ ...stack, Outputs }, (id) => left.includes(id), 'eu-west-1').at(-1)).toBe(
       '  npm run deploy -- --name apus --region eu-west-1 --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token',
+    );
+  });
+
+  it('names the history of streams, for which streams have to be declared', () => {
+    const left = [...Outputs.slice(0, 2), { OutputKey: 'StreamsTableName', OutputValue: 'H' }];
+    expect(goingOn({ ...stack, Outputs: left }, () => true, 'eu-west-1').at(-1)).toBe(
+      '  npm run deploy -- --name apus --region eu-west-1 --streams FILE --adopt-table M --adopt-sessions-table S --adopt-streams-table H',
     );
   });
 
