@@ -14,6 +14,7 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     `An invocation takes ${shown(workload.frameMs)} ms at ${shown(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${shown(workload.postMs)} ms more; cold starts are left out.`,
     `${shown(workload.shapes)} filter shapes fit a topic, and DynamoDB is used as docs/data-model.md has it.`,
     `The first ${NARROW_RECIPIENTS_MAX} recipients of a filter are served by the frame itself, others by workers behind a FIFO queue.`,
+    ...streamSentences(workload),
     storageSentence(workload),
     'The sweep reads the sessions every ten minutes and the messages once a day; storage of sessions is negligible.',
     logSentence(workload),
@@ -42,6 +43,17 @@ function storageSentence({ storedGigabytes }: Workload): string {
   const others = 'no will fires, no subscription is shared.';
   if (storedGigabytes === 0) return `Nothing is retained (--stored-gigabytes), ${others}`;
   return `${shown(storedGigabytes)} GB of messages are retained or wait; ${others}`;
+}
+
+function streamSentences(workload: Workload): readonly string[] {
+  const { streamShare, snapshotShare, recoveriesPerDay, recoveredMessages } = workload;
+  const { snapshotsPerDay, snapshotKeys, streamGigabytes } = workload;
+  if (streamShare + recoveriesPerDay + snapshotsPerDay + streamGigabytes === 0) return [];
+  const percent = (share: number) => `${Math.round(share * 100)}%`;
+  return [
+    `${percent(streamShare)} of the messages are of streams, ${percent(snapshotShare)} of these with a snapshot, and no topic has more than ten of them a second: a busier one is appended to in more writes (docs/streams.md).`,
+    `Beside its other SUBSCRIBEs each client is sent ${shown(recoveredMessages)} missed messages ${times(recoveriesPerDay)} a day, and the last values of ${shown(snapshotKeys)} keys ${times(snapshotsPerDay)}; ${shown(streamGigabytes)} GB of history are kept. Other services are charged nothing for that.`,
+  ];
 }
 
 function logSentence({ logBytesPerFrame }: Workload): string {

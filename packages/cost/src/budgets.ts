@@ -37,6 +37,13 @@ export interface Budgets {
   readonly lossPersistent: Units;
   readonly disconnect: Units;
   readonly disconnectFilter: Units;
+  /** For a frame with messages of a stream, beside what every frame reads. */
+  readonly appendFrame: Units;
+  /** For each of them, and for the last value of its key; by the KB. */
+  readonly append: Units;
+  readonly appendSnapshot: Units;
+  /** A SUBSCRIBE that reads the past of a topic, without its messages. */
+  readonly readPast: Units;
 }
 
 /** The budgets of the design of the gateway door. */
@@ -65,6 +72,10 @@ export const DESIGN_BUDGETS: Budgets = {
   lossPersistent: { reads: 2, writes: 3 },
   disconnect: { reads: 1, writes: 2 },
   disconnectFilter: { reads: 1, writes: 1 },
+  appendFrame: { reads: 1, writes: 0 },
+  append: { reads: 0, writes: 1 },
+  appendSnapshot: { reads: 0, writes: 1 },
+  readPast: { reads: 1, writes: 2 },
 };
 
 /** The measured use of the stores (`npm run bench:cloud`); a test compares them with its table. */
@@ -93,10 +104,27 @@ export const MEASURED_BUDGETS: Budgets = {
   lossPersistent: { reads: 0, writes: 3 },
   disconnect: { reads: 4, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
+  appendFrame: { reads: 3, writes: 0 },
+  append: { reads: 0, writes: 1 },
+  appendSnapshot: { reads: 0, writes: 1 },
+  readPast: { reads: 4, writes: 3 },
 };
 
 /** Reads of one Query unit: 4 KB. */
 export const READ_UNIT_BYTES = 4_096;
+
+/** A write unit: 1 KB. */
+export const WRITE_UNIT_BYTES = 1_024;
+
+/** Bytes of a message of a stream beside its PUBLISH; a test compares them with what the past was measured to cost. */
+export const STREAM_BYTES = {
+  /** In the table: names of attributes, the number, the time, what had settled. */
+  stored: 250,
+  /** User properties of a live message: `stream-position` and `ts`. */
+  liveProperties: 70,
+  /** The same with `stream-kind`. */
+  pastProperties: 90,
+} as const;
 
 /** Payloads up to here stand in the item; larger ones are stored once, by the KB. */
 export const INLINE_PAYLOAD_BYTES_MAX = 1_024;

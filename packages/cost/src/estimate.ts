@@ -5,6 +5,7 @@ import { messageOperations, onlineDeliveries } from './message-operations.ts';
 import type { Operation } from './operation.ts';
 import { type Rates, ratesOf } from './rates.ts';
 import { sessionOperations, subscribeFrames } from './session-operations.ts';
+import { pastsOf, streamOperations } from './stream-operations.ts';
 import { sweep } from './sweep.ts';
 import type { Traffic } from './traffic.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
@@ -44,6 +45,7 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
   const operations = [
     ...sessionOperations(workload, rates, budgets),
     ...messageOperations(workload, rates, budgets),
+    ...streamOperations(workload, rates, budgets),
     sweep(workload, rates),
     standing(workload),
   ].filter(({ count }) => count > 0);
@@ -109,7 +111,7 @@ function floorOfWorkload(workload: Workload, rates: Rates): Floor {
     connects: rates.connects,
     moves: rates.moves,
     resumes: rates.resumes,
-    subscribes: subscribeFrames(workload, rates.connects),
+    subscribes: subscribeFrames(workload, rates.connects) + pastsOf(workload),
     publishes,
     publishAnswers: qos === 0 ? 0 : publishes,
     deliveries,

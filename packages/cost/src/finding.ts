@@ -66,6 +66,10 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   'fan-out': 'the workers of wide filters',
   keep: 'messages that are kept until they are acknowledged',
   drain: 'messages for clients that are away',
+  append: 'appending messages to streams',
+  recover: 'readers of streams that are sent what they have missed',
+  snapshot: 'readers of streams that are sent the last value of each key',
+  history: 'the history of streams',
   sweep: 'the sweep, which reads all sessions every ten minutes',
   standing: 'what is paid for whether or not anybody connects',
 };

@@ -30,6 +30,9 @@ const CAUSE_LEVERS: { readonly [K in OperationName]?: string } = {
     'Publish several messages together: what is written while a reply is awaited shares a frame, and 24 KB of packets cost as much as one.',
   deliver:
     'Send fewer, larger messages: each delivery is a frame for each recipient, and up to 24 KB cost as much as one byte. Narrower topics reach only those who need them.',
+  recover:
+    'Ask for less of the past: a smaller rewind, or stream-position, which brings what was missed alone.',
+  snapshot: 'Read narrower filters: each newcomer is sent the last value of every key of its topics.',
   keep: 'Let sessions end with their connection where a lost message does no harm: nothing is kept, and no PUBACK is sent.',
 };
 

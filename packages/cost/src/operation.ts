@@ -16,6 +16,10 @@ export type OperationName =
   | 'fan-out'
   | 'keep'
   | 'drain'
+  | 'append'
+  | 'recover'
+  | 'snapshot'
+  | 'history'
   | 'sweep'
   | 'standing';
 

@@ -17,6 +17,13 @@ export interface Workload {
   readonly persistentShare: number;
   readonly offlineShare: number;
   readonly storedGigabytes: number;
+  readonly streamShare: number;
+  readonly snapshotShare: number;
+  readonly recoveriesPerDay: number;
+  readonly recoveredMessages: number;
+  readonly snapshotsPerDay: number;
+  readonly snapshotKeys: number;
+  readonly streamGigabytes: number;
   readonly shapes: number;
   /** Packets that share a frame; undefined: as many as the rate brings together. */
   readonly packetsPerFrame: number | undefined;
@@ -103,6 +110,33 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
     most: 1_000_000,
     preset: 0,
   },
+  streamShare: {
+    help: 'Share of the messages whose topic has a stream, from 0 to 1.',
+    least: 0,
+    most: 1,
+    preset: 0,
+  },
+  snapshotShare: {
+    help: 'Share of these whose stream keeps a snapshot, from 0 to 1.',
+    least: 0,
+    most: 1,
+    preset: 0,
+  },
+  recoveriesPerDay: {
+    help: 'SUBSCRIBEs of each client a day that bring messages of the past of a stream.',
+    least: 0,
+    most: 86_400,
+    preset: 0,
+  },
+  recoveredMessages: { help: 'Messages that each of them brings.', least: 0, most: 1_000, preset: 10 },
+  snapshotsPerDay: {
+    help: 'SUBSCRIBEs of each client a day that bring a snapshot of a stream.',
+    least: 0,
+    most: 86_400,
+    preset: 0,
+  },
+  snapshotKeys: { help: 'Keys of a snapshot.', least: 0, most: 1_000, preset: 100 },
+  streamGigabytes: { help: 'GB of the history of streams.', least: 0, most: 1_000_000, preset: 0 },
   shapes: { help: 'Filter shapes that fit a topic (S).', least: 1, most: 64, preset: 2 },
   packetsPerFrame: {
     help: 'Packets that share a frame. Default: what a publisher writes while a reply is awaited.',

@@ -93,6 +93,33 @@ describe('an estimate, by hand', () => {
     }
   });
 
+  it('a message of a stream is a write more, and the reads of its frame are shared by those in it', () => {
+    const given = { clients: 1, days: 1, hours: 1, publishesPerHour: 1_000, streamShare: 0.5 };
+    expect(operation(given, 'append')).toMatchObject({
+      count: 500,
+      usage: { dynamodbReadUnits: 1_500, dynamodbWriteUnits: 500 },
+    });
+    expect(operation({ ...given, packetsPerFrame: 10, snapshotShare: 1 }, 'append').usage).toMatchObject({
+      dynamodbReadUnits: 150,
+      dynamodbWriteUnits: 1_000,
+    });
+    // 1,500 bytes of payload are more than a KB of the log.
+    expect(operation({ ...given, bytes: 1_500 }, 'append').usage.dynamodbWriteUnits).toBe(1_000);
+  });
+
+  it('history is stored, and not read by the sweep', () => {
+    const given = { clients: 1, streamGigabytes: 2 };
+    expect(operation(given, 'history').usage.dynamodbStorageGigabyteMonths).toBe(2);
+    expect(operation(given, 'sweep')).toEqual(operation({ clients: 1 }, 'sweep'));
+  });
+
+  it('without streams no word is said of them', () => {
+    expect(estimate({ clients: 1 }).assumptions.join('\n')).not.toMatch(/stream/);
+    expect(estimate({ clients: 1, recoveriesPerDay: 3 }).assumptions.join('\n')).toMatch(
+      /is sent 10 missed messages 3 times a day/,
+    );
+  });
+
   it('without losses no connection is said to be lost', () => {
     expect(estimate({ clients: 1 }).operations.map(({ name }) => name)).toEqual([
       'online',

@@ -68,6 +68,11 @@ describe('what `apus cost` estimates with is what the table of docs/costs.md say
       sum(PUBLISH, BUDGETS.persistentOnline, ACKNOWLEDGEMENT),
     ],
     ['PUBLISH QoS 1 to 1, persistent session away', sum(PUBLISH, BUDGETS.persistentOffline)],
+    ['PUBLISH QoS 1 to 1, topic of a stream', sum(PUBLISH, BUDGETS.appendFrame, BUDGETS.append)],
+    [
+      'PUBLISH QoS 1 to 1, topic of a stream with a snapshot',
+      sum(PUBLISH, BUDGETS.appendFrame, BUDGETS.append, BUDGETS.appendSnapshot),
+    ],
     // PUBREL loads the connection; the receipt takes three writes; PUBREC and PUBCOMP are acknowledgements.
     [
       'PUBLISH QoS 2 to 1',
@@ -98,6 +103,29 @@ describe('what `apus cost` estimates with is what the table of docs/costs.md say
   ])('%s: one write more than estimated, as their list is longer than a KB', (name, operation, given) => {
     const estimated = billedFor(operation, given);
     expect({ ...estimated, writes: (estimated.writes ?? 0) + 1 }).toEqual(billedIn(name));
+  });
+
+  it.each<[string, OperationName, object]>([
+    [
+      'SUBSCRIBE to a stream, 10 messages recovered',
+      'recover',
+      { recoveriesPerDay: 1, recoveredMessages: 10 },
+    ],
+    [
+      'SUBSCRIBE to a stream, 300 messages recovered',
+      'recover',
+      { recoveriesPerDay: 1, recoveredMessages: 300 },
+    ],
+    [
+      'SUBSCRIBE to a stream, snapshot of 1,000 keys',
+      'snapshot',
+      { snapshotsPerDay: 1, snapshotKeys: 1_000 },
+    ],
+  ])('%s: within a tenth, and the same messages', (name, operation, given) => {
+    const estimated = billedFor(operation, given);
+    const billed = billedIn(name);
+    expect({ ...estimated, reads: 0 }).toEqual({ ...billed, reads: 0 });
+    expect(Math.abs((estimated.reads ?? 0) / (billed.reads ?? 1) - 1)).toBeLessThan(0.1);
   });
 
   it('a queue that is fetched: within a tenth, as pages are read by the KB', () => {

@@ -24,6 +24,13 @@ const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'persistentShare',
   'offlineShare',
   'storedGigabytes',
+  'streamShare',
+  'snapshotShare',
+  'recoveriesPerDay',
+  'recoveredMessages',
+  'snapshotsPerDay',
+  'snapshotKeys',
+  'streamGigabytes',
 ]);
 
 const flagsFor = (isCommon: boolean): Flags =>
