@@ -1,13 +1,14 @@
 import { type DisconnectPacket, ReasonCode, Violation } from '@apus/mqtt';
 import { reasonOfCode } from './client-events.ts';
 import type { Context } from './context.ts';
+import { discardState } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Departure, leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
 import { graceOf, type Loss, NO_GRACE } from './loss.ts';
 import { refuseConnect, sayDisconnect } from './reply.ts';
-import type { ConnectionId } from './session.ts';
+import type { ConnectionId, SessionRef } from './session.ts';
 import { willDelaySecondsOf } from './will.ts';
 
 /**
@@ -92,7 +93,15 @@ export function* lost(context: Context, link: Link, why: string, loss: Loss): Fl
   const atMs = loss.atMs ?? context.ports.clock.now();
   const will = graceOf(context.options, connectedAtMs, atMs, loss);
   const ending = { atMs, expirySeconds, resumeSeconds, isLoss: true, will };
-  yield* leave(context, departureOf(link, connection), ending);
+  const isFirst = yield* leave(context, departureOf(link, connection), ending);
+  if (!isFirst) yield* discardIfOver(context, connection.session);
+}
+
+/** A packet that was handled while another process ended the session may have stored something for it. */
+function* discardIfOver(context: Context, session: SessionRef): Flow<void> {
+  const { tenant, clientId, incarnation } = session;
+  const record = yield* waitFor(context.ports.sessions.get(tenant, clientId));
+  if (record?.session.incarnation !== incarnation) yield* discardState(context, session);
 }
 
 /**

@@ -82,7 +82,7 @@ export const DESIGN_BUDGETS: Budgets = {
 export const MEASURED_BUDGETS: Budgets = {
   connect: { reads: 1, writes: 2 },
   connectPersistent: { reads: 5, writes: 3 },
-  subscribeFrame: { reads: 1, writes: 1 },
+  subscribeFrame: { reads: 2, writes: 0 },
   subscribeFilter: { reads: 1, writes: 2 },
   publishFrame: { reads: 1, writes: 0 },
   persistentOnline: { reads: 1, writes: 1 },

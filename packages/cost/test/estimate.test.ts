@@ -142,8 +142,8 @@ describe('an estimate, by hand', () => {
     expect(count).toBe(5);
     expect(usage).toMatchObject({
       gatewayMessagesIn: 5,
-      dynamodbReadUnits: 5 * 2,
-      dynamodbWriteUnits: 5 * 3,
+      dynamodbReadUnits: 5 * 3,
+      dynamodbWriteUnits: 5 * 2,
     });
   });
 

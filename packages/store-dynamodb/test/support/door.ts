@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Awaitable,
   type Broker,
@@ -72,10 +73,11 @@ export class Door {
         if (stores.takeDrainDue()) await broker.drain(link);
         const isStored = await commit();
         if (!isStored) return [DISCONNECTED];
-        if (link.state !== state) {
-          if (link.state.phase === 'closed') await stores.links.end(connectionId);
-          else await stores.links.save(connectionId, link.state);
-        }
+        const isAsLoaded = isDeepStrictEqual(link.state, state);
+        if (isAsLoaded && packets.some(({ type }) => type === 'subscribe'))
+          await stores.links.load(connectionId);
+        else if (link.state.phase === 'closed') await stores.links.end(connectionId);
+        else if (!isAsLoaded) await stores.links.save(connectionId, link.state);
         return replies;
       },
     );
