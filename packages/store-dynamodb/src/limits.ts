@@ -47,9 +47,9 @@ export const SHARE_GROUPS_LOOK = 8;
 export const SHARE_GROUP_NAME_BYTES_MAX = 1_024;
 
 /**
- * Members of a share group whose sessions are read, a read each, to find one that is connected. If none of them is, the
- * sessions of all members are read. A frame's messages of one topic are shared among these members; the next frame
- * picks others at random.
+ * Members of a share group whose sessions are read, a read each, to find one that is connected: as many as a frame has
+ * messages of the topic, and at most these. If none of them is connected, so many are read, and then the sessions of all
+ * members. The frame's messages are shared among those that were read; the next frame picks others at random.
  */
 export const SHARE_MEMBERS_READ = 3;
 

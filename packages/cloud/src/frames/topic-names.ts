@@ -4,33 +4,39 @@ const PUBLISH = 3;
 const TOPIC_NAMES_MAX = 90;
 
 /**
- * The topic names of the PUBLISH packets in a frame, each once, found without knowing the protocol version: they stand
- * at the same place in all. The result is a guess at what to read ahead; the decoder judges malformed bytes. Topics of
- * retained messages are left out: the broker looks for their subscribers only after it has retained them.
+ * The topic name of each PUBLISH packet in a frame, found without knowing the protocol version: they stand at the same
+ * place in all. The result is a guess at what to read ahead; the decoder judges malformed bytes. Topics of retained
+ * messages are left out: the broker looks for their subscribers only after it has retained them.
  */
 export function topicNamesOf(bytes: Buffer): string[] {
-  const names = new Set<string>();
+  const names: string[] = [];
+  const distinct = new Set<string>();
   let start = 0;
-  while (start < bytes.length && names.size < TOPIC_NAMES_MAX) {
+  while (start < bytes.length && distinct.size < TOPIC_NAMES_MAX) {
     const type = (bytes[start] ?? 0) >> 4;
     const length = remainingLength(bytes, start + 1);
     if (length === undefined) break;
     const end = length.bodyStart + length.bodyBytes;
     if (end > bytes.length) break;
-    if (type === PUBLISH && !isRetained(bytes[start])) addTopic(names, bytes.subarray(length.bodyStart, end));
+    const isRead = type === PUBLISH && !isRetained(bytes[start]);
+    const name = isRead ? topicOf(bytes.subarray(length.bodyStart, end)) : undefined;
+    if (name !== undefined) {
+      names.push(name);
+      distinct.add(name);
+    }
     start = end;
   }
-  return [...names];
+  return names;
 }
 
 function isRetained(firstByte = 0): boolean {
   return (firstByte & 1) === 1;
 }
 
-function addTopic(names: Set<string>, body: Buffer): void {
-  if (body.length < 2) return;
+function topicOf(body: Buffer): string | undefined {
+  if (body.length < 2) return undefined;
   const bytes = body.readUInt16BE(0);
-  if (bytes > 0 && 2 + bytes <= body.length) names.add(body.toString('utf8', 2, 2 + bytes));
+  return bytes > 0 && 2 + bytes <= body.length ? body.toString('utf8', 2, 2 + bytes) : undefined;
 }
 
 /** A variable byte integer (section 1.5.5). */

@@ -55,30 +55,46 @@ export class Matcher {
   }
 
   /**
-   * The subscribers that may get a message of a topic. Of a share group, where one member gets it, a few members picked
-   * at random; all of them when none of these is connected.
+   * The subscribers that may get the messages of a topic that an event brings. Of a share group, where one member gets
+   * each message, as many members as there are messages, picked at random, and at most `SHARE_MEMBERS_READ`; more of
+   * them where none of these is connected, and then all.
    */
-  async recipients(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
-    const some = filters.map((filter) => this.#someOf(filter));
-    const picked = await this.subscribers(tenant, some);
-    const isUnserved = ({ subscribers }: MatchedFilter, place: number) =>
-      (some[place]?.entries.length ?? 0) < (filters[place]?.entries.length ?? 0) &&
-      subscribers.every(({ session }) => session.attachment === undefined);
-    if (!picked.some(isUnserved)) return picked;
-    const unserved = picked.map(isUnserved);
-    const whole = await this.subscribers(
+  async recipients(
+    tenant: string,
+    filters: readonly FilterEntries[],
+    messages: number,
+  ): Promise<readonly MatchedFilter[]> {
+    const drawn = filters.map((filter) => this.#drawn(filter));
+    const few = Math.min(messages, SHARE_MEMBERS_READ);
+    let matched = await this.subscribers(
       tenant,
-      filters.filter((_, place) => unserved[place]),
+      drawn.map((filter) => membersOf(filter, 0, few)),
     );
-    return picked.map((each, place) => (unserved[place] ? (whole.shift() ?? each) : each));
+    for (const [from, to] of [
+      [few, SHARE_MEMBERS_READ],
+      [SHARE_MEMBERS_READ, Number.POSITIVE_INFINITY],
+    ] as const) {
+      const others = drawn.map((filter, place) =>
+        matched[place]?.subscribers.some(isConnected)
+          ? { ...filter, entries: [] }
+          : membersOf(filter, from, to),
+      );
+      if (others.every(({ entries }) => entries.length === 0)) continue;
+      const more = await this.subscribers(tenant, others);
+      matched = matched.map((each, place) => ({
+        ...each,
+        subscribers: [...each.subscribers, ...(more[place]?.subscribers ?? [])],
+      }));
+    }
+    return matched;
   }
 
-  #someOf(filter: FilterEntries): FilterEntries {
+  /** The members of a share group in another order: from a random one on. */
+  #drawn(filter: FilterEntries): FilterEntries {
     const { shareGroup, entries } = filter;
-    if (shareGroup === undefined || entries.length <= SHARE_MEMBERS_READ) return filter;
+    if (shareGroup === undefined) return filter;
     const first = Math.floor(this.#table.settings.random() * entries.length);
-    const twice = [...entries, ...entries];
-    return { ...filter, entries: twice.slice(first, first + SHARE_MEMBERS_READ) };
+    return { ...filter, entries: [...entries.slice(first), ...entries.slice(0, first)] };
   }
 
   /** The subscribers of all these filters: one read for each session that is not written in its entry. */
@@ -169,6 +185,16 @@ export class Matcher {
     const item = await this.#table.get(groupKey(tenant, name));
     return { ...name, entries: entriesOf(item, this.#table.nowSeconds()), unreadShards: 0 };
   }
+}
+
+/** Some members of a share group. Subscribers of other filters all get the message, and are among the first. */
+function membersOf(filter: FilterEntries, from: number, to: number): FilterEntries {
+  if (filter.shareGroup === undefined) return from === 0 ? filter : { ...filter, entries: [] };
+  return { ...filter, entries: filter.entries.slice(from, to) };
+}
+
+function isConnected({ session }: Subscriber): boolean {
+  return session.attachment !== undefined;
 }
 
 /**

@@ -32,6 +32,9 @@ export interface SubscriptionParts {
   readonly bans: DynamoBans;
 }
 
+/** An event that has not said which topics it publishes to may publish many messages to one. */
+const MESSAGES_UNKNOWN = Number.POSITIVE_INFINITY;
+
 /** Some subscribers of a shard. */
 export interface SubscriberSlice {
   readonly subscribers: readonly Subscriber[];
@@ -45,6 +48,7 @@ export interface SubscriberSlice {
 export interface FramePlan {
   readonly connectionId: string;
   readonly tenant: string;
+  /** One for each message: a topic as often as the frame publishes to it. */
   readonly topicNames: readonly string[];
 }
 
@@ -163,7 +167,9 @@ export class DynamoSubscriptions implements SubscriptionStore {
    */
   async readAhead({ connectionId, tenant, topicNames }: FramePlan): Promise<void> {
     const { registry, matcher, event, bans } = this.#parts;
-    const distinct = [...new Set(topicNames)];
+    const messages = new Map<string, number>();
+    for (const topicName of topicNames) messages.set(topicName, (messages.get(topicName) ?? 0) + 1);
+    const distinct = [...messages.keys()];
     const candidates = await Promise.all(distinct.map((topicName) => registry.candidates(tenant, topicName)));
     const link = linkKey(connectionId);
     const { wanted } = bans;
@@ -175,7 +181,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
       const filters = candidates[index] ?? [];
       const matched = matcher
         .entries(tenant, filters, found, this.#readsShards)
-        .then((entries) => matcher.recipients(tenant, entries));
+        .then((entries) => matcher.recipients(tenant, entries, messages.get(topicName) ?? 1));
       event.keepMatch(tenant, topicName, matched);
       await matched;
     }
@@ -186,7 +192,8 @@ export class DynamoSubscriptions implements SubscriptionStore {
     const filters = await registry.candidates(tenant, topicName);
     if (filters.length === 0) return [];
     const heads = await matcher.readHeads(tenant, filters);
-    return await matcher.recipients(tenant, await matcher.entries(tenant, filters, heads, this.#readsShards));
+    const entries = await matcher.entries(tenant, filters, heads, this.#readsShards);
+    return await matcher.recipients(tenant, entries, MESSAGES_UNKNOWN);
   }
 
   get #readsShards(): boolean {

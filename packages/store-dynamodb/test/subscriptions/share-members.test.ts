@@ -20,8 +20,9 @@ await withService((service) => {
       await stores.subscriptions.put(session, [{ ...subscriptionTo('work'), ...SHARE }], 10);
       members.push(session);
     }
-    // The registry of shapes has been read when the first message is matched.
+    // The registry of shapes and the list of bans have been read when the first message is matched.
     await stores.subscriptions.match(tenant, 'other');
+    await stores.forEvent().readAhead({ connectionId: 'publisher', tenant, topicNames: [] });
     const match = async (random = 0) => {
       drawn = random;
       const before = stores.meter.units;
@@ -29,10 +30,20 @@ await withService((service) => {
       const [group] = matched.filter(({ shareGroup }) => shareGroup === SHARE.shareGroup);
       return { subscribers: group?.subscribers ?? [], reads: stores.meter.since(before).reads };
     };
+    /** The same of a frame with so many messages of the topic. */
+    const matchFrame = async (messages: number, random = 0) => {
+      drawn = random;
+      const before = stores.meter.units;
+      const frame = stores.forEvent({ connectionId: 'publisher' });
+      await frame.readAhead({ connectionId: 'publisher', tenant, topicNames: Array(messages).fill('work') });
+      const [group] = await frame.subscriptions.match(tenant, 'work');
+      const clientIds = (group?.subscribers ?? []).map(({ session }) => session.clientId);
+      return { clientIds, reads: stores.meter.since(before).reads };
+    };
     const leave = async (...leaving: readonly SessionRef[]) => {
       for (const session of leaving) await detach(stores, session, `${session.clientId}:1`);
     };
-    return { stores, tenant, members, match, leave };
+    return { stores, tenant, members, match, matchFrame, leave };
   };
 
   describe('a message for a share group', () => {
@@ -42,6 +53,40 @@ await withService((service) => {
       expect(subscribers).toHaveLength(SHARE_MEMBERS_READ);
       // The head, the group, and those members.
       expect(reads).toBe(2 + SHARE_MEMBERS_READ);
+    });
+
+    it.each([
+      { messages: 1, members: 1 },
+      { messages: 2, members: 2 },
+      { messages: SHARE_MEMBERS_READ, members: SHARE_MEMBERS_READ },
+      { messages: SHARE_MEMBERS_READ + 1, members: SHARE_MEMBERS_READ },
+    ])('reads $members of them for a frame of $messages', async ({ messages, members }) => {
+      const { matchFrame } = await begin();
+      const { clientIds, reads } = await matchFrame(messages);
+      expect(clientIds).toHaveLength(members);
+      // The connection, the head, the group, and those members.
+      expect(reads).toBe(3 + members);
+    });
+
+    it('reads two more where the one is away, and all where these are too', async () => {
+      const { matchFrame, members, leave } = await begin();
+      const { clientIds: order } = await matchFrame(SHARE_MEMBERS_READ);
+      const away = (count: number) =>
+        leave(...members.filter(({ clientId }) => order.slice(0, count).includes(clientId)));
+      await away(1);
+      expect(await matchFrame(1)).toEqual({ clientIds: order, reads: 3 + SHARE_MEMBERS_READ });
+      await away(SHARE_MEMBERS_READ);
+      const { clientIds, reads } = await matchFrame(1);
+      expect(new Set(clientIds).size).toBe(MEMBERS);
+      expect(reads).toBe(3 + MEMBERS);
+    });
+
+    it('of a frame of one may go to each of them, as the lot falls', async () => {
+      const { matchFrame, members } = await begin();
+      const seen: string[] = [];
+      for (let lot = 0; lot < MEMBERS; lot += 1)
+        seen.push(...(await matchFrame(1, (lot + 0.5) / MEMBERS)).clientIds);
+      expect(seen.sort()).toEqual(members.map(({ clientId }) => clientId).sort());
     });
 
     it('may go to each of them, as the lot falls', async () => {
