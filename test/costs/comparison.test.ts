@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { billOf, compare, estimate, nodeDoor, usdText } from '@apus/cost';
+import { awsIotCore, billOf, compare, estimate, nodeDoor, PROGRAMS, usdText } from '@apus/cost';
 import { expect, it } from 'vitest';
+import { blockOf } from './bench/block.ts';
+import { PROGRAMS_BLOCK, programsMarkdown } from './bench/programs.ts';
 
 const page = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
@@ -39,6 +41,18 @@ it.each(rows)('%s: the dollars of docs/costs.md are what `apus cost` says', (_, 
     usdOf('EMQX Serverless'),
     usdText(nodeDoor(traffic).usd),
   ]);
+});
+
+it('the six programs of docs/costs.md are what `apus cost compare` says', () => {
+  const written = blockOf(page('docs/costs.md'), PROGRAMS_BLOCK);
+  expect(written.trim(), 'npm run bench:cloud -- --programs').toBe(programsMarkdown());
+});
+
+it('the dashboard at QoS 1 costs what docs/costs.md says', () => {
+  const dashboard = PROGRAMS.find(({ name }) => name.startsWith('a dashboard'));
+  const { usage, traffic } = estimate({ ...dashboard?.workload(dashboard.clients), qos: 1 });
+  const [there, here] = [awsIotCore(traffic).bill.usd, billOf(usage).usd].map(usdText);
+  expect(page('docs/costs.md')).toContain(`The dashboard at QoS 1 would be ${there} there, and ${here} here`);
 });
 
 it('the table of the README is that of docs/costs.md, without the flags', () => {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { billOf, estimate } from '@apus/cost';
+import { billOf, estimate, NODE_DOOR, programBids, programsText } from '@apus/cost';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Built } from './support/built.ts';
 
@@ -53,6 +53,15 @@ describe('apus cost', () => {
     expect(plain.nodeDoor.usd).toBe(24);
   });
 
+  test('compare prints six programs at each service, and who is the cheapest from where on', async () => {
+    const { code, stdout, stderr } = await apus.run(['cost', 'compare']);
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(stdout.trimEnd()).toBe(programsText(programBids()));
+    const json = await apus.run(['cost', 'compare', '--machine-usd', '1', '--json']);
+    const [news] = JSON.parse(json.stdout);
+    expect(news.bids.find(({ service }: { service: string }) => service === NODE_DOOR).usd).toBeLessThan(2);
+  });
+
   test('the metered use of a run is priced as it was counted', async () => {
     const usage = { gatewayMessagesIn: 1_000_000, lambdaRequests: 1_000_000 };
     const { code, stdout } = await apus.run(['cost', '--usage', file(JSON.stringify(usage))]);
@@ -83,7 +92,7 @@ describe('apus cost', () => {
     [['cost'], /needs the number of its clients/],
     [['cost', '--clients', 'many'], /--clients takes a number, not "many"/],
     [['cost', '--clients', '10', '--hours', '25'], /"hours" is a number from 0 to 24, not 25/],
-    [['cost', 'salt'], /takes flags, or "prices", not "salt"/],
+    [['cost', 'salt'], /takes flags, or "prices" or "compare", not "salt"/],
     [['cost', 'prices', 'more'], /takes flags, or "prices"/],
     [['cost', '--clients', '1', '--machine-usd', 'x'], /--machine-usd takes a number above 0/],
   ])('%j is answered with a sentence and exit code 2', async (args, sentence) => {

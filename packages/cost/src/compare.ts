@@ -92,6 +92,7 @@ export function ably(traffic: Traffic, options: BillOptions = {}): Offer {
     assumptions: [
       'Each publish and each delivery is a message for every 5 KiB begun; publishers do not get echoes of their own.',
       "A topic is a channel while somebody uses it. The package's base fee (from $29 a month) is left out.",
+      'These are the prices of accounts that are billed for messages and minutes; a new account is billed for monthly active users.',
     ],
     misfits: [
       ...(traffic.qos > 0 ? ['MQTT subscribers get QoS 0 only.'] : []),

@@ -8,6 +8,16 @@ export {
   usdPerMillion,
 } from './bill.ts';
 export { type Budgets, DESIGN_BUDGETS, MEASURED_BUDGETS, SWEPT, type Units } from './budgets.ts';
+export {
+  type Bid,
+  type BidOptions,
+  bidsFor,
+  type CheapestRange,
+  CLIENTS_MAX,
+  cheapestRanges,
+  GATEWAY_DOOR,
+  NODE_DOOR,
+} from './cheapest.ts';
 export { ably, awsIotCore, compare, emqxServerless, type Offer } from './compare.ts';
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
 export { type Finding, findingOf, type Surroundings, usdText } from './finding.ts';
@@ -17,6 +27,8 @@ export { type Machine, type NodeDoor, nodeDoor, SMALL_MACHINE } from './node-doo
 export type { Operation, OperationName } from './operation.ts';
 export { type FreeTier, GIGABYTE, type Price, unitUsd, usdOf } from './price.ts';
 export { PRICE_BOOK_DATE, PRICE_BOOK_REGION, type PriceName, priceBook, priceOf } from './price-book.ts';
+export { PROGRAMS, type Program } from './programs.ts';
+export { type ProgramBids, programBids, programsText, rangesText } from './programs-text.ts';
 export { billText, type Choice, choicesText, priceBookText, quantityText, tableText } from './text.ts';
 export { NO_TRAFFIC, type Traffic } from './traffic.ts';
 export {

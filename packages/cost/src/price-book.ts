@@ -38,10 +38,12 @@ const LIGHTSAIL: Origin = {
 
 const YEAR = 12;
 
+const BILLION = 1_000_000_000;
+
 /** Every price that a bill here is made of: list prices, on demand, without free tiers and discounts. */
 export const priceBook = {
   gatewayMessage: perMillion(GATEWAY, 'WebSocket message', 'message of 32 KB begun, either direction', 1, {
-    above: { quantity: 1_000_000_000, usd: 0.8 },
+    above: [{ quantity: BILLION, usd: 0.8 }],
     free: { quantity: 1_000_000, months: YEAR },
   }),
   gatewayConnectionMinute: perMillion(GATEWAY, 'WebSocket connection', 'connection-minute', 0.25, {
@@ -103,8 +105,12 @@ export const priceBook = {
     free: { quantity: 2_250_000, months: YEAR },
   }),
   iotMessage: perMillion(IOT_CORE, 'Message', 'message of 5 KB begun', 1, {
+    above: [
+      { quantity: BILLION, usd: 0.8 },
+      { quantity: 5 * BILLION, usd: 0.7 },
+    ],
     free: { quantity: 500_000, months: YEAR },
-    note: 'PUBLISH either way, CONNECT, SUBSCRIBE and a PUBACK from the device are metered; pings, PUBACK from the service, SUBACK and DISCONNECT are not.',
+    note: 'PUBLISH either way, CONNECT, SUBSCRIBE and a PUBACK from the device are metered; pings, PUBACK from the service, SUBACK and DISCONNECT are not. The prices beyond a billion are unconfirmed: its page shows them to a program only.',
   }),
   emqxSessionMinute: perMillion(EMQX, 'Session', 'session-minute', 2, {
     free: { quantity: 1_000_000, months: 'always' },
@@ -113,7 +119,9 @@ export const priceBook = {
   emqxTraffic: each(EMQX, 'Traffic, both directions', 'GB', 0.15, {
     free: { quantity: 1, months: 'always' },
   }),
-  ablyMessage: perMillion(ABLY, 'Message', 'message of 5 KiB begun, each publish and each delivery', 2.5),
+  ablyMessage: perMillion(ABLY, 'Message', 'message of 5 KiB begun, each publish and each delivery', 2.5, {
+    note: 'For accounts from before Ably priced by monthly active users (https://ably.com/docs/platform/pricing/resource-based); volume discounts are agreed upon.',
+  }),
   ablyConnectionMinute: perMillion(ABLY, 'Connection', 'connection-minute', 1),
   ablyChannelMinute: perMillion(ABLY, 'Channel', 'channel-minute', 1),
   machine: each(LIGHTSAIL, 'Linux plan, 2 vCPU, 4 GB', 'machine-month', 24),

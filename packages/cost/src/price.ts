@@ -24,8 +24,8 @@ export interface Price {
   readonly source: string;
   /** `unconfirmed`: found in one place only, or inferred. */
   readonly status: 'documented' | 'unconfirmed';
-  /** Dollars for `per` units beyond so many units a month. */
-  readonly above?: { readonly quantity: number; readonly usd: number };
+  /** Dollars for `per` units beyond so many units a month, by quantity. */
+  readonly above?: readonly { readonly quantity: number; readonly usd: number }[];
   readonly free?: FreeTier;
   /** A note for applying it. */
   readonly note?: string;
@@ -44,10 +44,16 @@ export function unitUsd({ usd, per }: Price): number {
 /** Dollars for a month's quantity; `free` takes the free tier off first. */
 export function usdOf(price: Price, quantity: number, free = false): number {
   const billed = Math.max(0, quantity - (free ? (price.free?.quantity ?? 0) : 0));
-  const { above } = price;
-  if (above === undefined || billed <= above.quantity) return billed * unitUsd(price);
-  const beyond = billed - above.quantity;
-  return above.quantity * unitUsd(price) + (beyond * above.usd) / price.per;
+  let usd = 0;
+  let from = 0;
+  let tierUsd = price.usd;
+  for (const tier of price.above ?? []) {
+    if (billed <= tier.quantity) break;
+    usd += ((tier.quantity - from) * tierUsd) / price.per;
+    from = tier.quantity;
+    tierUsd = tier.usd;
+  }
+  return usd + ((billed - from) * tierUsd) / price.per;
 }
 
 /** The fields that prices of one provider, Region and date share. */

@@ -75,10 +75,10 @@ export function priceBookText(): string {
   return [tableText([head, ...rows], head.length), '', ...details].join('\n');
 }
 
-function detailsOf({ above, free, note, per }: Price): readonly string[] {
+function detailsOf({ above = [], free, note, per }: Price): readonly string[] {
   const details: string[] = [];
-  if (above !== undefined)
-    details.push(`${unitPriceText(above.usd / per)} beyond ${quantityText(above.quantity)} a month.`);
+  for (const { quantity, usd } of above)
+    details.push(`${unitPriceText(usd / per)} beyond ${quantityText(quantity)} a month.`);
   if (free !== undefined) {
     const until = free.months === 'always' ? '' : `, in an account's first ${free.months} months`;
     details.push(`${quantityText(free.quantity)} a month are free${until}.`);

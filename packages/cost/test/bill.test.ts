@@ -61,6 +61,12 @@ describe('a bill, by hand', () => {
 });
 
 describe('tiers', () => {
+  it('messages of IoT Core have a second tier, beyond five billion', () => {
+    const usdOfBillions = (billions: number) =>
+      billOfItems([{ label: 'messages', price: 'iotMessage', quantity: billions * 1_000_000_000 }]).usd;
+    expect([1, 5, 6].map(usdOfBillions)).toEqual([1_000, 1_000 + 4 * 800, 1_000 + 4 * 800 + 700]);
+  });
+
   it('messages beyond a billion a month cost 0.80 a million, in and out counted together', () => {
     const bill = billOf({ gatewayMessagesIn: 500_000_000, gatewayMessagesOut: 1_500_000_000 });
     // 1,000 × 1.00 + 1,000 × 0.80

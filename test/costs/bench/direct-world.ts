@@ -37,6 +37,8 @@ export interface DirectTally {
   invocations: number;
   bytesOut: number;
   cpuMs: number;
+  /** From an invocation's beginning to its end, all of them together. */
+  elapsedMs: number;
 }
 
 const NOTHING: DirectTally = {
@@ -46,6 +48,7 @@ const NOTHING: DirectTally = {
   invocations: 0,
   bytesOut: 0,
   cpuMs: 0,
+  elapsedMs: 0,
 };
 
 const BILLED_MESSAGE_BYTES = 32_768;
@@ -220,11 +223,13 @@ export class DirectWorld implements World {
 
   async #measure<T>(handle: () => Promise<T>): Promise<T> {
     const before = process.cpuUsage();
+    const beganAtMs = performance.now();
     try {
       return await handle();
     } finally {
       const { user, system } = process.cpuUsage(before);
       this.#tally.cpuMs += (user + system) / 1_000;
+      this.#tally.elapsedMs += performance.now() - beganAtMs;
       this.#tally.invocations += 1;
     }
   }

@@ -1,22 +1,24 @@
 import { parseArgs } from 'node:util';
-import { measureCpu } from './cpu.ts';
 import { startGatewayWorld } from './gateway-world.ts';
 import { type Measurement, measureAll } from './measure.ts';
 import { OPERATIONS } from './operations.ts';
+import { writePrograms } from './programs.ts';
 import { publishTo } from './publish-operations.ts';
-import { type Row, rowOf } from './row.ts';
+import { type Row, rowOf, timesOf } from './row.ts';
 import { differences, readTable, tableOf, writeTable } from './table.ts';
+import { measureTimes } from './times.ts';
 import { exactlyOnce, measureWide } from './wide-fan-out.ts';
 import type { Counted } from './world.ts';
 
-const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu]
+const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu] | --programs
 
 Measures what every operation of the gateway door consumes, on emulators of every service, and compares it with the
 table of docs/costs.md.
 
   --write              Puts what was measured in the place of the table.
+  --programs           Measures nothing, and writes what \`apus cost compare\` says into docs/costs.md; --write does so too.
   --recipients NUMBER  Of the largest fan-out, which needs no sockets. Default: 100000. 0: none.
-  --no-cpu             Leaves out the processor time, which takes minutes; the table keeps what it has.
+  --no-cpu             Leaves out the times, which take minutes; the table keeps those that it has.
 `;
 
 const WIDE_RECIPIENTS = 100_000;
@@ -29,11 +31,16 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
       write: { type: 'boolean', default: false },
       recipients: { type: 'string', default: String(WIDE_RECIPIENTS) },
       'no-cpu': { type: 'boolean', default: false },
+      programs: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
   });
   if (values.help) {
     say(HELP);
+    return 0;
+  }
+  if (values.programs) {
+    writePrograms(page);
     return 0;
   }
   const recipients = Number(values.recipients);
@@ -47,15 +54,11 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     const measured = [...wide, exactlyOnceOf(recipients, wide, measurements)];
     measurements.splice(placeOf(measurements), 0, ...measured);
   }
-  const cpu = values['no-cpu'] ? new Map<string, number>() : await measureCpu(servicesProgram, OPERATIONS);
-  const before = readTable(page);
-  const rows = measurements.map((each): Row => {
-    const row = rowOf(each, cpu.get(each.operation.name));
-    // What was not measured stays as it was.
-    return values['no-cpu']
-      ? { ...row, cpuMs: before.find(({ name }) => name === row.name)?.cpuMs ?? '' }
-      : row;
-  });
+  // Times that were not measured stay as they were.
+  const times = values['no-cpu']
+    ? new Map(readTable(page).map((row) => [row.name, timesOf(row)]))
+    : await measureTimes(servicesProgram, OPERATIONS);
+  const rows = measurements.map((each) => rowOf(each, times.get(each.operation.name)));
   return report(rows, page, values.write);
 }
 
@@ -63,6 +66,7 @@ function report(rows: readonly Row[], page: URL, isWriting: boolean): number {
   say(`${tableOf(rows)}\n`);
   if (isWriting) {
     writeTable(page, rows);
+    writePrograms(page);
     say('The table of docs/costs.md is what was measured.\n');
     return 0;
   }

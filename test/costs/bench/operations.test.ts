@@ -17,7 +17,7 @@ describe('what an operation costs at the gateway door', () => {
 
   beforeAll(async () => {
     world = await startGatewayWorld(1);
-    rows = (await measureAll(world, watched)).map((each) => rowOf(each, undefined));
+    rows = (await measureAll(world, watched)).map((each) => rowOf(each));
   }, TIMEOUT_MS);
   afterAll(() => world.stop());
 

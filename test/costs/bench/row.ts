@@ -1,4 +1,5 @@
 import { billOf, usage, WORKLOAD_FIELDS } from '@apus/cost';
+import { USD_BEFORE } from './before.ts';
 import type { Measurement } from './measure.ts';
 
 /** A row of the table as text: a comparison of two rows compares the figures that a reader sees. */
@@ -6,8 +7,8 @@ export interface Row {
   readonly name: string;
   /** Exact: what changes here changes the bill. In the order of `EXACT_COLUMNS`. */
   readonly exact: readonly string[];
-  /** Milliseconds of CPU of the handlers, as measured on one machine. */
-  readonly cpuMs: string;
+  /** What was measured on one machine: each run says something else. In the order of `TIMED_COLUMNS`. */
+  readonly timed: readonly string[];
 }
 
 export const EXACT_COLUMNS = [
@@ -18,9 +19,20 @@ export const EXACT_COLUMNS = [
   'SQS requests',
   'invocations',
   '$ / M',
+  'before',
   'floor',
   'ratio',
 ] as const;
+
+/** `ms`: what was measured, of what the dollars of `$ / M` assume; and the dollars that were measured. */
+export const TIMED_COLUMNS = ['CPU ms', 'ms', '$ / M by these'] as const;
+
+/** Milliseconds of the handlers of one operation, all invocations together. */
+export interface Times {
+  readonly cpuMs: number | undefined;
+  /** As Lambda bills them: what a handler works and what it waits. */
+  readonly billedMs: number | undefined;
+}
 
 /** What `apus cost` assumes of an invocation, unless it is told otherwise. */
 export const FRAME_MS = WORKLOAD_FIELDS.frameMs.preset ?? Number.NaN;
@@ -30,7 +42,7 @@ export const MEMORY_MEGABYTES = WORKLOAD_FIELDS.memoryMegabytes.preset ?? Number
 const MILLION = 1_000_000;
 
 /** Prices a measurement: dollars for a million deliveries, or for a million of what delivers nothing. */
-export function rowOf({ operation, counted }: Measurement, cpuMs: number | undefined): Row {
+export function rowOf({ operation, counted }: Measurement, { cpuMs, billedMs }: Times = NOT_TIMED): Row {
   const { deliveries, floor } = operation;
   const perMillion = (usd: number) => (usd * MILLION) / Math.max(1, deliveries);
   const usd = perMillion(usdOf(counted));
@@ -47,23 +59,39 @@ export function rowOf({ operation, counted }: Measurement, cpuMs: number | undef
       text(counted.sqsFifoRequests + counted.sqsStandardRequests),
       text(counted.invocations),
       usd.toFixed(2),
+      USD_BEFORE[operation.name] ?? '',
       floorUsd.toFixed(2),
       floorUsd === 0 ? '' : (usd / floorUsd).toFixed(2),
     ],
-    cpuMs: cpuMs === undefined ? '' : shortNumber(cpuMs),
+    timed: [
+      cpuMs === undefined ? '' : shortNumber(cpuMs),
+      billedMs === undefined ? '' : `${text(Math.round(billedMs))} of ${text(assumedMs(counted))}`,
+      billedMs === undefined ? '' : perMillion(usdOf(counted, Math.round(billedMs))).toFixed(2),
+    ],
   };
 }
 
+const NOT_TIMED: Times = { cpuMs: undefined, billedMs: undefined };
+
+/** The times that a row of the page says. */
+export function timesOf({ timed: [cpu = '', ms = ''] }: Row): Times {
+  const numberIn = (cell: string) =>
+    cell === '' ? undefined : Number(cell.split(' ')[0]?.replaceAll(',', ''));
+  return { cpuMs: numberIn(cpu), billedMs: numberIn(ms) };
+}
+
+/** The first post is within the time of the invocation that makes it. */
+function assumedMs({ invocations, posts }: Measurement['counted']): number {
+  return invocations * FRAME_MS + Math.max(0, posts - 1) * POST_MS;
+}
+
 /** All that is billed for it but connection-minutes and logs. */
-export function usdOf(counted: Measurement['counted']): number {
-  const { invocations, posts } = counted;
-  // The first post is within the time of the invocation that makes it.
-  const milliseconds = invocations * FRAME_MS + Math.max(0, posts - 1) * POST_MS;
+export function usdOf(counted: Measurement['counted'], milliseconds = assumedMs(counted)): number {
   return billOf(
     usage({
       gatewayMessagesIn: counted.messagesIn,
       gatewayMessagesOut: counted.messagesOut,
-      lambdaRequests: invocations,
+      lambdaRequests: counted.invocations,
       lambdaGigabyteSeconds: (milliseconds / 1_000) * (MEMORY_MEGABYTES / 1_024),
       dynamodbReadUnits: counted.readUnits,
       dynamodbWriteUnits: counted.writeUnits,

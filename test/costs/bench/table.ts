@@ -1,20 +1,20 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { EXACT_COLUMNS, type Row } from './row.ts';
+import { blockOf, withBlock } from './block.ts';
+import { EXACT_COLUMNS, type Row, TIMED_COLUMNS } from './row.ts';
 
-const BEGIN = '<!-- bench:cloud begin -->';
-const END = '<!-- bench:cloud end -->';
-const HEAD = ['operation', ...EXACT_COLUMNS, 'CPU ms'];
+const BLOCK = 'bench:cloud';
+const HEAD = ['operation', ...EXACT_COLUMNS, ...TIMED_COLUMNS];
 
 /** The table in Markdown. */
 export function tableOf(rows: readonly Row[]): string {
   const lines = [HEAD, HEAD.map((_, column) => (column === 0 ? '---' : '---:'))];
-  for (const { name, exact, cpuMs } of rows) lines.push([name, ...exact, cpuMs]);
+  for (const { name, exact, timed } of rows) lines.push([name, ...exact, ...timed]);
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
 /** The rows of a page that has the table between its two marks. */
 export function rowsOf(page: string): readonly Row[] {
-  return within(page)
+  return blockOf(page, BLOCK)
     .split('\n')
     .filter((line) => line.startsWith('| '))
     .slice(2)
@@ -26,8 +26,8 @@ export function rowsOf(page: string): readonly Row[] {
     )
     .map((cells) => ({
       name: cells[0] ?? '',
-      exact: cells.slice(1, -1),
-      cpuMs: cells.at(-1) ?? '',
+      exact: cells.slice(1, -TIMED_COLUMNS.length),
+      timed: cells.slice(-TIMED_COLUMNS.length),
     }));
 }
 
@@ -37,8 +37,7 @@ export function readTable(file: URL): readonly Row[] {
 
 /** Writes the rows in the place of the table that was there. */
 export function writeTable(file: URL, rows: readonly Row[]): void {
-  const page = readFileSync(file, 'utf8');
-  writeFileSync(file, page.replace(within(page), `\n\n${tableOf(rows)}\n\n`));
+  writeFileSync(file, withBlock(readFileSync(file, 'utf8'), BLOCK, tableOf(rows)));
 }
 
 /** What differs in what is exact, in sentences; what has no row on the page is a difference too. */
@@ -52,11 +51,4 @@ export function differences(measured: readonly Row[], documented: readonly Row[]
       return [`"${name}", ${EXACT_COLUMNS[column]}: the table has ${before}, measured was ${value}`];
     });
   });
-}
-
-function within(page: string): string {
-  const [, rest] = page.split(BEGIN);
-  const [table, after] = (rest ?? '').split(END);
-  if (table === undefined || after === undefined) throw new Error(`The page needs ${BEGIN} and ${END}.`);
-  return table;
 }

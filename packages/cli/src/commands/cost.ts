@@ -16,6 +16,8 @@ import {
   type Offer,
   priceBook,
   priceBookText,
+  programBids,
+  programsText,
   quantityText,
   SMALL_MACHINE,
   type Usage,
@@ -49,19 +51,21 @@ const OUTPUT: Flags = {
 export const cost: Command = {
   name: 'cost',
   summary: 'Estimates what a month at the gateway door costs.',
-  usage: '(--clients NUMBER [FLAGS] | --workload FILE | --usage FILE | prices)',
+  usage: '(--clients NUMBER [FLAGS] | --workload FILE | --usage FILE | prices | compare)',
   description: [
     'Example: apus cost --clients 1000 --hours 8 --publishes-per-hour 60 --fan-out 10 --qos 1 --bytes 200',
     '',
     'Prints the bill of a month, the same traffic at other services and at the node door, the largest line, what',
-    'would lower it, and what all of it rests on. `apus cost prices` prints the prices with date and source.',
+    'would lower it, and what all of it rests on. `apus cost prices` prints the prices with date and source;',
+    '`apus cost compare` six programs at each service, and which is the cheapest from how many clients on.',
   ].join('\n'),
   flags: { Output: OUTPUT, Workload: COMMON_WORKLOAD_FLAGS, 'Finer assumptions': OTHER_WORKLOAD_FLAGS },
   async run(values) {
     const [positional, ...more] = values.positionals;
     if (positional === 'prices' && more.length === 0) return printPrices(values);
+    if (positional === 'compare' && more.length === 0) return printPrograms(values);
     if (positional !== undefined)
-      throw new UsageError(`\`apus cost\` takes flags, or "prices", not "${positional}".`);
+      throw new UsageError(`\`apus cost\` takes flags, or "prices" or "compare", not "${positional}".`);
     if (values.isSet('usage')) return printMetered(values);
     const answer = answerTo(workloadFrom(values), values);
     console.log(values.isSet('json') ? JSON.stringify(answer, null, 2) : textOf(answer));
@@ -126,6 +130,12 @@ function readUsage(file: string): Usage {
     if (error instanceof UsageFormatError) throw new UsageError(`${error.message}.`);
     throw error;
   }
+}
+
+function printPrograms(values: Values): number {
+  const outcomes = programBids({ freeTiers: values.isSet('free-tiers'), machine: machineFrom(values) });
+  console.log(values.isSet('json') ? JSON.stringify(outcomes, null, 2) : programsText(outcomes));
+  return 0;
 }
 
 function printPrices(values: Values): number {

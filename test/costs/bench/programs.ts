@@ -1,0 +1,50 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { programBids, quantityText, rangesText, usdText } from '@apus/cost';
+import { withBlock } from './block.ts';
+
+export const PROGRAMS_BLOCK = 'cost:compare';
+
+/** What `apus cost compare` says, in Markdown: a price in brackets is of a service that does not carry the traffic. */
+export function programsMarkdown(): string {
+  const outcomes = programBids();
+  const services = (outcomes[0]?.bids ?? []).map(({ service }) => service);
+  const head = ['a month of', 'clients', ...services];
+  const dollars = outcomes.map(({ program, bids, withoutServer }) => {
+    const best = [...withoutServer].reverse().find(({ from }) => from <= program.clients)?.service;
+    const cells = bids.map(({ service, usd, misfits }) => {
+      if (misfits.length > 0) return `(${usdText(usd)})`;
+      return service === best ? `**${usdText(usd)}**` : usdText(usd);
+    });
+    return [program.name, quantityText(program.clients), ...cells];
+  });
+  const ranges = outcomes.map(({ program, withoutServer, withServer }) => [
+    program.name,
+    program.traffic,
+    rangesText(withoutServer),
+    rangesText(withServer),
+  ]);
+  return [
+    tableOf(
+      head,
+      head.map((_, column) => (column === 0 ? '---' : '--:')),
+      dollars,
+    ),
+    tableOf(
+      ['', 'traffic', 'the cheapest without a server, by clients', 'with one'],
+      ['---', '---', '---', '---'],
+      ranges,
+    ),
+  ].join('\n\n');
+}
+
+export function writePrograms(file: URL): void {
+  writeFileSync(file, withBlock(readFileSync(file, 'utf8'), PROGRAMS_BLOCK, programsMarkdown()));
+}
+
+function tableOf(
+  head: readonly string[],
+  marks: readonly string[],
+  rows: readonly (readonly string[])[],
+): string {
+  return [head, marks, ...rows].map((cells) => `| ${cells.join(' | ')} |`).join('\n');
+}
