@@ -27,6 +27,8 @@ export interface DirectServices {
   readonly poster: FunctionParts['poster'];
   /** Random numbers of the samplers, from 0 to 1. */
   readonly random: () => number;
+  /** Milliseconds of what invocations are timed with. @default those of the machine */
+  readonly stopwatch?: () => number;
 }
 
 /** Frames and their replies, as a direct world sees them. */
@@ -223,13 +225,14 @@ export class DirectWorld implements World {
 
   async #measure<T>(handle: () => Promise<T>): Promise<T> {
     const before = process.cpuUsage();
-    const beganAtMs = performance.now();
+    const { stopwatch = () => performance.now() } = this.#services;
+    const beganAtMs = stopwatch();
     try {
       return await handle();
     } finally {
       const { user, system } = process.cpuUsage(before);
       this.#tally.cpuMs += (user + system) / 1_000;
-      this.#tally.elapsedMs += performance.now() - beganAtMs;
+      this.#tally.elapsedMs += stopwatch() - beganAtMs;
       this.#tally.invocations += 1;
     }
   }

@@ -1,12 +1,13 @@
 import { parseArgs } from 'node:util';
+import { measureCpu } from './cpu.ts';
 import { startGatewayWorld } from './gateway-world.ts';
 import { type Measurement, measureAll } from './measure.ts';
 import { OPERATIONS } from './operations.ts';
 import { writePrograms } from './programs.ts';
 import { publishTo } from './publish-operations.ts';
-import { type Row, rowOf, timesOf } from './row.ts';
+import { cpuMsOf, type Row, rowOf } from './row.ts';
 import { differences, readTable, tableOf, writeTable } from './table.ts';
-import { measureTimes } from './times.ts';
+import { measureWaits } from './waits.ts';
 import { exactlyOnce, measureWide } from './wide-fan-out.ts';
 import type { Counted } from './world.ts';
 
@@ -18,7 +19,7 @@ table of docs/costs.md.
   --write              Puts what was measured in the place of the table.
   --programs           Measures nothing, and writes what \`apus cost compare\` says into docs/costs.md; --write does so too.
   --recipients NUMBER  Of the largest fan-out, which needs no sockets. Default: 100000. 0: none.
-  --no-cpu             Leaves out the times, which take minutes; the table keeps those that it has.
+  --no-cpu             Leaves out the processor time, which takes minutes; the table keeps what it has.
 `;
 
 const WIDE_RECIPIENTS = 100_000;
@@ -54,11 +55,15 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     const measured = [...wide, exactlyOnceOf(recipients, wide, measurements)];
     measurements.splice(placeOf(measurements), 0, ...measured);
   }
-  // Times that were not measured stay as they were.
-  const times = values['no-cpu']
-    ? new Map(readTable(page).map((row) => [row.name, timesOf(row)]))
-    : await measureTimes(servicesProgram, OPERATIONS);
-  const rows = measurements.map((each) => rowOf(each, times.get(each.operation.name)));
+  // Processor time that was not measured stays as it was.
+  const cpu = values['no-cpu']
+    ? new Map(readTable(page).map((row) => [row.name, cpuMsOf(row)]))
+    : await measureCpu(servicesProgram, OPERATIONS);
+  const waits = await measureWaits(OPERATIONS);
+  const rows = measurements.map((each) => {
+    const { name } = each.operation;
+    return rowOf(each, { cpuMs: cpu.get(name), waitsMs: waits.get(name) });
+  });
   return report(rows, page, values.write);
 }
 

@@ -1,4 +1,5 @@
 import { billOf, usage, WORKLOAD_FIELDS } from '@apus/cost';
+import { DEFAULT_SERVICE_TIMES } from '@apus/simulation';
 import { USD_BEFORE } from './before.ts';
 import type { Measurement } from './measure.ts';
 
@@ -30,8 +31,8 @@ export const TIMED_COLUMNS = ['CPU ms', 'ms', '$ / M by these'] as const;
 /** Milliseconds of the handlers of one operation, all invocations together. */
 export interface Times {
   readonly cpuMs: number | undefined;
-  /** As Lambda bills them: what a handler works and what it waits. */
-  readonly billedMs: number | undefined;
+  /** For services. */
+  readonly waitsMs: number | undefined;
 }
 
 /** What `apus cost` assumes of an invocation, unless it is told otherwise. */
@@ -42,13 +43,17 @@ export const MEMORY_MEGABYTES = WORKLOAD_FIELDS.memoryMegabytes.preset ?? Number
 const MILLION = 1_000_000;
 
 /** Prices a measurement: dollars for a million deliveries, or for a million of what delivers nothing. */
-export function rowOf({ operation, counted }: Measurement, { cpuMs, billedMs }: Times = NOT_TIMED): Row {
+export function rowOf({ operation, counted }: Measurement, { cpuMs, waitsMs }: Times = NOT_TIMED): Row {
   const { deliveries, floor } = operation;
   const perMillion = (usd: number) => (usd * MILLION) / Math.max(1, deliveries);
   const usd = perMillion(usdOf(counted));
   const floorUsd = perMillion(
     billOf(usage({ gatewayMessagesIn: floor.in, gatewayMessagesOut: floor.out })).usd,
   );
+  const billedMs =
+    cpuMs === undefined || waitsMs === undefined
+      ? undefined
+      : Math.round(waitsMs + cpuMs / DEFAULT_SERVICE_TIMES.processorShare);
   return {
     name: operation.name,
     exact: [
@@ -65,19 +70,17 @@ export function rowOf({ operation, counted }: Measurement, { cpuMs, billedMs }: 
     ],
     timed: [
       cpuMs === undefined ? '' : shortNumber(cpuMs),
-      billedMs === undefined ? '' : `${text(Math.round(billedMs))} of ${text(assumedMs(counted))}`,
-      billedMs === undefined ? '' : perMillion(usdOf(counted, Math.round(billedMs))).toFixed(2),
+      billedMs === undefined ? '' : `${text(billedMs)} of ${text(assumedMs(counted))}`,
+      billedMs === undefined ? '' : perMillion(usdOf(counted, billedMs)).toFixed(2),
     ],
   };
 }
 
-const NOT_TIMED: Times = { cpuMs: undefined, billedMs: undefined };
+const NOT_TIMED: Times = { cpuMs: undefined, waitsMs: undefined };
 
-/** The times that a row of the page says. */
-export function timesOf({ timed: [cpu = '', ms = ''] }: Row): Times {
-  const numberIn = (cell: string) =>
-    cell === '' ? undefined : Number(cell.split(' ')[0]?.replaceAll(',', ''));
-  return { cpuMs: numberIn(cpu), billedMs: numberIn(ms) };
+/** The processor time that a row of the page says. */
+export function cpuMsOf({ timed: [cpu = ''] }: Row): number | undefined {
+  return cpu === '' ? undefined : Number(cpu.replaceAll(',', ''));
 }
 
 /** The first post is within the time of the invocation that makes it. */

@@ -1,10 +1,8 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { createDynamoDb, createSqs } from '@apus/emulator';
 import { QUEUES } from './functions.ts';
-import { latencyMs, SLOW } from './slow.ts';
 
 /** Where the measured process finds the services. */
 export interface Endpoints {
@@ -58,7 +56,6 @@ async function answer(
   const chunks: Buffer[] = [];
   for await (const chunk of request) chunks.push(chunk);
   const target = String(request.headers['x-amz-target'] ?? '');
-  if (process.argv.includes(SLOW)) await sleep(latencyMs(target));
   const handle = Object.entries(handles).find(([service]) => target.startsWith(service))?.[1];
   if (handle === undefined) {
     // A post to a connection.

@@ -98,7 +98,8 @@ function wideOperation(recipients: number, qos: Qos): Measurement['operation'] {
   return { name, deliveries: recipients, floor: floorOfPublish(recipients, qos) };
 }
 
-function startQueues(): ReturnType<typeof createSqs> {
+/** The queues of a deployment, on a clock that stands still. */
+export function startQueues(): ReturnType<typeof createSqs> {
   // Time stands still here as well: nothing is late, however long the machine takes.
   const sqs = createSqs({ seed: 1, clock: new ManualClock() });
   sqs.createQueue({ name: QUEUES.fanOutDead, fifo: true });
