@@ -1,7 +1,9 @@
 import type { PublishProperties, QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
+import { parseDelayed } from './delayed.ts';
 import { conflated, deliver, repeated } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
+import { delay, hasAnswer, hasOutletRoom, leaves } from './leaving.ts';
 import type { Message, MessageId } from './message.ts';
 import { owned, ownedProperties } from './owned.ts';
 import { messageBytes } from './page.ts';
@@ -49,6 +51,8 @@ export type AcceptOutcome =
   | 'stream-contended'
   /** A room, or one of the limits on rooms, has no place for the member. */
   | `presence-${PresenceRefusal}`
+  /** As many messages wait to be published later as may. */
+  | 'delays-full'
   /** The system that the message leaves for does not take it now. */
   | 'outlet-refused';
 
@@ -101,24 +105,23 @@ export function* accept(
   message: Message,
   options: AcceptOptions = {},
 ): Flow<AcceptOutcome> {
+  const delayed = parseDelayed(message.topic);
+  if (delayed !== undefined && context.ports.delays !== undefined)
+    return yield* delay(
+      context.ports.delays,
+      tenant,
+      { ...message, topic: delayed.topic },
+      delayed.seconds,
+      context,
+    );
   if (!(yield* leaves(context, tenant, message, options))) return 'outlet-refused';
+  if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';
   if (message.retain) {
     if (message.payload.length > 0 && isMemoryFull(context, message, options)) return 'memory-full';
     yield* flush(context, message.topic);
     return yield* underWay(retainAndForward(context, tenant, message, options));
   }
   return yield* forward(context, tenant, message, options);
-}
-
-/** First: a publisher that is refused sends again, and subscribers should not get the message twice. */
-function* leaves(
-  { ports: { outlet } }: Context,
-  tenant: string,
-  message: Message,
-  options: AcceptOptions,
-): Flow<boolean> {
-  const taken = outlet?.take(tenant, message, hasAnswer(message, options));
-  return taken === undefined || (yield* waitFor(taken));
 }
 
 /**
@@ -189,6 +192,7 @@ function* forward(
   isToBeRetained = false,
 ): Flow<AcceptOutcome> {
   const { publisher, isRepeat = false } = options;
+  if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';
   const stream = streamOf(context, message.topic);
   // A retained message has its place already. A removal has none, and may be as long as any message.
   const isKept = message.retain && message.payload.length > 0;
@@ -280,14 +284,6 @@ function* recipientsNow(
   if (streams?.isShared !== true) return before;
   const matched = yield* waitFor(subscriptions.match(tenant, message.topic, true));
   return { deliveries: route(context, message, matched), wide: wideFilters(tenant, matched) };
-}
-
-/**
- * A publisher that learns of a refusal can send the message again. A client gets no answer for QoS 0 or for its will,
- * so these are delivered even when there is no room to retain them.
- */
-function hasAnswer({ qos, publisherKey }: Message, { isWill = false }: AcceptOptions): boolean {
-  return !isWill && (qos > 0 || publisherKey === undefined);
 }
 
 /** A will has been counted since its CONNECT. */

@@ -1,3 +1,4 @@
+import { authorizedTopic } from './delayed.ts';
 import type { Awaitable } from './flow.ts';
 import type { Authorizer, Identity, Peer, PublishTerms } from './ports/index.ts';
 
@@ -14,7 +15,7 @@ export function mayPublish(
 ): Awaitable<boolean> {
   if (topicName.startsWith('$') && RESERVED_PREFIXES.some((prefix) => topicName.startsWith(prefix)))
     return false;
-  return ports.authorizer.mayPublish(identity, clientId, topicName, terms);
+  return ports.authorizer.mayPublish(identity, clientId, authorizedTopic(topicName), terms);
 }
 
 /** The identity, with the address of its client where the authorizer asks for it. */

@@ -5,6 +5,7 @@ import { continueAuthentication, reauthenticate } from './authenticate.ts';
 import type { Broker, PublishReceipt, PublishRequest } from './broker.ts';
 import { connect } from './connect.ts';
 import type { Context } from './context.ts';
+import { delayedViolation, isDelayedTopic } from './delayed.ts';
 import { append, deliverAll } from './deliver.ts';
 import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
@@ -182,6 +183,8 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Publ
   if (invalid !== undefined) return invalid;
   if (isPresenceTopic(request.topic))
     return new Violation(ReasonCode.TopicNameInvalid, 'a member of a room is a client that is connected');
+  const notDelayed = isDelayedTopic(request.topic) ? delayedViolation(context, request.topic) : undefined;
+  if (notDelayed !== undefined) return notDelayed;
   const { tenant, publisher, ...draft } = request;
   const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
   const outcome = yield* accept(context, tenant, message, { publisher });
@@ -198,6 +201,8 @@ function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
       return 'as much waits for the clients of this tenant as may; try again later';
     case 'backlog-full':
       return 'too much waits to be delivered; try again later';
+    case 'delays-full':
+      return 'as many messages wait to be published later as may; try again later';
     case 'outlet-refused':
       return 'the system that the message goes to does not take it now; try again later';
     case 'stream-contended':

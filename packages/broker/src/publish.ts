@@ -9,6 +9,7 @@ import {
 import { type AcceptOutcome, accept, createMessage, isRefused } from './accept.ts';
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
+import { delayedViolation, isDelayedTopic } from './delayed.ts';
 import { whenDelivered } from './deliver.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
@@ -95,8 +96,15 @@ function* refusalOf(
   }
   const { identity, session } = connection;
   const isAllowed = yield* waitFor(mayPublish(context, identity, session.clientId, topic, packet));
-  if (isAllowed) return isPresenceTopic(topic) ? presenceViolation(context, { ...packet, topic }) : undefined;
+  if (isAllowed) return violationOf(context, packet, topic);
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
+}
+
+/** Of topics that mean more than their subscribers. */
+function violationOf(context: Context, packet: PublishPacket, topic: string): Violation | undefined {
+  if (!topic.startsWith('$')) return undefined;
+  if (isPresenceTopic(topic)) return presenceViolation(context, { ...packet, topic });
+  return isDelayedTopic(topic) ? delayedViolation(context, topic) : undefined;
 }
 
 /**
@@ -202,6 +210,7 @@ const OUTCOME_CODES = {
   'presence-rooms-full': ReasonCode.QuotaExceeded,
   'presence-owners-full': ReasonCode.QuotaExceeded,
   'presence-memory-full': ReasonCode.QuotaExceeded,
+  'delays-full': ReasonCode.QuotaExceeded,
   'outlet-refused': ReasonCode.QuotaExceeded,
 } as const;
 
@@ -237,6 +246,7 @@ const REASONS_FOR_NOW = {
   'writes-exceeded': 'the publisher has had too much retained',
   'memory-full': 'there is no memory for more messages',
   'tenant-queues-full': 'as much waits for the clients of this tenant as may',
+  'delays-full': 'as many messages wait to be published later as may',
   'outlet-refused': 'the system that the message goes to does not take it now',
   'stream-contended': 'more is published to one topic of a stream than its log takes',
 } as const;

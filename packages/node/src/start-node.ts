@@ -23,6 +23,7 @@ import { LocalLinks } from './bridges/local-links.ts';
 import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
+import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
 import { DoorConnections } from './door-connections.ts';
 import { DropMeter } from './drop-meter.ts';
 import type { GatewayDoor, SharedPorts } from './gateway.ts';
@@ -30,6 +31,7 @@ import { MQTT_PATH } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
 import { closeServer, createHttpServer } from './http-server.ts';
 import { InboundBudget } from './inbound-budget.ts';
+import { KeptMessages } from './kept-messages.ts';
 import { Links } from './links.ts';
 import { listen } from './listen.ts';
 import { Listener } from './listener.ts';
@@ -108,7 +110,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     drops,
     rateQuota,
   );
-  const { broker, connections, timers, ticker, gateway } = composed;
+  const { broker, connections, timers, ticker, delays, gateway } = composed;
   const server = createHttpServer(limits);
   const context: LinkContext = {
     broker,
@@ -170,6 +172,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     const parts = { broker, stores, locals, connectionId, maximumPacketSize, topicLevelsMax, clock, log };
     // Before the first client, so that no message passes by them.
     if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
+    await delays.start(broker);
     await listen(server, host, resolved.port);
   } catch (error) {
     await outlet?.bridges?.stop();
@@ -198,6 +201,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     await gateway?.stop();
     timers.stop();
     ticker.stop();
+    delays.stop();
     await closeServer(server);
     await opened.close();
     log.end();
@@ -241,6 +245,7 @@ interface Composition {
   readonly connections: Connections;
   readonly timers: NodeTimers;
   readonly ticker: PresenceTicker;
+  readonly delays: NodeDelayedMessages;
   readonly gateway: GatewayDoor | undefined;
 }
 
@@ -260,8 +265,12 @@ async function composeBroker(
   const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
     broker.tellRoom(tenant, room),
   );
+  const { retained } = opened.stores;
+  const limits = { messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
+  const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
   const ports: SharedPorts = {
     ...opened.stores,
+    delays,
     presence: { store: opened.stores.presenceStore, ticks: ticker },
     ...(options.streams !== undefined && {
       streams: { declared: options.streams, store: opened.stores.streamStore },
@@ -297,7 +306,7 @@ async function composeBroker(
   const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
   for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
-  return { broker, connections, timers, ticker, gateway };
+  return { broker, connections, timers, ticker, delays, gateway };
 }
 
 async function openGateway(

@@ -2,6 +2,7 @@ import type { Conflation } from '../conflation.ts';
 import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
 import type { Bans } from './bans.ts';
 import type { Connections } from './connections.ts';
+import type { DelayedMessages } from './delayed-messages.ts';
 import type { DeliveryQuota, WriteQuota } from './delivery-quota.ts';
 import type { Drops } from './drops.ts';
 import type { FanOut } from './fan-out.ts';
@@ -36,6 +37,8 @@ export interface Ports extends Stores {
   readonly outbox?: Outbox;
   /** Absent where no message leaves for another system. */
   readonly outlet?: Outlet;
+  /** Absent where no message is published later than it comes. */
+  readonly delays?: DelayedMessages;
   /** Absent where a publisher may cause any number of deliveries. */
   readonly deliveryQuota?: DeliveryQuota;
   /** Absent where drops are not counted. */
@@ -70,6 +73,7 @@ export interface Ports extends Stores {
 export type * from './authentication.ts';
 export type * from './bans.ts';
 export type * from './connections.ts';
+export type * from './delayed-messages.ts';
 export type * from './delivery-quota.ts';
 export type * from './drops.ts';
 export type * from './fan-out.ts';

@@ -11,4 +11,10 @@ export interface Outlet {
    * says true at once
    */
   take(tenant: string, message: Message, isAnswered: boolean): Awaitable<boolean> | undefined;
+
+  /**
+   * Whether the queues have room out of which messages leave later. Asked in the turn in which a message is queued, so
+   * that none gives way that was acknowledged. Absent where there are no such queues.
+   */
+  hasRoom?(tenant: string, message: Message): boolean;
 }

@@ -1,0 +1,42 @@
+import { ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
+import type { Context } from './context.ts';
+
+const PREFIX = '$delayed/';
+
+/** 49 days: EMQX's own bound. */
+export const DELAY_SECONDS_MAX = 4_294_967;
+
+/** A message for `topic`, which subscribers are to get so many seconds later. */
+export interface DelayedTopic {
+  readonly seconds: number;
+  readonly topic: string;
+}
+
+export function isDelayedTopic(topic: string): boolean {
+  return topic.startsWith(PREFIX);
+}
+
+/** `$delayed/SECONDS/TOPIC`, as EMQX has it. Undefined where the topic is none. */
+export function parseDelayed(topic: string): DelayedTopic | undefined {
+  const [, digits = '', target = ''] = /^\$delayed\/(\d{1,7})\/(.+)$/s.exec(topic) ?? [];
+  const seconds = Number(digits);
+  if (target === '' || target.startsWith('$') || seconds > DELAY_SECONDS_MAX) return undefined;
+  return { seconds, topic: target };
+}
+
+/** The topic that an authorizer is asked for: a delay gives nobody a right that they have not. */
+export function authorizedTopic(topic: string): string {
+  return (isDelayedTopic(topic) ? parseDelayed(topic)?.topic : undefined) ?? topic;
+}
+
+/** Why nothing can be published to this topic; undefined where it can. */
+export function delayedViolation({ ports, limits }: Context, topic: string): Violation | undefined {
+  if (ports.delays === undefined)
+    return new Violation(ReasonCode.TopicNameInvalid, 'this door delays no messages');
+  const parsed = parseDelayed(topic);
+  if (parsed !== undefined) return validateTopicName(parsed.topic, limits);
+  return new Violation(
+    ReasonCode.TopicNameInvalid,
+    `${JSON.stringify(topic)} is not $delayed/SECONDS/TOPIC, with at most ${DELAY_SECONDS_MAX} seconds and a topic that does not begin with $`,
+  );
+}

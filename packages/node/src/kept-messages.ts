@@ -1,0 +1,95 @@
+import type { Awaitable, Message, PageLimit, RetainedLimits } from '@apus/broker';
+import type { QoS } from '@apus/mqtt';
+import type { LocalStores } from './stores.ts';
+
+/** A message that the node keeps for a purpose of its own, with facts about it. */
+export interface KeptMessage {
+  /** Levels of a topic, without wildcards. */
+  readonly key: string;
+  readonly message: Message;
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** Of the message itself: in the store it has another topic, and neither QoS 0 nor an expiry of its own. */
+interface Envelope {
+  readonly topic: string;
+  readonly qos: QoS;
+  readonly retain: boolean;
+  readonly expiresAtMs: number | undefined;
+  readonly facts: Readonly<Record<string, string>>;
+}
+
+/** A retained message is never empty; this byte is before the payload. */
+const NOT_EMPTY = Buffer.from([1]);
+const ENVELOPE = 'envelope';
+const PAGE: PageLimit = { messages: 1_000, bytes: Number.POSITIVE_INFINITY };
+const ALWAYS_MS = Number.NEGATIVE_INFINITY;
+
+/**
+ * Messages beside those of clients, in the store of retained messages: on the disk where there is one, and counted with
+ * the memory that the node may use. They are those of a tenant whose name no client's tenant can have.
+ */
+export class KeptMessages {
+  readonly #retained: LocalStores['retained'];
+  readonly #tenant: string;
+  readonly #limits: RetainedLimits;
+
+  constructor(retained: LocalStores['retained'], purpose: string, limits: RetainedLimits) {
+    this.#retained = retained;
+    this.#tenant = `$${purpose}`;
+    this.#limits = limits;
+  }
+
+  /** True when it is as durable as the store is; false where there is no room. */
+  put({ key, message, facts }: KeptMessage): Awaitable<boolean> {
+    const { topic, qos, retain, expiresAtMs, payload, properties } = message;
+    const envelope: Envelope = { topic, qos, retain, expiresAtMs, facts };
+    const stored: Message = {
+      ...message,
+      ...{ topic: key, qos: 1, retain: true, expiresAtMs: undefined },
+      payload: Buffer.concat([NOT_EMPTY, payload]),
+      properties: {
+        ...properties,
+        userProperties: [[ENVELOPE, JSON.stringify(envelope)], ...(properties.userProperties ?? [])],
+      },
+    };
+    return this.#retained.put(this.#tenant, stored, this.#limits);
+  }
+
+  delete({ key, message }: Pick<KeptMessage, 'key' | 'message'>): Awaitable<void> {
+    return this.#retained.delete(this.#tenant, key, message.id);
+  }
+
+  async get(key: string): Promise<KeptMessage | undefined> {
+    for await (const kept of this.all(key)) return kept;
+    return undefined;
+  }
+
+  /** Those whose keys the filter matches, in the order in which they were kept. */
+  async *all(filter: string): AsyncGenerator<KeptMessage> {
+    let from: string | undefined;
+    do {
+      const page = await this.#retained.match(this.#tenant, filter, ALWAYS_MS, from, PAGE);
+      for (const stored of page.messages) yield keptOf(stored);
+      from = page.next;
+    } while (from !== undefined);
+  }
+
+  get count(): number {
+    return this.#retained.count(this.#tenant);
+  }
+}
+
+function keptOf(stored: Message): KeptMessage {
+  const [[, text] = [ENVELOPE, '{}'], ...userProperties] = stored.properties.userProperties ?? [];
+  const { facts, ...own } = JSON.parse(text) as Envelope;
+  const { userProperties: _, ...properties } = stored.properties;
+  const message: Message = {
+    ...stored,
+    ...own,
+    expiresAtMs: own.expiresAtMs,
+    payload: stored.payload.subarray(NOT_EMPTY.length),
+    properties: userProperties.length === 0 ? properties : { ...properties, userProperties },
+  };
+  return { key: stored.topic, message, facts };
+}

@@ -1,0 +1,90 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import mqtt from 'mqtt';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import type { NodeOptions, RunningNode } from '../src/index.ts';
+import { FakeScheduler } from './support/fake-scheduler.ts';
+import { nodeForTest } from './support/nodes.ts';
+
+async function clientOf({ url }: RunningNode, options: mqtt.IClientOptions = {}) {
+  const client = await mqtt.connectAsync(url, { protocolVersion: 5, ...options });
+  onTestFinished(async () => void (await client.endAsync(true)));
+  return client;
+}
+
+async function reading(node: RunningNode) {
+  const client = await clientOf(node);
+  const arrived: string[] = [];
+  client.on('message', (topic, payload, { retain }) =>
+    arrived.push(`${topic} ${payload}${retain ? ' retained' : ''}`),
+  );
+  await client.subscribeAsync(['#', '$delayed/#'], { qos: 2, rap: true });
+  return { client, arrived };
+}
+
+async function delaying(options: NodeOptions = {}) {
+  const clock = new FakeScheduler();
+  const node = await nodeForTest({ clock, ...options });
+  return { clock, node, ...(await reading(node)) };
+}
+
+describe('$delayed/SECONDS/TOPIC', () => {
+  test('comes when it is due, in the order in which it is due', async () => {
+    const { clock, client, arrived } = await delaying();
+    await client.publishAsync('$delayed/10/a/b', 'ten', { qos: 1 });
+    await client.publishAsync('$delayed/5/a/b', 'five', { qos: 2 });
+    await client.publishAsync('a/b', 'now', { qos: 1 });
+    clock.advance(4_999);
+    await expect.poll(() => arrived).toEqual(['a/b now']);
+    clock.advance(1);
+    await expect.poll(() => arrived).toEqual(['a/b now', 'a/b five']);
+    clock.advance(5_000);
+    await expect.poll(() => arrived).toEqual(['a/b now', 'a/b five', 'a/b ten']);
+  });
+
+  test('is retained when it is due, an empty payload removes, and properties come along', async () => {
+    const { clock, client, arrived } = await delaying();
+    await client.publishAsync('$delayed/1/a', 'x', { qos: 1, retain: true });
+    await client.publishAsync('$delayed/2/a', '', { qos: 1, retain: true });
+    clock.advance(1_000);
+    await expect.poll(() => arrived).toEqual(['a x retained']);
+    clock.advance(1_000);
+    await expect.poll(() => arrived).toEqual(['a x retained', 'a  retained']);
+  });
+
+  test('that expires before does not come', async () => {
+    const { clock, client, arrived } = await delaying();
+    await client.publishAsync('$delayed/10/a', 'old', { qos: 1, properties: { messageExpiryInterval: 5 } });
+    await client.publishAsync('$delayed/10/a', 'young', {
+      qos: 1,
+      properties: { messageExpiryInterval: 15 },
+    });
+    clock.advance(10_000);
+    await expect.poll(() => arrived).toEqual(['a young']);
+  });
+
+  test.each(['$delayed/x/a', '$delayed/5/', '$delayed/5', '$delayed/4294968/a', '$delayed/5/$SYS/a'])(
+    'is refused as %s (0x90)',
+    async (topic) => {
+      const { client } = await delaying();
+      await expect(client.publishAsync(topic, 'x', { qos: 1 })).rejects.toMatchObject({ code: 0x90 });
+    },
+  );
+
+  test('is on the disk before its publisher is answered', async () => {
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'apus-delayed-'));
+    onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
+    const { clock, node, client } = await delaying({ dataDirectory });
+    await client.publishAsync('$delayed/10/a', 'kept', { qos: 1 });
+    await client.publishAsync('$delayed/20/a', 'later', { qos: 1 });
+    await client.endAsync(true);
+    await node.stop();
+    const again = await nodeForTest({ clock, dataDirectory });
+    const { arrived } = await reading(again);
+    clock.advance(10_000);
+    await expect.poll(() => arrived).toEqual(['a kept']);
+    clock.advance(10_000);
+    await expect.poll(() => arrived).toEqual(['a kept', 'a later']);
+  });
+});
