@@ -2,13 +2,25 @@ import type { Awaitable, Message, Outlet } from '@apus/broker';
 import type { BridgesContext, OpenBridges, RunningBridges } from '@apus/node';
 import type { Bridge } from './bridge.ts';
 import type { BridgeConfiguration } from './configuration/configuration.ts';
+import type { RuleConfiguration } from './rules/configuration/rules.ts';
+import { type OpenedRules, openRules } from './rules/open-rules.ts';
 
-/** Starts the bridges that a file declares, for `startNode`. */
-export function openBridges(configurations: readonly BridgeConfiguration[]): OpenBridges {
+/** Starts the bridges and the rules that files declare, for `startNode`. */
+export function openBridges(
+  configurations: readonly BridgeConfiguration[],
+  rules: readonly RuleConfiguration[] = [],
+): OpenBridges {
   return async (context) => {
-    const bridges: Bridge[] = [];
-    for (const each of configurations) bridges.push(await bridgeOf(each, context));
-    return await startAll(bridges, context);
+    // First: what a bridge brings may be for a rule.
+    const opened = await openRules(rules, context);
+    try {
+      const bridges: Bridge[] = [];
+      for (const each of configurations) bridges.push(await bridgeOf(each, context));
+      return await startAll(bridges, opened, context);
+    } catch (error) {
+      await opened.stop();
+      throw error;
+    }
   };
 }
 
@@ -22,7 +34,11 @@ async function bridgeOf(configuration: BridgeConfiguration, context: BridgesCont
   return new MqttBridge(configuration, context);
 }
 
-async function startAll(bridges: readonly Bridge[], { log }: BridgesContext): Promise<RunningBridges> {
+async function startAll(
+  bridges: readonly Bridge[],
+  rules: OpenedRules,
+  { log }: BridgesContext,
+): Promise<RunningBridges> {
   const stop = async () => void (await Promise.all(bridges.map((bridge) => bridge.stop())));
   try {
     for (const bridge of bridges) await bridge.start();
@@ -30,13 +46,20 @@ async function startAll(bridges: readonly Bridge[], { log }: BridgesContext): Pr
     await stop();
     throw error;
   }
-  log.info('bridges-started', { bridges: bridges.map(({ name }) => name) });
+  if (bridges.length > 0) log.info('bridges-started', { bridges: bridges.map(({ name }) => name) });
   const outlets = bridges.filter((bridge): bridge is Bridge & Outlet => 'take' in bridge);
   return {
     list: (tenant) =>
       Promise.all(bridges.filter((bridge) => bridge.tenant === tenant).map((bridge) => bridge.status())),
-    outlet: outlets.length === 0 ? undefined : { take: (...message) => takeAll(outlets, ...message) },
-    stop,
+    rules,
+    outlet: {
+      take: (...message) => takeAll(outlets, ...message),
+      hasRoom: (tenant, message) => rules.hasRoom(tenant, message),
+    },
+    async stop() {
+      await stop();
+      await rules.stop();
+    },
   };
 }
 

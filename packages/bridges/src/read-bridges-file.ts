@@ -2,6 +2,8 @@ import { readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { ConfigurationError } from '@apus/identity';
 import { type BridgeConfiguration, readBridges } from './configuration/configuration.ts';
+import type { Place } from './configuration/place.ts';
+import { type RuleConfiguration, readRules } from './rules/configuration/rules.ts';
 
 /** Bytes of the file: it holds no data. */
 const FILE_BYTES_MAX = 1024 * 1024;
@@ -12,12 +14,20 @@ const FILE_BYTES_MAX = 1024 * 1024;
  * @throws {ConfigurationError} that names the place
  */
 export function readBridgesFile(path: string): readonly BridgeConfiguration[] {
-  return readBridges(parsed(path), {
-    where: path,
-    directory: dirname(resolve(path)),
-    environment: process.env,
-    nowMs: Date.now(),
-  });
+  return readBridges(parsed(path), placeOf(path));
+}
+
+/**
+ * Reads a file of rules, with what it refers to.
+ *
+ * @throws {ConfigurationError} that names the place
+ */
+export function readRulesFile(path: string): readonly RuleConfiguration[] {
+  return readRules(parsed(path), placeOf(path));
+}
+
+function placeOf(where: string): Place {
+  return { where, directory: dirname(resolve(where)), environment: process.env, nowMs: Date.now() };
 }
 
 function parsed(path: string): unknown {

@@ -1,13 +1,17 @@
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   BridgesContext,
+  DeadLetter,
+  DeadLetters,
   LocalSession,
   LocalSessionOptions,
   OpenBridges,
   RunningBridges,
+  RunningRules,
 } from './bridges/bridges.ts';
 export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
 export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
+export type { KeptMessage, KeptMessages } from './kept-messages.ts';
 export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';
 export { LOG_LEVELS, type LogEntry, type LogLevel, type LogSink } from './log.ts';

@@ -152,6 +152,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   await banKeeper.enforceAll();
   const routes = apiRoutes({
     bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
+    rules: () => outlet?.bridges?.rules,
     stores,
     bans: banKeeper,
     broker,
@@ -168,8 +169,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const http = withApi(page, routes, resolved.apiAccess, log);
   server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {
-    const { maximumPacketSize, topicLevelsMax } = resolved.broker.limits;
-    const parts = { broker, stores, locals, connectionId, maximumPacketSize, topicLevelsMax, clock, log };
+    const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
     // Before the first client, so that no message passes by them.
     if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
     await delays.start(broker);

@@ -23,7 +23,11 @@ import { StartError } from './start-error.ts';
 /** Stores of this process: the operator can list all that they hold. */
 export interface LocalStores extends Stores {
   readonly sessions: SessionStore & { all(): Iterable<SessionRecord>; readonly holdings: Holdings };
-  readonly queues: QueueStore & { inflight(session: SessionRef): number };
+  readonly queues: Omit<QueueStore, 'length'> & {
+    length(session: SessionRef): number;
+    bytes(session: SessionRef): number;
+    inflight(session: SessionRef): number;
+  };
   readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
     list(session: SessionRef): readonly Subscription[];
     weight(session: SessionRef): number;

@@ -47,6 +47,11 @@ export class DurableQueue {
     return this.#waiting.length;
   }
 
+  /** Of the messages that wait. */
+  get bytes(): number {
+    return this.#waiting.bytes;
+  }
+
   /** Messages that were sent and are not yet done with. */
   get inflight(): number {
     return this.#window.size;

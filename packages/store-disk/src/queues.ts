@@ -110,6 +110,12 @@ export class DiskQueues implements QueueStore {
     return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);
   }
 
+  /** Of the messages that wait: `messageBytes` of each. */
+  bytes(ref: SessionRef): number {
+    const durable = this.#durables.find(ref);
+    return durable === undefined ? this.#memory.bytes(ref) : (durable.queue?.bytes ?? 0);
+  }
+
   /** Messages that were sent and are not yet done with. */
   inflight(ref: SessionRef): number {
     const durable = this.#durables.find(ref);

@@ -94,6 +94,11 @@ export class MemoryQueues implements QueueStore {
     return this.#queue(session)?.length ?? 0;
   }
 
+  /** Of the messages that wait: `messageBytes` of each. */
+  bytes(session: SessionRef): number {
+    return this.#queue(session)?.bytes ?? 0;
+  }
+
   /** Messages that were sent and are not yet done with. */
   inflight(session: SessionRef): number {
     return this.#queue(session)?.inflight ?? 0;

@@ -41,6 +41,11 @@ export class SessionQueue {
     return this.#waiting?.length ?? 0;
   }
 
+  /** Of the messages that wait. */
+  get bytes(): number {
+    return this.#waiting?.bytes ?? 0;
+  }
+
   /** Messages that were sent and are not yet done with. */
   get inflight(): number {
     return this.#window.size;

@@ -12,6 +12,11 @@ export class WaitingLine<Waiting extends { readonly message: Message }> {
     return this.#waiting.length;
   }
 
+  /** As `messageBytes` counts them. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** Those that give way for a message, oldest first; undefined: the message itself does. */
   makeRoom(
     message: Message,

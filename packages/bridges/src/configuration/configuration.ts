@@ -22,7 +22,7 @@ export interface BridgeCommon {
 
 const HOPS_MAX = 4;
 const HOPS_MAX_MAX = 32;
-const COMMON_FIELDS = ['name', 'tenant', 'hopsMax'];
+export const COMMON_FIELDS = ['name', 'tenant', 'hopsMax'];
 
 /**
  * Reads the bridges of a file.
@@ -51,8 +51,8 @@ function readBridge(value: unknown, place: Place): BridgeConfiguration {
   return kind === 'kafka' ? readKafkaBridge(fields, common, place) : readMqttBridge(fields, common, place);
 }
 
-function readCommon(fields: Fields): BridgeCommon {
-  const name = fields.requiredText('name', 'the API and the log name the bridge by it.');
+export function readCommon(fields: Fields): BridgeCommon {
+  const name = fields.requiredText('name', 'the API and the log use it.');
   if (!NAME.test(name)) fields.fail('name', 'has to have 1 to 64 letters, digits, ".", "_" and "-".');
   const hopsMax = fields.raw('hopsMax') ?? HOPS_MAX;
   if (!Number.isInteger(hopsMax) || Number(hopsMax) < 1 || Number(hopsMax) > HOPS_MAX_MAX)

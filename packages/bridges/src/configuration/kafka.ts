@@ -30,29 +30,33 @@ export interface SaslConfiguration {
   readonly password: string;
 }
 
-/** A bridge to a cluster of Kafka. */
-export interface KafkaBridgeConfiguration extends BridgeCommon {
-  readonly kind: 'kafka';
+/** How a cluster of Kafka is reached, and what it is asked to take. */
+export interface KafkaConnection {
   /** `host:port` of some of them. */
   readonly brokers: readonly string[];
   readonly clientId: string;
-  /** The consumer group. */
-  readonly group: string;
-  /** Where a group that has no offsets begins. */
-  readonly from: 'earliest' | 'latest';
   readonly tls: TlsConfiguration | undefined;
   readonly sasl: SaslConfiguration | undefined;
   /** How long a publisher waits for Kafka before it is refused. */
   readonly waitSeconds: number;
   /** Larger records are refused before Kafka would refuse them. */
   readonly recordBytesMax: number;
+}
+
+/** A bridge to a cluster of Kafka. */
+export interface KafkaBridgeConfiguration extends BridgeCommon, KafkaConnection {
+  readonly kind: 'kafka';
+  /** The consumer group. */
+  readonly group: string;
+  /** Where a group that has no offsets begins. */
+  readonly from: 'earliest' | 'latest';
   readonly in: readonly KafkaInMapping[];
   readonly out: readonly KafkaOutMapping[];
 }
 
-const CONNECTION_FIELDS = [
-  ...['brokers', 'clientId', 'group', 'from', 'tls', 'sasl', 'waitSeconds', 'recordBytesMax'],
-];
+/** Of a connection without a consumer group. */
+export const KAFKA_FIELDS = ['brokers', 'clientId', 'tls', 'sasl', 'waitSeconds', 'recordBytesMax'];
+const CONNECTION_FIELDS = [...KAFKA_FIELDS, 'group', 'from'];
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
 const KAFKA_TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
 const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/;
@@ -71,19 +75,25 @@ export function readKafkaBridge(
   const bridge: KafkaBridgeConfiguration = {
     ...common,
     kind: 'kafka',
-    brokers: brokersOf(connection),
-    clientId: connection.text('clientId') ?? `apus-${common.name}`,
+    ...readKafkaConnection(connection, common.name, place),
     group: connection.text('group') ?? `apus-${common.name}`,
     from: connection.oneOf('from', ['earliest', 'latest']) ?? 'earliest',
-    tls: tlsOf(connection, place),
-    sasl: saslOf(connection, place),
-    waitSeconds: countOf(connection, 'waitSeconds', 1, WAIT_SECONDS_MAX, WAIT_SECONDS),
-    recordBytesMax: countOf(connection, 'recordBytesMax', 1, RECORD_BYTES_MAX_MAX, RECORD_BYTES_MAX),
     in: (fields.list('in') ?? []).map((each, index) => readIn(each, `${fields.where}.in[${index}]`)),
     out: (fields.list('out') ?? []).map((each, index) => readOut(each, `${fields.where}.out[${index}]`)),
   };
   checkMappings(bridge, fields);
   return bridge;
+}
+
+export function readKafkaConnection(fields: Fields, name: string, place: Place): KafkaConnection {
+  return {
+    brokers: brokersOf(fields),
+    clientId: fields.text('clientId') ?? `apus-${name}`,
+    tls: tlsOf(fields, place),
+    sasl: saslOf(fields, place),
+    waitSeconds: countOf(fields, 'waitSeconds', 1, WAIT_SECONDS_MAX, WAIT_SECONDS),
+    recordBytesMax: countOf(fields, 'recordBytesMax', 1, RECORD_BYTES_MAX_MAX, RECORD_BYTES_MAX),
+  };
 }
 
 function brokersOf(fields: Fields): readonly string[] {
@@ -110,7 +120,7 @@ function saslOf(parent: Fields, place: Place): SaslConfiguration | undefined {
   };
 }
 
-function kafkaTopicOf(fields: Fields): string {
+export function kafkaTopicOf(fields: Fields): string {
   const topic = fields.requiredText('topic', 'the Kafka topic.');
   if (KAFKA_TOPIC.test(topic) && topic !== '.' && topic !== '..') return topic;
   return fields.fail('topic', 'has to have 1 to 249 letters, digits, ".", "_" and "-", as Kafka wants.');

@@ -1,5 +1,5 @@
 import type { BaseOptions } from '@platformatic/kafka';
-import type { KafkaBridgeConfiguration } from '../configuration/kafka.ts';
+import type { KafkaConnection } from '../configuration/kafka.ts';
 
 /** A call that Kafka does not answer. */
 const TIMEOUT_MS = 5_000;
@@ -8,7 +8,7 @@ const CONNECT_TIMEOUT_MS = 3_000;
 const RETRIES = 1;
 const RETRY_DELAY_MS = 200;
 
-export function connectionOptions(configuration: KafkaBridgeConfiguration): BaseOptions {
+export function connectionOptions(configuration: KafkaConnection): BaseOptions {
   const { brokers, clientId, tls, sasl } = configuration;
   return {
     clientId,

@@ -61,7 +61,7 @@ export const TOPIC_HEADER = 'mqtt-topic';
 export const MESSAGE_ID_HEADER = 'mqtt-message-id';
 
 export function recordOf(
-  { topic, key }: KafkaOutMapping,
+  { topic, key }: Pick<KafkaOutMapping, 'topic' | 'key'>,
   message: Message,
   userProperties: UserProperties,
 ): OutgoingRecord {

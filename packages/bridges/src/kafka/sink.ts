@@ -1,7 +1,7 @@
 import type { BridgesContext } from '@apus/node';
 import { ProduceAcks, Producer } from '@platformatic/kafka';
 import type { StateKeeper } from '../bridge.ts';
-import type { KafkaBridgeConfiguration } from '../configuration/kafka.ts';
+import type { KafkaConnection } from '../configuration/kafka.ts';
 import { connectionOptions, textOf } from './connection.ts';
 import { type OutgoingRecord, recordBytes } from './record.ts';
 
@@ -16,6 +16,11 @@ const RETRY_MS = 300;
 /** Until the next look whether Kafka is there. */
 const LOOK_MS = 2_000;
 
+/** A cluster, and the topics that are written to. */
+export interface SinkConfiguration extends KafkaConnection {
+  readonly out: readonly { readonly topic: string }[];
+}
+
 interface Waiting {
   readonly record: OutgoingRecord;
   readonly bytes: number;
@@ -27,7 +32,7 @@ interface Waiting {
 
 /** Records to Kafka, in the order in which they came: one call at a time, with all that waits in it. */
 export class KafkaSink {
-  readonly #configuration: KafkaBridgeConfiguration;
+  readonly #configuration: SinkConfiguration;
   readonly #context: BridgesContext;
   readonly #state: StateKeeper;
   #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
@@ -36,7 +41,7 @@ export class KafkaSink {
   #isSending = false;
   #isStopped = false;
 
-  constructor(configuration: KafkaBridgeConfiguration, context: BridgesContext, state: StateKeeper) {
+  constructor(configuration: SinkConfiguration, context: BridgesContext, state: StateKeeper) {
     this.#configuration = configuration;
     this.#context = context;
     this.#state = state;

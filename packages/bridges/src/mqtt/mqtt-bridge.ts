@@ -65,7 +65,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
       out: {
         ...this.#out,
         inflight: this.#remote.unacknowledged,
-        waiting: (await this.#local?.waiting()) ?? 0,
+        waiting: this.#local?.waiting().messages ?? 0,
       },
     };
   }
@@ -207,6 +207,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     const { name, tenant, sessionExpirySeconds: expirySeconds, out } = this.#configuration;
     const local = await this.#context.open({
       tenant,
+      kind: 'bridge',
       name,
       expirySeconds,
       receiveMaximum: WINDOW,

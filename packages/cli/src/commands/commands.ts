@@ -11,6 +11,7 @@ import { passwd } from './passwd.ts';
 import { presence } from './presence.ts';
 import { probe } from './probe.ts';
 import { pub } from './pub.ts';
+import { rule } from './rule.ts';
 import { serve } from './serve.ts';
 import { stream } from './stream.ts';
 import { sub } from './sub.ts';
@@ -38,4 +39,5 @@ export const COMMANDS: readonly Command[] = [
   stream,
   presence,
   bridge,
+  rule,
 ];

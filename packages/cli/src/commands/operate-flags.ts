@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { NodeApi } from '../operate/node-api.ts';
 import { NodeOperator } from '../operate/node-operator.ts';
 import { OperateError, type Operator } from '../operate/operator.ts';
+import { RuleOperator } from '../operate/rule-operator.ts';
 import { StackOperator } from '../operate/stack-operator.ts';
 import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
@@ -21,15 +23,17 @@ export const STACK_FLAGS: Flags = {
   tenant: { value: 'NAME', help: 'The tenant, where a deployment has several.' },
 };
 
-/** Which broker. */
-export const BROKER_FLAGS: Flags = {
+/** Which node. */
+export const NODE_FLAGS: Flags = {
   url: { value: 'URL', short: 'u', help: 'Operates a node: the address of its page.', default: URL_DEFAULT },
   'api-key-file': {
     value: 'FILE',
     help: 'The file with the key of the node’s API (`apus serve --api-key-file`). A node that needs no key on its own machine is asked without one.',
   },
-  ...STACK_FLAGS,
 };
+
+/** Which broker. */
+export const BROKER_FLAGS: Flags = { ...NODE_FLAGS, ...STACK_FLAGS };
 
 /** The clients that a ban names. */
 export const WHO_FLAGS: Flags = {
@@ -69,7 +73,12 @@ export function operatorFrom(values: Values): Operator {
   if (deployment !== undefined) return deployment;
   const tenant = values.text('tenant');
   if (tenant !== undefined) throw new UsageError('A node has one tenant: --tenant is for a deployment.');
-  return nodeFrom(url ?? URL_DEFAULT, values.text('api-key-file'));
+  return new NodeOperator(nodeFrom(values));
+}
+
+/** @throws {UsageError} */
+export function ruleOperatorFrom(values: Values): RuleOperator {
+  return new RuleOperator(nodeFrom(values));
 }
 
 /** Undefined where the flags name no deployment. */
@@ -91,11 +100,13 @@ export async function operating<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function nodeFrom(url: string, keyFile: string | undefined): Operator {
+function nodeFrom(values: Values): NodeApi {
+  const url = values.text('url') ?? URL_DEFAULT;
+  const keyFile = values.text('api-key-file');
   // Clients of MQTT know the same address as `ws:`.
   const address = url.replace(/^ws/, 'http');
   if (!URL.canParse(address)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
-  return new NodeOperator(address, keyFile === undefined ? undefined : keyFrom(keyFile));
+  return new NodeApi(address, keyFile === undefined ? undefined : keyFrom(keyFile));
 }
 
 function keyFrom(path: string): string {

@@ -73,6 +73,10 @@ const BEHAVIOUR: Flags = {
     value: 'FILE',
     help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it.',
   },
+  rules: {
+    value: 'FILE',
+    help: 'Rules: topics whose messages go to webhooks, Kafka, AWS or other topics: a list in JSON (docs/bridges.md). `apus rule check FILE` checks it.',
+  },
   overlapping: {
     value: 'one|each',
     help: 'A message that matches several subscriptions of a client comes once, or once for each.',
@@ -108,7 +112,7 @@ export const serve: Command = {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
     const options = optionsFrom(values);
-    const node = await startDoors({ ...options, openBridges: await bridgesFrom(values.text('bridges')) });
+    const node = await startDoors({ ...options, openBridges: await bridgesFrom(values) });
     readAgainWhenAsked(node);
     console.log(welcome(node));
     const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
@@ -180,11 +184,15 @@ function streamsFrom(path: string | undefined): readonly GivenStream[] | undefin
   }
 }
 
-/** Loaded only where it is used: a broker without bridges pays nothing for them. */
-async function bridgesFrom(path: string | undefined): Promise<OpenBridges | undefined> {
-  if (path === undefined) return undefined;
-  const { openBridges, readBridgesFile } = await import('@apus/bridges');
-  return openBridges(readBridgesFile(path));
+/** Loaded only where it is used: a broker without bridges and rules pays nothing for them. */
+async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
+  const [bridges, rules] = [values.text('bridges'), values.text('rules')];
+  if (bridges === undefined && rules === undefined) return undefined;
+  const { openBridges, readBridgesFile, readRulesFile } = await import('@apus/bridges');
+  return openBridges(
+    bridges === undefined ? [] : readBridgesFile(bridges),
+    rules === undefined ? [] : readRulesFile(rules),
+  );
 }
 
 function welcome(node: RunningDoors): string {

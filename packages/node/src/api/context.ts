@@ -1,5 +1,6 @@
 import type { Awaitable, Broker, Clock, Connections, QuotaScopes, StreamDeclarations } from '@apus/broker';
 import type { BanKeeper } from '../ban-keeper.ts';
+import type { RunningRules } from '../bridges/bridges.ts';
 import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
@@ -18,6 +19,7 @@ export interface ApiContext {
   readonly drops: DropMeter;
   /** The status of each bridge of a tenant. */
   readonly bridges: (tenant: string) => Awaitable<readonly object[]>;
+  readonly rules: () => RunningRules | undefined;
   readonly clock: Clock;
   readonly startedAtMs: number;
   /** Undefined where the owner has declared none. */

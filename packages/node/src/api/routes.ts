@@ -6,6 +6,7 @@ import { presenceRoutes } from './presence.ts';
 import { publishRoutes } from './publish.ts';
 import { retainedRoutes } from './retained.ts';
 import type { ApiRoute } from './router.ts';
+import { ruleRoutes } from './rules.ts';
 import { statsRoutes } from './stats.ts';
 import { streamRoutes } from './streams.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
@@ -22,5 +23,6 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...presenceRoutes(context),
     ...publishRoutes(context),
     ...bridgeRoutes(context),
+    ...ruleRoutes(context),
   ];
 }

@@ -11,9 +11,6 @@ import {
 /** Stands in `Identity.source` of a bridge: the operator's file made it, and no credential. */
 export const BRIDGES_SOURCE = '$bridges';
 
-/** Client identifiers of bridges begin with it; that of a bridge belongs to it alone. */
-export const BRIDGE_CLIENT_PREFIX = '$bridge/';
-
 export function bridgeIdentity(tenant: string, clientId: string): Identity {
   return {
     tenant,

@@ -1,15 +1,26 @@
-import type { Awaitable, Broker, Log, Message, Outlet, PublishReceipt, PublishRequest } from '@apus/broker';
+import type {
+  Awaitable,
+  Broker,
+  Log,
+  Message,
+  Outlet,
+  PublishReceipt,
+  PublishRequest,
+  RetainedLimits,
+} from '@apus/broker';
 import type { Violation } from '@apus/mqtt';
+import { KeptMessages } from '../kept-messages.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { LocalStores } from '../stores.ts';
-import { BRIDGE_CLIENT_PREFIX, bridgeIdentity } from './access.ts';
+import { bridgeIdentity } from './access.ts';
 import { type LocalHandler, LocalLink } from './local-link.ts';
 import type { LocalLinks } from './local-links.ts';
 
 /** A session of the broker that a bridge opens for itself. It outlives the process with a data directory. */
 export interface LocalSessionOptions {
   readonly tenant: string;
-  /** The client identifier is `$bridge/NAME`. */
+  /** The client identifier is `$bridge/NAME`, or `$rule/NAME`. */
+  readonly kind: 'bridge' | 'rule';
   readonly name: string;
   readonly expirySeconds: number;
   readonly receiveMaximum: number;
@@ -22,8 +33,8 @@ export interface LocalSession {
   readonly topicFilters: readonly string[];
   /** Frees the ids of QoS 2 messages that were received and not released, for a peer that has forgotten them. */
   forgetReceived(): Awaitable<void>;
-  /** Messages that wait in the session's queue. */
-  waiting(): Awaitable<number>;
+  /** Messages that wait in the session's queue, and `messageBytes` of them. */
+  waiting(): { readonly messages: number; readonly bytes: number };
 }
 
 /** The parts of a node that bridges use. */
@@ -35,14 +46,45 @@ export interface BridgesContext {
   /** Packets of this size are the largest that the broker takes from anybody. */
   readonly maximumPacketSize: number;
   readonly topicLevelsMax: number;
+  /** Of the queue of each session. */
+  readonly queueLengthMax: number;
+  readonly queueBytesMax: number;
+  /** Messages that the node keeps beside those of clients, for a purpose that has a name. */
+  kept(purpose: string, limits: RetainedLimits): KeptMessages;
   readonly clock: Scheduler;
   readonly log: Log;
+}
+
+/** The rules of a node, as its API asks for them. */
+export interface RunningRules {
+  list(tenant: string): readonly object[];
+  /** Undefined: there is no such rule. */
+  deadLetters(tenant: string, name: string): DeadLetters | undefined;
+}
+
+/** Messages that a rule has given up. */
+export interface DeadLetters {
+  /** Oldest first. */
+  all(): AsyncIterable<DeadLetter>;
+  get(id: string): Promise<DeadLetter | undefined>;
+  /** Tries once, and forgets it where that succeeds. Otherwise the error. */
+  send(letter: DeadLetter): Promise<string | undefined>;
+  discard(letter: DeadLetter): Awaitable<void>;
+}
+
+export interface DeadLetter {
+  readonly message: Message;
+  readonly error: string;
+  readonly attempts: number;
+  readonly failedAtMs: number;
 }
 
 /** The bridges of a node. */
 export interface RunningBridges {
   /** For `GET /api/v5/bridges`. */
   list(tenant: string): Awaitable<readonly object[]>;
+  /** For `/api/v5/rules`. */
+  readonly rules?: RunningRules | undefined;
   /** Where messages leave before their publishers are answered. @default nothing does so */
   readonly outlet?: Outlet | undefined;
   stop(): Promise<void>;
@@ -58,9 +100,13 @@ export class BridgesOutlet implements Outlet {
   take(tenant: string, message: Message, isAnswered: boolean): Awaitable<boolean> | undefined {
     return this.bridges?.outlet?.take(tenant, message, isAnswered);
   }
+
+  hasRoom(tenant: string, message: Message): boolean {
+    return this.bridges?.outlet?.hasRoom?.(tenant, message) ?? true;
+  }
 }
 
-interface Parts extends Pick<BridgesContext, 'maximumPacketSize' | 'topicLevelsMax' | 'clock' | 'log'> {
+interface Parts extends Omit<BridgesContext, 'open' | 'publish' | 'kept'> {
   readonly broker: Broker;
   readonly stores: LocalStores;
   readonly locals: LocalLinks;
@@ -68,22 +114,23 @@ interface Parts extends Pick<BridgesContext, 'maximumPacketSize' | 'topicLevelsM
 }
 
 export function bridgesContext(parts: Parts): BridgesContext {
-  const { maximumPacketSize, topicLevelsMax, clock, log, broker } = parts;
+  const { broker, stores, locals: _, connectionId: __, ...context } = parts;
   return {
-    ...{ maximumPacketSize, topicLevelsMax, clock, log },
+    ...context,
     publish: (request) => broker.publish(request),
+    kept: (purpose, limits) => new KeptMessages(stores.retained, purpose, limits),
     open: (options) => openSession(parts, options),
   };
 }
 
 async function openSession(
   { broker, stores, locals, connectionId, log }: Parts,
-  { tenant, name, expirySeconds, receiveMaximum, handler }: LocalSessionOptions,
+  { tenant, kind, name, expirySeconds, receiveMaximum, handler }: LocalSessionOptions,
 ): Promise<LocalSession> {
-  const clientId = `${BRIDGE_CLIENT_PREFIX}${name}`;
+  const clientId = `$${kind}/${name}`;
   const link = new LocalLink({
     id: connectionId(),
-    peer: { address: `bridge ${name}`, identity: bridgeIdentity(tenant, clientId) },
+    peer: { address: `${kind} ${name}`, identity: bridgeIdentity(tenant, clientId) },
     handler,
     broker,
     gone: (ended) => locals.remove(ended),
@@ -104,7 +151,8 @@ async function openSession(
     },
     waiting() {
       const now = sessionNow();
-      return now === undefined ? 0 : stores.queues.length(now);
+      if (now === undefined) return { messages: 0, bytes: 0 };
+      return { messages: stores.queues.length(now), bytes: stores.queues.bytes(now) };
     },
   };
 }

@@ -1,0 +1,62 @@
+import type { Awaitable, Clock, Message } from '@apus/broker';
+import type { DeadLetter, DeadLetters, KeptMessage, KeptMessages } from '@apus/node';
+import type { Target } from './target.ts';
+
+/** Of one rule. Beyond it the rule goes on trying, and gives up nothing more. */
+export const DEAD_LETTERS_MAX = 10_000;
+export const DEAD_LETTER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** Characters of an error. */
+const ERROR_LENGTH_MAX = 500;
+
+/** The messages that a rule has given up, on the disk where the store is. */
+export class RuleDeadLetters implements DeadLetters {
+  readonly #kept: KeptMessages;
+  readonly #target: Target;
+  readonly #clock: Clock;
+
+  constructor(kept: KeptMessages, target: Target, clock: Clock) {
+    this.#kept = kept;
+    this.#target = target;
+    this.#clock = clock;
+  }
+
+  get count(): number {
+    return this.#kept.count;
+  }
+
+  add(message: Message, error: string, attempts: number): Awaitable<boolean> {
+    const facts = {
+      error: error.slice(0, ERROR_LENGTH_MAX),
+      attempts: String(attempts),
+      failedAtMs: String(this.#clock.now()),
+    };
+    return this.#kept.put({ key: message.id, message, facts });
+  }
+
+  async *all(): AsyncGenerator<DeadLetter> {
+    for await (const kept of this.#kept.all('+')) yield letterOf(kept);
+  }
+
+  async get(id: string): Promise<DeadLetter | undefined> {
+    if (!/^[\w-]+$/.test(id)) return undefined;
+    const kept = await this.#kept.get(id);
+    return kept && letterOf(kept);
+  }
+
+  async send(letter: DeadLetter): Promise<string | undefined> {
+    const failure = await this.#target.send([letter.message]);
+    if (failure === undefined) await this.discard(letter);
+    else await this.add(letter.message, failure.error, letter.attempts + 1);
+    return failure?.error;
+  }
+
+  discard({ message }: DeadLetter): Awaitable<void> {
+    return this.#kept.delete({ key: message.id, message });
+  }
+}
+
+function letterOf({ message, facts }: KeptMessage): DeadLetter {
+  const { error = '', attempts, failedAtMs } = facts;
+  return { message, error, attempts: Number(attempts), failedAtMs: Number(failedAtMs) };
+}

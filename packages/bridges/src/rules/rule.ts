@@ -1,0 +1,223 @@
+import { type Delivery, type Message, messageBytes } from '@apus/broker';
+import { isFailure, matches } from '@apus/mqtt';
+import {
+  type BridgesContext,
+  type DeadLetters,
+  type LocalHandler,
+  LocalLinkEnded,
+  type LocalSession,
+} from '@apus/node';
+import { StateKeeper } from '../bridge.ts';
+import { withHop } from '../hops.ts';
+import type { RuleConfiguration } from './configuration/rules.ts';
+import { DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX, RuleDeadLetters } from './dead-letters.ts';
+import { Lane } from './lane.ts';
+import type { Failure, Target } from './target.ts';
+
+/** Messages at QoS 1 and 2 that are under way; the others wait in the session's queue. */
+const WINDOW = 100;
+/** With those at QoS 0: beyond it these are dropped. */
+const UNDER_WAY_MAX = 500;
+/** Until the broker is asked again, where it has ended the rule's connection. */
+const PAUSE_MS = 500;
+/** How long the queue of a rule outlives the process. The broker's own bound, `sessionExpirySecondsMax`, may be lower. */
+const EXPIRY_SECONDS = 7 * 24 * 60 * 60;
+/** The queue takes so much of its length and bytes from publishers, and the rest from wills, which have no answer. */
+const QUEUE_SHARE = 0.9;
+/** How long `stop` waits for calls that are under way. */
+const STOP_MS_MAX = 3_000;
+
+/**
+ * A rule: a client of the broker with a session of its own, which holds the messages that wait. A message is acknowledged
+ * to the broker when its target has it, when it is among the dead letters, or when it is not for the target.
+ */
+export class Rule implements LocalHandler {
+  readonly name: string;
+  readonly tenant: string;
+  readonly deadLetters: DeadLetters;
+  readonly #configuration: RuleConfiguration;
+  readonly #context: BridgesContext;
+  readonly #target: Target;
+  readonly #dead: RuleDeadLetters;
+  readonly #lanes: readonly Lane[];
+  readonly #state: StateKeeper;
+  readonly #counts = {
+    ...{ matched: 0, filtered: 0, condition_failed: 0, looped: 0 },
+    ...{ sent: 0, failed_attempts: 0, dead: 0 },
+  };
+  #local: LocalSession | undefined;
+  #underWay = 0;
+  #isHeld = false;
+  #isStopped = false;
+
+  constructor(configuration: RuleConfiguration, target: Target, context: BridgesContext) {
+    const { name, tenant, parallel, retry } = configuration;
+    const { clock, log } = context;
+    this.name = name;
+    this.tenant = tenant;
+    this.#configuration = configuration;
+    this.#context = context;
+    this.#target = target;
+    const limits = { messagesMax: DEAD_LETTERS_MAX, bytesMax: DEAD_LETTER_BYTES_MAX };
+    this.#dead = new RuleDeadLetters(context.kept(`dead/${tenant}/${name}`, limits), target, clock);
+    this.deadLetters = this.#dead;
+    this.#state = new StateKeeper(
+      () => clock.now(),
+      (state, error) =>
+        log[state === 'disconnected' ? 'warn' : 'info'](`rule-${state}`, { rule: name, error }),
+    );
+    const handlers = {
+      sent: (count: number) => this.#sent(count),
+      failed: (failure: Failure) => this.#failed(failure),
+      dead: (message: Message, error: string, attempts: number) => this.#bury(message, error, attempts),
+    };
+    this.#lanes = Array.from({ length: parallel }, () => new Lane(target, retry, handlers, clock));
+  }
+
+  async start(): Promise<void> {
+    await this.#open();
+    this.#state.set('connected');
+  }
+
+  /** Whether a message for this rule finds a place in its queue. */
+  hasRoom(tenant: string, message: Message): boolean {
+    const { filter } = this.#configuration;
+    if (tenant !== this.tenant || this.#local === undefined || !matches(filter, message.topic)) return true;
+    const { messages, bytes } = this.#local.waiting();
+    const { queueLengthMax, queueBytesMax } = this.#context;
+    const bytesThen = bytes + messageBytes(message);
+    return messages < QUEUE_SHARE * queueLengthMax && bytesThen <= QUEUE_SHARE * queueBytesMax;
+  }
+
+  status(): object {
+    const { filter, when } = this.#configuration;
+    return {
+      ...{ name: this.name, filter, when: when?.text ?? null },
+      ...{ type: this.#target.type, remote: this.#target.remote },
+      ...this.#state.toJSON(),
+      ...this.#counts,
+      waiting: this.#local?.waiting().messages ?? 0,
+      inflight: this.#underWay,
+      dead_letters: this.#dead.count,
+    };
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    const lanes = Promise.all(this.#lanes.map((lane) => lane.stop()));
+    await Promise.race([lanes, this.#after(STOP_MS_MAX)]);
+    await this.#target.stop();
+    await this.#local?.link.leave();
+    this.#state.set('stopped');
+  }
+
+  /** From the broker. */
+
+  isReady(): boolean {
+    this.#isHeld = this.#underWay >= UNDER_WAY_MAX;
+    return !this.#isHeld;
+  }
+
+  deliver(message: Message, delivery: Delivery): void {
+    const local = this.#local;
+    const acknowledge = (): void => {
+      // A session that has been opened again sends the message again, under another packet identifier.
+      if (local === this.#local) local?.link.acknowledge(delivery);
+    };
+    const leaving = this.#leaving(message);
+    if (leaving === undefined) {
+      acknowledge();
+      return;
+    }
+    this.#underWay += 1;
+    this.#laneOf(message.topic)?.add({
+      message: leaving,
+      done: () => {
+        this.#underWay -= 1;
+        acknowledge();
+        if (this.#isHeld) this.#local?.link.drain();
+      },
+    });
+  }
+
+  ended(why: string): void {
+    this.#local = undefined;
+    this.#context.log.warn('rule-session-ended', { rule: this.name, error: why });
+    void this.#reopen();
+  }
+
+  /** The message as the target gets it; undefined where it does not. */
+  #leaving(message: Message): Message | undefined {
+    const { filter, when, hopsMax } = this.#configuration;
+    // It may have been queued for the filter that the rule had before a restart.
+    if (!matches(filter, message.topic)) return undefined;
+    this.#counts.matched += 1;
+    const verdict = when?.condition(message) ?? true;
+    if (verdict !== true) {
+      this.#counts[verdict === false ? 'filtered' : 'condition_failed'] += 1;
+      return undefined;
+    }
+    const userProperties = withHop(message.properties.userProperties, hopsMax);
+    if (userProperties !== undefined)
+      return { ...message, properties: { ...message.properties, userProperties } };
+    this.#counts.looped += 1;
+    return undefined;
+  }
+
+  /** One topic has one lane. */
+  #laneOf(topic: string): Lane | undefined {
+    let hash = 0;
+    for (let index = 0; index < topic.length; index += 1) hash = (hash * 31 + topic.charCodeAt(index)) >>> 0;
+    return this.#lanes[hash % this.#lanes.length];
+  }
+
+  #sent(count: number): void {
+    this.#counts.sent += count;
+    this.#state.set('connected');
+  }
+
+  #failed({ error }: Failure): void {
+    this.#counts.failed_attempts += 1;
+    if (!this.#isStopped) this.#state.set('disconnected', error);
+  }
+
+  async #bury(message: Message, error: string, attempts: number): Promise<boolean> {
+    const isKept = await this.#dead.add(message, error, attempts);
+    const event = isKept ? 'rule-dead-letter' : 'rule-dead-letters-full';
+    this.#context.log.warn(event, { rule: this.name, topic: message.topic, messageId: message.id, error });
+    if (isKept) this.#counts.dead += 1;
+    return isKept;
+  }
+
+  async #open(): Promise<void> {
+    const { name, tenant, filter } = this.#configuration;
+    const local = await this.#context.open({
+      ...{ tenant, kind: 'rule', name, handler: this },
+      expirySeconds: EXPIRY_SECONDS,
+      receiveMaximum: WINDOW,
+    });
+    this.#local = local;
+    await local.link.unsubscribe(local.topicFilters.filter((other) => other !== filter));
+    const subscription = { topicFilter: filter, qos: 1, noLocal: false, retainAsPublished: true } as const;
+    const [granted = 0x80] = await local.link.subscribe([{ ...subscription, retainHandling: 2 }]);
+    if (isFailure(granted))
+      this.#context.log.error('rule-subscription-refused', { rule: name, filter, reasonCode: granted });
+  }
+
+  async #reopen(): Promise<void> {
+    while (!this.#isStopped && this.#local === undefined) {
+      await this.#after(PAUSE_MS);
+      try {
+        if (!this.#isStopped) await this.#open();
+      } catch (error) {
+        this.#local = undefined;
+        if (!(error instanceof LocalLinkEnded)) throw error;
+        this.#state.set(this.#state.state, error.message);
+      }
+    }
+  }
+
+  #after(delayMs: number): Promise<void> {
+    return new Promise((resolve) => this.#context.clock.after(delayMs, resolve));
+  }
+}

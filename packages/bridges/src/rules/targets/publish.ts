@@ -1,0 +1,48 @@
+import { isExpired, type Message, remainingSeconds } from '@apus/broker';
+import { ReasonCode, Violation } from '@apus/mqtt';
+import type { BridgesContext } from '@apus/node';
+import { filled } from '../../configuration/template.ts';
+import type { PublishConfiguration } from '../configuration/targets.ts';
+import type { Failure, Target } from '../target.ts';
+
+/** Another topic of this broker. The hops of the rule bound a loop. */
+export class PublishTarget implements Target {
+  readonly type = 'publish';
+  readonly remote: string;
+  readonly batch = { messagesMax: 1, bytesMax: 0, isPartial: false };
+  readonly #tenant: string;
+  readonly #configuration: PublishConfiguration;
+  readonly #context: BridgesContext;
+
+  constructor(tenant: string, configuration: PublishConfiguration, context: BridgesContext) {
+    this.remote = configuration.topic.text;
+    this.#tenant = tenant;
+    this.#configuration = configuration;
+    this.#context = context;
+  }
+
+  async send(batch: readonly Message[]): Promise<Failure | undefined> {
+    const [message] = batch;
+    if (message === undefined || isExpired(message, this.#context.clock.now())) return undefined;
+    const answer = await this.#context.publish(this.#requestOf(message));
+    if (!(answer instanceof Violation)) return undefined;
+    const isPermanent = answer.reasonCode !== ReasonCode.QuotaExceeded;
+    return { messages: batch, error: answer.reason, isPermanent };
+  }
+
+  async stop(): Promise<void> {}
+
+  #requestOf({ topic, payload, qos, properties, expiresAtMs }: Message) {
+    const { topic: template, qos: other, retain } = this.#configuration;
+    const levels = topic.split('/');
+    const fill = (name: string) => (name === 'topic' ? topic : (levels[Number(name) - 1] ?? ''));
+    const expiry =
+      expiresAtMs === undefined
+        ? {}
+        : { messageExpiryInterval: remainingSeconds(expiresAtMs, this.#context.clock.now()) };
+    return {
+      ...{ tenant: this.#tenant, topic: filled(template, fill), payload, qos: other ?? qos, retain },
+      properties: { ...properties, ...expiry },
+    };
+  }
+}

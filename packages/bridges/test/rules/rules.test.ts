@@ -1,0 +1,156 @@
+import mqtt from 'mqtt';
+import { describe, expect, test } from 'vitest';
+import { clientFor, collector } from '../support/bridged.ts';
+import { receiver, SIMPLY_OK, status } from '../support/receiver.ts';
+import { api, LOOPBACK, ruledNode, ruleOf } from '../support/ruled.ts';
+
+const hook = (url: string, others: object = {}) => ({
+  webhook: { url, allowAddresses: LOOPBACK, ...others },
+});
+
+describe('a rule', () => {
+  test('sends the messages of its filter for which its condition is true', async () => {
+    const server = await receiver();
+    const when = 'payload.t > 80.0 && user.region == "eu"';
+    const node = await ruledNode([{ filter: 'sensors/+', when, to: hook(server.url) }]);
+    const client = await clientFor(node.url);
+    const properties = { userProperties: { region: 'eu' } };
+    await client.publishAsync('sensors/a', '{"t":81}', { qos: 1, properties });
+    await client.publishAsync('sensors/a', '{"t":79}', { qos: 1, properties });
+    await client.publishAsync('sensors/a', '{"t":82}', { qos: 2, properties });
+    await client.publishAsync('sensors/a', '{"t":83}', { qos: 1 });
+    await client.publishAsync('sensors/a/b', '{"t":84}', { qos: 1, properties });
+    await client.publishAsync('sensors/b', '{"t":85}', { qos: 0, properties });
+    await expect.poll(() => server.payloads().sort()).toEqual(['{"t":81}', '{"t":82}', '{"t":85}']);
+    expect(await ruleOf(node)).toMatchObject({
+      ...{
+        name: 'test',
+        filter: 'sensors/+',
+        when,
+        type: 'webhook',
+        remote: server.url,
+        status: 'connected',
+      },
+      ...{ matched: 5, filtered: 1, condition_failed: 1, sent: 3, dead: 0, inflight: 0, waiting: 0 },
+    });
+  });
+
+  test('keeps the order of a topic while its endpoint fails, stalls and dies', async () => {
+    const server = await receiver();
+    const node = await ruledNode([
+      { filter: '#', to: hook(server.url, { timeoutSeconds: 1, batch: 7 }), retrySecondsMax: 1 },
+    ]);
+    const client = await clientFor(node.url);
+    const numbers = Array.from({ length: 60 }, (_, index) => String(index));
+    const [failing, dying] = [
+      status(500),
+      (_: unknown, response: { destroy(): void }) => void response.destroy(),
+    ];
+    const moods = [SIMPLY_OK, failing, SIMPLY_OK, () => {}, dying, SIMPLY_OK];
+    for (const number of numbers) {
+      if (Number(number) % 10 === 0) server.answer = moods[Number(number) / 10] ?? SIMPLY_OK;
+      await client.publishAsync('a', number, { qos: 1 });
+      await client.publishAsync('b', number, { qos: 1 });
+    }
+    server.answer = SIMPLY_OK;
+    for (const topic of ['a', 'b'])
+      await expect.poll(() => server.payloads(topic), { timeout: 20_000 }).toEqual(numbers);
+  });
+
+  test('that fails does not stop the broker, and its dead letters can be looked at and sent again', async () => {
+    const server = await receiver(status(400));
+    const node = await ruledNode([{ filter: 'a/#', to: hook(server.url) }]);
+    const { client, texts } = await collector(node.url, '#');
+    for (const payload of ['1', '', '3']) await client.publishAsync('a/b', payload, { qos: 1 });
+    await expect.poll(() => texts()).toEqual(['1', '', '3']);
+    await expect.poll(async () => (await ruleOf(node)).dead_letters).toBe(3);
+    expect(await ruleOf(node)).toMatchObject({
+      ...{ status: 'disconnected', last_error: 'answered 400: no', dead: 3, inflight: 0 },
+    });
+    const { body } = await api(node, 'rules/test/dead_letters?limit=2');
+    const { data, meta } = body as { data: { id: string }[]; meta: object };
+    expect(meta).toEqual({ page: 1, limit: 2, count: 3, hasnext: true });
+    expect(data[0]).toMatchObject({ topic: 'a/b', qos: 1, error: 'answered 400: no', attempts: 1 });
+    const one = `rules/test/dead_letters/${data[0]?.id}`;
+    expect((await api(node, one)).body).toMatchObject({ payload: Buffer.from('1').toString('base64') });
+    expect(await api(node, `${one}/send`, 'POST')).toMatchObject({
+      status: 502,
+      body: { message: 'answered 400: no' },
+    });
+    expect((await api(node, one)).body).toMatchObject({ attempts: 2 });
+    server.answer = SIMPLY_OK;
+    expect(await api(node, `${one}/send`, 'POST')).toMatchObject({
+      status: 200,
+      body: { sent: 1, failed: 0 },
+    });
+    expect((await api(node, one)).status).toBe(404);
+    expect(await api(node, `rules/test/dead_letters/${data[1]?.id}`, 'DELETE')).toMatchObject({
+      status: 204,
+    });
+    expect((await api(node, 'rules/test/dead_letters/send', 'POST')).body).toEqual({ sent: 1, failed: 0 });
+    expect(server.payloads()).toEqual(['1', '3']);
+    expect((await ruleOf(node)).dead_letters).toBe(0);
+    expect((await api(node, 'rules/other/dead_letters')).status).toBe(404);
+  });
+
+  test('that cannot keep up refuses publishers with 0x97 when its queue is full, and loses nothing', async () => {
+    const server = await receiver(() => {});
+    const node = await ruledNode(
+      [{ filter: 'a', to: hook(server.url, { timeoutSeconds: 1 }), retrySecondsMax: 1 }],
+      {
+        queueLengthMax: 10,
+      },
+    );
+    const client = await clientFor(node.url);
+    const [acknowledged, refused]: [string[], number[]] = [[], []];
+    const publish = (number: string) =>
+      client.publishAsync('a', number, { qos: 1 }).then(
+        () => acknowledged.push(number),
+        (error: mqtt.ErrorWithReasonCode) => refused.push(error.code),
+      );
+    for (let number = 0; number < 150; number += 1) await publish(String(number));
+    expect(acknowledged.length).toBe(109);
+    expect(new Set(refused)).toEqual(new Set([0x97]));
+    await client.publishAsync('other', 'goes on', { qos: 1 });
+    server.answer = SIMPLY_OK;
+    await expect.poll(() => server.payloads(), { timeout: 20_000 }).toEqual(acknowledged);
+  });
+
+  test('publishes to another topic, at once or later', async () => {
+    const node = await ruledNode([
+      { name: 'now', filter: 'in/+/temp', to: { publish: { topic: 'out/{2}/{topic}', retain: true } } },
+      { name: 'later', filter: 'in/+/temp', to: { publish: { topic: 'later/{2}', delaySeconds: 1 } } },
+    ]);
+    const { client, packets } = await collector(node.url, '#');
+    await client.publishAsync('in/kitchen/temp', '21', { qos: 1 });
+    const topics = () => packets.map(({ topic, retain }) => `${topic}${retain ? ' retained' : ''}`);
+    await expect
+      .poll(topics, { timeout: 5_000 })
+      .toEqual(['in/kitchen/temp', 'out/kitchen/in/kitchen/temp retained', 'later/kitchen']);
+  });
+
+  test('that leads to its own filter goes round as often as its hops allow', async () => {
+    const node = await ruledNode([{ filter: 'a/#', to: { publish: { topic: 'a/x' } }, hopsMax: 3 }]);
+    const { client, packets } = await collector(node.url, '#');
+    await client.publishAsync('a/start', '1', { qos: 1 });
+    await expect.poll(async () => (await ruleOf(node)).looped).toBe(1);
+    expect(packets.map(({ topic }) => topic)).toEqual(['a/start', 'a/x', 'a/x', 'a/x']);
+  });
+
+  test('whose session an operator ends goes on', async () => {
+    const server = await receiver();
+    const node = await ruledNode([{ filter: 'a', to: hook(server.url) }]);
+    const client = await clientFor(node.url);
+    expect((await api(node, 'clients/$rule%2Ftest', 'DELETE')).status).toBe(204);
+    await client.publishAsync('a', '1', { qos: 1 });
+    await expect.poll(() => server.payloads()).toEqual(['1']);
+  });
+
+  test('is a session that no client can take', async () => {
+    const node = await ruledNode([{ filter: 'a', to: { publish: { topic: 'b' } } }]);
+    await expect(
+      mqtt.connectAsync(node.url, { protocolVersion: 5, clientId: '$rule/test', reconnectPeriod: 0 }),
+    ).rejects.toMatchObject({ code: expect.any(Number) });
+    expect((await ruleOf(node)).status).toBe('connected');
+  });
+});

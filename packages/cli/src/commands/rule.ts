@@ -1,0 +1,74 @@
+import type { RuleConfiguration } from '@apus/bridges';
+import type { RuleOperator } from '../operate/rule-operator.ts';
+import { type Command, CommandError } from './command.ts';
+import { UsageError, type Values } from './flags.ts';
+import { NODE_FLAGS, operating, ruleOperatorFrom } from './operate-flags.ts';
+
+type Action = (values: Values, args: readonly string[]) => Promise<void>;
+
+const ACTIONS: Readonly<Record<string, { readonly args: readonly [number, number]; readonly run: Action }>> =
+  {
+    check: { args: [1, 1], run: check },
+    list: { args: [0, 0], run: (values) => printed(values, (operator) => operator.rules()) },
+    dead: { args: [1, 2], run: dead },
+    send: { args: [1, 2], run: send },
+    discard: { args: [1, 2], run: discard },
+  };
+
+export const rule: Command = {
+  name: 'rule',
+  summary: 'Checks a file of rules, and looks after the messages that rules have given up.',
+  usage: 'check FILE | list | dead NAME [ID] | send NAME [ID] | discard NAME [ID]',
+  description: [
+    'check reads a file as `apus serve --rules FILE` does, and says what it declares, or what is wrong and where.',
+    'list shows the rules of a node, dead the dead letters of a rule, or one with its payload. send tries one again, or',
+    'all of them up to the first that fails; discard deletes one, or all. Each prints a line of JSON for each entry.',
+  ].join('\n'),
+  flags: { Broker: NODE_FLAGS },
+  async run(values) {
+    const [name = '', ...args] = values.positionals;
+    const action = ACTIONS[name];
+    const [least, most] = action?.args ?? [0, 0];
+    if (action === undefined || args.length < least || args.length > most)
+      throw new UsageError(
+        '`apus rule` takes check FILE, list, dead NAME [ID], send NAME [ID] or discard NAME [ID].',
+      );
+    await action.run(values, args);
+    return 0;
+  },
+};
+
+async function check(_values: Values, [path = '']: readonly string[]): Promise<void> {
+  const { readRulesFile } = await import('@apus/bridges');
+  for (const each of readRulesFile(path)) console.log(lineOf(each));
+}
+
+function lineOf({ name, filter, when, to }: RuleConfiguration): string {
+  return [name, filter, ...(when === undefined ? [] : [`when ${when.text}`]), `→ ${to.kind}`].join('  ');
+}
+
+async function printed(
+  values: Values,
+  entries: (operator: RuleOperator) => AsyncIterable<object>,
+): Promise<void> {
+  const operator = ruleOperatorFrom(values);
+  await operating(async () => {
+    for await (const entry of entries(operator)) console.log(JSON.stringify(entry));
+  });
+}
+
+async function dead(values: Values, [name = '', id]: readonly string[]): Promise<void> {
+  await printed(values, (operator) => operator.deadLetters(name, id));
+}
+
+async function send(values: Values, [name = '', id]: readonly string[]): Promise<void> {
+  const operator = ruleOperatorFrom(values);
+  const { sent, error } = await operating(() => operator.send(name, id));
+  console.log(`Sent: ${sent}.`);
+  if (error !== undefined) throw new CommandError(`One was not sent, and is still there: ${error}`);
+}
+
+async function discard(values: Values, [name = '', id]: readonly string[]): Promise<void> {
+  const operator = ruleOperatorFrom(values);
+  await operating(() => operator.discard(name, id));
+}

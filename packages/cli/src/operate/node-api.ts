@@ -1,0 +1,67 @@
+import { OperateError } from './operator.ts';
+
+/** Entries of a page: as many as the API gives. */
+const PAGE_LENGTH = 1_000;
+
+/** A node answers from memory; only a ban of very many clients takes seconds. */
+const TIMEOUT_MS = 60_000;
+
+interface Page<T> {
+  readonly data: readonly T[];
+  readonly meta: { readonly hasnext: boolean };
+}
+
+/** Calls on the `/api/v5` of a node. */
+export class NodeApi {
+  readonly url: string;
+  readonly #key: string | undefined;
+
+  /** `url` is the page's, as `http://127.0.0.1:8083`. */
+  constructor(url: string, key: string | undefined) {
+    this.url = url;
+    this.#key = key;
+  }
+
+  async *pages<T>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<T> {
+    let hasNext = true;
+    for (let page = 1; hasNext; page += 1) {
+      const asked = new URLSearchParams({ ...query, page: String(page), limit: String(PAGE_LENGTH) });
+      const { data, meta } = (await this.call('GET', `${path}?${asked}`)).body as Page<T>;
+      yield* data;
+      hasNext = meta.hasnext;
+    }
+  }
+
+  /** "Not found" is an answer too; anything else that is no success is an error. */
+  async call(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
+    const response = await this.#fetch(method, path, body);
+    const text = await response.text();
+    const answer = jsonOf(text);
+    if (response.ok || response.status === 404) return { status: response.status, body: answer };
+    const { message } = (answer ?? {}) as { readonly message?: string };
+    throw new OperateError(message ?? `${this.url} has answered ${response.status}: is it a node of Apus?`);
+  }
+
+  async #fetch(method: string, path: string, body: object | undefined): Promise<Response> {
+    try {
+      return await fetch(new URL(`/api/v5/${path}`, this.url), {
+        method,
+        headers: { ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }) },
+        signal: AbortSignal.timeout(TIMEOUT_MS),
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      });
+    } catch (error) {
+      const { message, cause } = error as Error;
+      const why = cause instanceof Error ? cause.message || String(cause) : message;
+      throw new OperateError(`Cannot reach ${this.url}: ${why}`, { cause: error });
+    }
+  }
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return text === '' ? undefined : JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

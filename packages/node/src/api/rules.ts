@@ -1,0 +1,98 @@
+import type { DeadLetter, DeadLetters } from '../bridges/bridges.ts';
+import { type ApiAnswer, refusal } from './answer.ts';
+import { type ApiContext, rfc3339 } from './context.ts';
+import { isAnswer, pageAnswer, pagingOf } from './paging.ts';
+import type { ApiRequest, ApiRoute } from './router.ts';
+
+/** Dead letters that one request sends again. */
+const SENT_MAX = 1_000;
+
+/** Rules: what they have sent, and the messages that they have given up. */
+export function ruleRoutes(context: ApiContext): readonly ApiRoute[] {
+  const { rules } = context;
+  const lettersOf = ({ tenant, parameters: { name = '' } }: ApiRequest) => rules()?.deadLetters(tenant, name);
+  const withLetters =
+    (handle: (letters: DeadLetters, request: ApiRequest) => Promise<ApiAnswer>) => (request: ApiRequest) => {
+      const letters = lettersOf(request);
+      return letters === undefined
+        ? refusal(404, 'NOT_FOUND', `There is no rule "${request.parameters.name}".`)
+        : handle(letters, request);
+    };
+  const withLetter = (handle: (letters: DeadLetters, letter: DeadLetter) => Promise<ApiAnswer>) =>
+    withLetters(async (letters, { parameters: { id = '' } }) => {
+      const letter = await letters.get(id);
+      if (letter === undefined) return refusal(404, 'NOT_FOUND', `There is no dead letter "${id}".`);
+      return await handle(letters, letter);
+    });
+  const at = '/rules/:name/dead_letters';
+  return [
+    {
+      method: 'GET',
+      path: '/rules',
+      handle: ({ tenant }) => ({ status: 200, body: { data: rules()?.list(tenant) ?? [] } }),
+    },
+    { method: 'GET', path: at, handle: withLetters(list) },
+    { method: 'POST', path: `${at}/send`, handle: withLetters((letters) => sendAll(letters)) },
+    { method: 'DELETE', path: at, handle: withLetters((letters) => discardAll(letters)) },
+    { method: 'GET', path: `${at}/:id`, handle: withLetter((_letters, letter) => one(letter)) },
+    { method: 'POST', path: `${at}/:id/send`, handle: withLetter(send) },
+    { method: 'DELETE', path: `${at}/:id`, handle: withLetter(discard) },
+  ];
+}
+
+async function list(letters: DeadLetters, { query }: ApiRequest): Promise<ApiAnswer> {
+  const paging = pagingOf(query);
+  if (isAnswer(paging)) return paging;
+  const first = (paging.page - 1) * paging.limit;
+  const entries: object[] = [];
+  let count = 0;
+  for await (const letter of letters.all()) {
+    if (count >= first && entries.length < paging.limit) entries.push(describe(letter));
+    count += 1;
+  }
+  return pageAnswer(entries, paging, count);
+}
+
+async function one(letter: DeadLetter): Promise<ApiAnswer> {
+  const { payload, properties, retain } = letter.message;
+  const body = {
+    ...describe(letter),
+    retain,
+    user_properties: properties.userProperties ?? [],
+    payload: Buffer.from(payload).toString('base64'),
+  };
+  return { status: 200, body };
+}
+
+async function send(letters: DeadLetters, letter: DeadLetter): Promise<ApiAnswer> {
+  const error = await letters.send(letter);
+  if (error === undefined) return { status: 200, body: { sent: 1, failed: 0 } };
+  return refusal(502, 'NOT_SENT', error);
+}
+
+/** In their order, and up to the first that fails: those behind it may be of its topic. */
+async function sendAll(letters: DeadLetters): Promise<ApiAnswer> {
+  let sent = 0;
+  for await (const letter of letters.all()) {
+    if (sent === SENT_MAX) break;
+    const error = await letters.send(letter);
+    if (error !== undefined) return { status: 200, body: { sent, failed: 1, error } };
+    sent += 1;
+  }
+  return { status: 200, body: { sent, failed: 0 } };
+}
+
+async function discard(letters: DeadLetters, letter: DeadLetter): Promise<ApiAnswer> {
+  await letters.discard(letter);
+  return { status: 204 };
+}
+
+async function discardAll(letters: DeadLetters): Promise<ApiAnswer> {
+  for await (const letter of letters.all()) await letters.discard(letter);
+  return { status: 204 };
+}
+
+function describe({ message, error, attempts, failedAtMs }: DeadLetter): object {
+  const { id, topic, qos, payload } = message;
+  return { id, topic, qos, payload_bytes: payload.length, error, attempts, failed_at: rfc3339(failedAtMs) };
+}
