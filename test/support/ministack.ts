@@ -55,9 +55,9 @@ export async function startMinistack(options: MinistackOptions = {}): Promise<Mi
   return { endpoint, stop };
 }
 
-/** One of its services as it comes: the others do not start. */
-export async function startMinistackService(service: 'dynamodb' | 'sqs'): Promise<Ministack> {
-  return await startMinistack({ environment: { SERVICES: service, LOG_LEVEL: 'ERROR' } });
+/** Some of its services as they come, in one list with commas: the others do not start. */
+export async function startMinistackService(services: string): Promise<Ministack> {
+  return await startMinistack({ environment: { SERVICES: services, LOG_LEVEL: 'ERROR' } });
 }
 
 async function waitUntilUp(endpoint: string, child: ChildProcess): Promise<void> {
