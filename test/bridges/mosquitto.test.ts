@@ -1,7 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openBridges, readBridges } from '../../packages/bridges/src/index.ts';
 import {
@@ -13,6 +9,7 @@ import {
   untilConnected,
 } from '../../packages/bridges/test/support/bridged.ts';
 import { cuttable } from '../support/cuttable.ts';
+import { makeCertificates } from './certificates.ts';
 import { firstOf, LOAD, publishAll, reader } from './load.ts';
 import { mosquittoOrSkip, startMosquitto } from './mosquitto-or-skip.ts';
 
@@ -99,7 +96,8 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
   });
 
   test('shows its certificate, and trusts the one that it was told to', async () => {
-    const certificates = makeCertificates();
+    const { directory: certificates, remove } = makeCertificates();
+    onTestFinished(remove);
     const { securePort } = await mosquitto(certificates);
     const url = `mqtts://localhost:${securePort}`;
     const tls = { ca: 'ca.pem', certificate: 'client.pem', key: 'client.key' };
@@ -113,29 +111,3 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
     await expect.poll(async () => (await statusOf(suspicious)).last_error).toMatch(/self.signed certificate/);
   });
 });
-
-/** An authority, and certificates that it has signed for the broker and for the bridge. */
-function makeCertificates(): string {
-  const cwd = mkdtempSync(join(tmpdir(), 'apus-bridge-tls-'));
-  onTestFinished(() => rmSync(cwd, { recursive: true }));
-  const openssl = (...args: readonly string[]) => execFileSync('openssl', args, { cwd, stdio: 'ignore' });
-  const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
-  openssl('req', '-x509', ...key, '-subj', '/CN=authority', '-keyout', 'ca.key', '-out', 'ca.pem');
-  writeFileSync(join(cwd, 'names'), 'subjectAltName=DNS:localhost');
-  for (const name of ['server', 'client']) {
-    openssl('req', ...key, '-subj', `/CN=${name}`, '-keyout', `${name}.key`, '-out', `${name}.csr`);
-    const signed = [
-      '-CA',
-      'ca.pem',
-      '-CAkey',
-      'ca.key',
-      '-CAcreateserial',
-      '-days',
-      '1',
-      '-extfile',
-      'names',
-    ];
-    openssl('x509', '-req', '-in', `${name}.csr`, ...signed, '-out', `${name}.pem`);
-  }
-  return cwd;
-}

@@ -28,9 +28,27 @@ export function connectionOptions(configuration: KafkaConnection): BaseOptions {
   };
 }
 
-/** An error with the errors that it gathers. */
+/** How far down causes are followed. */
+const DEPTH_MAX = 8;
+
+/** An error with the errors that are behind it: the client says that it cannot connect, and its cause says why. */
 export function textOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0)
-    return `${error.message} ${error.errors.map(textOf).join('; ')}`;
-  return error instanceof Error ? error.message : String(error);
+  const message = messageOf(error);
+  const causes = [...new Set(causesOf(error, DEPTH_MAX))].filter((cause) => cause !== message);
+  return causes.length === 0 ? message : `${message} ${causes.join('; ')}`;
+}
+
+/** The messages at the ends. */
+function causesOf(error: unknown, depth: number): readonly string[] {
+  const behind = error instanceof AggregateError ? error.errors : causeOf(error);
+  if (behind.length === 0 || depth === 0) return [messageOf(error)];
+  return behind.flatMap((each) => causesOf(each, depth - 1));
+}
+
+function causeOf(error: unknown): readonly unknown[] {
+  return error instanceof Error && error.cause !== undefined ? [error.cause] : [];
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message || error.name : String(error);
 }
