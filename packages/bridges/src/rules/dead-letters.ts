@@ -14,11 +14,14 @@ export class RuleDeadLetters implements DeadLetters {
   readonly #kept: KeptMessages;
   readonly #target: Target;
   readonly #clock: Clock;
+  readonly #sent: (count: number) => void;
 
-  constructor(kept: KeptMessages, target: Target, clock: Clock) {
+  /** @param sent a letter has arrived after all */
+  constructor(kept: KeptMessages, target: Target, clock: Clock, sent: (count: number) => void) {
     this.#kept = kept;
     this.#target = target;
     this.#clock = clock;
+    this.#sent = sent;
   }
 
   get count(): number {
@@ -46,8 +49,10 @@ export class RuleDeadLetters implements DeadLetters {
 
   async send(letter: DeadLetter): Promise<string | undefined> {
     const failure = await this.#target.send([letter.message]);
-    if (failure === undefined) await this.discard(letter);
-    else await this.add(letter.message, failure.error, letter.attempts + 1);
+    if (failure === undefined) {
+      this.#sent(1);
+      await this.discard(letter);
+    } else await this.add(letter.message, failure.error, letter.attempts + 1);
     return failure?.error;
   }
 

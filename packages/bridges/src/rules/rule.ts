@@ -59,7 +59,8 @@ export class Rule implements LocalHandler {
     this.#context = context;
     this.#target = target;
     const limits = { messagesMax: DEAD_LETTERS_MAX, bytesMax: DEAD_LETTER_BYTES_MAX };
-    this.#dead = new RuleDeadLetters(context.kept(`dead/${tenant}/${name}`, limits), target, clock);
+    const kept = context.kept(`dead/${tenant}/${name}`, limits);
+    this.#dead = new RuleDeadLetters(kept, target, clock, (count) => this.#sent(count));
     this.deadLetters = this.#dead;
     this.#state = new StateKeeper(
       () => clock.now(),

@@ -89,7 +89,7 @@ describe('a rule', () => {
     });
     expect((await api(node, 'rules/test/dead_letters/send', 'POST')).body).toEqual({ sent: 1, failed: 0 });
     expect(server.payloads()).toEqual(['1', '3']);
-    expect((await ruleOf(node)).dead_letters).toBe(0);
+    expect(await ruleOf(node)).toMatchObject({ dead_letters: 0, sent: 2, status: 'connected' });
     expect((await api(node, 'rules/other/dead_letters')).status).toBe(404);
   });
 

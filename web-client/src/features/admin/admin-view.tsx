@@ -13,6 +13,7 @@ import { FiguresBar } from './figures.tsx';
 import { KeyForm } from './key-form.tsx';
 import { RetainedTable } from './retained-table.tsx';
 import { SubscriptionsTable } from './subscriptions-table.tsx';
+import { SystemsTables } from './systems-table.tsx';
 
 /** The state of the broker that serves the page, and where to find one in AWS. */
 export function AdminView() {
@@ -60,6 +61,7 @@ function Broker({ api: site }: { readonly api: ConstructorParameters<typeof Admi
           <Tabs.Tab value="subscriptions">{t('admin.tabs.subscriptions')}</Tabs.Tab>
           <Tabs.Tab value="retained">{t('admin.tabs.retained')}</Tabs.Tab>
           <Tabs.Tab value="bans">{t('admin.tabs.bans')}</Tabs.Tab>
+          <Tabs.Tab value="systems">{t('admin.systems.tab')}</Tabs.Tab>
         </Tabs.List>
         <Tabs.Panel value="clients">
           <ClientsTable api={api} />
@@ -72,6 +74,9 @@ function Broker({ api: site }: { readonly api: ConstructorParameters<typeof Admi
         </Tabs.Panel>
         <Tabs.Panel value="bans">
           <BansTable api={api} />
+        </Tabs.Panel>
+        <Tabs.Panel value="systems">
+          <SystemsTables api={api} />
         </Tabs.Panel>
       </Tabs>
     </>

@@ -1,4 +1,7 @@
+import { systems } from './systems-strings.ts';
+
 export const admin = {
+  systems,
   title: 'Admin',
   intro: 'What the broker at {{host}} says of itself, at both of its doors, every two seconds.',
   introNone: 'This page comes from static files, so there is no broker behind it that could be asked.',

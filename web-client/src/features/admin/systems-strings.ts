@@ -1,0 +1,32 @@
+/** Bridges and rules. */
+export const systems = {
+  tab: 'Bridges and rules',
+  bridges: 'Bridges',
+  rules: 'Rules',
+  noBridges: 'This node has no bridges: apus serve --bridges FILE.',
+  noRules: 'This node has no rules: apus serve --rules FILE.',
+  columns: {
+    name: 'Name',
+    remote: 'Other side',
+    status: 'State',
+    in: 'In',
+    lag: 'Behind',
+    out: 'Out',
+    waiting: 'Waiting',
+    failed: 'Not carried',
+    error: 'Last error',
+    filter: 'Topic filter',
+    target: 'Target',
+    sent: 'Sent',
+    dead: 'Dead letters',
+  },
+  status: {
+    connecting: 'connecting',
+    connected: 'well',
+    disconnected: 'failing',
+    stopped: 'stopped',
+  },
+  sendAgain: 'Send again the dead letters of {{name}}',
+  sendAgainShort: 'Send again',
+  sendAgainText: 'They are tried once, oldest first, up to the first that fails. It and the others stay.',
+} as const;

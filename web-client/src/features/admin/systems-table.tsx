@@ -1,0 +1,162 @@
+import { Badge, Title } from '@mantine/core';
+import { type ReactNode, useCallback } from 'react';
+import { useTranslation } from 'react-i18next';
+import { formatCount } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
+import type { AdminApi } from './admin-api.ts';
+import classes from './admin-view.module.css';
+import { ConfirmButton } from './confirm-button.tsx';
+import { Refusal } from './refusal.tsx';
+import { type BridgeEntry, notCarried, type RuleEntry } from './systems-api.ts';
+import { usePoll } from './use-poll.ts';
+
+const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', stopped: 'gray' } as const;
+
+/** The systems that the node exchanges messages with: whether they are well, and what has not reached them. */
+export function SystemsTables({ api }: { readonly api: AdminApi }) {
+  const { t } = useTranslation();
+  const columns = (...names: readonly (keyof typeof import('./systems-strings.ts').systems.columns)[]) =>
+    names.map((name) => t(`admin.systems.columns.${name}`));
+  return (
+    <>
+      <SystemsTable<BridgeEntry>
+        api={api}
+        path="/bridges"
+        label={t('admin.systems.bridges')}
+        columns={columns('name', 'remote', 'status', 'in', 'lag', 'out', 'waiting', 'failed', 'error')}
+        empty={t('admin.systems.noBridges')}
+        row={(bridge) => <BridgeRow key={bridge.name} bridge={bridge} />}
+      />
+      <SystemsTable<RuleEntry>
+        api={api}
+        path="/rules"
+        label={t('admin.systems.rules')}
+        columns={[
+          ...columns('name', 'filter', 'target', 'status', 'sent', 'waiting', 'dead', 'error'),
+          t('admin.columns.action'),
+        ]}
+        empty={t('admin.systems.noRules')}
+        row={(rule, refresh) => <RuleRow key={rule.name} api={api} rule={rule} refresh={refresh} />}
+      />
+    </>
+  );
+}
+
+interface TableProps<T> {
+  readonly api: AdminApi;
+  readonly path: string;
+  readonly label: string;
+  readonly columns: readonly string[];
+  readonly empty: string;
+  readonly row: (entry: T, refresh: () => void) => ReactNode;
+}
+
+function SystemsTable<T>({ api, path, label, columns, empty, row }: TableProps<T>) {
+  const ask = useCallback(
+    async (signal: AbortSignal) => (await api.page<T>(path, {}, signal)).data,
+    [api, path],
+  );
+  const { value, error, refresh } = usePoll<readonly T[]>(ask);
+  return (
+    <>
+      <Title order={3} size="h5" mb="xs" mt="sm">
+        {label}
+      </Title>
+      {error !== undefined && <Refusal error={error} />}
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
+      <div className={classes.scroll} role="group" tabIndex={0} aria-label={label}>
+        <table className={classes.table} aria-label={label}>
+          <thead>
+            <tr>
+              {columns.map((column) => (
+                <th key={column} scope="col">
+                  {column}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {value?.map((entry) => row(entry, refresh))}
+            {value?.length === 0 && (
+              <tr>
+                <td colSpan={columns.length}>{empty}</td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}
+
+function BridgeRow({ bridge }: { readonly bridge: BridgeEntry }) {
+  const { name, type, remote, status, last_error, in: into, out } = bridge;
+  return (
+    <tr>
+      <th scope="row" className={classes.name}>
+        {name}
+      </th>
+      <td>{`${type} ${visibleText(remote)}`}</td>
+      <td>
+        <Status status={status} />
+      </td>
+      <Count count={into.forwarded} />
+      <Count count={into.lag ?? undefined} />
+      <Count count={out.forwarded} />
+      <Count count={out.waiting} />
+      <Count count={notCarried(bridge)} />
+      <td>{last_error === null ? '' : visibleText(last_error)}</td>
+    </tr>
+  );
+}
+
+interface RuleRowProps {
+  readonly api: AdminApi;
+  readonly rule: RuleEntry;
+  readonly refresh: () => void;
+}
+
+function RuleRow({ api, rule, refresh }: RuleRowProps) {
+  const { t } = useTranslation();
+  const { name, filter, type, remote, status, last_error, sent, waiting, inflight, dead_letters } = rule;
+  return (
+    <tr>
+      <th scope="row" className={classes.name}>
+        {name}
+      </th>
+      <td title={rule.when ?? undefined}>{visibleText(filter)}</td>
+      <td>{`${type} ${visibleText(remote)}`}</td>
+      <td>
+        <Status status={status} />
+      </td>
+      <Count count={sent} />
+      <Count count={waiting + inflight} />
+      <Count count={dead_letters} />
+      <td>{last_error === null ? '' : visibleText(last_error)}</td>
+      <td className={classes.action}>
+        {dead_letters > 0 && (
+          <ConfirmButton
+            label={t('admin.systems.sendAgain', { name })}
+            short={t('admin.systems.sendAgainShort')}
+            question={t('admin.systems.sendAgainText')}
+            act={() => api.post(`/rules/${encodeURIComponent(name)}/dead_letters/send`, {})}
+            done={refresh}
+          />
+        )}
+      </td>
+    </tr>
+  );
+}
+
+function Status({ status }: { readonly status: keyof typeof COLOURS }) {
+  const { t } = useTranslation();
+  return (
+    <Badge variant="light" color={COLOURS[status]} tt="none">
+      {t(`admin.systems.status.${status}`)}
+    </Badge>
+  );
+}
+
+function Count({ count }: { readonly count: number | undefined }) {
+  return <td className={classes.number}>{count === undefined ? '' : formatCount(count)}</td>;
+}
