@@ -1,5 +1,5 @@
 import type { BridgesContext } from '@apus/node';
-import { ProduceAcks, Producer } from '@platformatic/kafka';
+import { ProduceAcks, Producer, type ProducerOptions } from '@platformatic/kafka';
 import type { StateKeeper } from '../bridge.ts';
 import type { KafkaConnection } from '../configuration/kafka.ts';
 import { connectionOptions, textOf } from './connection.ts';
@@ -21,6 +21,9 @@ export interface SinkConfiguration extends KafkaConnection {
   readonly out: readonly { readonly topic: string }[];
 }
 
+export type SinkProducer = Producer<Buffer, Buffer, Buffer, Buffer>;
+export type OpenProducer = (options: ProducerOptions<Buffer, Buffer, Buffer, Buffer>) => SinkProducer;
+
 interface Waiting {
   readonly record: OutgoingRecord;
   readonly bytes: number;
@@ -41,7 +44,15 @@ export class KafkaSink {
   #isSending = false;
   #isStopped = false;
 
-  constructor(configuration: SinkConfiguration, context: BridgesContext, state: StateKeeper) {
+  readonly #openProducer: OpenProducer;
+
+  constructor(
+    configuration: SinkConfiguration,
+    context: BridgesContext,
+    state: StateKeeper,
+    openProducer: OpenProducer = (options) => new Producer(options),
+  ) {
+    this.#openProducer = openProducer;
     this.#configuration = configuration;
     this.#context = context;
     this.#state = state;
@@ -134,7 +145,7 @@ export class KafkaSink {
   }
 
   async #produce(batch: readonly Waiting[]): Promise<void> {
-    this.#producer ??= new Producer<Buffer, Buffer, Buffer, Buffer>({
+    this.#producer ??= this.#openProducer({
       ...connectionOptions(this.#configuration),
       idempotent: true,
       acks: ProduceAcks.ALL,

@@ -1,7 +1,7 @@
 import type { PublishRequest } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
 import type { BridgesContext } from '@apus/node';
-import { Consumer, type Message, type MessagesStream } from '@platformatic/kafka';
+import { Consumer, type ConsumerOptions, type Message, type MessagesStream } from '@platformatic/kafka';
 import { newCounts, type StateKeeper } from '../bridge.ts';
 import type { KafkaBridgeConfiguration, KafkaInMapping } from '../configuration/kafka.ts';
 import { withHop } from '../hops.ts';
@@ -27,6 +27,9 @@ const LEAVE_MS_MAX = 3_000;
 /** How long `stop` waits for that. */
 const STOP_MS_MAX = 5_000;
 
+export type SourceConsumer = Consumer<Buffer, Buffer, Buffer, Buffer>;
+export type OpenConsumer = (options: ConsumerOptions<Buffer, Buffer, Buffer, Buffer>) => SourceConsumer;
+
 type Offsets = Map<string, { topic: string; partition: number; offset: bigint; leaderEpoch: number }>;
 
 /** Records of Kafka as messages: one after another, and each offset is committed when its message is durable here. */
@@ -45,7 +48,15 @@ export class KafkaSource {
   #positions = new Map<string, bigint>();
   #stream: MessagesStream<Buffer, Buffer, Buffer, Buffer> | undefined;
 
-  constructor(configuration: KafkaBridgeConfiguration, context: BridgesContext, state: StateKeeper) {
+  readonly #openConsumer: OpenConsumer;
+
+  constructor(
+    configuration: KafkaBridgeConfiguration,
+    context: BridgesContext,
+    state: StateKeeper,
+    openConsumer: OpenConsumer = (options) => new Consumer(options),
+  ) {
+    this.#openConsumer = openConsumer;
     this.#configuration = configuration;
     this.#context = context;
     this.#state = state;
@@ -105,7 +116,7 @@ export class KafkaSource {
   async #consume(): Promise<void> {
     this.#done = new Map();
     this.#positions = new Map();
-    const consumer = new Consumer<Buffer, Buffer, Buffer, Buffer>({
+    const consumer = this.#openConsumer({
       ...connectionOptions(this.#configuration),
       groupId: this.#configuration.group,
       sessionTimeout: SESSION_TIMEOUT_MS,

@@ -10,15 +10,18 @@ export interface OpenedRules extends RunningRules {
   stop(): Promise<void>;
 }
 
+type OpenTarget = typeof targetOf;
+
 export async function openRules(
   configurations: readonly RuleConfiguration[],
   context: BridgesContext,
+  openTarget: OpenTarget = targetOf,
 ): Promise<OpenedRules> {
   const rules: Rule[] = [];
   const stop = async () => void (await Promise.all(rules.map((rule) => rule.stop())));
   try {
     for (const each of configurations) {
-      const rule = new Rule(each, await targetOf(each, each.to, context), context);
+      const rule = new Rule(each, await openTarget(each, each.to, context), context);
       rules.push(rule);
       await rule.start();
     }

@@ -1,0 +1,119 @@
+import type { SinkProducer } from '../../../packages/bridges/src/kafka/sink.ts';
+import type { SourceConsumer } from '../../../packages/bridges/src/kafka/source.ts';
+
+const PARTITIONS = 2;
+/** Of each call, while there are faults. */
+const FAILS = 0.15;
+
+interface FakeRecord {
+  readonly topic: string;
+  readonly partition: number;
+  readonly offset: bigint;
+  readonly key: Buffer;
+  readonly value: Buffer;
+  readonly headers: Map<Buffer, Buffer>;
+}
+
+/** A process that uses Kafka: when it is dead, nothing that it does has an effect. */
+export interface Life {
+  isOver: boolean;
+}
+
+/**
+ * As much of Kafka as a source and a sink use, with the faults that it has: it is away for a while, calls fail before and
+ * after their effect, and a consumer begins again at the offset that was committed last.
+ */
+export class FakeKafka {
+  readonly #random: () => number;
+  readonly #partitions: FakeRecord[][] = Array.from({ length: PARTITIONS }, () => []);
+  readonly #committed = new Map<number, bigint>();
+  hasFaults = true;
+  isAway = false;
+  faults = 0;
+
+  constructor(random: () => number) {
+    this.#random = random;
+  }
+
+  append(topic: string, key: Buffer, value: Buffer): void {
+    const partition = (key.at(-1) ?? 0) % PARTITIONS;
+    const log = this.#partitions[partition] ?? [];
+    log.push({ topic, partition, offset: BigInt(log.length), key, value, headers: new Map() });
+  }
+
+  /** Values of a key in the order of its partition. */
+  values(key: string): string[] {
+    return this.#partitions
+      .flat()
+      .filter((record) => record.key.toString() === key)
+      .map(({ value }) => value.toString());
+  }
+
+  producer(life: Life): SinkProducer {
+    const send = async ({ messages }: { messages: readonly FakeRecord[] }): Promise<void> => {
+      await turn();
+      this.#mayFail('before');
+      if (life.isOver) return await never();
+      for (const { topic, key, value } of messages) this.append(topic, key, value);
+      this.#mayFail('after');
+    };
+    return { send, metadata: async () => this.#mayFail('before'), close: async () => {} } as never;
+  }
+
+  consumer(life: Life): SourceConsumer {
+    let isClosed = false;
+    const records = this.#records(() => isClosed || life.isOver);
+    return {
+      on: () => {},
+      consume: async () => {
+        this.#mayFail('before');
+        return Object.assign(records, { offsetsToFetch: new Map() });
+      },
+      commit: async ({ offsets }: { offsets: readonly { partition: number; offset: bigint }[] }) => {
+        this.#mayFail('before');
+        if (life.isOver) return await never();
+        for (const { partition, offset } of offsets) this.#committed.set(partition, offset);
+        this.#mayFail('after');
+      },
+      close: async () => {
+        isClosed = true;
+      },
+    } as never;
+  }
+
+  /** Partitions by turns, each from the offset that was committed. */
+  async *#records(isOver: () => boolean): AsyncGenerator<FakeRecord> {
+    const next = this.#partitions.map((_, partition) => Number(this.#committed.get(partition) ?? 0n));
+    while (!isOver()) {
+      await turn();
+      if (isOver()) return;
+      // A session that has timed out, or a cluster that has gone.
+      if (this.isAway || this.#draws(FAILS / 3)) throw new Error('the group has been left');
+      const partition = Math.floor(this.#random() * PARTITIONS);
+      const record = this.#partitions[partition]?.[next[partition] ?? 0];
+      if (record === undefined) continue;
+      next[partition] = (next[partition] ?? 0) + 1;
+      yield record;
+    }
+  }
+
+  #mayFail(when: 'before' | 'after'): void {
+    if (this.isAway && when === 'before') throw new Error('Kafka is away');
+    if (this.#draws(FAILS)) throw new Error(`a call has failed ${when} its effect`);
+  }
+
+  #draws(chance: number): boolean {
+    const isStruck = this.hasFaults && this.#random() < chance;
+    if (isStruck) this.faults += 1;
+    return isStruck;
+  }
+}
+
+export function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The process has died in the middle of a call. */
+function never(): Promise<never> {
+  return new Promise(() => {});
+}
