@@ -9,6 +9,7 @@ import {
   statusOf,
   untilConnected,
 } from '../../packages/bridges/test/support/bridged.ts';
+import { ruledNode, ruleOf } from '../../packages/bridges/test/support/ruled.ts';
 import { Built } from '../../packages/cli/test/support/built.ts';
 import { unique } from '../support/unique.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
@@ -332,5 +333,28 @@ describe.skipIf(kafka === undefined)('kill -9 of this broker', () => {
     }
     await expect.poll(() => firstOf(arrived, 'prices/a').length, ARRIVAL).toBe(200);
     expect(firstOf(arrived, 'prices/a')).toEqual(numbers(200).map(Number));
+  });
+});
+
+describe.skipIf(kafka === undefined)('a rule to Kafka', () => {
+  test('writes the messages for which its condition is true, in order, and again when Kafka is back', async () => {
+    const topic = await topicWith(1);
+    const to = { kafka: { brokers, topic, key: '{2}', waitSeconds: 1 } };
+    const when = 'payload.t > 80.0';
+    const node = await ruledNode([{ filter: 'hot/+', when, to, attempts: 100, retrySecondsMax: 1 }]);
+    const publisher = await clientFor(node.url);
+    await publisher.publishAsync('hot/a', '{"t":81}', { qos: 1 });
+    await publisher.publishAsync('hot/a', '{"t":79}', { qos: 1 });
+    const records = await consumed(topic);
+    await expect.poll(() => records.length, ARRIVAL).toBe(1);
+    expect(records[0]).toMatchObject({ key: Buffer.from('a'), value: Buffer.from('{"t":81}') });
+    await kafka?.kill();
+    for (const t of [82, 83, 84]) await publisher.publishAsync('hot/a', `{"t":${t}}`, { qos: 1 });
+    await expect.poll(async () => (await ruleOf(node)).status, ARRIVAL).toBe('disconnected');
+    await kafka?.start();
+    await expect.poll(async () => (await ruleOf(node)).sent, ARRIVAL).toBe(4);
+    const after = await consumed(topic);
+    const values = () => [...new Set(after.map(({ value }) => value?.toString()))];
+    await expect.poll(values, ARRIVAL).toEqual(['{"t":81}', '{"t":82}', '{"t":83}', '{"t":84}']);
   });
 });
