@@ -11,8 +11,8 @@ export async function buildLoadTest(dist) {
     entryPoints: {
       main: join(HERE, 'src', 'cli', 'main.ts'),
       bench: join(HERE, 'bench', 'main.ts'),
-      kafka: join(HERE, 'kafka', 'main.ts'),
-      'kafka-readers': join(HERE, 'kafka', 'readers.ts'),
+      kafka: join(HERE, 'bench', 'kafka', 'main.ts'),
+      'kafka-readers': join(HERE, 'bench', 'kafka', 'readers.ts'),
       'worker-process': join(HERE, 'src', 'generator', 'worker-process.ts'),
     },
     outdir: dist,

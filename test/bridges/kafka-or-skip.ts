@@ -1,7 +1,7 @@
 import { afterAll, it } from 'vitest';
-import { type Kafka, type KafkaSecurity, makeKafka } from '../../loadtest/kafka/broker.ts';
+import { type Kafka, type KafkaSecurity, makeKafka } from '../../loadtest/bench/kafka/broker.ts';
 
-export type { Kafka } from '../../loadtest/kafka/broker.ts';
+export type { Kafka } from '../../loadtest/bench/kafka/broker.ts';
 
 /**
  * One Kafka for the tests of a file. Undefined where it cannot be started: then a skipped test says why, because a

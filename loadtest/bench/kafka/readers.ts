@@ -3,9 +3,9 @@
  * filter. Its parent asks by messages, and gets the number of messages that have come with their latencies.
  */
 import { WebSocket } from 'ws';
-import { PacketReader, placesOf } from '../src/generator/packet-reader.ts';
-import { connectPacket, PacketType, subscribePacket } from '../src/generator/packets.ts';
-import { Latencies, microsBetween, monotonicMicros } from '../src/measure/index.ts';
+import { PacketReader, placesOf } from '../../src/generator/packet-reader.ts';
+import { connectPacket, PacketType, subscribePacket } from '../../src/generator/packets.ts';
+import { Latencies, microsBetween, monotonicMicros } from '../../src/measure/index.ts';
 
 /** Where the payload has the time at which its record was given to the producer, in microseconds. */
 const STAMP_BYTES = 6;

@@ -15,8 +15,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { Admin, ProduceAcks, Producer } from '@platformatic/kafka';
-import { processUse } from '../bench/process-use.ts';
-import { Latencies, monotonicMicros } from '../src/measure/index.ts';
+import { Latencies, monotonicMicros } from '../../src/measure/index.ts';
+import { processUse } from '../process-use.ts';
 import { makeKafka } from './broker.ts';
 import type { ReadersCount, ReadersOrder } from './readers.ts';
 
