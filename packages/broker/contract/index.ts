@@ -1,4 +1,5 @@
 export { linkStoreContract } from './links.ts';
+export { presenceStoreContract, type StoresWithRooms } from './presence.ts';
 export { QueueReceiver } from './queue-receiver.ts';
 export { queueStoreContract } from './queues.ts';
 export { receivedStoreContract } from './received.ts';

@@ -7,20 +7,14 @@ import { delay, hasAnswer, hasOutletRoom, leaves } from './leaving.ts';
 import type { Message, MessageId } from './message.ts';
 import { owned, ownedProperties } from './owned.ts';
 import { messageBytes } from './page.ts';
-import type {
-  FanOut,
-  MatchedFilter,
-  PresenceRefusal,
-  Publisher,
-  RetainedLimits,
-  WideFilter,
-} from './ports/index.ts';
+import type { PresenceRefusal, Publisher, RetainedLimits, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 import type { Delivery } from './session.ts';
 import { append, liveReaders, streamOf } from './streams/append.ts';
 import type { StreamDeclaration } from './streams/declaration.ts';
 import { placedMessage } from './streams/position.ts';
 import { underWay } from './under-way.ts';
+import { fanOut, fanOutOf, hasRoom, wideFilters } from './wide.ts';
 
 /** A PUBLISH, a will or a request from outside, before it is a message. */
 export interface MessageDraft {
@@ -300,14 +294,6 @@ function areQueuesFull(
   return ports.memory?.isQueueFull(tenant) === true && hasAnswer(message, options);
 }
 
-function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
-  const wide: WideFilter[] = [];
-  for (const { topicFilter, shards = 0, isBehind = false } of matched) {
-    if (shards > 0) wide.push({ tenant, topicFilter, shards, isBehind });
-  }
-  return wide;
-}
-
 function* mayCause(
   { ports: { deliveryQuota } }: Context,
   publisher: Publisher | undefined,
@@ -316,27 +302,6 @@ function* mayCause(
 ): Flow<boolean> {
   if (deliveryQuota === undefined || publisher === undefined) return true;
   return yield* waitFor(deliveryQuota.take(publisher, deliveries, wide));
-}
-
-function* fanOut(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
-  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide));
-  if (!isTaken) logBacklog(context, message);
-  return isTaken;
-}
-
-function* hasRoom(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
-  const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide));
-  if (!isRoom) logBacklog(context, message);
-  return isRoom;
-}
-
-function fanOutOf({ ports: { fanOut } }: Context): FanOut {
-  if (fanOut === undefined) throw new Error('the store leaves shards to workers, and there is no FanOut');
-  return fanOut;
-}
-
-function logBacklog({ ports: { log } }: Context, { topic, id }: Message): void {
-  log.warn('fan-out-backlog-full', { topic, messageId: id });
 }
 
 /** Replaces the retained message of the topic [MQTT-3.3.1-5]; an empty payload removes it [MQTT-3.3.1-6] [MQTT-3.3.1-7]. */

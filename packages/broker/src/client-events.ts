@@ -1,11 +1,10 @@
 import { ReasonCode } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { deliver } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import type { Identity, SessionRecord } from './ports/index.ts';
-import { route } from './route.ts';
 import type { SessionRef } from './session.ts';
+import { sendToAll } from './wide.ts';
 
 /** Why a connection has ended, in EMQX's words. */
 export type DisconnectReason =
@@ -107,5 +106,5 @@ function* tell(
     expiresAtMs: undefined,
     publisherKey: undefined,
   } as const;
-  yield* deliver(context, message, route(context, message, matched));
+  yield* sendToAll(context, tenant, message, matched);
 }

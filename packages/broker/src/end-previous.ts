@@ -19,7 +19,7 @@ export function* endPrevious(context: Context, opened: OpenedSession, previous: 
   yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
   if (opened.present) return;
   // A client that has taken over for itself says again in which rooms it is.
-  if (attachment !== undefined) yield* leaveRoomsLater(context, session, connectionId, clock.now(), 0);
+  if (attachment !== undefined) yield* leaveRoomsLater(context, previous, connectionId, clock.now(), 0);
   yield* discardState(context, session);
 }
 

@@ -78,12 +78,13 @@ function* endAttached(
   }
 }
 
-function* endWaiting(context: Context, { session, lastConnectionId }: SessionRecord): Flow<void> {
+function* endWaiting(context: Context, record: SessionRecord): Flow<void> {
+  const { session, lastConnectionId } = record;
   const { sessions, timers } = context.ports;
   yield* waitFor(sessions.discardWill(session, lastConnectionId));
   for (const kind of ['will', 'session-expiry'] as const)
     yield* waitFor(timers.cancel({ kind, session, connectionId: lastConnectionId }));
-  yield* leaveRooms(context, session);
+  yield* leaveRooms(context, record);
   yield* endSession(context, session, lastConnectionId);
 }
 

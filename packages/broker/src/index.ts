@@ -25,7 +25,7 @@ export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
 export { messageBytes, Page, retainedBytes } from './page.ts';
 export * from './ports/index.ts';
-export { occupancyTopic, presenceTopic } from './presence/names.ts';
+export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';
 export {
   type QuotaHolder,
   quotaHolderKey,

@@ -54,19 +54,25 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   }
   if (ending.isRefused !== true)
     yield* tellDisconnected(context, record, atMs, ending.reason ?? 'tcp_closed');
-  yield* leaveRoomsOf(context, departure, ending);
+  yield* leaveRoomsOf(context, departure, ending, record);
   if (record.willDue !== undefined) yield* publishOrArmWill(context, connectionId, record, record.willDue);
   yield* endOrArmExpiry(context, connectionId, record);
   return true;
 }
 
 /** At once, or after the grace of the will. */
-function* leaveRoomsOf(context: Context, departure: Departure, ending: Ending): Flow<void> {
+function* leaveRoomsOf(
+  context: Context,
+  departure: Departure,
+  ending: Ending,
+  { hasRooms }: SessionRecord,
+): Flow<void> {
   const { session, connectionId, willDelaySeconds = 0 } = departure;
+  const leaving = { session, hasRooms };
   const { isLoss = false, will, atMs, expirySeconds } = ending;
-  if (!isLoss || will === 'discarded') return yield* leaveRooms(context, session);
+  if (!isLoss || will === 'discarded') return yield* leaveRooms(context, leaving);
   const seconds = Math.max(Math.min(willDelaySeconds, expirySeconds), will.seconds);
-  yield* leaveRoomsLater(context, session, connectionId, atMs, seconds);
+  yield* leaveRoomsLater(context, leaving, connectionId, atMs, seconds);
 }
 
 /** A session that ends before the delay takes the will along [MQTT-3.1.3-9]. */

@@ -59,7 +59,15 @@ function* take(context: Context, attempt: Attempt): Flow<void> {
   if (packet.qos === 1 && !(yield* hasRoom(context, connection))) {
     return yield* violate(context, link, receiveMaximumExceeded(context));
   }
-  const outcome = yield* acceptFrom(context, link, connection, packet, topic, context.messageClock.next());
+  const outcome = yield* acceptFrom(
+    context,
+    link,
+    connection,
+    packet,
+    topic,
+    context.messageClock.next(),
+    isRepetition,
+  );
   if (packet.qos === 1) yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
 }
 
@@ -161,7 +169,7 @@ function* publishExactlyOnce(context: Context, { link, connection, packet, topic
   const isRepetition = receipt.state === 'pending';
   const outcome = yield* unlessRepetition(
     isRepetition,
-    acceptFrom(context, link, connection, packet, topic, receipt.messageId),
+    acceptFrom(context, link, connection, packet, topic, receipt.messageId, isRepetition),
   );
   if (!isRefused(outcome))
     yield* underWay(whenDelivered(context, () => waitFor(received.settle(session, packetId))));
@@ -186,13 +194,14 @@ function* acceptFrom(
   packet: PublishPacket,
   topic: string,
   messageId: string,
+  isRepetition: boolean,
 ): Flow<AcceptOutcome> {
   const { qos, retain, payload, properties } = packet;
   const { identity, session } = connection;
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
   const publisher = { identity, clientId: session.clientId };
   const message = createMessage(context, draft, messageId);
-  if (isPresenceTopic(topic)) return yield* enter(context, link, connection, message);
+  if (isPresenceTopic(topic)) return yield* enter(context, link, connection, message, isRepetition);
   return yield* accept(context, identity.tenant, message, { publisher });
 }
 

@@ -94,7 +94,7 @@ function* decide(
   }
   const invalid = validateTopicFilter(topicFilter, context.limits);
   if (invalid !== undefined) return { request, granted: invalid.reasonCode };
-  const notKept = presenceFilterViolation(context, topicFilter);
+  const notKept = presenceFilterViolation(context, topicFilter, request.retainHandling);
   if (notKept !== undefined) return { request, granted: notKept.reasonCode, reason: notKept.reason };
   const { identity, session } = connection;
   const { authorizer } = context.ports;

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { storesContract, streamStoreContract } from '@apus/broker/contract';
+import { presenceStoreContract, storesContract, streamStoreContract } from '@apus/broker/contract';
 import { createDiskStores } from '@apus/store-disk';
 import { afterAll, beforeAll, onTestFinished, vi } from 'vitest';
 import { NOW_MS } from '../../broker/contract/samples.ts';
@@ -29,4 +29,9 @@ streamStoreContract('disk', async () => {
   const stores = await createDiskStores({ directory: temporaryDirectory(), clock: { now: () => NOW_MS } });
   onTestFinished(() => stores.close());
   return stores.streamStore;
+});
+
+presenceStoreContract('disk', async () => {
+  const stores = await opened;
+  return { ...stores, presence: stores.presenceStore };
 });

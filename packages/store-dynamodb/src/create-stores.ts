@@ -6,6 +6,7 @@ import { DynamoBans } from './identity/bans.ts';
 import { DynamoUsers } from './identity/users.ts';
 import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
 import type { DynamoOptions, Settings } from './options.ts';
+import { DynamoPresence } from './presence/presence.ts';
 import { DynamoQueues } from './queue/record-queues.ts';
 import { Records } from './queue/records.ts';
 import { QuotaAccounts } from './quotas/quota-accounts.ts';
@@ -66,6 +67,8 @@ export interface DynamoStores extends BrokerStores {
   readonly quotaHoldings: QuotaHoldings;
   /** The history of streams, where some are declared. */
   readonly streams: DynamoStreams;
+  /** Members of rooms, where there are any: in the table of streams. */
+  readonly presence: DynamoPresence;
   readonly bans: DynamoBans;
   /** Users with passwords, where an authenticator of the chain has them here. */
   readonly users: DynamoUsers;
@@ -96,6 +99,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     quotaAccounts: new QuotaAccounts(table),
     quotaHoldings: parts.quotaHoldings,
     streams: new DynamoStreams(table),
+    presence: new DynamoPresence(table),
     bans: parts.bans,
     users: new DynamoUsers(table),
     sweepScan: new DynamoSweepScan(table, parts.records),

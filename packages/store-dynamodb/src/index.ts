@@ -5,6 +5,7 @@ export { isBanOnSession } from './identity/held-bans.ts';
 export type { DynamoUsers, UsersPage } from './identity/users.ts';
 export { STREAM_APPENDS_TRIED_MAX } from './limits.ts';
 export type { DynamoOptions } from './options.ts';
+export type { DynamoPresence, PresentMember } from './presence/presence.ts';
 export type { HeldChange } from './quotas/held-change.ts';
 export { isSampled, sampleFor } from './quotas/held-sample.ts';
 export type { Charged, QuotaAccount, QuotaAccounts } from './quotas/quota-accounts.ts';

@@ -128,6 +128,27 @@ export const STREAM_LANES = 16;
 /** Topics of which nothing is kept any more stand in their list until TTL takes them: so many times those wanted. */
 export const STREAM_TOPICS_LOOKED_AT = 4;
 
+/** One in so many members that come or go changes the number of a room, by as many. */
+export const PRESENCE_COUNT_SAMPLE = 16;
+
+/** A room that is full by its count is counted again after this time. */
+export const PRESENCE_COUNT_FRESH_MS = 60_000;
+
+/** A tick that is due for so long has lost its timer. */
+export const PRESENCE_TICK_LATE_MS = 60_000;
+
+/** A change that no tick tells of is forgotten. */
+export const PRESENCE_NOTE_SECONDS = 24 * 60 * 60;
+
+/** Notes that are deleted at the same time. */
+export const PRESENCE_LANES = 16;
+
+/**
+ * Data that come again within this time are told again, where the process that had them first may have died: a client
+ * that got no answer is back by then.
+ */
+export const PRESENCE_REPEATED_MS = 120_000;
+
 /** Packet ids that are tried blindly before the window is read. */
 export const PROBES_MAX = 3;
 

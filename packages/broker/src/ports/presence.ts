@@ -1,7 +1,8 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 import type { QuotaHolder } from '../quota-holder.ts';
-import type { SessionRef } from '../session.ts';
+import type { ConnectionId, SessionRef } from '../session.ts';
+import type { WideFilter } from './fan-out.ts';
 import type { PageLimit } from './page.ts';
 import type { RetainedPage } from './retained.ts';
 
@@ -23,6 +24,8 @@ export interface PresenceLimits {
 export interface PresenceOwner {
   readonly session: SessionRef;
   readonly holder: QuotaHolder;
+  /** What it publishes may have been handled before, by a process that died before watchers were told. @default false */
+  readonly isRepetition?: boolean;
 }
 
 /** Why a member is not taken in. */
@@ -33,6 +36,8 @@ export interface PresenceChange {
   readonly change: 'joined' | 'changed' | 'same' | 'left' | 'still-there' | 'not-there';
   /** Settles when the change is durable: until then its publisher is not answered. @default it is durable */
   readonly written?: Promise<void> | undefined;
+  /** The change as watchers are to be told, by a store that keeps no told state. Absent: `takeUntold` has it. */
+  readonly told?: ToldMember | undefined;
 }
 
 /** A member whose watchers are told: of its data, or that it is gone. */
@@ -49,6 +54,8 @@ export interface Untold {
   /** The new number of members, where it has changed. */
   readonly occupancy: Message | undefined;
   readonly hasMore: boolean;
+  /** To be called when watchers have been told: until then the changes are handed out again. @default nothing is to be done */
+  readonly settle?: () => Awaitable<void>;
 }
 
 /**
@@ -57,20 +64,42 @@ export interface Untold {
  * watchers see the same changes from there on.
  */
 export interface PresenceStore {
-  /** The session makes the member present with this message; a refusal changes nothing. */
+  /**
+   * The session makes the member present with this message; a refusal changes nothing. 'not-connected': the session's
+   * connection has ended meanwhile, and nothing is changed. A store that does not say so is asked in the turn in which
+   * the session is known to be connected.
+   */
   put(
     place: PresencePlace,
     owner: PresenceOwner,
     message: Message,
     limits: PresenceLimits,
     nowMs: number,
-  ): Awaitable<PresenceChange | PresenceRefusal>;
+  ): Awaitable<PresenceChange | PresenceRefusal | 'not-connected'>;
 
   /** The session makes the member present no more. The member leaves with the last one. */
   remove(place: PresencePlace, session: SessionRef): Awaitable<PresenceChange>;
 
   /** Members that the session makes present. */
   ownedBy(session: SessionRef): Awaitable<readonly PresencePlace[]>;
+
+  /**
+   * Watchers have been told that the session has left: until then `ownedBy` still names the place, so that a process
+   * which dies between is repeated. Absent where nothing can come between.
+   */
+  release?(place: PresencePlace, session: SessionRef): Awaitable<void>;
+
+  /**
+   * A session that was lost with this connection is about to leave its rooms: false where its client has come back. From
+   * a true answer on it cannot be resumed without a CONNECT. Absent where one turn looks and leaves.
+   */
+  mayLeave?(session: SessionRef, connectionId: ConnectionId): Awaitable<boolean>;
+
+  /** Notes a change for `takeUntold`, at the next tick. Absent where each change is noted. */
+  note?(place: PresencePlace, told: ToldMember): Awaitable<void>;
+
+  /** Members of the room, now. Absent where `takeUntold` tells their number. */
+  count?(tenant: string, room: string): Awaitable<number>;
 
   /**
    * Changes that watchers of the room have not been told, oldest first and at most so many; from now on they have been
@@ -94,13 +123,21 @@ export interface PresenceStore {
 
 /** Reminders to tell the changes of a room: one for each room. */
 export interface PresenceTicks {
-  isArmed(tenant: string, room: string): boolean;
-  /** `Broker.tellRoom` is called once, so long from now. */
-  arm(tenant: string, room: string, delayMs: number): void;
+  isArmed(tenant: string, room: string): Awaitable<boolean>;
+  /** `Broker.tellRoom` is called so long from now, unless the room is armed. */
+  arm(tenant: string, room: string, delayMs: number): Awaitable<void>;
+  /** Members of which one tick tells at most. @default as many as are bounded deliveries */
+  readonly membersMax?: number;
 }
 
 /** The rooms of a broker. */
 export interface Presence {
   readonly store: PresenceStore;
   readonly ticks: PresenceTicks;
+  /** There is no list of all rooms: a filter has to name one to be given its members. @default false */
+  readonly isListedByRoom?: boolean;
+  /** About how many subscribers stand in the shards of a filter. Absent where none does. */
+  audienceOf?(filter: WideFilter): Awaitable<number>;
+  /** A client makes a member present on a connection that has made none so far. */
+  begins?(session: SessionRef): Awaitable<void>;
 }

@@ -27,6 +27,8 @@ export interface SessionRecord {
   readonly willDue: WillDue | undefined;
   /** When the connection ended, in ms since the epoch; undefined while it is there. */
   readonly detachedAtMs: number | undefined;
+  /** It may make members of rooms present. Undefined: `PresenceStore.ownedBy` knows. */
+  readonly hasRooms?: boolean | undefined;
   /** See `DetachSession`. */
   readonly resumableUntilMs?: number | undefined;
 }

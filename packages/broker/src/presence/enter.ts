@@ -5,6 +5,7 @@ import type { Connection, Link } from '../link.ts';
 import type { Message } from '../message.ts';
 import type { Presence, PresenceChange, PresenceLimits, PresencePlace } from '../ports/index.ts';
 import { quotaHolderOf } from '../quota-holder.ts';
+import { leaveRoom } from './leave-rooms.ts';
 import { parsePresence } from './names.ts';
 import { noteChange, tickMs, watchersOf } from './tell.ts';
 
@@ -18,6 +19,7 @@ export function* enter(
   link: Link,
   connection: Connection,
   asked: Message,
+  isRepetition: boolean,
 ): Flow<AcceptOutcome> {
   const { presence } = context.ports;
   const place = placeOf(connection, asked.topic);
@@ -27,13 +29,34 @@ export function* enter(
   const message = { ...asked, retain: false, expiresAtMs: undefined };
   if (!(yield* mayTell(context, connection, tenant, room))) return 'deliveries-exceeded';
   if (!(yield* isConnected(context, connection))) return 'no-matching-subscribers';
-  const changed = yield* change(context, presence, connection, place, message);
+  const changed =
+    message.payload.length === 0
+      ? yield* leaveRoom(context, presence, connection.session, place)
+      : yield* put(context, presence, link, connection, place, message, isRepetition);
   if (typeof changed === 'string') return changed;
-  if (message.payload.length > 0) noteMember(link);
-  if (changed.change === 'joined' || changed.change === 'changed' || changed.change === 'left')
-    yield* noteChange(context, presence, tenant, room);
   if (changed.written !== undefined) yield* waitFor(changed.written);
   return 'delivered';
+}
+
+/** The member is there with this message, and watchers are told where that is news. */
+function* put(
+  context: Context,
+  presence: Presence,
+  link: Link,
+  connection: Connection,
+  place: PresencePlace,
+  message: Message,
+  isRepetition: boolean,
+): Flow<PresenceChange | AcceptOutcome> {
+  const isFirst = connection.isPresent !== true;
+  // Before it is there: what begins looks after it.
+  if (isFirst && presence.begins !== undefined) yield* waitFor(presence.begins(connection.session));
+  const changed = yield* change(context, presence, connection, place, message, isRepetition);
+  if (typeof changed === 'string') return changed;
+  noteMember(link);
+  if (changed.change === 'joined' || changed.change === 'changed')
+    yield* noteChange(context, presence, place, changed);
+  return changed;
 }
 
 /** A client that is resumed after its members have left has to be told, and connects anew. */
@@ -56,7 +79,8 @@ function* mayTell(
   room: string,
 ): Flow<boolean> {
   const { deliveryQuota, presence } = context.ports;
-  if (deliveryQuota === undefined || presence?.ticks.isArmed(tenant, room) === true) return true;
+  if (deliveryQuota === undefined || presence === undefined) return true;
+  if (yield* waitFor(presence.ticks.isArmed(tenant, room))) return true;
   const watchers = yield* watchersOf(context, tenant, room);
   if (watchers === 0 || tickMs(watchers) !== undefined) return true;
   return yield* waitFor(deliveryQuota.take({ identity, clientId: session.clientId }, watchers, []));
@@ -77,9 +101,9 @@ function* change(
   { identity, session }: Connection,
   place: PresencePlace,
   message: Message,
-): Flow<PresenceChange | Extract<AcceptOutcome, `presence-${string}`>> {
-  if (message.payload.length === 0) return yield* waitFor(store.remove(place, session));
-  const owner = { session, holder: quotaHolderOf(identity, session.clientId) };
+  isRepetition: boolean,
+): Flow<PresenceChange | AcceptOutcome> {
+  const owner = { session, holder: quotaHolderOf(identity, session.clientId), isRepetition };
   const presenceLimits: PresenceLimits = {
     membersMax: limits.presenceMembersMax,
     ownersMax: limits.presenceOwnersMax,
@@ -87,6 +111,7 @@ function* change(
     roomsPerIdentityMax: limits.presenceRoomsPerIdentityMax,
   };
   const changed = yield* waitFor(store.put(place, owner, message, presenceLimits, ports.clock.now()));
+  if (changed === 'not-connected') return 'no-matching-subscribers';
   if (typeof changed !== 'string') return changed;
   const { tenant, room } = place;
   ports.log.warn('presence-refused', {

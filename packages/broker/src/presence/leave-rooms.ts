@@ -1,5 +1,7 @@
 import type { Context } from '../context.ts';
+import { whenDelivered } from '../deliver.ts';
 import { type Flow, waitFor } from '../flow.ts';
+import type { Presence, PresenceChange, PresencePlace, SessionRecord } from '../ports/index.ts';
 import type { ConnectionId, SessionRef } from '../session.ts';
 import { noteChange } from './tell.ts';
 
@@ -9,27 +11,51 @@ import { noteChange } from './tell.ts';
  */
 export const PRESENCE_GRACE_SECONDS = 5;
 
+/** A session whose store may know that it is in no room. */
+type Leaving = Pick<SessionRecord, 'session' | 'hasRooms'>;
+
 /** Members that the session makes present leave, unless another session makes them present as well. */
-export function* leaveRooms(context: Context, session: SessionRef): Flow<void> {
+export function* leaveRooms(context: Context, { session, hasRooms }: Leaving): Flow<void> {
   const { presence } = context.ports;
-  if (presence === undefined) return;
+  if (presence === undefined || hasRooms === false) return;
+  for (const place of yield* waitFor(presence.store.ownedBy(session)))
+    yield* leaveRoom(context, presence, session, place);
+}
+
+/**
+ * The session makes the member present no more. A store that other processes use keeps the place for the session until
+ * watchers have been told:
+ *
+ *     handler of DISCONNECT              sweep
+ *     the member is gone
+ *     dies
+ *                                        the session still has the place: the member is gone, and watchers are told
+ */
+export function* leaveRoom(
+  context: Context,
+  presence: Presence,
+  session: SessionRef,
+  place: PresencePlace,
+): Flow<PresenceChange> {
   const { store } = presence;
-  for (const place of yield* waitFor(store.ownedBy(session))) {
-    const { change } = yield* waitFor(store.remove(place, session));
-    if (change === 'left') yield* noteChange(context, presence, place.tenant, place.room);
-  }
+  const changed = yield* waitFor(store.remove(place, session));
+  if (changed.change === 'left') yield* noteChange(context, presence, place, changed);
+  if (store.release !== undefined && changed.change !== 'not-there')
+    yield* whenDelivered(context, () => waitFor(store.release?.(place, session)));
+  return changed;
 }
 
 /** The client was lost: it leaves its rooms then, unless its session has gone on. */
 export function* leaveRoomsLater(
   context: Context,
-  session: SessionRef,
+  { session, hasRooms }: Leaving,
   connectionId: ConnectionId,
   atMs: number,
   seconds: number,
 ): Flow<void> {
   const { presence, timers } = context.ports;
-  if (presence === undefined || (yield* waitFor(presence.store.ownedBy(session))).length === 0) return;
+  if (presence === undefined || hasRooms === false) return;
+  if (hasRooms === undefined && (yield* waitFor(presence.store.ownedBy(session))).length === 0) return;
   const graceSeconds = Math.max(context.options.presenceGraceSeconds ?? PRESENCE_GRACE_SECONDS, seconds);
   yield* waitFor(timers.set({ kind: 'presence', session, connectionId }, atMs + graceSeconds * 1000));
 }
@@ -39,5 +65,8 @@ export function* ringPresence(context: Context, session: SessionRef, connectionI
   const record = yield* waitFor(context.ports.sessions.get(session.tenant, session.clientId));
   const isThat = record?.session.incarnation === session.incarnation;
   if (isThat && (record.attachment !== undefined || record.lastConnectionId !== connectionId)) return;
-  yield* leaveRooms(context, session);
+  const { presence } = context.ports;
+  if (isThat && presence?.store.mayLeave !== undefined)
+    if (!(yield* waitFor(presence.store.mayLeave(session, connectionId)))) return;
+  yield* leaveRooms(context, { session });
 }

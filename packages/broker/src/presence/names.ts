@@ -1,4 +1,4 @@
-import { ReasonCode, Violation } from '@apus/mqtt';
+import { containsWildcard, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from '../context.ts';
 import type { Message } from '../message.ts';
 import { messageBytes } from '../page.ts';
@@ -8,6 +8,12 @@ const PREFIX = `${PRESENCE}/`;
 const OCCUPANCY_PREFIX = '$occupancy/';
 
 const NOT_HERE = 'this door keeps no presence';
+
+const NAME_ROOM =
+  'this deployment has no list of all rooms: name the room, or subscribe with Retain Handling 2 to be told changes alone';
+
+/** Retain Handling: do not send retained messages at the time of the subscribe (section 3.8.3.1). */
+const NO_LIST = 2;
 
 /** Everything that begins so is about members of rooms, whether it names one or not. */
 export function isPresenceTopic(topic: string): boolean {
@@ -52,7 +58,14 @@ export function presenceViolation(
 }
 
 /** Why the filter cannot be subscribed to; undefined where it can. */
-export function presenceFilterViolation({ ports }: Context, topicFilter: string): Violation | undefined {
-  if (ports.presence !== undefined || !isPresenceFilter(topicFilter)) return undefined;
-  return new Violation(ReasonCode.TopicFilterInvalid, NOT_HERE);
+export function presenceFilterViolation(
+  { ports: { presence } }: Context,
+  topicFilter: string,
+  retainHandling: number,
+): Violation | undefined {
+  if (!isPresenceFilter(topicFilter)) return undefined;
+  if (presence === undefined) return new Violation(ReasonCode.TopicFilterInvalid, NOT_HERE);
+  const isOneRoom = !containsWildcard(topicFilter.split('/')[1] ?? '');
+  if (presence.isListedByRoom !== true || isOneRoom || retainHandling === NO_LIST) return undefined;
+  return new Violation(ReasonCode.TopicFilterInvalid, NAME_ROOM);
 }

@@ -1,10 +1,17 @@
 import type { Context } from '../context.ts';
-import { deliver } from '../deliver.ts';
+import { whenDelivered } from '../deliver.ts';
 import { type Flow, waitFor } from '../flow.ts';
 import type { Message } from '../message.ts';
-import type { MatchedFilter, Presence, ToldMember } from '../ports/index.ts';
-import { route } from '../route.ts';
+import type {
+  MatchedFilter,
+  Presence,
+  PresenceChange,
+  PresencePlace,
+  PresenceStore,
+  ToldMember,
+} from '../ports/index.ts';
 import { underWay } from '../under-way.ts';
+import { sendToAll, wideFilters } from '../wide.ts';
 import { occupancyTopic, presenceTopic } from './names.ts';
 
 /** A room with more watchers is told its changes in ticks: what a join costs does not grow with them. */
@@ -23,22 +30,38 @@ const DELIVERIES_PER_TURN = 20_000;
 /** Pause between two turns: as long as a turn takes, more or less. */
 const TURN_PAUSE_MS = 100;
 
+/** Where members are counted to tell their number, it is told so long after a change. */
+const NUMBER_TICK_MS = 1_000;
+
 const NOTHING = new Uint8Array();
 
 /** The number of subscriptions that are told of changes of the room. */
-export function* watchersOf(
-  { ports: { subscriptions } }: Context,
-  tenant: string,
-  room: string,
-): Flow<number> {
+export function* watchersOf(context: Context, tenant: string, room: string): Flow<number> {
+  const { subscriptions } = context.ports;
   // No member has an empty name: subscriptions to single members are not counted.
-  const members = yield* waitFor(subscriptions.match(tenant, presenceTopic(room, '')));
+  const members = yield* countOf(
+    context,
+    tenant,
+    yield* waitFor(subscriptions.match(tenant, presenceTopic(room, ''))),
+  );
   const numbers = yield* waitFor(subscriptions.match(tenant, occupancyTopic(room)));
-  return countOf(members) + countOf(numbers);
+  return members + (yield* countOf(context, tenant, numbers));
 }
 
-function countOf(matched: readonly MatchedFilter[]): number {
-  return matched.reduce((sum, { shareGroup, subscribers }) => sum + (shareGroup ? 1 : subscribers.length), 0);
+function* countOf(
+  { ports: { presence } }: Context,
+  tenant: string,
+  matched: readonly MatchedFilter[],
+): Flow<number> {
+  const here = matched.reduce(
+    (sum, { shareGroup, subscribers }) => sum + (shareGroup ? 1 : subscribers.length),
+    0,
+  );
+  let inShards = 0;
+  if (presence?.audienceOf !== undefined)
+    for (const filter of wideFilters(tenant, matched))
+      inShards += yield* waitFor(presence.audienceOf(filter));
+  return here + inShards;
 }
 
 /** Undefined: at once. */
@@ -47,13 +70,44 @@ export function tickMs(watchers: number): number | undefined {
 }
 
 /** The room has changed: its watchers are told now, or at its next tick. */
-export function* noteChange(context: Context, presence: Presence, tenant: string, room: string): Flow<void> {
+export function* noteChange(
+  context: Context,
+  presence: Presence,
+  place: PresencePlace,
+  { change, told }: PresenceChange,
+): Flow<void> {
   const { ticks } = presence;
-  if (ticks.isArmed(tenant, room)) return;
+  const { tenant, room } = place;
+  if (told !== undefined) return yield* tellOrNote(context, presence, place, told, change !== 'changed');
+  if (yield* waitFor(ticks.isArmed(tenant, room))) return;
   const watchers = yield* watchersOf(context, tenant, room);
   const delayMs = tickMs(watchers);
   if (delayMs === undefined) yield* tell(context, presence, tenant, room, watchers);
-  else ticks.arm(tenant, room, delayMs);
+  else yield* waitFor(ticks.arm(tenant, room, delayMs));
+}
+
+/**
+ * The same for a store that keeps no told state. Of a small room the process that has changed it tells; for a large one
+ * it notes the change before it looks whether a tick is armed, and the tick is armed no more when it reads the notes.
+ * The number is told at a tick in any case, since it has to be counted.
+ */
+function* tellOrNote(
+  context: Context,
+  { store, ticks }: Presence,
+  place: PresencePlace,
+  told: ToldMember,
+  isCounted: boolean,
+): Flow<void> {
+  const { subscriptions } = context.ports;
+  const { tenant, room } = place;
+  const watchers = yield* watchersOf(context, tenant, room);
+  const delayMs = tickMs(watchers);
+  const isTold = delayMs === undefined && (yield* underWay(sendMember(context, tenant, told)));
+  if (!isTold) yield* underWay(waitFor(store.note?.(place, told)));
+  const hasNumber =
+    isCounted && (yield* waitFor(subscriptions.match(tenant, occupancyTopic(room)))).length > 0;
+  if (isTold && !hasNumber) return;
+  yield* underWay(waitFor(ticks.arm(tenant, room, delayMs ?? NUMBER_TICK_MS)));
 }
 
 /** The tick of a room. */
@@ -70,18 +124,41 @@ function* tell(
   room: string,
   watchers: number,
 ): Flow<void> {
-  const countMax = Math.max(1, Math.floor(DELIVERIES_PER_TURN / Math.max(1, watchers)));
+  const countMax = ticks.membersMax ?? Math.max(1, Math.floor(DELIVERIES_PER_TURN / Math.max(1, watchers)));
   const occupancyOf = (members: number) => messageFor(context, occupancyTopic(room), String(members));
   const untold = yield* waitFor(store.takeUntold(tenant, room, countMax, occupancyOf));
-  if (untold.hasMore) ticks.arm(tenant, room, TURN_PAUSE_MS);
+  if (untold.hasMore) yield* waitFor(ticks.arm(tenant, room, TURN_PAUSE_MS));
+  let areAllTold = true;
   for (const member of untold.members)
-    yield* underWay(send(context, tenant, member.message ?? leaveOf(context, member)));
-  if (untold.occupancy !== undefined) yield* underWay(send(context, tenant, untold.occupancy));
+    areAllTold = (yield* underWay(sendMember(context, tenant, member))) && areAllTold;
+  const { settle, occupancy = yield* countedOccupancy(context, store, tenant, room) } = untold;
+  if (occupancy !== undefined) yield* underWay(send(context, tenant, occupancy));
+  if (settle === undefined) return;
+  if (areAllTold) yield* whenDelivered(context, () => waitFor(settle()));
+  else yield* waitFor(ticks.arm(tenant, room, tickMs(watchers) ?? NUMBER_TICK_MS));
 }
 
-function* send(context: Context, tenant: string, message: Message): Flow<void> {
+/** Where members are counted for it: only for a room whose number somebody watches. */
+function* countedOccupancy(
+  context: Context,
+  store: PresenceStore,
+  tenant: string,
+  room: string,
+): Flow<Message | undefined> {
+  const topic = occupancyTopic(room);
+  if (store.count === undefined) return undefined;
+  if ((yield* waitFor(context.ports.subscriptions.match(tenant, topic))).length === 0) return undefined;
+  return messageFor(context, topic, String(yield* waitFor(store.count(tenant, room))));
+}
+
+function sendMember(context: Context, tenant: string, member: ToldMember): Flow<boolean> {
+  return send(context, tenant, member.message ?? leaveOf(context, member));
+}
+
+/** False where some watchers stand in shards whose workers are too far behind. */
+function* send(context: Context, tenant: string, message: Message): Flow<boolean> {
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
-  if (matched.length > 0) yield* deliver(context, message, route(context, message, matched));
+  return matched.length === 0 || (yield* sendToAll(context, tenant, message, matched));
 }
 
 /** An empty message, as sure to arrive as the one that told of the member. */

@@ -67,9 +67,14 @@ export class StackOperator implements Operator {
     return (await this.invoke<{ streams: StreamLine[] }>({ action: 'streams' })).streams;
   }
 
-  // biome-ignore lint/correctness/useYield: there is nothing to list
-  async *members(): AsyncGenerator<MemberLine> {
-    throw new OperateError('A deployment keeps no presence yet: rooms are at the doors of `apus serve`.');
+  async *members(room: string): AsyncGenerator<MemberLine> {
+    let after: string | undefined;
+    do {
+      const asked = { action: 'members', room, after };
+      const { members, next } = await this.invoke<{ members: MemberLine[]; next?: string }>(asked);
+      yield* members;
+      after = next;
+    } while (after !== undefined);
   }
 
   async streamMessages(name: string, question: StreamQuestion): Promise<StreamPage> {

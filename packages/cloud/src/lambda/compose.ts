@@ -7,6 +7,7 @@ import {
   createProcessState,
   DEFAULT_LIMITS,
   type Log,
+  type Presence,
   type QuotaScopes,
   type Streams,
   type Timers,
@@ -24,13 +25,15 @@ import type { HandshakeCheck } from '../handshake/handshake-check.ts';
 import { type Meter, NO_METER } from '../metrics/meter.ts';
 import { CONNECTION_SECONDS_MAX, gatewayBrokerOptions } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
+import { Audiences } from '../quotas/audiences.ts';
 import { SharedDeliveryQuota } from '../quotas/delivery-quota.ts';
 import { SharedFrameQuota } from '../quotas/frame-quota.ts';
 import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
+import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
-import type { StreamsOptions } from './settings.ts';
+import type { PresenceSettings, StreamsOptions } from './settings.ts';
 
 /** The options that the functions of a deployment share. A test passes the emulators' clients, clock and randomness. */
 export interface CloudOptions {
@@ -71,6 +74,8 @@ export interface CloudOptions {
   readonly overlapping?: 'one' | 'each';
   /** @default none */
   readonly streams?: StreamsOptions | undefined;
+  /** @default the deployment keeps no presence */
+  readonly presence?: PresenceSettings | undefined;
   readonly stores?: Partial<DynamoOptions>;
 }
 
@@ -86,17 +91,25 @@ export interface Cloud {
   readonly liveness: Liveness | undefined;
   /** Undefined where the owner has declared none. */
   readonly streams: Streams | undefined;
+  /** For the function of the timer queue. Undefined where the deployment keeps no presence. */
+  readonly ticks: RoomTicks | undefined;
+  /** For the operator. Undefined where the deployment keeps no presence. */
+  readonly presence: DynamoStores['presence'] | undefined;
 }
+
+/** In `$SYS/brokers/NODE/clients/…`, as at the node door. */
+const NODE_NAME = 'apus';
 
 /** Puts the cloud's broker together. Everything that can be done before the first event is done here. */
 export function composeCloud(options: CloudOptions): Cloud {
   const { clock, sleep, random, randomId, poster, fanOut, log, handshakes, allowedOrigins = 'any' } = options;
   const { tokens } = options;
+  const historyTableName = options.streams?.tableName ?? options.presence?.tableName;
   const stores = createDynamoStores({
     client: options.dynamo,
     tableName: options.tableName,
     ...(options.sessionsTableName !== undefined && { sessionsTableName: options.sessionsTableName }),
-    ...(options.streams !== undefined && { streamsTableName: options.streams.tableName }),
+    ...(historyTableName !== undefined && { streamsTableName: historyTableName }),
     shards: 'leave',
     connectionSecondsMax: CONNECTION_SECONDS_MAX,
     clock,
@@ -132,7 +145,9 @@ export function composeCloud(options: CloudOptions): Cloud {
     store: stores.streams,
     isShared: true,
   };
+  const rooms = options.presence && roomsOf(stores, liveness, options);
   const ports = {
+    ...(rooms && { presence: rooms.presence, nodeName: NODE_NAME }),
     ...(shared &&
       messages && {
         deliveryQuota: new SharedDeliveryQuota({ ...shared, shards: stores.subscriptions, messages }),
@@ -186,5 +201,35 @@ export function composeCloud(options: CloudOptions): Cloud {
     bans: stores.bans,
   };
   const environment: Environment = createEnvironment(handlerOptions);
-  return { stores, environment, routes: createRouteHandlers(environment, handlerOptions), liveness, streams };
+  return {
+    stores,
+    environment,
+    routes: createRouteHandlers(environment, handlerOptions),
+    liveness,
+    streams,
+    ticks: rooms?.ticks,
+    presence: rooms && stores.presence,
+  };
+}
+
+/** Rooms, their ticks, and a look after the connections of their members, whose watchers wait for them to leave. */
+function roomsOf(
+  { presence: store, subscriptions }: DynamoStores,
+  liveness: Liveness | undefined,
+  { livenessTimers, clock }: CloudOptions,
+): { readonly presence: Presence; readonly ticks: RoomTicks } {
+  if (livenessTimers === undefined || liveness === undefined)
+    throw new Error('the ticks of rooms are timers, and there are none');
+  const ticks = new RoomTicks(store, livenessTimers, clock);
+  const audiences = new Audiences(subscriptions, clock);
+  const presence: Presence = {
+    store,
+    ticks,
+    isListedByRoom: true,
+    audienceOf: (filter) => audiences.of(filter),
+    begins: async (session) => {
+      if (session.attachment !== undefined) await liveness.arm(session, session.attachment.connectionId);
+    },
+  };
+  return { presence, ticks };
 }

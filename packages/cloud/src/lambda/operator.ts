@@ -15,6 +15,7 @@ export const handler = withMetrics(
     bans: cloud.stores.bans,
     users: cloud.stores.users,
     streams: cloud.streams,
+    presence: cloud.presence,
     clock,
     sleep,
     log,

@@ -19,6 +19,7 @@ import {
   credentialsOf,
   limitsOf,
   movesOf,
+  presenceOf,
   quotasOf,
   required,
   streamsOf,
@@ -95,6 +96,7 @@ export function createRuntime(
     limits: limitsOf(variables),
     quotas: quotasOf(variables),
     streams: streamsOf(variables),
+    presence: presenceOf(variables),
     meter: metrics,
   });
   return {

@@ -19,6 +19,11 @@ export interface StreamsOptions {
   readonly tableName: string;
 }
 
+/** The table of the rooms of a deployment. */
+export interface PresenceSettings {
+  readonly tableName: string;
+}
+
 export type Variables = Readonly<Record<string, string | undefined>>;
 
 /** A variable that the function cannot do without. */
@@ -81,6 +86,15 @@ export function streamsOf(variables: Variables): StreamsOptions | undefined {
     declared: readStreams(JSON.parse(json), VARIABLES.streams),
     tableName: required(variables, VARIABLES.streamsTableName),
   };
+}
+
+/** Undefined where the deployment keeps no presence. */
+export function presenceOf(variables: Variables): PresenceSettings | undefined {
+  const value = variables[VARIABLES.presence];
+  if (value === undefined || value === '' || value === 'off') return undefined;
+  if (value !== 'on')
+    throw new Error(`the environment variable ${VARIABLES.presence} is ${value}: it has to be on or off`);
+  return { tableName: required(variables, VARIABLES.streamsTableName) };
 }
 
 /** Web pages that may connect. Without the variable those of every site may. */

@@ -16,6 +16,7 @@ export const handler = withMetrics(
     environment: cloud.environment,
     timers,
     liveness,
+    ticks: cloud.ticks,
     deadLetters: runtime.queue(required(process.env, VARIABLES.deadLetterQueueUrl)),
     clock,
     log,

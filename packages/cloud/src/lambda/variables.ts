@@ -4,10 +4,12 @@ export const VARIABLES = {
   tableName: 'APUS_TABLE_NAME',
   /** Connections, sessions and their records: the sweep goes over them every ten minutes. */
   sessionsTableName: 'APUS_SESSIONS_TABLE_NAME',
-  /** The history of streams: nothing goes over it. Not set: there are none. */
+  /** The history of streams, and members of rooms: nothing goes over it. Not set: there are none. */
   streamsTableName: 'APUS_STREAMS_TABLE_NAME',
   /** The streams: JSON, as the list in the file of `apus serve --streams`. Not set: there are none. */
   streams: 'APUS_STREAMS',
+  /** `on`: members of rooms are kept, and backends are told of clients that come and go. Not set: off. */
+  presence: 'APUS_PRESENCE',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',

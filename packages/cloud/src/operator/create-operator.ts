@@ -8,11 +8,12 @@ import {
   type Streams,
 } from '@apus/broker';
 import { type BanEntry, BanEntryError, banEntryOf, DEFAULT_TENANT } from '@apus/identity';
-import type { DynamoBans, DynamoUsers } from '@apus/store-dynamodb';
+import type { DynamoBans, DynamoPresence, DynamoUsers } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
 import { StreamQuestionError } from '../streams/question.ts';
 import { type ClientListing, listClients, oneClient } from './clients.ts';
 import { type Enforced, Enforcement, type EnforcementOptions } from './enforcement.ts';
+import { listMembers, type MemberListing } from './members.ts';
 import { type OperatorRequest, readRequest } from './request.ts';
 import { OperatorRequestError } from './request-error.ts';
 import { answerOfStreams, type StreamsAnswer } from './streams.ts';
@@ -33,6 +34,8 @@ export interface OperatorOptions extends EnforcementOptions {
   readonly sessions: Pick<SessionStore, 'get'>;
   /** @default none */
   readonly streams?: Streams | undefined;
+  /** @default none */
+  readonly presence?: DynamoPresence | undefined;
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
 }
@@ -46,6 +49,7 @@ export type OperatorAnswer =
   | ({ readonly ban: OperatorBan } & Enforced)
   | { readonly unbanned: boolean }
   | { readonly bans: readonly OperatorBan[] }
+  | MemberListing
   | StreamsAnswer
   | UserListing
   | { readonly added: boolean }
@@ -58,7 +62,7 @@ export type Operator = (request: unknown, context: InvocationContext) => Promise
 
 /**
  * The operator's function, invoked with credentials of AWS: lists clients, ends connections, keeps
- * clients out, and reads streams. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
+ * clients out, lists members of rooms, and reads streams. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
  *
  *     {"action": "clients", "username": "anna"}
  *     {"action": "kick", "clientId": "phone"}
@@ -66,6 +70,7 @@ export type Operator = (request: unknown, context: InvocationContext) => Promise
  *     {"action": "revoke", "token": "8f14e45f"}
  *     {"action": "unban", "as": "username", "who": "anna"}
  *     {"action": "bans"}
+ *     {"action": "members", "room": "room-7"}
  *     {"action": "streams"}
  *     {"action": "stream-messages", "name": "chat", "topic": "chat/room-7", "limit": 50, "reverse": true}
  *     {"action": "add-user", "user": {"name": "anna", "password": "scrypt:…", "publish": [], "subscribe": ["#"]}}
@@ -110,6 +115,8 @@ async function answer(
       return { unbanned: await bans.remove(request.ban) };
     case 'bans':
       return { bans: (await bans.all()).map(described) };
+    case 'members':
+      return await listMembers(options.presence, request);
     case 'streams':
     case 'stream-messages':
       return await answerOfStreams(options.streams, options.clock, request);

@@ -1,5 +1,6 @@
 import type { Ban, BanName } from '@apus/broker';
 import { isTenant, readBan, readBanName } from '@apus/identity';
+import type { MembersRequest } from './members.ts';
 import { OperatorRequestError } from './request-error.ts';
 import type { StreamsRequest } from './streams.ts';
 import { readPassword, readUserEntry, type UsersRequest } from './users-request.ts';
@@ -25,11 +26,12 @@ export type OperatorRequest =
   | { readonly action: 'ban'; readonly ban: Ban }
   | { readonly action: 'unban'; readonly ban: BanName }
   | { readonly action: 'bans' }
+  | MembersRequest
   | StreamsRequest
   | UsersRequest;
 
 const ACTIONS =
-  'clients, kick, ban, revoke, unban, bans, streams, stream-messages, users, add-user, set-password and remove-user';
+  'clients, kick, ban, revoke, unban, bans, members, streams, stream-messages, users, add-user, set-password and remove-user';
 
 /** The tenant and the operator, for requests that name none. */
 interface RequestContext {
@@ -67,6 +69,10 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
       return { action, ban: readBanName(fields.as, fields.who, tenant) };
     case 'bans':
       return { action };
+    case 'members': {
+      const room = textOf(fields, 'room') ?? missing('room');
+      return { action, tenant, room, after: textOf(fields, 'after') };
+    }
     case 'streams':
       return { action, tenant };
     case 'stream-messages': {

@@ -48,6 +48,12 @@ export type Finding =
     }
   /** A will that is due, and that no process is publishing. */
   | { readonly what: 'will'; readonly connectionId: ConnectionId; readonly session: SessionName }
+  /** A session that has lost its connection, or has ended, and is still in rooms: its timer or its handler has died. */
+  | {
+      readonly what: 'absent';
+      readonly connectionId: ConnectionId;
+      readonly session: SessionName & { readonly incarnation: string };
+    }
   /** A session of a banned client: the operator's function died, or the session was opened at the same time. */
   | { readonly what: 'banned'; readonly session: SessionName; readonly ban: Ban }
   /** A session that holds subscriptions: it may have ended without their being removed. */
@@ -128,6 +134,7 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   // The process that opened the session last is publishing them, if it lives.
   if (attachedAtMs !== undefined && isOldEnough(attachedAtMs, pass))
     for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
+  findings.push(...absentOf(swept, pass));
   if (connectionId !== undefined) {
     if (attachedAtMs === undefined) return findings;
     if (isOutlived(attachedAtMs, pass)) findings.push(outlived(connectionId, session, attachedAtMs));
@@ -140,6 +147,29 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   else if (willDueAtMs !== undefined && isPast(willDueAtMs, LATE_SECONDS, pass))
     findings.push({ what: 'will', connectionId: lastConnectionId, session });
   return findings;
+}
+
+/** Incarnations that are in rooms without a connection, for longer than their grace. */
+function absentOf(
+  {
+    tenant,
+    clientId,
+    incarnation,
+    lastConnectionId: connectionId,
+    attachedAtMs = 0,
+    detachedAtMs,
+    willDueAtMs = 0,
+    incarnationsWithRooms,
+  }: SweptSession,
+  pass: Pass,
+): readonly Finding[] {
+  const isGone =
+    detachedAtMs !== undefined && isPast(Math.max(detachedAtMs, willDueAtMs), LATE_SECONDS, pass);
+  return incarnationsWithRooms.flatMap((each): Finding[] => {
+    const isAbsent = each === incarnation ? isGone : isPast(attachedAtMs, LATE_SECONDS, pass);
+    if (!isAbsent) return [];
+    return [{ what: 'absent', connectionId, session: { tenant, clientId, incarnation: each } }];
+  });
 }
 
 function judgeQueue(

@@ -22,6 +22,8 @@ export interface SweepCounts {
   sessionsEnded: number;
   /** Wills that were looked at, and published unless another process had done so. */
   wills: number;
+  /** Sessions that have left their rooms. */
+  absent: number;
   /** Sessions of banned clients that were ended. */
   expelled: number;
   /** Ended sessions whose items were removed. */
@@ -37,6 +39,7 @@ export function noSweepCounts(): SweepCounts {
     connectionsStuck: 0,
     sessionsEnded: 0,
     wills: 0,
+    absent: 0,
     expelled: 0,
     debris: 0,
     failed: 0,
@@ -84,6 +87,8 @@ export class SweepRemedies {
         return (outbox) => this.#expire(outbox, finding);
       case 'will':
         return (outbox) => this.#publish(outbox, finding);
+      case 'absent':
+        return (outbox) => this.#leave(outbox, finding);
       case 'banned':
         return (outbox) => this.#expel(outbox, finding, pass);
       default:
@@ -174,6 +179,11 @@ export class SweepRemedies {
   async #expire({ broker }: Outbox, { session, connectionId }: Named<'expired'>): Promise<void> {
     await broker.ring({ kind: 'session-expiry', session: refOf(session), connectionId });
     this.#counts.sessionsEnded += 1;
+  }
+
+  async #leave({ broker }: Outbox, { session, connectionId }: Named<'absent'>): Promise<void> {
+    await broker.ring({ kind: 'presence', session: refOf(session), connectionId });
+    this.#counts.absent += 1;
   }
 
   async #expel(

@@ -6,7 +6,8 @@ import type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
 import type { JobQueue } from '../fan-out/job-queue.ts';
 import { refreshBans } from '../identity/refresh-bans.ts';
 import { inOneEvent } from '../outbox.ts';
-import { decodeTimer, type TimerMessage } from './message.ts';
+import { decodeTimer, type TickMessage, type TimerMessage } from './message.ts';
+import type { RoomTicks } from './room-ticks.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
 /** With less time left no further timer is rung: its effects have to be posted. */
@@ -16,6 +17,8 @@ export interface TimerHandlerOptions {
   readonly environment: Environment;
   readonly timers: SqsTimers;
   readonly liveness: Liveness;
+  /** Where there are rooms. @default a tick is a reminder that has lost its meaning */
+  readonly ticks?: RoomTicks | undefined;
   /** Where messages go that are no timers: the timer queue's own dead-letter queue, which has an alarm. */
   readonly deadLetters: JobQueue;
   readonly clock: Clock;
@@ -54,7 +57,7 @@ async function isHandled(options: TimerHandlerOptions, record: SqsRecord): Promi
   } catch (error) {
     options.log.error('timer-failed', {
       kind: timer?.kind,
-      connectionId: timer?.connectionId,
+      ...(timer?.kind === 'tick' ? { room: timer.room } : { connectionId: timer?.connectionId }),
       error: textOf(error),
     });
     return false;
@@ -71,9 +74,10 @@ async function bury({ deadLetters, log }: TimerHandlerOptions, { messageId, body
   await deadLetters.send([{ body }]);
 }
 
-async function handle(options: TimerHandlerOptions, timer: TimerMessage): Promise<void> {
+async function handle(options: TimerHandlerOptions, timer: TimerMessage | TickMessage): Promise<void> {
   const { environment, timers, liveness, clock } = options;
   if (timer.dueAtMs > clock.now()) return await timers.armAgain(timer);
+  if (timer.kind === 'tick') return await tick(options, timer);
   if (timer.kind === 'connect') return await environment.connectDeadline?.ring(timer.connectionId);
   const { kind } = timer;
   await inOneEvent(environment, (outbox) =>
@@ -81,6 +85,16 @@ async function handle(options: TimerHandlerOptions, timer: TimerMessage): Promis
       ? liveness.check(outbox, timer)
       : outbox.broker.ring({ ...timer, kind, session: sessionOf(timer) }),
   );
+}
+
+/** The changes of a room are told. Where that fails the message comes again, and so do they. */
+async function tick(
+  { environment, ticks }: TimerHandlerOptions,
+  { tenant, room }: TickMessage,
+): Promise<void> {
+  if (ticks === undefined) return;
+  await ticks.disarm(tenant, room);
+  await inOneEvent(environment, (outbox) => outbox.broker.tellRoom(tenant, room));
 }
 
 function sessionOf({ session: { tenant, clientId, incarnation } }: TimerMessage): SessionRef {

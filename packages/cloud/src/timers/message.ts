@@ -33,22 +33,44 @@ export interface TimerMessage {
   readonly dueAtMs: number;
 }
 
+/** The tick of a room, as it waits in the queue. */
+export interface TickMessage {
+  readonly kind: 'tick';
+  readonly tenant: string;
+  readonly room: string;
+  /** In ms since the epoch, by the clock of the process that set it. */
+  readonly dueAtMs: number;
+}
+
+export function encodeTick({ tenant, room, dueAtMs }: Omit<TickMessage, 'kind'>): string {
+  return asXml(JSON.stringify({ v: VERSION, kind: 'tick', tenant, room, dueAtMs }));
+}
+
 export function encodeTimer({ kind, session, connectionId, dueAtMs }: TimerMessage): string {
   const { tenant, clientId, incarnation } = session;
-  const json = JSON.stringify({ v: VERSION, kind, tenant, clientId, incarnation, connectionId, dueAtMs });
+  return asXml(JSON.stringify({ v: VERSION, kind, tenant, clientId, incarnation, connectionId, dueAtMs }));
+}
+
+function asXml(json: string): string {
   return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
 /** Undefined if the text is no timer of a known version: a retry would not change that. */
-export function decodeTimer(body: string): TimerMessage | undefined {
+export function decodeTimer(body: string): TimerMessage | TickMessage | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION) return undefined;
+  if (fields.kind === 'tick') return tickOf(fields);
   const { kind, tenant, clientId, incarnation, connectionId, dueAtMs } = fields;
   if (!isKind(kind)) return undefined;
   if (typeof tenant !== 'string' || typeof clientId !== 'string' || typeof incarnation !== 'string')
     return undefined;
   if (typeof connectionId !== 'string' || typeof dueAtMs !== 'number') return undefined;
   return { kind, session: { tenant, clientId, incarnation }, connectionId, dueAtMs };
+}
+
+function tickOf({ tenant, room, dueAtMs }: Readonly<Record<string, unknown>>): TickMessage | undefined {
+  if (typeof tenant !== 'string' || typeof room !== 'string' || typeof dueAtMs !== 'number') return undefined;
+  return { kind: 'tick', tenant, room, dueAtMs };
 }
 
 function isKind(kind: unknown): kind is TimerKind {

@@ -1,6 +1,6 @@
 import type { Clock, Timer, Timers } from '@apus/broker';
 import type { JobQueue } from '../fan-out/job-queue.ts';
-import { encodeTimer, type TimerMessage } from './message.ts';
+import { encodeTick, encodeTimer, type TickMessage, type TimerMessage } from './message.ts';
 
 /** SQS delays a message of a standard queue by at most a quarter of an hour: a later timer takes several hops. */
 export const HOP_SECONDS_MAX = 900;
@@ -47,16 +47,22 @@ export class SqsTimers implements Timers {
     await this.#send(timer, 0);
   }
 
+  /** The tick of a room. */
+  async armTick(tick: Omit<TickMessage, 'kind'>): Promise<void> {
+    await this.#send({ ...tick, kind: 'tick' }, 0);
+  }
+
   /** For a timer that was received and is not done with. */
-  async armAgain(timer: TimerMessage): Promise<void> {
+  async armAgain(timer: TimerMessage | TickMessage): Promise<void> {
     await this.#send(timer, AGAIN_SECONDS_MIN);
   }
 
   /** Whole seconds, rounded up: a timer rings at its time or after it. */
-  async #send(timer: TimerMessage, secondsMin: number): Promise<void> {
+  async #send(timer: TimerMessage | TickMessage, secondsMin: number): Promise<void> {
     const { queue, clock } = this.#options;
     const left = Math.ceil((timer.dueAtMs - clock.now()) / 1_000);
     const delaySeconds = Math.min(HOP_SECONDS_MAX, Math.max(secondsMin, left));
-    await queue.send([{ body: encodeTimer(timer), delaySeconds }]);
+    const body = timer.kind === 'tick' ? encodeTick(timer) : encodeTimer(timer);
+    await queue.send([{ body, delaySeconds }]);
   }
 }

@@ -131,12 +131,13 @@ function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by
   return isOwn ? 'continue' : 'replace';
 }
 
-/** Its last connection was the one that is to be resumed, and has ended, not long ago. */
+/** Its last connection was the one that is to be resumed, and has ended, not long ago; it is not leaving its rooms. */
 function isResumable({ resumes, identity, nowMs }: OpenSession, item: Item | undefined): boolean {
   const untilMs = Math.max(numberOf(item, 'u') ?? 0, numberOf(item, 'rs') ?? 0);
   return (
     textOf(item, 'i') === resumes?.incarnation &&
     textOf(item, 'l') === resumes?.from &&
+    textOf(item, 'rl') !== resumes?.from &&
     textOf(item, 'y') === identity.name &&
     item?.c === undefined &&
     untilMs > nowMs
@@ -191,13 +192,14 @@ async function write(
       'i = :incarnation',
       'l = :from',
       'attribute_not_exists(c)',
+      '(attribute_not_exists(rl) OR rl <> :from)',
     ],
   }[mode];
   const key = sessionItemKey(tenant, clientId);
   const name = nameValue(key, tenant, clientId);
   const settled = seen === undefined ? NO_WILL : settleWill(seen, tenant);
   const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
-  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs`, {
+  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs, rl`, {
     condition: [...conditions, ...settled.conditions].join(' AND '),
     ...(settled.names !== undefined && { names: settled.names }),
     values: {

@@ -10,6 +10,7 @@ import {
 import type { Will } from '@apus/mqtt';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { WILL_BYTES_MAX } from '../limits.ts';
+import { hasRooms } from '../presence/session-rooms.ts';
 import { ItemTooLargeError } from '../table/errors.ts';
 import type { Key } from '../table/keys.ts';
 import { fromJson, type Item, numberOf, text, textOf, toJson } from '../table/values.ts';
@@ -23,6 +24,7 @@ import { type Opening, SessionSnapshot } from './session-ref.ts';
  * where the key could not hold them whole, `ep` how often it was opened, which fences a CONNECT that is late.
  * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
  * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`.
+ * `rm` and `rl`: its rooms (presence/session-rooms.ts).
  * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the
  * connection whose will that open has left owed.
  */
@@ -152,6 +154,7 @@ export function recordOf(
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,
     resumableUntilMs: when === 'now' ? numberOf(item, 'rs') : undefined,
+    hasRooms: hasRooms(item, incarnation),
   };
 }
 

@@ -146,7 +146,8 @@ export class DynamoSessions implements SessionStore {
    *                                   open: connection := B
    *     remove: fails, it is attached (or, gone again, B was the last)
    *
-   * An item with wills that have been begun, or are owed, stays without an incarnation until TTL comes.
+   * An item with wills that have been begun, or are owed, or with rooms that have not been left, stays without an
+   * incarnation until TTL comes.
    */
   async remove(session: SessionRef, lastConnectionId?: ConnectionId): Promise<boolean> {
     const key = sessionItemKey(session.tenant, session.clientId);
@@ -160,8 +161,9 @@ export class DynamoSessions implements SessionStore {
     };
     const hasNothingBegun = 'attribute_not_exists(wm)';
     const owesNothing = '(attribute_not_exists(ow) OR size(ow) = :zero)';
+    const isInNoRoom = 'attribute_not_exists(rm)';
     const { ok, old, isRetry } = await this.#table.delete(key, {
-      condition: [...mayGo, hasNothingBegun, owesNothing].join(' AND '),
+      condition: [...mayGo, hasNothingBegun, owesNothing, isInNoRoom].join(' AND '),
       values: { ...values, ':zero': number(0) },
       returnsOld: true,
     });

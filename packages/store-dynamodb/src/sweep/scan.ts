@@ -1,4 +1,5 @@
 import type { ConnectionId, Identity } from '@apus/broker';
+import { incarnationsWithRooms } from '../presence/session-rooms.ts';
 import type { Records } from '../queue/records.ts';
 import { HOLDINGS, type HoldingAccount } from '../quotas/quota-holdings.ts';
 import { retainedHolderIn } from '../quotas/retained-holdings.ts';
@@ -53,6 +54,10 @@ export interface SweptSession extends SessionName {
   /** Of the will that the last connection has left. */
   readonly willDueAtMs: number | undefined;
   readonly owedWillsOf: readonly ConnectionId[];
+  /** When its connection ended; undefined while it is there. */
+  readonly detachedAtMs: number | undefined;
+  /** Incarnations that may make members of rooms present. */
+  readonly incarnationsWithRooms: readonly string[];
   /** Where it was asked for, and the session has not been removed. */
   readonly identity: Identity | undefined;
   /** `Attachment.holder` of its connection, under the same condition. */
@@ -133,7 +138,7 @@ const RECORD = 'record';
 const COUNT = 'count';
 
 /** Neither states nor wills of those that are there: 100 bytes of an item. */
-const SESSIONS_PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, hw';
+const SESSIONS_PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, hw, rm';
 const SESSIONS = {
   filter: [
     's IN (:session, :link, :count, :holdings)',
@@ -333,6 +338,8 @@ function sessionOf(item: Item): SweptSession | undefined {
     endsAtMs: sessionEndsAtMs(item),
     willDueAtMs: numberOf(item, 'wd'),
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
+    detachedAtMs: numberOf(item, 'z') || undefined,
+    incarnationsWithRooms: incarnationsWithRooms(item),
     ...settledOf(item),
   };
 }

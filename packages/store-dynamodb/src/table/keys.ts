@@ -47,8 +47,8 @@ export function isInSessionsTable(p: string): boolean {
   return SESSIONS_KINDS.has(p.slice(0, p.indexOf('\0')));
 }
 
-/** Kinds of partitions in the table of streams: the log and the last values of a topic, and the topics of a stream. */
-const STREAMS_KINDS: ReadonlySet<string> = new Set(['L', 'T', 'V']);
+/** Kinds of partitions in the table of streams: the log and the last values of a topic, the topics of a stream, and rooms. */
+const STREAMS_KINDS: ReadonlySet<string> = new Set(['L', 'T', 'V', 'O']);
 
 /** Whether the table of streams has a partition. */
 export function isInStreamsTable(p: string): boolean {
@@ -205,6 +205,31 @@ export const streamTopicKey = (tenant: string, stream: string, topic: string): K
 /** Longest beginning that the sort keys of all topics have which begin with the literal. */
 export const streamTopicPrefix = (literal: string): string =>
   cut(literal, Math.min(literal.length, Math.floor(SORT_KEY_BYTES_MAX / 3)));
+
+/** Sort keys of a room's members, and of the notes on those that have changed, begin so. */
+export const PRESENCE_MEMBERS = '=';
+export const PRESENCE_NOTES = '!';
+
+export const presenceRoomKey = (tenant: string, room: string): Key => ({
+  p: partition('O', tenant, room),
+  s: '#',
+});
+
+interface RoomMember {
+  readonly tenant: string;
+  readonly room: string;
+  readonly member: string;
+}
+
+export const presenceMemberKey = ({ tenant, room, member }: RoomMember): Key => ({
+  p: presenceRoomKey(tenant, room).p,
+  s: PRESENCE_MEMBERS + fit(member, SORT_KEY_BYTES_MAX),
+});
+
+export const presenceNoteKey = ({ tenant, room, member }: RoomMember): Key => ({
+  p: presenceRoomKey(tenant, room).p,
+  s: PRESENCE_NOTES + fit(member, SORT_KEY_BYTES_MAX),
+});
 
 /** The account of a quota's holder: an identity and a client of the same name are two. */
 export const quotaAccountKey = (account: {

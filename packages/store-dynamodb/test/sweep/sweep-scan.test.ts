@@ -92,6 +92,7 @@ await withService((service) => {
         endsAtMs: undefined,
         willDueAtMs: undefined,
         owedWillsOf: ['c:1'],
+        incarnationsWithRooms: [],
       });
       await stores.sessions.detach({
         session,

@@ -1,0 +1,52 @@
+import type { Context } from './context.ts';
+import { deliver } from './deliver.ts';
+import { type Flow, waitFor } from './flow.ts';
+import type { Message } from './message.ts';
+import type { FanOut, MatchedFilter, WideFilter } from './ports/index.ts';
+import { route } from './route.ts';
+
+/** Those of the filters whose other subscribers stand in shards. */
+export function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
+  const wide: WideFilter[] = [];
+  for (const { topicFilter, shards = 0, isBehind = false } of matched) {
+    if (shards > 0) wide.push({ tenant, topicFilter, shards, isBehind });
+  }
+  return wide;
+}
+
+/** False where the workers are too far behind: then nothing was handed over. */
+export function* fanOut(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
+  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide));
+  if (!isTaken) logBacklog(context, message);
+  return isTaken;
+}
+
+export function* hasRoom(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
+  const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide));
+  if (!isRoom) logBacklog(context, message);
+  return isRoom;
+}
+
+export function fanOutOf({ ports: { fanOut } }: Context): FanOut {
+  if (fanOut === undefined) throw new Error('the store leaves shards to workers, and there is no FanOut');
+  return fanOut;
+}
+
+/** Sends a message of the broker's own. False where workers are too far behind: then no subscriber gets it. */
+export function* sendToAll(
+  context: Context,
+  tenant: string,
+  message: Message,
+  matched: readonly MatchedFilter[],
+): Flow<boolean> {
+  const wide = wideFilters(tenant, matched);
+  // The subscribers of a match are valid until a port is waited for.
+  const deliveries = route(context, message, matched);
+  if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return false;
+  if (deliveries.length > 0) yield* deliver(context, message, deliveries);
+  return true;
+}
+
+function logBacklog({ ports: { log } }: Context, { topic, id }: Message): void {
+  log.warn('fan-out-backlog-full', { topic, messageId: id });
+}
