@@ -83,6 +83,7 @@ export function functionsOf(environment: Environment, services: Services, option
         tableName: services.tableName ?? STREAMS_TABLE,
       },
     }),
+    ...(options.presence === true && { presence: { tableName: services.tableName ?? STREAMS_TABLE } }),
     stores: {
       ...services.stores,
       ...options.alterations?.stores,
@@ -121,6 +122,7 @@ export function functionsOf(environment: Environment, services: Services, option
         environment: cloud.environment,
         timers,
         liveness,
+        ticks: cloud.ticks,
         deadLetters,
         clock,
         log,
@@ -145,6 +147,7 @@ export function functionsOf(environment: Environment, services: Services, option
         bans: stores.bans,
         users: stores.users,
         streams: cloud.streams,
+        presence: cloud.presence,
         clock,
         sleep,
         log,

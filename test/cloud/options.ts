@@ -46,6 +46,8 @@ export interface CloudWorldOptions {
   readonly cutAfterMs?: number;
   /** As `apus serve --streams` has them. @default none */
   readonly streams?: readonly GivenStream[];
+  /** Members of rooms are kept. @default false */
+  readonly presence?: boolean;
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;

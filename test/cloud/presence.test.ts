@@ -1,0 +1,309 @@
+import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
+import type { IClientOptions } from 'mqtt';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { VirtualTime } from '../faults/virtual-time.ts';
+import type { CloudWorldOptions } from './options.ts';
+import { Program } from './program.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+/** A machine that is busy may take its time; in virtual time it takes none. */
+const TIMEOUT_MS = 300_000;
+
+/** Of a lost member, and the whole seconds and hops of a queue. */
+const AFTER_GRACE_SECONDS = 8;
+
+let time: VirtualTime;
+let world: InProcessWorld;
+const programs: Program[] = [];
+
+beforeEach(() => {
+  time = new VirtualTime(9);
+});
+afterEach(async () => {
+  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
+  await time.advance(1_000);
+  world.stop();
+  time.restore();
+  expect(world.failures).toEqual([]);
+});
+
+async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
+  world = await time.during(startCloudInProcess({ seed: 9, presence: true, ...options }));
+}
+
+const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+
+async function program(name: string, options: IClientOptions = {}): Promise<Program> {
+  const made = new Program(world.emulator, name, options);
+  programs.push(made);
+  await seconds(1);
+  expect(made.noticed).toEqual(['connect']);
+  return made;
+}
+
+/** The reason code of the acknowledgement. */
+async function publish({ mqtt }: Program, topic: string, payload: string): Promise<number> {
+  const refused = (error: unknown) => (error as { code?: number }).code ?? -1;
+  return await time.during(
+    mqtt.publishAsync(topic, payload, { qos: 1 }).then(() => 0, refused),
+  );
+}
+
+const enter = async (each: Program, member: string, data = 'here', room = 'hall') =>
+  await publish(each, `$presence/${room}/${member}`, data);
+
+/** Granted, or refused. */
+async function subscribe({ mqtt }: Program, filter: string, rh: 0 | 1 | 2 = 0): Promise<number> {
+  const granted = mqtt.subscribeAsync({ [filter]: { qos: 1, rh } }).then(
+    ([one]) => one?.qos ?? -1,
+    () => 0x80,
+  );
+  return await time.during(granted);
+}
+
+/** What has come since the last look: `ann=here`, `ann=` for one that has left. */
+function heard(watcher: Program): string[] {
+  return watcher.received.splice(0).map((each) => {
+    const [topic = '', ...payload] = each.split(' ');
+    return `${topic.split('/').slice(2).join('/') || topic}=${payload.join(' ')}`;
+  });
+}
+
+async function watching(filter = '$presence/hall/+', name = 'watcher'): Promise<Program> {
+  const watcher = await program(name);
+  expect(await subscribe(watcher, filter)).toBeLessThanOrEqual(1);
+  await seconds(1);
+  return watcher;
+}
+
+describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
+  it('is given to a newcomer, and its changes are told', async () => {
+    await start();
+    const [ann, bob] = [await program('ann'), await program('bob')];
+    expect(await enter(ann, 'ann')).toBe(0);
+    const watcher = await watching();
+    expect(heard(watcher)).toEqual(['ann=here']);
+    await enter(bob, 'bob');
+    await enter(ann, 'ann', 'typing');
+    await enter(ann, 'ann', 'typing');
+    await enter(bob, 'bob', '');
+    await seconds(1);
+    expect(heard(watcher)).toEqual(['bob=here', 'ann=typing', 'bob=']);
+  });
+
+  it('is left at DISCONNECT at once, and the others stay', async () => {
+    await start();
+    const watcher = await watching();
+    const [ann, bob] = [await program('ann'), await program('bob')];
+    for (const room of ['hall', 'bar']) await enter(ann, 'ann', 'here', room);
+    await enter(bob, 'bob');
+    heard(watcher);
+    ann.mqtt.end();
+    await seconds(2);
+    expect(heard(watcher)).toEqual(['ann=']);
+    expect(heard(await watching('$presence/+/+'.replace('+', 'hall'), 'other'))).toEqual(['bob=here']);
+    expect(heard(await watching('$presence/bar/+', 'third'))).toEqual([]);
+  });
+
+  it('is left by a client that is lost, after the grace and once', async () => {
+    await start({ resumeSeconds: 0 });
+    const watcher = await watching();
+    const ann = await program('ann', { reconnectPeriod: 0 });
+    await enter(ann, 'ann');
+    heard(watcher);
+    world.emulator.cutConnection(ann.connectionId);
+    await seconds(4);
+    expect(heard(watcher)).toEqual([]);
+    await seconds(AFTER_GRACE_SECONDS);
+    expect(heard(watcher)).toEqual(['ann=']);
+    await seconds(1_500);
+    expect(heard(watcher)).toEqual([]);
+  });
+
+  it('does not notice that a client is resumed, moved, or back in another session and says so', async () => {
+    await start();
+    const watcher = await watching();
+    const ann = await program('ann');
+    const bob = await program('bob', { reconnectPeriod: 0 });
+    await enter(ann, 'ann');
+    await enter(bob, 'bob');
+    heard(watcher);
+    world.emulator.cutConnection(ann.connectionId);
+    const again = await program('bob');
+    await enter(again, 'bob');
+    await seconds(60);
+    expect(ann.told('resumed')).toBe(1);
+    expect(heard(watcher).filter((each) => each.endsWith('='))).toEqual([]);
+    expect(heard(await watching('$presence/hall/+', 'other')).sort()).toEqual(['ann=here', 'bob=here']);
+  });
+
+  it('lets a client that is back too late connect anew, whose rooms it has left', async () => {
+    await start();
+    const watcher = await watching();
+    const ann = await program('ann');
+    await enter(ann, 'ann');
+    heard(watcher);
+    ann.isOffline = true;
+    world.emulator.cutConnection(ann.connectionId);
+    await seconds(20);
+    expect(heard(watcher)).toEqual(['ann=']);
+    ann.isOffline = false;
+    await seconds(180);
+    expect(ann.told('resumed')).toBe(0);
+    expect(ann.noticed.filter((each) => each === 'connect')).toHaveLength(2);
+    expect(await enter(ann, 'ann')).toBe(0);
+    await seconds(1);
+    expect(heard(watcher)).toEqual(['ann=here']);
+  });
+
+  it('keeps a member until the last of its clients has gone', async () => {
+    await start();
+    const watcher = await watching();
+    const [phone, tab] = [await program('phone'), await program('tab')];
+    await enter(phone, 'ann', 'phone');
+    await enter(tab, 'ann', 'tab');
+    expect(heard(watcher)).toEqual(['ann=phone', 'ann=tab']);
+    phone.mqtt.end();
+    await seconds(2);
+    expect(heard(watcher)).toEqual([]);
+    tab.mqtt.end();
+    await seconds(2);
+    expect(heard(watcher)).toEqual(['ann=']);
+  });
+
+  it('is left by a client whose $disconnect never comes, when its connection is found dead', async () => {
+    await start();
+    const watcher = await watching();
+    const ann = await program('ann', { reconnectPeriod: 0, keepalive: 0 });
+    await enter(ann, 'ann');
+    heard(watcher);
+    ann.isOffline = true;
+    world.emulator.loseConnection(ann.connectionId, true);
+    await seconds(30 * 60);
+    expect(heard(watcher)).toEqual(['ann=']);
+  });
+
+  it('tells its number within a second or two', async () => {
+    await start();
+    const watcher = await watching('$occupancy/hall');
+    expect(heard(watcher)).toEqual(['$occupancy/hall=0']);
+    const [ann, bob] = [await program('ann'), await program('bob')];
+    await enter(ann, 'ann');
+    await enter(bob, 'bob');
+    await seconds(3);
+    expect(heard(watcher).at(-1)).toBe('$occupancy/hall=2');
+    bob.mqtt.end();
+    await seconds(4);
+    expect(heard(watcher)).toEqual(['$occupancy/hall=1']);
+  });
+
+  it('is told in ticks, folded, where more than a hundred watch it', async () => {
+    await start();
+    const watchers: Program[] = [];
+    for (let index = 0; index < 101; index += 1)
+      watchers.push(await watching('$presence/hall/+', `watcher-${index}`));
+    const [ann, bob, cy] = [await program('ann'), await program('bob'), await program('cy')];
+    await enter(cy, 'cy');
+    await seconds(4);
+    for (const each of watchers) expect(heard(each)).toEqual(['cy=here']);
+    await Promise.all([
+      enter(ann, 'ann', '1').then(() => enter(ann, 'ann', '2')),
+      enter(bob, 'bob').then(() => enter(bob, 'bob', '')),
+    ]);
+    expect(watchers.flatMap(heard)).toEqual([]);
+    await seconds(4);
+    for (const each of watchers) expect(heard(each)).toEqual(['ann=2']);
+    cy.mqtt.end();
+    await seconds(4);
+    for (const each of watchers) expect(heard(each)).toEqual(['cy=']);
+    await seconds(60);
+    expect(watchers.flatMap(heard)).toEqual([]);
+  });
+
+  it('is listed to the operator', async () => {
+    await start();
+    const ann = await program('ann-phone');
+    await enter(ann, 'ann', 'typing');
+    const listed = await time.during(world.operate({ action: 'members', room: 'hall' }));
+    expect(listed).toMatchObject({
+      members: [
+        { member: 'ann', payload: Buffer.from('typing').toString('base64'), clientids: ['ann-phone'] },
+      ],
+    });
+  });
+
+  it('tells backends of clients that come and go', async () => {
+    await start();
+    const backend = await program('backend');
+    await subscribe(backend, '$SYS/brokers/+/clients/+/+');
+    const ann = await program('ann');
+    await seconds(1);
+    ann.mqtt.end();
+    await seconds(2);
+    const told = backend.received.map((each) => each.slice(0, each.indexOf(' ')));
+    expect(told).toEqual([
+      '$SYS/brokers/apus/clients/ann/connected',
+      '$SYS/brokers/apus/clients/ann/disconnected',
+    ]);
+    expect(JSON.parse(backend.received[1]?.split(' ').slice(1).join(' ') ?? '')).toMatchObject({
+      clientid: 'ann',
+      reason: 'normal',
+    });
+  });
+});
+
+describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
+  it('takes a client into sixteen rooms, and tells it why not into more', async () => {
+    await start();
+    const greedy = await program('greedy');
+    const codes: number[] = [];
+    for (let index = 0; index < 20; index += 1)
+      codes.push(await enter(greedy, 'me', 'here', `room-${index}`));
+    expect(codes).toEqual([...Array(16).fill(0), ...Array(4).fill(0x97)]);
+  });
+
+  it('refuses names with wildcards and levels, and a filter over all rooms that wants their members', async () => {
+    await start();
+    const mallory = await program('mallory');
+    for (const topic of ['$presence/hall', '$presence/hall/a/b', '$presence//ann', '$presence/hall/'])
+      expect(await publish(mallory, topic, 'here')).toBe(0x90);
+    for (const filter of ['$presence/#', '$presence/+/ann', '$presence/+/+'])
+      expect([await subscribe(mallory, filter), await subscribe(mallory, filter, 2)]).toEqual([0x80, 1]);
+  });
+
+  it('lets no client be another, or make another leave', async () => {
+    const rules = rulesOfLists(['$presence/+/%c'], ['$presence/+/+']);
+    await start({
+      authenticator: { authenticate: ({ clientId }) => ({ tenant: 'default', name: clientId, rules }) },
+      authorizer: rulesAuthorizer,
+    });
+    const watcher = await watching();
+    const [ann, mallory] = [await program('ann'), await program('mallory')];
+    await enter(ann, 'ann');
+    expect([await enter(mallory, 'ann', 'forged'), await enter(mallory, 'ann', '')]).toEqual([0x87, 0x87]);
+    expect(heard(watcher)).toEqual(['ann=here']);
+  });
+
+  it('has one state after a loop of joins and leaves', async () => {
+    await start();
+    const watcher = await watching();
+    const loop = await program('loop');
+    for (let round = 0; round < 30; round += 1) await enter(loop, 'me', round % 2 === 0 ? 'here' : '');
+    await seconds(2);
+    expect(heard(watcher)).toHaveLength(30);
+    expect(heard(await watching('$presence/hall/+', 'other'))).toEqual([]);
+    expect(await enter(loop, 'me')).toBe(0);
+  });
+});
+
+describe('a deployment without presence', { timeout: TIMEOUT_MS }, () => {
+  it('refuses it, with a reason', async () => {
+    await start({ presence: false });
+    const ann = await program('ann');
+    expect(await enter(ann, 'ann')).toBe(0x90);
+    expect(await subscribe(ann, '$presence/hall/+')).toBe(0x80);
+    expect(await time.during(world.operate({ action: 'members', room: 'hall' }))).toEqual({
+      error: 'This deployment keeps no presence: deploy it with `presence`.',
+    });
+  });
+});
