@@ -44,7 +44,7 @@ export class ApusBroker extends Construct {
   readonly table: BrokerTable;
   /** Connections and sessions. */
   readonly sessionsTable: BrokerTable;
-  /** The history of streams; undefined where none is declared. */
+  /** The history of streams, and members of rooms; undefined where there are neither. */
   readonly streamsTable: BrokerTable | undefined;
   /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
   readonly tokenSecret: ISecret | Secret | undefined;
@@ -58,7 +58,7 @@ export class ApusBroker extends Construct {
   readonly breaker: IFunction | undefined;
   /** The output `DashboardUrl` of `ApusStack` is its address; undefined with `dashboard: false`. */
   readonly dashboard: Dashboard | undefined;
-  /** Lists, kicks and bans clients, and reads streams: invoked by `apus`, or with JSON (docs/runbook.md). */
+  /** Lists, kicks and bans clients, lists members of rooms, and reads streams: invoked by `apus`, or with JSON (docs/runbook.md). */
   readonly operator: IFunction;
   /** Where a name of one's own has to point, when its zone is kept elsewhere. */
   readonly domainTarget: string | undefined;
@@ -233,6 +233,7 @@ export class ApusBroker extends Construct {
       ...props.table,
       maximum: tableMaximumOf(props),
       hasStreams: (props.streams ?? []).length > 0,
+      hasPresence: props.presence === true,
       removalPolicy: removalPolicyOf(props),
       ...(encryptionKey !== undefined && { encryptionKey }),
     });

@@ -106,6 +106,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     authentication: authenticationOf(scope, settings),
     identity: jsonIn<IdentityProps>(settings, 'identity'),
     streams: streamsIn(settings),
+    presence: settings.switch('presence'),
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,

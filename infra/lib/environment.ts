@@ -17,8 +17,11 @@ export function sharedEnvironment(
     [VARIABLES.sessionsTableName]: state.sessionsTable.tableName,
     ...(state.streamsTable !== undefined && {
       [VARIABLES.streamsTableName]: state.streamsTable.tableName,
+    }),
+    ...((props.streams ?? []).length > 0 && {
       [VARIABLES.streams]: streamsVariable(props.streams ?? []),
     }),
+    ...(props.presence === true && { [VARIABLES.presence]: 'on' }),
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,
     [VARIABLES.timerQueueUrl]: timers.queue.queueUrl,
     [VARIABLES.managementEndpoint]: api.managementEndpoint,

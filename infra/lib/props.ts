@@ -133,6 +133,14 @@ export interface ApusBrokerProps {
    */
   readonly streams?: readonly GivenStream[];
 
+  /**
+   * Keeps members of rooms (docs/presence.md), in the table of streams, and tells backends of clients that come and go.
+   * Each CONNECT and each end of a connection then looks for such backends.
+   *
+   * @default false: `$presence/…` is refused
+   */
+  readonly presence?: boolean;
+
   /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
   readonly limits?: Partial<BrokerLimits>;
 

@@ -86,6 +86,10 @@ export const SETTINGS = {
     value: 'FILE',
     help: 'Topics whose history is kept: JSON, as apus serve --streams takes it (docs/streams.md).',
   },
+  presence: {
+    kind: 'switch',
+    help: 'Members of rooms are kept, and backends are told of clients that come and go (docs/presence.md).',
+  },
   jwksUrl: {
     kind: 'text',
     value: 'URL',

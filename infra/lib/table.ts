@@ -31,12 +31,17 @@ const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'D
 /** Of those, what the history of streams needs: it is appended to, read, and left to TTL. */
 const STREAMS_ACTIONS = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
 
+/** What rooms need in the same table beside that: members leave, and ticks look for those that have changed. */
+const PRESENCE_ACTIONS = ['BatchGetItem', 'DeleteItem'];
+
 export interface StateTableProps extends TableProps {
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey?: IKey;
   readonly maximum: TableMaximum;
   /** Streams are declared. */
   readonly hasStreams: boolean;
+  /** Members of rooms are kept. */
+  readonly hasPresence: boolean;
 }
 
 /**
@@ -48,8 +53,9 @@ export class StateTables {
   readonly table: BrokerTable;
   /** Connections, sessions and records: the sweep scans it every ten minutes, and is billed by what it reads. */
   readonly sessionsTable: BrokerTable;
-  /** The history of streams, where some are declared: nothing goes over it, TTL alone empties it. */
+  /** The history of streams, and members of rooms, where there are any: nothing goes over it, TTL alone empties it. */
   readonly streamsTable: BrokerTable | undefined;
+  readonly #streamsActions: readonly string[];
   readonly #key: IKey | undefined;
 
   constructor(scope: Construct, props: StateTableProps) {
@@ -57,9 +63,12 @@ export class StateTables {
     const { adopt } = props;
     this.table = tableOf(scope, 'Table', TABLE_TAG.messages, adopt?.tableName, props);
     this.sessionsTable = tableOf(scope, 'SessionsTable', TABLE_TAG.sessions, adopt?.sessionsTableName, props);
-    this.streamsTable = props.hasStreams
-      ? tableOf(scope, 'StreamsTable', TABLE_TAG.streams, adopt?.streamsTableName, props)
-      : undefined;
+    const { hasStreams, hasPresence } = props;
+    this.streamsTable =
+      hasStreams || hasPresence
+        ? tableOf(scope, 'StreamsTable', TABLE_TAG.streams, adopt?.streamsTableName, props)
+        : undefined;
+    this.#streamsActions = [...STREAMS_ACTIONS, ...(hasPresence ? PRESENCE_ACTIONS : [])];
   }
 
   get #all(): readonly BrokerTable[] {
@@ -73,7 +82,7 @@ export class StateTables {
 
   grantUse(grantee: IGrantable): void {
     for (const table of this.#all) table.grant(grantee, ...ACTIONS.map((action) => `dynamodb:${action}`));
-    this.streamsTable?.grant(grantee, ...STREAMS_ACTIONS.map((action) => `dynamodb:${action}`));
+    this.streamsTable?.grant(grantee, ...this.#streamsActions.map((action) => `dynamodb:${action}`));
     this.#key?.grantEncryptDecrypt(grantee);
   }
 

@@ -62,6 +62,30 @@ describe('a broker with streams', () => {
   });
 });
 
+describe('a broker with presence', () => {
+  const { template } = synthBroker({ presence: true });
+
+  it.each(['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator'])(
+    '%s knows it, and may take members out of the table',
+    (id) => {
+      const { APUS_PRESENCE, APUS_STREAMS, APUS_STREAMS_TABLE_NAME } = variablesOf(template, `Broker${id}`);
+      expect([APUS_PRESENCE, APUS_STREAMS]).toEqual(['on', undefined]);
+      expect(APUS_STREAMS_TABLE_NAME).toEqual({ Ref: expect.stringMatching(/^BrokerStreamsTable/) });
+      const allowed = permissionsOf(template, `Broker${id}Role`).filter((each) =>
+        each.endsWith('{BrokerStreamsTable}'),
+      );
+      const actions = ['BatchGetItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem'];
+      expect(allowed).toEqual(actions.map((action) => `dynamodb:${action} {BrokerStreamsTable}`));
+    },
+  );
+
+  it('is asked for by a flag of the deployment', () => {
+    const variables = variablesOf(synthApp({ presence: 'true' }), 'BrokerGateway');
+    expect(variables.APUS_PRESENCE).toBe('on');
+    expect(variablesOf(synthApp({}), 'BrokerGateway').APUS_PRESENCE).toBeUndefined();
+  });
+});
+
 it.each([
   [[{ name: 'a/b', topicFilter: 'a' }], /name has 1 to 64/],
   [[...STREAMS, { name: 'all', topicFilter: '#' }], /topics in common/],
