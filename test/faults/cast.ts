@@ -23,7 +23,7 @@ export const BRIEF_MS = 2_000;
 export const AUTHENTICATOR: Authenticator = {
   authenticate: ({ clientId, username: name = clientId }) => {
     const own = [`open/${clientId}/#`];
-    const filters = name.startsWith('intruder') ? own : ['#'];
+    const filters = name.startsWith('intruder') ? own : ['#', '$presence/#'];
     return {
       tenant: 'default',
       name,

@@ -5,7 +5,7 @@ import { seededRandom } from './draws.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { DEFAULT_SIZE, type History, type HistoryOptions, play } from './play.ts';
 import type { Patience, StageWorld } from './stage.ts';
-import { isAged } from './steps.ts';
+import { hasRoom, isAged } from './steps.ts';
 import { STREAMS } from './stream-readers.ts';
 import type { Trace } from './trace.ts';
 import { traceFrame } from './trace-world.ts';
@@ -71,6 +71,7 @@ async function startWorld(
     connectionSeconds: () =>
       plan.isOver || isAged(seed, size) ? CONNECTION_SECONDS_MAX : CONNECTION_SECONDS,
     streams: STREAMS,
+    presence: hasRoom(seed, size),
     workerSeconds: WORKER_SECONDS,
     workerLimits: { attemptsMax: WORKER_ATTEMPTS_MAX },
     random: seededRandom(seed),

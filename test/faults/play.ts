@@ -5,8 +5,9 @@ import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.
 import { GapLedger } from './gap-ledger.ts';
 import { Guests } from './guests.ts';
 import { Ledger, type Problem } from './ledger.ts';
+import { Rooms } from './rooms.ts';
 import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
-import { activeMs, type Size, type Step, stepsOf } from './steps.ts';
+import { activeMs, hasRoom, type Size, type Step, stepsOf } from './steps.ts';
 import { PublishedToStreams } from './stream-ledger.ts';
 import { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
@@ -88,10 +89,10 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     wrong: (what, about) => problems.push({ what, about }),
   };
   const world = await time.during(open(plan, trace));
-  const stage = setUp(world, size, books);
-  const { cast, guests, readers } = stage;
+  const stage = setUp(world, seed, size, books);
+  const { cast, guests, readers, rooms } = stage;
   await time.during(subscribeAll(cast));
-  await time.during(readersBegin(readers));
+  await time.during(begin(readers, rooms));
   plan.isActive = true;
   for (const step of steps) setTimeout(() => perform(step, stage), step.atMs);
   await time.advance(activeMs(seed, size));
@@ -101,7 +102,14 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   // While they are connected: nothing is promised to a guest whose connection is over.
   problems.push(...(await problemsOf(stage)));
   const counts = countsOf(stage, plan);
-  for (const client of [...cast.all, cast.watcher, cast.listener, ...guests.clients, ...readers.clients])
+  for (const client of [
+    ...cast.all,
+    cast.watcher,
+    cast.listener,
+    ...guests.clients,
+    ...readers.clients,
+    ...rooms.clients,
+  ])
     client.stop();
   await time.advance(1_000);
   await world.stop();
@@ -119,20 +127,21 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   };
 }
 
-function setUp(world: StageWorld, size: Size, books: Books): Stage {
+function setUp(world: StageWorld, seed: number, size: Size, books: Books): Stage {
   const published = new PublishedNumbers(size, books.ledger);
   const cast = castOf(world.emulator, size, books);
   const guests = new Guests(world.emulator, books, published);
   const readers = new StreamReaders(world.emulator, books);
-  return { world, cast, guests, readers, books, published };
+  const rooms = new Rooms(world.emulator, books, hasRoom(seed, size));
+  return { world, cast, guests, readers, rooms, books, published };
 }
 
 /** Readers that stay have begun before the first fault. */
-async function readersBegin(readers: StreamReaders): Promise<void> {
-  while (!readers.hasBegun) await new Promise((resolve) => setTimeout(resolve, 10));
+async function begin(readers: StreamReaders, rooms: Rooms): Promise<void> {
+  while (!readers.hasBegun || !rooms.hasBegun) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-async function problemsOf({ world, books, guests, readers }: Stage): Promise<Problem[]> {
+async function problemsOf({ world, books, guests, readers, rooms }: Stage): Promise<Problem[]> {
   const dead = await world.deadLetters();
   return [
     ...books.ledger.problems,
@@ -140,12 +149,13 @@ async function problemsOf({ world, books, guests, readers }: Stage): Promise<Pro
     ...books.gaps.problems((topic) => books.ledger.acknowledgedOf(topic)),
     ...guests.problems,
     ...readers.problems,
+    ...rooms.problems,
     ...(dead > 0 ? [{ what: `${dead} dead letters`, about: '' }] : []),
   ];
 }
 
 function countsOf(
-  { books, world, guests, readers, cast }: Stage,
+  { books, world, guests, readers, rooms, cast }: Stage,
   { struck }: FaultPlan,
 ): Record<string, number> {
   const { events } = world.emulator.counters.snapshot();
@@ -154,6 +164,8 @@ function countsOf(
     wills: books.wills.counts.owed,
     probes: guests.owedProbes,
     readers: readers.all.length,
+    /** Changes of members, but for those that come and go with connections. */
+    said: rooms.said,
     /** SUBACKs that said that something is missing. */
     gapsTold: readers.gaps,
     /** Which the gateway cut at two hours. */

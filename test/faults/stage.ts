@@ -2,6 +2,7 @@ import type { InProcessEmulator } from '@apus/emulator';
 import { type Books, type Cast, ownTopic } from './cast.ts';
 import type { Guests, Published } from './guests.ts';
 import type { Ledger } from './ledger.ts';
+import type { Rooms } from './rooms.ts';
 import { type Size, STATE_FILTERS, type Step } from './steps.ts';
 import type { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
@@ -25,6 +26,7 @@ export interface Stage {
   readonly cast: Cast;
   readonly guests: Guests;
   readonly readers: StreamReaders;
+  readonly rooms: Rooms;
   readonly books: Books;
   readonly published: PublishedNumbers;
 }
@@ -63,7 +65,7 @@ export class PublishedNumbers implements Published {
   }
 }
 
-export function perform(step: Step, { world, cast, guests, readers, books, published }: Stage): void {
+export function perform(step: Step, { world, cast, guests, readers, rooms, books, published }: Stage): void {
   switch (step.kind) {
     case 'append': {
       const { topic, qos } = step;
@@ -80,6 +82,15 @@ export function perform(step: Step, { world, cast, guests, readers, books, publi
       break;
     case 'newcomer':
       readers.newcomer(step.topic, step.rewind);
+      break;
+    case 'say':
+      rooms.say(step.dweller, step.isThere);
+      break;
+    case 'end-dweller':
+      rooms.endDweller(step.dweller, step.how, step.awayMs);
+      break;
+    case 'end-watcher':
+      rooms.endWatcher(step.watcher, step.how);
       break;
     case 'new-epoch':
       if (world.newEpoch !== undefined)
@@ -136,7 +147,7 @@ export function perform(step: Step, { world, cast, guests, readers, books, publi
 /** Until everything that was promised is there; and a while longer, in which nothing may come again. */
 export async function settle(
   time: HistoryTime,
-  { cast, guests, readers, books }: Stage,
+  { cast, guests, readers, rooms, books }: Stage,
   { quietMsMax, aftermathMs, lookEveryMs }: Patience,
 ): Promise<void> {
   const endsAtMs = time.nowMs + quietMsMax;
@@ -144,6 +155,7 @@ export async function settle(
     books.ledger.missing.length > 0 ||
     books.wills.missing.length > 0 ||
     readers.isWaiting ||
+    rooms.isWaiting ||
     cast.all.some((client) => client.hasUnsent || !client.mqtt.connected);
   do await time.advance(lookEveryMs);
   while (isOpen() && time.nowMs < endsAtMs);
@@ -152,5 +164,7 @@ export async function settle(
   guests.probe(STATE_FILTERS[0]);
   guests.askProbes();
   readers.askNewcomers();
+  rooms.farewell();
   await time.advance(aftermathMs);
+  rooms.farewellIsOver();
 }

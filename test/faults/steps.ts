@@ -62,6 +62,10 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'newcomer'; readonly topic: StreamTopic; readonly rewind: number | undefined }
   /** The owner ends the epoch of a topic. */
   | { readonly kind: 'new-epoch'; readonly topic: StreamTopic }
+  /** Of one of the members of the room: new data, or an empty payload. */
+  | { readonly kind: 'say'; readonly dweller: number; readonly isThere: boolean }
+  | { readonly kind: 'end-dweller'; readonly dweller: number; readonly how: End; readonly awayMs: number }
+  | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'goodbye'> }
 );
 
 export interface Size {
@@ -75,6 +79,8 @@ export interface Size {
    * gateway cuts them for their age. @default at every tenth seed
    */
   readonly ages?: boolean;
+  /** Whether there is a room with members and watchers. @default at every second seed */
+  readonly hasRoom?: boolean;
 }
 
 /** At this age the gateway cuts a connection. */
@@ -83,6 +89,7 @@ const AGE_MS = 2 * 60 * 60_000;
 const BEFORE_AGE_MS = 6_000;
 const AFTER_AGE_MS = 2_000;
 const AGES_EVERY_SEEDS = 10;
+const ROOM_EVERY_SEEDS = 2;
 
 /** All match `state/{publisher}/a/b`, each in a shape of its own. */
 export const STATE_FILTERS = [
@@ -121,6 +128,16 @@ const APPEND_EVERY_MS = 150;
 const END_READER_EVERY_MS = 1_000;
 const NEWCOMER_EVERY_MS = 2_000;
 const NEW_EPOCH_EVERY_MS = 6_000;
+const SAY_EVERY_MS = 500;
+const END_DWELLER_EVERY_MS = 1_200;
+const END_WATCHER_EVERY_MS = 2_500;
+/** Of rooms.ts, where one more stays. */
+const DWELLERS_THAT_ACT = 4;
+const ROOM_WATCHERS = 2;
+
+export function hasRoom(seed: number, { hasRoom = seed % ROOM_EVERY_SEEDS === 1 }: Size): boolean {
+  return hasRoom;
+}
 
 export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
   return ages;
@@ -135,7 +152,7 @@ export function activeMs(seed: number, size: Size): number {
 
 /** What happens in the history of a seed. */
 export function stepsOf(seed: number, size: Size): Step[] {
-  const steps = [...drawnSteps(seed, size), ...streamSteps(seed, size)].sort(
+  const steps = [...drawnSteps(seed, size), ...streamSteps(seed, size), ...roomSteps(seed, size)].sort(
     (one, other) => one.atMs - other.atMs,
   );
   if (!isAged(seed, size)) return steps;
@@ -191,6 +208,30 @@ function streamSteps(seed: number, size: Size): Step[] {
     rewind: random() < 0.5 ? undefined : 1 + Math.floor(random() * 10),
   }));
   every(NEW_EPOCH_EVERY_MS, (atMs) => ({ kind: 'new-epoch', atMs, topic: oneOf(random, STREAM_TOPICS) }));
+  return steps;
+}
+
+function roomSteps(seed: number, size: Size): Step[] {
+  if (!hasRoom(seed, size)) return [];
+  const random = seededRandom(seed ^ 0x40_03_75);
+  const steps: Step[] = [];
+  const every = drawing(random, size, steps);
+  const dweller = () => Math.floor(random() * DWELLERS_THAT_ACT);
+  every(SAY_EVERY_MS, (atMs) => ({ kind: 'say', atMs, dweller: dweller(), isThere: random() < 0.7 }));
+  every(END_DWELLER_EVERY_MS, (atMs) => ({
+    kind: 'end-dweller',
+    atMs,
+    dweller: dweller(),
+    how: oneOf(random, ENDS),
+    // Within the grace, or after it.
+    awayMs: Math.round(random() ** 2 * 15_000),
+  }));
+  every(END_WATCHER_EVERY_MS, (atMs) => ({
+    kind: 'end-watcher',
+    atMs,
+    watcher: Math.floor(random() * ROOM_WATCHERS),
+    how: oneOf(random, READER_ENDS),
+  }));
   return steps;
 }
 

@@ -103,10 +103,13 @@ export class Outbox implements BrokerOutbox {
   async commit(): Promise<void> {
     try {
       await this.stores?.commit();
-      const hasAllLeft = await this.#sendAll();
-      const afterwards = this.#afterwards;
-      this.#afterwards = [];
-      if (hasAllLeft) await Promise.all(afterwards.map((does) => does()));
+      // What is done afterwards may send something more.
+      do {
+        const hasAllLeft = await this.#sendAll();
+        const afterwards = this.#afterwards;
+        this.#afterwards = [];
+        if (hasAllLeft) await Promise.all(afterwards.map((does) => does()));
+      } while (this.#afterwards.length > 0);
     } catch (error) {
       await this.abandon();
       throw error;

@@ -95,6 +95,9 @@ export interface PresenceStore {
    */
   mayLeave?(session: SessionRef, connectionId: ConnectionId): Awaitable<boolean>;
 
+  /** The message of the member, now. Absent where changes are told in the turn in which they are made. */
+  look?(place: PresencePlace): Awaitable<Message | undefined>;
+
   /** Notes a change for `takeUntold`, at the next tick. Absent where each change is noted. */
   note?(place: PresencePlace, told: ToldMember): Awaitable<void>;
 

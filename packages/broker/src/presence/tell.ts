@@ -33,6 +33,9 @@ const TURN_PAUSE_MS = 100;
 /** Where members are counted to tell their number, it is told so long after a change. */
 const NUMBER_TICK_MS = 1_000;
 
+/** How often a process tells once more what others have made of a member meanwhile. */
+const RETELLS_MAX = 4;
+
 const NOTHING = new Uint8Array();
 
 /** The number of subscriptions that are told of changes of the room. */
@@ -103,11 +106,38 @@ function* tellOrNote(
   const watchers = yield* watchersOf(context, tenant, room);
   const delayMs = tickMs(watchers);
   const isTold = delayMs === undefined && (yield* underWay(sendMember(context, tenant, told)));
-  if (!isTold) yield* underWay(waitFor(store.note?.(place, told)));
+  if (isTold)
+    yield* whenDelivered(context, () => tellAgain(context, store, place, told.message, RETELLS_MAX));
+  else yield* underWay(waitFor(store.note?.(place, told)));
   const hasNumber =
     isCounted && (yield* waitFor(subscriptions.match(tenant, occupancyTopic(room)))).length > 0;
   if (isTold && !hasNumber) return;
   yield* underWay(waitFor(ticks.arm(tenant, room, delayMs ?? NUMBER_TICK_MS)));
+}
+
+/**
+ * Of two processes that change a member at the same time, the one that has changed it first may tell last. So each looks
+ * when watchers have what it told, and tells what is there then:
+ *
+ *     timer of a loss                    client that is back
+ *     the member is gone
+ *                                        publishes: the member is there; watchers are told so
+ *     watchers are told that it is gone
+ *     looks: it is there; watchers are told so once more
+ */
+function* tellAgain(
+  context: Context,
+  store: PresenceStore,
+  place: PresencePlace,
+  told: Message | undefined,
+  left: number,
+): Flow<void> {
+  if (store.look === undefined || left === 0) return;
+  const message = yield* waitFor(store.look(place));
+  if (message?.id === told?.id) return;
+  const topic = presenceTopic(place.room, place.member);
+  yield* sendMember(context, place.tenant, { topic, message, before: told });
+  yield* whenDelivered(context, () => tellAgain(context, store, place, message, left - 1));
 }
 
 /** The tick of a room. */

@@ -128,6 +128,10 @@ export class DynamoPresence implements PresenceStore {
     return await claimLeave(this.#table, session, connectionId);
   }
 
+  async look(place: PresencePlace): Promise<Message | undefined> {
+    return (await this.#read(place))?.message;
+  }
+
   async note(place: PresencePlace, told: ToldMember): Promise<void> {
     await noteMember(this.#table, place, told);
   }

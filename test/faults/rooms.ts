@@ -1,0 +1,231 @@
+import type { InProcessEmulator } from '@apus/emulator';
+import type { Books } from './cast.ts';
+import type { Problem } from './ledger.ts';
+import { RoomTruth, WatcherLedger } from './presence-ledger.ts';
+import { SimClient } from './sim-client.ts';
+import type { End } from './steps.ts';
+
+const ROOM = '$presence/hall/';
+
+/** A refused publication is tried again after this time, as a program does that wants to be seen. */
+const AGAIN_MS = 500;
+
+interface Terms {
+  readonly name: string;
+  readonly member: string;
+  readonly sessionExpirySeconds: number;
+}
+
+/** Two clients share a member, as two tabs do. The last one is there all the time, but for what goes wrong. */
+const DWELLERS: readonly Terms[] = [
+  { name: 'dweller-0', member: 'both', sessionExpirySeconds: 0 },
+  { name: 'dweller-1', member: 'both', sessionExpirySeconds: 86_400 },
+  { name: 'dweller-2', member: 'two', sessionExpirySeconds: 0 },
+  { name: 'dweller-3', member: 'three', sessionExpirySeconds: 86_400 },
+  { name: 'dweller-4', member: 'steady', sessionExpirySeconds: 0 },
+];
+
+/** One has its changes while it is away, and is given the room once; the other is given it on each connection. */
+const WATCHERS = [
+  { name: 'room-watcher-0', sessionExpirySeconds: 86_400 },
+  { name: 'room-watcher-1', sessionExpirySeconds: 0 },
+] as const;
+
+/** A program that is in a room, as docs/presence.md has it: it publishes in `connect`. */
+class Dweller {
+  readonly client: SimClient;
+  readonly terms: Terms;
+  readonly #truth: RoomTruth;
+  #data = '0';
+  #isPublishing = false;
+  /** The server may not know the data on this connection. */
+  #isUnsaid = false;
+
+  constructor(emulator: InProcessEmulator, books: Books, truth: RoomTruth, terms: Terms) {
+    this.terms = terms;
+    this.#truth = truth;
+    const { name: clientId, member, sessionExpirySeconds } = terms;
+    this.client = new SimClient(
+      emulator,
+      { clientId, sessionExpirySeconds },
+      {
+        connected: () => {
+          truth.connected(clientId, member);
+          this.#isUnsaid = true;
+          this.#publish();
+        },
+        ended: () => truth.ended(clientId, member),
+      },
+      books.trace,
+    );
+  }
+
+  get isBusy(): boolean {
+    return this.#isPublishing || this.#isUnsaid || this.client.hasUnsent;
+  }
+
+  say(data: string): void {
+    this.#data = data;
+    this.#isUnsaid = true;
+    this.#publish();
+  }
+
+  /** One at a time: a message of an earlier connection never comes behind a later one. */
+  #publish(): void {
+    if (this.#isPublishing || !this.#isUnsaid || !this.client.mqtt.connected) return;
+    const data = this.#data;
+    const { name, member } = this.terms;
+    const { connections } = this.client;
+    this.#isPublishing = true;
+    this.#isUnsaid = false;
+    if (data === '') this.#truth.mayLeave(member);
+    this.client.mqtt.publish(`${ROOM}${member}`, data, { qos: 1 }, (error) => {
+      this.#isPublishing = false;
+      const isOfThis = connections === this.client.connections;
+      if (!error && isOfThis) this.#truth.says(name, data);
+      // Sent again by mqtt.js on a later connection, or refused.
+      if (error || !isOfThis) this.#isUnsaid = true;
+      if (error) setTimeout(() => this.#publish(), AGAIN_MS);
+      else this.#publish();
+    });
+  }
+}
+
+/** A program that shows who is in the room. */
+class RoomWatcher {
+  readonly client: SimClient;
+  readonly ledger: WatcherLedger;
+  hasBegun = false;
+  #isSubscribing = false;
+
+  constructor(
+    emulator: InProcessEmulator,
+    books: Books,
+    truth: RoomTruth,
+    { name, sessionExpirySeconds }: (typeof WATCHERS)[number] | { name: string; sessionExpirySeconds: 0 },
+  ) {
+    this.ledger = new WatcherLedger(name, truth);
+    this.client = new SimClient(
+      emulator,
+      { clientId: name, sessionExpirySeconds },
+      {
+        connected: (_, sessionPresent) => {
+          if (!sessionPresent || !this.hasBegun) this.#subscribe();
+        },
+        message: (topic, data) => {
+          if (topic.startsWith(ROOM)) this.ledger.told(topic.slice(ROOM.length), data);
+        },
+      },
+      books.trace,
+    );
+  }
+
+  #subscribe(): void {
+    if (this.#isSubscribing) return;
+    this.#isSubscribing = true;
+    this.ledger.forgets();
+    void this.client.subscribe(`${ROOM}+`, 1).then((code) => {
+      this.#isSubscribing = false;
+      if (code === 1) this.hasBegun = true;
+      else if (this.client.mqtt.connected) setTimeout(() => this.#subscribe(), AGAIN_MS);
+    });
+  }
+}
+
+/** A room, its members and its watchers, and what may be done to them. */
+export class Rooms {
+  readonly #emulator: InProcessEmulator;
+  readonly #books: Books;
+  readonly #truth = new RoomTruth();
+  readonly #dwellers: readonly Dweller[];
+  readonly #watchers: RoomWatcher[];
+  readonly #problems: Problem[] = [];
+  #said = 0;
+
+  constructor(emulator: InProcessEmulator, books: Books, isUsed: boolean) {
+    this.#emulator = emulator;
+    this.#books = books;
+    const watchers = isUsed ? WATCHERS : [];
+    const dwellers = isUsed ? DWELLERS : [];
+    this.#watchers = watchers.map((terms) => new RoomWatcher(emulator, books, this.#truth, terms));
+    this.#dwellers = dwellers.map((terms) => new Dweller(emulator, books, this.#truth, terms));
+  }
+
+  get clients(): readonly SimClient[] {
+    return [...this.#dwellers, ...this.#watchers].map(({ client }) => client);
+  }
+
+  get hasBegun(): boolean {
+    return this.#watchers.every(({ hasBegun }) => hasBegun) && this.#dwellers.every(({ isBusy }) => !isBusy);
+  }
+
+  /** A member or a watcher is on its way, or the room does not look as it should. */
+  get isWaiting(): boolean {
+    return (
+      this.#dwellers.some(({ isBusy, client }) => isBusy || !client.mqtt.connected) ||
+      this.#watchers.some(({ hasBegun, client }) => !hasBegun || !client.mqtt.connected) ||
+      this.#watchers.some(({ ledger }) => ledger.differences.length > 0)
+    );
+  }
+
+  get problems(): readonly Problem[] {
+    return [...this.#problems, ...this.#watchers.flatMap(({ ledger }) => ledger.problems)];
+  }
+
+  get said(): number {
+    return this.#said;
+  }
+
+  /** It changes its data, or leaves with an empty payload. */
+  say(index: number, isThere: boolean): void {
+    this.#said += 1;
+    this.#dwellers[index]?.say(isThere ? String(this.#said) : '');
+  }
+
+  endDweller(index: number, how: End, awayMs: number): void {
+    const dweller = this.#dwellers[index];
+    if (dweller?.client.mqtt.connected !== true) return;
+    dweller.client.end(how === 'goodbye' && dweller.client.hasUnsent ? 'cut' : how);
+    setTimeout(() => dweller.client.return(), awayMs + 1);
+  }
+
+  endWatcher(index: number, how: Exclude<End, 'goodbye'>): void {
+    const client = this.#watchers[index]?.client;
+    if (client?.mqtt.connected === true) client.end(how);
+  }
+
+  /** When nothing goes wrong any more: a newcomer comes, and then one says goodbye and one is lost. */
+  farewell(): void {
+    if (this.#dwellers.length === 0) return;
+    this.#look();
+    const newcomer = { name: 'room-newcomer', sessionExpirySeconds: 0 } as const;
+    this.#watchers.push(new RoomWatcher(this.#emulator, this.#books, this.#truth, newcomer));
+    for (const { ledger } of this.#watchers) ledger.counts();
+    setTimeout(() => {
+      this.#look();
+      const [leaver, loser] = [this.#dwellers[2], this.#dwellers[3]];
+      // They have to be there to leave.
+      for (const each of [leaver, loser])
+        if (each !== undefined && this.#truth.members.has(each.terms.member))
+          this.#leaving.push(each.terms.member);
+      leaver?.client.end('goodbye');
+      const lost = loser?.client.connectionId;
+      loser?.client.stop();
+      if (lost !== undefined) this.#emulator.cutConnection(lost);
+    }, 10_000);
+  }
+
+  readonly #leaving: string[] = [];
+
+  /** Long after the grace of those that have left. */
+  farewellIsOver(): void {
+    if (this.#dwellers.length === 0) return;
+    for (const each of this.#dwellers.slice(2, 4)) this.#truth.ended(each.terms.name, each.terms.member);
+    this.#look();
+    for (const { ledger } of this.#watchers) this.#problems.push(...ledger.leavesOf(this.#leaving));
+  }
+
+  #look(): void {
+    for (const { ledger } of this.#watchers) this.#problems.push(...ledger.differences);
+  }
+}
