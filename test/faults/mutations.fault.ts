@@ -29,7 +29,13 @@ describe('a run without a protection fails, and with it does not', () => {
 
 function historyOf(mutation: Mutation, seed: number): HistoryOptions {
   const { alterations: _, install: __, rates: ___, durationMs = DURATION_MS, ...others } = mutation;
-  return { ...others, seed, size: { ...DEFAULT_SIZE, durationMs, ages: false }, rates: ratesOf(mutation) };
+  const { hasRoom = false } = mutation;
+  return {
+    ...others,
+    seed,
+    size: { ...DEFAULT_SIZE, durationMs, ages: false, hasRoom },
+    rates: ratesOf(mutation),
+  };
 }
 
 async function findHistory(mutation: Mutation): Promise<History | undefined> {

@@ -1,4 +1,5 @@
 import type { BenchOperation } from './operation.ts';
+import { CHANGE, JOIN, LEAVE, LIST, LOST_MEMBER, TICK } from './presence-operations.ts';
 import {
   ANSWERS_QOS_2,
   PUBLISH_OFFLINE,
@@ -64,4 +65,10 @@ export const OPERATIONS: readonly BenchOperation[] = [
   recover(10),
   recover(300),
   snapshot(1_000),
+  JOIN,
+  CHANGE,
+  LEAVE,
+  LOST_MEMBER,
+  LIST,
+  TICK,
 ];

@@ -16,6 +16,8 @@ export interface Mutation
   readonly name: string;
   /** Those of the faults that the protection is against are frequent. */
   readonly rates?: Partial<Rates>;
+  /** There is a room with members and watchers. @default false */
+  readonly hasRoom?: boolean;
   /** How long clients go on and faults strike. @default 6 s */
   readonly durationMs?: number;
   /** The first words of the problems that count. */
