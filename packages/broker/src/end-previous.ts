@@ -18,8 +18,10 @@ export function* endPrevious(context: Context, opened: OpenedSession, previous: 
   yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
   yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
   if (opened.present) return;
-  // A client that has taken over for itself says again in which rooms it is.
-  if (attachment !== undefined) yield* leaveRoomsLater(context, previous, connectionId, clock.now(), 0);
+  // A client that has taken over for itself says again in which rooms it is. Where a session that ended before still has
+  // rooms, its grace is not over, or the process that was to leave them has died.
+  if (attachment !== undefined || previous.hasRooms === true)
+    yield* leaveRoomsLater(context, previous, connectionId, clock.now(), 0);
   yield* discardState(context, session);
 }
 
