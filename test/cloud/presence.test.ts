@@ -44,9 +44,7 @@ async function program(name: string, options: IClientOptions = {}): Promise<Prog
 /** The reason code of the acknowledgement. */
 async function publish({ mqtt }: Program, topic: string, payload: string): Promise<number> {
   const refused = (error: unknown) => (error as { code?: number }).code ?? -1;
-  return await time.during(
-    mqtt.publishAsync(topic, payload, { qos: 1 }).then(() => 0, refused),
-  );
+  return await time.during(mqtt.publishAsync(topic, payload, { qos: 1 }).then(() => 0, refused));
 }
 
 const enter = async (each: Program, member: string, data = 'here', room = 'hall') =>

@@ -4,7 +4,6 @@ import { OF_EXACTLY_ONCE } from './mutations/of-exactly-once.ts';
 import { OF_FAN_OUT } from './mutations/of-fan-out.ts';
 import { OF_MATCHING } from './mutations/of-matching.ts';
 import { OF_MOVES } from './mutations/of-moves.ts';
-import { OF_PRESENCE } from './mutations/of-presence.ts';
 import { OF_QUEUES } from './mutations/of-queues.ts';
 import { OF_SESSIONS } from './mutations/of-sessions.ts';
 import { OF_STREAMS } from './mutations/of-streams.ts';
@@ -21,7 +20,6 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_QUEUES,
   ...OF_EXACTLY_ONCE,
   ...OF_STREAMS,
-  ...OF_PRESENCE,
 ];
 
 export const ratesOf = ({ rates }: Mutation): Rates => ({ ...DEFAULT_RATES, ...rates });

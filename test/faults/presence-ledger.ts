@@ -12,6 +12,8 @@ interface Dweller {
 export class RoomTruth {
   readonly #dwellers = new Map<string, Dweller>();
   readonly #hasLeft = new Set<string>();
+  /** All that was ever said, by member and client. */
+  readonly #said = new Map<string, Map<string, Set<string>>>();
 
   connected(client: string, member: string): void {
     this.#dwellers.set(client, { member, isConnected: true, data: undefined });
@@ -32,17 +34,28 @@ export class RoomTruth {
     if (dweller !== undefined) dweller.isConnected = false;
   }
 
-  /** It may leave: it has asked for it, answered or not. */
+  /** It publishes: from now on the server may have it, answered or not. */
+  asks(client: string, member: string, data: string): void {
+    if (data === '') this.#hasLeft.add(member);
+    const said = this.#said.get(member) ?? new Map<string, Set<string>>();
+    this.#said.set(member, said.set(client, (said.get(client) ?? new Set()).add(data)));
+  }
+
+  /** Its end has begun, and it may learn of that later than its watchers. */
   mayLeave(member: string): void {
     this.#hasLeft.add(member);
   }
 
-  /** The data that a member may have, by member: of several clients, those of any. */
+  /**
+   * The data that a member may have, by member. Those of several clients are what any of them said last, also when it has
+   * gone: they may be anything that one has said.
+   */
   get members(): ReadonlyMap<string, ReadonlySet<string>> {
     const members = new Map<string, Set<string>>();
     for (const { member, isConnected, data = '' } of this.#dwellers.values()) {
       if (!isConnected || data === '') continue;
-      members.set(member, (members.get(member) ?? new Set()).add(data));
+      const said = [...(this.#said.get(member)?.values() ?? [])];
+      members.set(member, new Set(said.length > 1 ? said.flatMap((each) => [...each]) : [data]));
     }
     return members;
   }

@@ -78,7 +78,7 @@ class Dweller {
     const { connections } = this.client;
     this.#isPublishing = true;
     this.#isUnsaid = false;
-    if (data === '') this.#truth.mayLeave(member);
+    this.#truth.asks(name, member, data);
     this.client.mqtt.publish(`${ROOM}${member}`, data, { qos: 1 }, (error) => {
       this.#isPublishing = false;
       const isOfThis = connections === this.client.connections;

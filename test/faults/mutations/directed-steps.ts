@@ -175,21 +175,3 @@ export const newcomers = (options: {
 
 export const inOrder = (...parts: readonly (readonly Step[])[]): readonly Step[] =>
   parts.flat().sort((one, other) => one.atMs - other.atMs);
-
-/** Members of the room that speak, leave and are lost, each at intervals of its own. */
-export function inRoom(durationMs: number): Step[] {
-  const steps: Step[] = [];
-  for (let dweller = 0; dweller < 4; dweller += 1) {
-    for (let atMs = 100 + 37 * dweller; atMs < durationMs; atMs += 310 + 20 * dweller)
-      steps.push({ kind: 'say', atMs, dweller, isThere: atMs % 3 !== 0 });
-    for (let atMs = 400 + 150 * dweller; atMs < durationMs; atMs += 900 + 70 * dweller)
-      steps.push({
-        kind: 'end-dweller',
-        atMs,
-        dweller,
-        how: atMs % 2 === 0 ? 'goodbye' : 'cut',
-        awayMs: atMs % 7 === 0 ? 9_000 : 150,
-      });
-  }
-  return steps.sort((one, other) => one.atMs - other.atMs);
-}
