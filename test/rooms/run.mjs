@@ -1,4 +1,4 @@
-// What a join costs in rooms of up to 10,000 watchers at the node door, and what a tick costs: `node loadtest/rooms/run.mjs`.
+// What a join costs in rooms of up to 10,000 watchers at the node door, and what a tick costs: `node test/rooms/run.mjs`.
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, run } from '../../.ci/bundle.mjs';
