@@ -112,6 +112,10 @@ class RoomWatcher {
         connected: (_, sessionPresent) => {
           if (!sessionPresent || !this.hasBegun) this.#subscribe();
         },
+        // Changes may be missing: it asks for the room anew, as docs/presence.md has it.
+        told: (what) => {
+          if (what === 'gap') this.#subscribe();
+        },
         message: (topic, data) => {
           if (topic.startsWith(ROOM)) this.ledger.told(topic.slice(ROOM.length), data);
         },
