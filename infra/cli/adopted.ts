@@ -108,7 +108,7 @@ async function describe(client: Client, name: string): Promise<TableDescription 
  * Keeps a broker at its tables: a deployment that forgets what was adopted would begin with empty ones, and two brokers at
  * one table would end each other's sessions.
  *
- * @param hasStreams whether the deployment declares streams: without them it has no table for their history
+ * @param hasStreams whether the deployment has streams or presence: without them it has no table for their history
  * @throws {CommandError}
  */
 export async function requireTablesToUse(

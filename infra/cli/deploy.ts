@@ -55,7 +55,7 @@ async function deploy(args: readonly string[]): Promise<void> {
   }
   await prepareStack(client, stackName);
   const adopted = adoptedOf(settings);
-  const hasStreams = settings.text('streams') !== undefined;
+  const hasStreams = settings.text('streams') !== undefined || settings.switch('presence') === true;
   await requireTablesToUse(client, stackName, adopted, hasStreams);
   const dynamoDb = new DynamoDBClient({ region });
   if (adopted !== undefined) {
