@@ -30,7 +30,7 @@ export async function findStack(
   }
 }
 
-/** What a stack has made. */
+/** A resource that a stack has created. */
 export interface StackResource {
   readonly logicalId: string;
   readonly type: string;

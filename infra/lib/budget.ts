@@ -7,7 +7,7 @@ export const BROKER_TAG = 'apus:broker';
 const SPENT_PERCENT = 80;
 const FORECAST_PERCENT = 100;
 
-/** What is spent on a broker, by its tag. */
+/** Creates a monthly budget for the costs with the broker's tag. */
 export function createBudget(scope: Construct, { dollarsPerMonth, email }: BudgetProps): void {
   new CfnBudget(scope, 'Budget', {
     budget: {

@@ -17,7 +17,7 @@ export interface PublishedStream {
   readonly notSent: number;
 }
 
-/** What one subscriber has received of one stream. */
+/** One subscriber's count of one stream's messages. */
 export interface ReceivedStream {
   readonly stream: number;
   readonly seen: SeenCounters;

@@ -1,6 +1,6 @@
 const FIRST_BYTES = 16;
 
-/** What one subscriber has received of one stream: which counters, how often, and in which order. */
+/** One subscriber's messages of one stream: which counters it has received, how often, and in which order. */
 export class Sequence {
   #seen = new Uint8Array(FIRST_BYTES);
   /** The highest counter received; -1 before the first. */

@@ -119,7 +119,7 @@ export function* accept(
 }
 
 /**
- * What an event holds of the topic leaves before a newer message of it is retained:
+ * Sends the messages of the topic that the event has gathered before a newer message of the topic is retained:
  *
  *     publisher's frame: 1, 2            subscriber
  *     retains 1, matches it

@@ -56,7 +56,7 @@ export type LinkState =
       readonly phase: 'authenticating';
       readonly connect: ConnectPacket;
       readonly methodState: unknown;
-      /** What the door keeps of the frame that brought CONNECT: the extensions of its wire. @default none */
+      /** The extensions of the wire that the frame with CONNECT offered; the door keeps them here. @default none */
       readonly offered?: readonly string[];
     }
   | {
@@ -84,7 +84,7 @@ export type LinkState =
       readonly movedTo?: ConnectionId;
       /** Its client had lost it before: what the session's queue holds was sent anew there. @default false */
       readonly isResumed?: boolean;
-      /** More has come for its client since than is kept (`LinkStore.keep`). @default false */
+      /** More messages have come for its client since than the store keeps (`LinkStore.keep`). @default false */
       readonly hasMissed?: boolean;
     };
 
@@ -98,7 +98,8 @@ export interface Link {
   readonly takesNudges?: boolean;
   /**
    * Called before messages are dequeued for this link. Where what it is sent could be overtaken by another handler's
-   * messages, the door keeps those back from now on [MQTT-4.6.0-6]. @default nothing overtakes it
+Where another handler's messages could
+   * overtake them, the door keeps those back from now on [MQTT-4.6.0-6]. @default nothing overtakes them
    */
   beforePage?(): Awaitable<void>;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */

@@ -38,7 +38,7 @@ export function connectionAfterMove(
   };
 }
 
-/** What an identity holds is counted at the address where its connection began. */
+/** Keeps the address where the connection began: the quotas count the identity's holdings there. */
 function sameAddress(identity: Identity, { address }: Identity): Identity {
   return address === undefined ? identity : { ...identity, address };
 }

@@ -83,7 +83,7 @@ function* replayMessage(
   const delivery: Delivery = {
     session,
     qos: Math.min(message.qos, qos) as QoS,
-    // A retained message that answers a subscription says so, whatever Retain As Published is [MQTT3-3.3.1-8].
+    // RETAIN is 1 on a retained message sent for a new subscription; Retain As Published has no part [MQTT3-3.3.1-8].
     retain: true,
     subscriptionIdentifiers: subscriptionIdentifier === undefined ? undefined : [subscriptionIdentifier],
     share: undefined,

@@ -112,7 +112,7 @@ function* decide(
   return { request, granted: { ...plain, conflateMs }, conflateMs };
 }
 
-/** What the streams of one SUBSCRIBE have begun with. */
+/** The results of joining the streams of one SUBSCRIBE. */
 interface JoinedStreams {
   /** Of SUBACK. */
   readonly properties: SubackPacket['properties'];

@@ -155,7 +155,7 @@ export const POLLS_PER_MAPPING_MONTH = 650_000;
 export const SWEPT = {
   /** The connection and the session, connected or away. */
   sessionBytes: 1_150,
-  /** What a connection leaves for an hour when it has ended, or when its session has moved. */
+  /** The items of a connection that stay for an hour after it has ended or its session has moved. */
   endedBytes: 800,
   /** The filter's head, and its place in the session's list. */
   filterBytes: 280,

@@ -14,10 +14,10 @@ const SCANNED_BYTES_PER_UNIT = 2 * READ_UNIT_BYTES;
 /** DynamoDB's storage is billed by 2^30 bytes. */
 const STORED_GIGABYTE_BYTES = 2 ** 30;
 
-/** The memory of a QoS 2 copy stays for so long. */
+/** The days for which the deduplication record of a QoS 2 copy stays. */
 const MEMORY_DAYS = 7;
 
-/** What the sweep reads of both tables, and the storage of what was given as stored. */
+/** The sweep's reads of both tables, and the storage of the workload's stored gigabytes. */
 export function sweep(workload: Workload, rates: Rates): Operation {
   const { days, storedGigabytes } = workload;
   const passes = SESSION_PASSES_PER_DAY * days;

@@ -73,7 +73,7 @@ export interface StoredRetained {
 /** A member of a room. */
 export interface StoredMember extends PresencePlace {
   readonly joinedAtMs: number;
-  /** What its watchers know, where it has left and they do not know yet. */
+  /** Its message; if it has left and its watchers have not been told, the message that they were sent last. */
   readonly message: Message;
   /** None: it has left. */
   readonly owners: readonly HeldOwner[];

@@ -7,14 +7,14 @@ export interface DynamoOptions {
   readonly client: Pick<DynamoDBClient, 'send'>;
   readonly tableName: string;
   /**
-   * Another table of the same definition, for what the sweep goes over every ten minutes: connections, sessions, their
-   * records, and numbers. A scan is billed by what it reads, so messages do not belong into it.
+   * Another table of the same definition, for the items that the sweep scans every ten minutes: connections, sessions,
+   * their records, and numbers. A scan is billed by the bytes that it reads, so messages do not belong in it.
    *
    * @default `tableName`: one table has all
    */
   readonly sessionsTableName?: string;
   /**
-   * Another table of the same definition, for the history of streams: nothing goes over it, TTL alone empties it.
+   * Another table of the same definition, for the history of streams: the sweep leaves it out, TTL alone empties it.
    *
    * @default `tableName`
    */

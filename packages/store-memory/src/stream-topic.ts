@@ -20,7 +20,7 @@ interface Held {
   readonly bytesUpTo: number;
 }
 
-/** What `StreamTopic` begins with. */
+/** The initial state of a `StreamTopic`. */
 export interface TopicState {
   readonly tenant: string;
   readonly topic: string;

@@ -16,7 +16,7 @@ import { type ComponentType, type LazyExoticComponent, lazy } from 'react';
 import { loadViewStrings } from '../i18n/index.ts';
 import type { ViewId } from '../state/view-ids.ts';
 
-/** What a view's icon takes; every icon of `@tabler/icons-react` fits. */
+/** The component type of a view's icon; every icon of `@tabler/icons-react` fits. */
 export type IconComponent = ComponentType<{
   readonly size?: number | string;
   readonly stroke?: number | string;

@@ -10,7 +10,7 @@ import { isMissingSecrets, loadSecrets } from './secrets.ts';
 import { tryStorage } from './storage.ts';
 import { useStore } from './store.ts';
 
-/** What is remembered of the last visit. */
+/** The `localStorage` key of the connection shown last. */
 const ACTIVE_KEY = 'apus.active';
 
 /** Reads what the browser remembers, finds the broker that served the page, and connects to it. */

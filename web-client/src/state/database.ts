@@ -50,7 +50,7 @@ const WITH_DECODERS = 20;
 
 let opened: Promise<IDBPDatabase<Schema>> | undefined;
 
-/** What this browser remembers. Nothing of it leaves it. */
+/** The data that this browser remembers. None of it leaves the browser. */
 export function database(): Promise<IDBPDatabase<Schema>> {
   opened ??= openDB<Schema>('apus', WITH_DECODERS, {
     upgrade(upgraded, version) {

@@ -85,7 +85,7 @@ function endpointFrom(entry: unknown, page: URL): readonly Endpoint[] {
   return [{ url: own.href, ...rest }];
 }
 
-/** What the lines of code on the first page publish to. */
+/** The filter that covers the topics of the code samples on the first page. */
 const FIRST_FILTER = 'hello/#';
 
 const SERVED_PREFIX = 'served-';

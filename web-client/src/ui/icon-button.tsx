@@ -4,7 +4,7 @@ import type { ComponentPropsWithRef, ReactNode } from 'react';
 interface IconButtonProps
   extends ActionIconProps,
     Omit<ComponentPropsWithRef<'button'>, keyof ActionIconProps> {
-  /** What it does: its tooltip, and its name for screen readers. */
+  /** Names the action: the tooltip, and the name for screen readers. */
   readonly label: string;
   readonly children: ReactNode;
 }

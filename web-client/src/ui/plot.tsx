@@ -60,7 +60,7 @@ export function usePlotColors(): PlotColors {
 }
 
 interface PlotProps {
-  /** What it shows, for screen readers. The numbers themselves belong into a table beside it. */
+  /** Describes the plot to screen readers. The numbers themselves belong in a table beside it. */
   readonly label: string;
   /** Other options make another plot: keep them while they are the same. */
   readonly options: PlotOptions;

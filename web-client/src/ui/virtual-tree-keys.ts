@@ -7,7 +7,7 @@ export type TreeStep =
   | { readonly type: 'action' };
 
 /**
- * What a key does, as in ARIA's tree pattern: the arrows to the sides open and close, or go in and out.
+ * Maps a key to its action in ARIA's tree pattern: the arrows to the sides open and close, or go in and out.
  * @param active the line that is selected, or -1
  * @param page how many lines are on a page
  */

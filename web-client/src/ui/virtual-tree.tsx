@@ -3,7 +3,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useRef } from 're
 import classes from './virtual-tree.module.css';
 import { treeKey } from './virtual-tree-keys.ts';
 
-/** What ARIA says of a line of a tree. */
+/** The ARIA attributes of a line of a tree. */
 export interface TreeLine {
   /** From 1. */
   readonly level: number;

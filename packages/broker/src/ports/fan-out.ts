@@ -19,7 +19,7 @@ export interface FanOut {
    */
   accept(message: Message, filters: readonly WideFilter[]): Awaitable<boolean>;
 
-  /** What `accept` would answer, for a message that has to have its place in a stream first. */
+  /** Whether `accept` would take a message that first needs its place in a stream. */
   hasRoom(filters: readonly WideFilter[]): Awaitable<boolean>;
 
   /** Takes the message in any case: it has its place. */

@@ -1,6 +1,7 @@
 /**
  * The limits of one page. It ends before the message that would exceed either; but the first message always fits,
- * whatever its size, so that reading page after page comes to an end.
+ * The limits of one page. It ends before the message that would exceed either; but the first message always fits, even
+ * if it is larger, so that reading page after page comes to an end.
  */
 export interface PageLimit {
   readonly messages: number;

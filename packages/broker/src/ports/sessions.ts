@@ -94,7 +94,7 @@ export interface DetachSession {
    * since the epoch.
    */
   readonly resumableUntilMs?: number | undefined;
-  /** What happens to the will that the connection brought. Undefined: it brought none. */
+  /** When the will of the connection is due, or that it is discarded. Undefined: the connection has no will. */
   readonly will: WillDue | 'discarded' | undefined;
 }
 

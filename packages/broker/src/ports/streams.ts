@@ -19,7 +19,7 @@ export interface StreamEntry {
   readonly message: Message;
 }
 
-/** What `append` answers. */
+/** The answer of `append`. */
 export interface StreamAppended {
   readonly entry: StreamEntry;
   /**

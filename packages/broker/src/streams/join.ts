@@ -18,9 +18,9 @@ export interface Joining extends StreamFilter {
 
 /** A subscription that has begun to read. */
 export interface Joined {
-  /** What SUBACK says. */
+  /** The user properties of SUBACK. */
   readonly told: UserProperties;
-  /** Behind SUBACK, where the door keeps no readers. */
+  /** Past messages to send behind SUBACK, where the door keeps no readers. */
   readonly past: readonly Past[];
 }
 

@@ -2,12 +2,12 @@ import type { UserProperties } from '@apus/mqtt';
 import type { Message } from '../message.ts';
 import type { StreamEntry } from '../ports/streams.ts';
 
-/** User properties of streams: what a client asks for in SUBSCRIBE, and what SUBACK and PUBLISH tell it. */
+/** User properties of streams in SUBSCRIBE, SUBACK and PUBLISH. */
 export const StreamProperty = {
   offset: 'stream-offset',
   rewind: 'rewind',
   position: 'stream-position',
-  /** Of SUBACK: what is sent comes behind this position. */
+  /** Of SUBACK: the messages sent come behind this position. */
   after: 'stream-after',
   recovered: 'stream-recovered',
   kind: 'stream-kind',
@@ -36,7 +36,7 @@ export const SETTLED_AFTER_MS = 10_000;
 export interface StreamPosition {
   readonly epoch: string;
   readonly number: number;
-  /** Who has seen the message has seen all up to this number (`StreamEntry.settled`). @default number */
+  /** A reader of the message has also seen all messages up to this number (`StreamEntry.settled`). @default number */
   readonly settled?: number | undefined;
 }
 

@@ -61,7 +61,7 @@ function* readUpTo(
     const page = yield* waitFor(store.read(tenant, topic, epoch, at, { messages: last - at, bytes }));
     if (page === 'lost' || page.length === 0) return undefined;
     bytes -= bytesOf(page);
-    // The first message of a page comes whatever its size.
+    // A page holds its first message even if that exceeds the limit.
     if (bytes < 0) return undefined;
     entries.push(...page);
   }

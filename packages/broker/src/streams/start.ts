@@ -11,7 +11,7 @@ export type StartFrom =
   | { readonly at: 'time'; readonly tsMs: number };
 
 export interface StreamStart {
-  /** What the client read last, by topic. */
+  /** The positions of the last messages that the client read, by topic. */
   readonly positions: ReadonlyMap<string, StreamPosition>;
   /** For topics without a position. Undefined: the client has not said. */
   readonly from: StartFrom | undefined;

@@ -1,17 +1,17 @@
 import { GATEWAY_QUOTAS } from '@apus/broker';
 import { HEARTBEAT_SECONDS, INLINE_SUBSCRIBERS_MAX, type Load } from './diagnosis.ts';
 
-/** What a deployment has without flags: infra/lib/defaults.ts, which a test compares. */
+/** The limits of a deployment without flags. A test compares them with infra/lib/defaults.ts. */
 export const DEPLOYMENT_DEFAULTS = {
   framesPerSecond: 500,
   maxPostsPerSecond: 1_000,
   messagesPerMinuteMax: 100_000,
 } as const;
 
-/** Limits are above the load by so much: it is not spread evenly over its minute. */
+/** Limits are above the load by this factor: the load is not spread evenly over its minute. */
 const HEADROOM = 1.5;
 
-/** One tenant has so much of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
+/** One tenant's share of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
 const TENANT_SHARE = 0.6;
 
 const IDENTITY = GATEWAY_QUOTAS.identity;
@@ -19,7 +19,7 @@ const IDENTITY = GATEWAY_QUOTAS.identity;
 interface Limit {
   readonly flag: string;
   readonly needed: number;
-  /** What there is without the flag. */
+  /** The limit without the flag. */
   readonly preset: number;
 }
 

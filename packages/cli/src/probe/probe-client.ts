@@ -45,7 +45,7 @@ export class ProbeClient {
   #reply: Extract<ServerFrame, { kind: 'reply' }> | undefined;
   readonly #parts: Buffer[] = [];
   #packetId = 0;
-  /** What a reply has said of a move. */
+  /** The move field of the last reply that had one. */
   #move: string | undefined;
 
   private constructor(socket: WebSocket) {

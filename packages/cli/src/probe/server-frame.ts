@@ -5,7 +5,7 @@ export type ServerFrame =
       readonly bytes: Buffer;
       /** Frames of their own that belong behind it, and may come before it. */
       readonly parts: number;
-      /** What it says of a move: a ticket with seconds, or `!` and why there is none. */
+      /** The move field: a ticket with seconds, or `!` and the reason why there is none. */
       readonly move: string | undefined;
     }
   | { readonly kind: 'push' | 'part'; readonly bytes: Buffer }

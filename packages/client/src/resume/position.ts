@@ -1,7 +1,7 @@
 /** User properties of MQTT 5, as mqtt.js has them. */
 export type UserProperties = Record<string, string | string[]>;
 
-/** What `stream-position` says (docs/streams.md). */
+/** A parsed `stream-position` (docs/streams.md). */
 export interface Position {
   readonly epoch: string;
   readonly number: number;

@@ -22,7 +22,7 @@ export function plainFilter(topicFilter: string): string {
   return topicFilter.replace(/^\$s(?:tream)?\/[^/]*\/(?=.)/, '');
 }
 
-/** What SUBACK says of a reading. 'plain': there is no stream behind the filter. */
+/** The outcome of a SUBACK for a reading. 'plain': there is no stream behind the filter. */
 export type Grant = 'recovered' | 'gap' | 'plain';
 
 /** A subscription of the program that reads a stream: what it has seen, by topic. */
@@ -67,7 +67,7 @@ export class Reading {
     return this.#isGranted && !this.#isTooWide && !this.#isOfOne;
   }
 
-  /** What the next SUBSCRIBE says instead of what the program gave. */
+  /** The user properties for the next SUBSCRIBE: positions take the place of the program's own beginning. */
   ask(): UserProperties {
     this.isAsked = true;
     const others = Object.entries(this.userProperties).filter(([name]) => !BEGINNINGS.has(name));
@@ -97,7 +97,7 @@ export class Reading {
 
   /** 'ask': what is missing has to be asked for. */
   take(topic: string, arrival: Arrival): 'ask' | undefined {
-    // What comes before SUBACK was on its way when the connection ended before: it comes again.
+    // A message that arrives before SUBACK was already on its way: the broker sends it again after SUBACK.
     if (!this.isLive) return undefined;
     if (this.#isTooWide) arrival.handOver();
     else if (this.#sequence(topic, arrival).take(arrival) === 'lost') return 'ask';
@@ -106,7 +106,7 @@ export class Reading {
     return 'ask';
   }
 
-  /** What is held comes again, after the next SUBSCRIBE. */
+  /** Drops the held messages: the broker sends them again after the next SUBSCRIBE. */
   dropHeld(): void {
     for (const sequence of this.#topics.values()) sequence.dropHeld();
   }

@@ -8,7 +8,7 @@ export interface Arrival {
   readonly handOver: () => void;
 }
 
-/** What SUBACK says of a topic. */
+/** The user properties of a SUBACK for one topic. */
 export interface Begin {
   readonly epoch: string;
   /** The first message that follows is behind this number. */
@@ -39,7 +39,7 @@ export class Sequence {
     this.#last = 0;
   }
 
-  /** What is known: everything up to here, from where the program began. */
+  /** The position of the last message handed over; the program has had every message up to it since it began. */
   get position(): string {
     return `${this.#epoch}-${this.#last}`;
   }
@@ -77,14 +77,15 @@ export class Sequence {
     return undefined;
   }
 
-  /** What is held comes again. */
+  /** Drops the held messages: the broker sends them again. */
   dropHeld(): void {
     this.#held.clear();
   }
 
   /**
    * A reader that has been live all along misses nothing, where everything before the message has left. Numbers go on when
-   * an epoch ends, or begin again: what has another number was on its way since before, and belongs to an earlier epoch.
+Numbers go on when
+   * an epoch ends, or begin again: a message with another number was already on its way, and is of an earlier epoch.
    */
   #changeTo({ epoch, number, settled }: Position): boolean {
     const isLater = number === 1 || number > Math.max(this.#last, this.#newest);

@@ -8,7 +8,8 @@ const HEADERS_BYTES = 2_048;
 
 /**
  * What the SUBACKs of one frame bring of the past of streams. Their reply has parts of 24 KB, of which there may be 99;
- * a MiB costs 256 read units.
+ * Limits on the past of streams behind the SUBACKs of one frame. Their reply has parts of 24 KB, of which there may be
+ * 99; a MiB costs 256 read units.
  */
 const PAST_MESSAGES_MAX = 1_000;
 const PAST_BYTES_MAX = 1024 * 1024;

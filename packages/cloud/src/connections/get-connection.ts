@@ -1,6 +1,6 @@
 import type { HttpOutcome } from '../http/socket.ts';
 
-/** What the gateway knows of a connection. */
+/** The gateway's answer to GetConnection. */
 export type ConnectionStatus =
   /** When a message last went either way, in milliseconds since the epoch, by the gateway's clock. */
   | { readonly lastActiveAtMs: number }

@@ -120,7 +120,7 @@ export class LostConnections {
       const isNoted = mayResume(state) && !hasMissed(state);
       const present = isNoted ? await this.#environment.links.keep(connectionId, []) : undefined;
       const to = movedTo(present ?? state);
-      // What is missing comes to a connection that begins anew, or is said to be missing.
+      // The session has moved: end its new connection too, so that the client starts anew or is told of the gap.
       if (to !== undefined && (failed.isLoss || isToldOfGaps(state)))
         this.add({ ...failed, connectionId: to, outcome: 'failed', isLoss: true });
       if (state?.phase !== 'connected') return;

@@ -355,7 +355,7 @@ export class FanOutPosts {
   }
 }
 
-/** What a queue has is sent anew by that. */
+/** Leaves only the packets that no queue holds: the new connection's queue sends the others anew. */
 function keepUnkept(delivery: Delivery): void {
   const unkept = leftOf(delivery).map(({ unkept }) => unkept);
   delivery.frames = unkept.filter(({ length }) => length > 0).map(Frame.of);

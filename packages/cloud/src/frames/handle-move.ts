@@ -77,7 +77,7 @@ async function stateToMove({ outbox, link }: HandledFrame, ticket: Ticket): Prom
   return isHere || link.state.phase === 'new' ? state : undefined;
 }
 
-/** What it has to send is in its state: the client fetches that first. */
+/** The connection's state still holds something to send: the client fetches it before the session moves. */
 function hasMoreToSend({ isDraining, replays, reauthentication }: Connected): boolean {
   return isDraining || replays.length > 0 || reauthentication !== undefined;
 }

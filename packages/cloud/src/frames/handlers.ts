@@ -34,7 +34,7 @@ export interface HandlerOptions {
   readonly poster: Poster;
   readonly clock: Clock;
   readonly log: Log;
-  /** @default nobody counts */
+  /** @default no metrics */
   readonly meter?: Meter;
   readonly makeBroker: MakeBroker;
   /** Of all brokers that `makeBroker` makes. */

@@ -95,7 +95,7 @@ export interface Reply {
   readonly parts?: number | undefined;
   /** Extensions that the server takes of those that the frame has offered. @default the frame offered none */
   readonly extensions?: readonly Extension[] | undefined;
-  /** What it says of moving the session: `movableWith`, or `refusedAs`. @default nothing */
+  /** The move field: `movableWith` or `refusedAs`. @default none */
   readonly move?: string | undefined;
 }
 

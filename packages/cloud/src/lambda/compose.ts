@@ -39,7 +39,7 @@ import type { PresenceSettings, StreamsOptions } from './settings.ts';
 export interface CloudOptions {
   readonly dynamo: DynamoOptions['client'];
   readonly tableName: string;
-  /** What the sweep goes over. @default `tableName` */
+  /** The table of connections, sessions and numbers, which the sweep scans. @default `tableName` */
   readonly sessionsTableName?: string;
   readonly fanOut: FanOutQueue;
   readonly timers: Timers;
@@ -68,7 +68,7 @@ export interface CloudOptions {
   readonly limits?: Partial<BrokerLimits>;
   /** Quotas of one identity, one tenant, and all together. @default any amount */
   readonly quotas?: QuotaScopes | undefined;
-  /** @default nobody counts */
+  /** @default no metrics */
   readonly meter?: Meter;
   /** @default 'one' */
   readonly overlapping?: 'one' | 'each';

@@ -54,7 +54,7 @@ export class GatheredPosts {
     this.#connections.set(present, before.with(packet, mustArrive));
   }
 
-  /** The session has moved: what has not arrived on its connection, and what is pushed later, goes to the other. */
+  /** The session has moved: packets that have not arrived, and later ones, go to its new connection. */
   follow({ connectionId, missing = [] }: FailedPost, { to, unkeptAlone }: Redirection): void {
     this.#lost.delete(connectionId);
     this.#moved.set(connectionId, to);
@@ -63,7 +63,7 @@ export class GatheredPosts {
         this.push(to, bytes, mustArrive);
   }
 
-  /** What is missing there is kept. What is pushed later is posted as well, and kept behind it. */
+  /** The missing packets of this connection are kept. Packets pushed later are posted too, and kept behind those. */
   goOn(connectionId: ConnectionId): void {
     this.#lost.delete(connectionId);
   }

@@ -34,7 +34,7 @@ export interface StreamReading {
   readonly bytesMax: number;
 }
 
-/** What a topic holds. */
+/** The first and last messages that a topic's log holds. */
 interface TopicLog extends StreamTopicTail {
   readonly firstKept: number;
 }

@@ -23,7 +23,8 @@ export interface SdkClientConfig {
 
 /**
  * What the SDK would look for in the environment and in files of the home directory, for each client anew: that takes as
- * long as three calls.
+ * Settings that the SDK would otherwise look for in the environment and in files of the home directory, for each client
+ * anew: that takes as long as three calls.
  */
 const LOOKED_FOR_NOWHERE = {
   accountIdEndpointMode: 'disabled',

@@ -3,7 +3,7 @@ import type { Packet } from '@apus/mqtt';
 import { BURST_MS, type Charges, type RateQuota } from './rate-quota.ts';
 import type { Throttle, Waiting } from './throttle.ts';
 
-/** A client that has not had to wait for so long has come down to its rate. */
+/** A client that has not had to wait for this long has come down to its rate. */
 const CALM_MS = 1_000;
 
 export interface LinkRateContext {
@@ -11,7 +11,7 @@ export interface LinkRateContext {
   readonly throttle: Throttle;
 }
 
-/** Whose packets are charged. */
+/** The link whose packets `LinkRate` charges. */
 export interface Charged {
   /** The client may go on. */
   resumed(): void;

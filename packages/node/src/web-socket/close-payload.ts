@@ -1,7 +1,7 @@
 import { isUtf8 } from '@apus/mqtt';
 import { FrameViolation } from './frame-violation.ts';
 
-/** What a close frame without a code, and no close frame at all, are reported as (RFC 6455 section 7.4.1). */
+/** The codes reported for a close frame without a code, and for a missing close frame (RFC 6455 section 7.4.1). */
 export const NO_STATUS = 1005;
 export const ABNORMAL_CLOSURE = 1006;
 

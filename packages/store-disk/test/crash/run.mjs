@@ -1,4 +1,4 @@
-// `npm run test:crash -w @apus/store-disk`: the crash tests with a hundred kills, in whatever shell.
+// `npm run test:crash -w @apus/store-disk`: the crash tests with a hundred kills, in any shell.
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 

@@ -150,7 +150,7 @@ export class Records {
 
   /**
    * The connection has another identity, or another expiry of it; or the session has moved `from` another connection.
-   * What was sent on that one has arrived, so the entries stay as they are. Where no record has been written, the
+   * The entries stay as they are: the messages sent on that connection have arrived. Where no record exists, the
    * publisher that writes the first one looks at the session item afterwards.
    */
   async renew(session: SessionRef, attachment: Attachment, from = attachment.connectionId): Promise<void> {

@@ -18,7 +18,7 @@ export interface Root {
   readonly endsAtSeconds: number;
 }
 
-/** What a topic's log is at, as one Query reads it. */
+/** The root and the end of a topic's log, as one Query reads them. */
 export interface LogHead {
   readonly root: Root;
   /** The newest one; undefined: the log is empty. */
@@ -30,7 +30,7 @@ const TIME_DIGITS = 9;
 const RANDOM_DIGITS = 4;
 export const LOG_LENGTH = TIME_DIGITS + RANDOM_DIGITS;
 
-/** A later log of a topic has a name that is larger, whatever the clocks say. */
+/** A later log of a topic has a larger name, even where the clock runs backwards. */
 export function newLog(before: string | undefined, nowMs: number, random: number): string {
   const beforeMs = before === undefined ? 0 : Number.parseInt(before.slice(0, TIME_DIGITS), 36);
   const timeMs = Math.max(nowMs, beforeMs + 1);

@@ -44,7 +44,8 @@ import { isValue, keepValue, readValues } from './values.ts';
  * write, so there are no holes, and no item that every publisher writes.
  *
  * A repetition is appended once more: a handler that died may have left its message here and sent it to nobody, while
- * positions say by now that it has settled.
+ * A repetition is appended once more: a handler that died may have appended its message and sent it to no subscriber,
+ * while positions say by now that the message has settled.
  */
 export class DynamoStreams implements StreamStore {
   readonly #table: Table;
@@ -52,7 +53,7 @@ export class DynamoStreams implements StreamStore {
 
   /**
    * @param ends of the logs that the messages of one event have been appended to: the next message tries the place behind
-   *   without reading. Whatever has happened to the log, that place is free only where nothing has. @default each
+   *   without reading. If the log has changed meanwhile, that place is taken and the write fails. @default each
    *   append reads
    */
   constructor(table: Table, ends?: Map<string, LogHead>) {

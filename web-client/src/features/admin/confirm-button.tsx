@@ -7,7 +7,7 @@ import { Refusal } from './refusal.tsx';
 interface ConfirmButtonProps {
   /** The action and its object: its name for screen readers, and the title of the question. */
   readonly label: string;
-  /** What it does, beside what it does it to. */
+  /** The short name of the action, shown on the button. */
   readonly short: string;
   readonly question: string;
   readonly act: () => Promise<void>;

@@ -6,7 +6,7 @@ export interface Sample {
   readonly metrics: Figures;
 }
 
-/** What a counter grew by each second between two looks; undefined where the broker has begun anew meanwhile. */
+/** The growth of a counter a second between two samples; undefined where the broker has restarted meanwhile. */
 export function rateOf(earlier: Sample | undefined, later: Sample, name: string): number | undefined {
   if (earlier === undefined || later.atMs <= earlier.atMs) return undefined;
   const grown = (later.metrics[name] ?? 0) - (earlier.metrics[name] ?? 0);
@@ -43,7 +43,7 @@ export function withPoint(
 /** The graph is at least as wide as this: one point by itself would have a whole day beside it. */
 const SPAN_SECONDS_MIN = 60;
 
-/** What the axis of time shows, in seconds since 1970, as the times of the points are. */
+/** The range of the time axis, in seconds since 1970, like the times of the points. */
 export function timeSpan(times: ArrayLike<number>): [number | null, number | null] {
   const [first, last] = [times[0], times[times.length - 1]];
   return first === undefined || last === undefined

@@ -8,7 +8,7 @@ import { SequenceTracker } from './sequence-tracker.ts';
 /** Rows beyond the longest run, in which late messages come. */
 const SECONDS_MAX = DURATION_SECONDS_MAX + DRAIN_SECONDS;
 
-/** What a run counts: published, received, lost, doubled, out of order, and how late. */
+/** Counts the messages of a run: published, received, lost, doubled, out of order; and measures their latency. */
 export class BenchMeter {
   readonly #plan: BenchPlan;
   readonly #latency = new LatencyRecorder();

@@ -9,7 +9,7 @@ const PERCENTILES = ['minMs', 'p50Ms', 'p90Ms', 'p99Ms', 'p999Ms', 'maxMs'] as c
 /** A digit more than elsewhere: here latencies are what one looks for. */
 const milliseconds = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 4 });
 
-/** What a run has counted. */
+/** The counts and latencies of a run. */
 export function BenchNumbers({ snapshot }: { readonly snapshot: BenchSnapshot }) {
   const { t } = useTranslation();
   const { expected, missing, duplicates, outOfOrder, behind, failed, latency } = snapshot;

@@ -2,7 +2,7 @@ import type { BenchTarget } from './open-bench-client.ts';
 import type { BenchPlan } from './plan.ts';
 import type { BenchSnapshot } from './result.ts';
 
-/** What the page tells the worker of a run. There is one run for each worker. */
+/** A command of the page to the worker of a run. Each worker has one run. */
 export type BenchCommand =
   | { readonly type: 'start'; readonly run: string; readonly plan: BenchPlan; readonly target: BenchTarget }
   | { readonly type: 'stop' };

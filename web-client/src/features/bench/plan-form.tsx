@@ -14,7 +14,7 @@ const FAN_OUTS = ['all', 'pairs', 'shared'] as const;
 const NUMBERS_BEFORE: readonly PlanNumber[] = ['publishers', 'subscribers'];
 const NUMBERS_AFTER: readonly PlanNumber[] = ['ratePerSecond', 'payloadBytes', 'durationSeconds'];
 
-/** What is to be run. */
+/** The form for the plan of a run. */
 export function PlanForm({ profile }: { readonly profile: ConnectionProfile }) {
   const { t } = useTranslation();
   const { plan, result } = useBench();

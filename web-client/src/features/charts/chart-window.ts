@@ -4,7 +4,7 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** What the chart shows: the last seconds, or those before it was held, or what was drawn over in them. */
+/** The time range of the chart: the last seconds, the seconds before it was held, or the range zoomed to. */
 export function shownRange(
   windowSeconds: number,
   heldAtMs: number | undefined,

@@ -13,7 +13,7 @@ import type { Series } from './series.ts';
 interface ChartProps {
   readonly label: string;
   readonly series: readonly Series[];
-  /** What is shown now; it moves while the window follows the clock. */
+  /** The time range shown now; it moves while the window follows the clock. */
   readonly range: () => TimeRange;
   readonly events: ChartEvents;
   readonly onPlot: (plot: uPlot | undefined) => void;

@@ -1,4 +1,4 @@
-/** What is said wherever a number may be charted: in Messages, too. */
+/** The strings of every view from which a number can be charted, Messages among them. */
 export const charted = {
   open: 'Open the charts',
   outcomes: {

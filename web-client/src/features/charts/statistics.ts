@@ -1,6 +1,6 @@
 import type { SampleRing } from './sample-ring.ts';
 
-/** What a series is in a window of time. */
+/** The statistics of a series in a window of time. */
 export interface SeriesStatistics {
   readonly count: number;
   readonly last: number;

@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 
 const NEVER_SECONDS = 0xffff_ffff;
 
-/** What CONNACK said, and what has passed since. */
+/** The facts of CONNACK, and the traffic since. */
 export function ConnectionFacts({ id }: { readonly id: string }) {
   const { t } = useTranslation();
   const { session, traffic } = useStatus(id);

@@ -1,7 +1,7 @@
 import { splitUrl } from '../../engine/share.ts';
 import type { ConnectionProfile, Secrets, WillProfile } from '../../engine/types.ts';
 
-/** What the editor holds until it is saved. */
+/** The unsaved state of the connection editor. */
 export interface ConnectionForm {
   readonly profile: ConnectionProfile;
   readonly secrets: Secrets;

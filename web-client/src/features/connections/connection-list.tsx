@@ -29,7 +29,7 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
     <>
       <Group justify="space-between" wrap="nowrap" className={classes.head}>
         <h2 className={classes.heading}>{t('connections.list')}</h2>
-        {/* What is added before the stored connections have been read would be lost among them. */}
+        {/* Disabled until the stored connections have been read: one added earlier would be lost. */}
         <IconButton label={t('connections.add')} size={24} disabled={!isReady} onClick={add}>
           <IconPlus size={16} stroke={1.75} />
         </IconButton>
@@ -57,7 +57,7 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
   );
 }
 
-/** By name or address, whatever the case. */
+/** Matches name or address, in upper or lower case. */
 function isSought({ name, url }: ConnectionProfile, sought: string): boolean {
   return `${name}\n${url}`.toLowerCase().includes(sought.trim().toLowerCase());
 }

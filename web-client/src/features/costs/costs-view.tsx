@@ -32,7 +32,7 @@ const FIRST_WORKLOAD: GivenWorkload = {
   bytes: 200,
 };
 
-/** What traffic bills at the gateway door, and what it would cost elsewhere. */
+/** The bill of a workload at the gateway door, and its price at other services. */
 export function CostsView() {
   const { t } = useTranslation();
   const [workload, setWorkload] = useState<GivenWorkload>(FIRST_WORKLOAD);

@@ -1,7 +1,7 @@
 import type { GivenWorkload } from '@apus/cost';
 import type { MessageLog, Qos } from '../../engine/types.ts';
 
-/** Messages that are looked at, the newest first: enough for an average, and gone through in a moment. */
+/** The newest messages that are counted: enough for an average, and few enough to count in a moment. */
 const OBSERVED_MAX = 5_000;
 
 /** The traffic of less time says little of an hour, and nothing of a month. */
@@ -9,11 +9,11 @@ export const OBSERVED_MS_ENOUGH = 60_000;
 
 const HOUR_MS = 3_600_000;
 
-/** What a connection's last messages say of its traffic. */
+/** The traffic of a connection, estimated from its last messages. */
 export interface Observed {
   /** From the first of them until now. */
   readonly spanMs: number;
-  /** How many messages that are. */
+  /** The number of messages. */
   readonly messages: number;
   readonly publishedPerHour: number;
   readonly receivedPerHour: number;

@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatDuration, formatSeconds } from '../../u
 import classes from './costs-view.module.css';
 import { OBSERVED_MS_ENOUGH, type Observed, observe, workloadOf } from './observe.ts';
 
-/** What the connection that is shown does, and what API Gateway has billed for it. */
+/** The traffic of the connection shown, and the messages that API Gateway has billed for it. */
 export function ObservedCard({
   onTake,
 }: {

@@ -11,7 +11,7 @@ interface WorkloadFieldsProps {
 
 const FIELDS = ['clients', 'hours', 'publishesPerHour', 'fanOut', 'bytes', 'subscriptions'] as const;
 
-/** What the clients do. The rest of a workload has defaults, which the assumptions name. */
+/** The fields of a workload that the user sets. The others have defaults, which the assumptions name. */
 export function WorkloadFields({ workload, onChange }: WorkloadFieldsProps) {
   const { t } = useTranslation();
   const qos = workload.qos === 2 ? 2 : workload.qos === 1 ? 1 : 0;

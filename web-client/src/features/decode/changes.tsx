@@ -18,7 +18,7 @@ interface ChangesProps {
   readonly decode: (payload: Uint8Array) => Decoded;
 }
 
-/** What is different from the message before. */
+/** The differences from the message before. */
 export function Changes({ decoded, previous, decode }: ChangesProps) {
   const { t } = useTranslation();
   const before = useMemo(() => previous && decode(previous), [previous, decode]);

@@ -31,7 +31,7 @@ export interface Decoded {
   readonly problem: string;
 }
 
-/** What a message says about its payload. */
+/** The properties of a message that describe its payload. */
 export interface PayloadHints {
   readonly contentType?: string | undefined;
 }

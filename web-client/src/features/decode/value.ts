@@ -10,7 +10,7 @@ export class ExactNumber {
   }
 }
 
-/** What JSON, CBOR and MessagePack decode to: JSON's values and the few kinds that only the binary formats have. */
+/** A value decoded from JSON, CBOR or MessagePack: JSON's values and the few kinds of the binary formats alone. */
 export type DecodedValue =
   | null
   | undefined
@@ -49,7 +49,7 @@ export function numberOf(value: DecodedValue): number | undefined {
 }
 
 /**
- * What a library decoded, as a `DecodedValue`.
+ * Converts a library's result to a `DecodedValue`.
  * @throws RangeError where it is nested deeper than `DEPTH_MAX`
  */
 export function toDecodedValue(value: unknown, depth = 0): DecodedValue {

@@ -121,7 +121,7 @@ function Timeline({ connection, profile }: TimelineProps) {
   );
 }
 
-/** What is shown of a timeline: what was held, or the log as it grows. */
+/** The packets to show: those held when the user scrolled away, or else the log as it grows. */
 interface Shown {
   readonly log: PacketLog;
   readonly filter: PacketFilter;

@@ -18,7 +18,7 @@ const ICON = { size: 16, stroke: 1.5 } as const;
 /** Characters of a payload in a menu. */
 const SHOWN_LENGTH_MAX = 60;
 
-/** What was published, and what is kept under a name. */
+/** The menus of published messages and of saved templates. */
 export function DraftMenus({ id }: { readonly id: string }) {
   return (
     <>

@@ -6,7 +6,7 @@ import { runNextShortcut } from '../../ui/shortcut-actions.ts';
 import { draftOf } from './draft-request.ts';
 import { type Drafts, keepDrafts, keptDrafts } from './kept-drafts.ts';
 
-/** What stands in the publish panel of each connection, by the connection's id. */
+/** The draft in the publish panel of each connection, by the connection's id. */
 const useDrafts = create<Drafts>(() => keptDrafts());
 
 /** While the user types, the drafts are saved this often; and when the page is left. */

@@ -14,7 +14,7 @@ export function OwnMessage({ isReady }: { readonly isReady: boolean }) {
   const [retain, setRetain] = useState(false);
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    // What becomes of it is seen in the other two cards.
+    // The other two cards show the outcome.
     void say(text, qos, retain).catch(() => {});
     setText('');
   };

@@ -12,7 +12,7 @@ export interface Place {
   readonly number: number;
 }
 
-/** What the sentences of `transfer.problems` tell of. */
+/** The values that the sentences of `transfer.problems` interpolate. */
 export interface ProblemValues {
   readonly detail: string;
   readonly name: string;

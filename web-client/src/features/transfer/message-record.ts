@@ -99,7 +99,7 @@ export function readRecord(value: unknown, place: Place): FiledMessage {
 function timeOf({ timeMs, time }: Members, place: Place): number | undefined {
   if (timeMs === undefined && time === undefined) return undefined;
   const atMs = typeof timeMs === 'number' ? timeMs : Date.parse(text(time) ?? '');
-  // What a `Date` can be.
+  // The range of a `Date`.
   if (!(Math.abs(atMs) <= 8.64e15)) throw new FileProblem('time', {}, place);
   return atMs;
 }

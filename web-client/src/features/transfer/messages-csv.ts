@@ -81,7 +81,7 @@ export function rowsOfCsv(text: string): readonly NumberedRow[] | undefined {
   return data.flatMap((row, index) => (isBlank(row) ? [] : [{ entry: entryOf(row), number: index + 2 }]));
 }
 
-/** What must not be passed over: the cells are others than their writer meant. Cells that miss at the end are left out. */
+/** Errors that shift cells, so that the file is refused. A row may lack cells at its end. */
 const PROBLEMS: Readonly<Partial<Record<Papa.ParseError['code'], FileProblemKey>>> = {
   MissingQuotes: 'quotes',
   InvalidQuotes: 'quotes',

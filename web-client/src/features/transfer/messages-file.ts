@@ -14,7 +14,7 @@ export const MEDIA_TYPES: Readonly<Record<MessageFormat, string>> = {
   csv: 'text/csv',
 };
 
-/** What a JSON file of messages says that it is. */
+/** The `kind` of a JSON file of messages. */
 export const MESSAGES_KIND = 'apus-messages';
 
 /** The text of a file, piece by piece, so that fifty thousand messages need not become text in one frame. */

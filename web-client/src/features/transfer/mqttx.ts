@@ -15,7 +15,7 @@ export interface MqttxConnections {
   readonly overTcp: readonly string[];
 }
 
-/** What has a place here is taken; certificates have none, since browsers bring their own. */
+/** Takes the settings that this client has too. It has no certificates: the browser brings its own. */
 export function readMqttx(entries: readonly unknown[]): MqttxConnections {
   const connections: FiledConnection[] = [];
   const overTcp: string[] = [];

@@ -8,7 +8,7 @@ interface NamesProps {
   readonly names: readonly { readonly id: string; readonly name: string; readonly detail: string }[];
 }
 
-/** What is in a file, as far as it fits. */
+/** The names of a file's entries, up to `SHOWN_MAX`. */
 export function Names({ names }: NamesProps) {
   const { t } = useTranslation();
   return (

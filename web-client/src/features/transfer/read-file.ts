@@ -12,7 +12,7 @@ import { readSubscriptions, SUBSCRIPTIONS_KIND } from './subscriptions-file.ts';
 
 const MIB = 2 ** 20;
 
-/** What was found in a file. */
+/** The content of a file, by its kind. */
 export type FileContent =
   | {
       readonly type: 'connections';

@@ -3,7 +3,7 @@ import type { FiledMessage } from './message-record.ts';
 import { piecesOf } from './messages-file.ts';
 import { type FileContent, type ReadProgress, readFile } from './read-file.ts';
 
-/** What the worker that reads a file tells the page. */
+/** A report to the page from the worker that reads a file. */
 export type ReadReport =
   | { readonly type: 'progress'; readonly progress: ReadProgress }
   /** Some of the messages, in their order, after all of them were found to be right. */

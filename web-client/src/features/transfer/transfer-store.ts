@@ -6,7 +6,7 @@ import type { FileContent, ReadProgress } from './read-file.ts';
 import { type ReplayPlan, type ReplayProgress, startReplay } from './replay.ts';
 import { startReading } from './start-reading.ts';
 
-/** What was chosen for import. */
+/** The file that the user chose for import. */
 export interface ImportedFile {
   /** Another file has another one. */
   readonly number: number;

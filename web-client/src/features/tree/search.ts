@@ -2,7 +2,7 @@ import { matches } from '@apus/mqtt/topic';
 import type { TopicIndex } from './topic-index.ts';
 import type { TopicNode } from './topic-node.ts';
 
-/** What a search has found. */
+/** The result of a search in the tree. */
 export interface SearchResult {
   /** Topics that match. */
   readonly topics: number;

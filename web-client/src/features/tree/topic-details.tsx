@@ -39,7 +39,7 @@ interface TopicDetailsProps {
   readonly close: () => void;
 }
 
-/** What is known of one topic, its last value as it changes, and what one can do with it. */
+/** The details of one topic: its facts, its last value as it changes, and its actions. */
 export function TopicDetails({ connection, profile, tree, node, close }: TopicDetailsProps) {
   const { t } = useTranslation();
   const [isClearing, clearing] = useDisclosure();
@@ -161,7 +161,7 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
   );
 }
 
-/** What is done less often. */
+/** The menu of the rarer actions. */
 function TopicMenu({ profile, node }: { readonly profile: ConnectionProfile; readonly node: TopicNode }) {
   const { t } = useTranslation();
   const chartThis = useChartThis();

@@ -18,7 +18,7 @@ export interface NotShown {
 
 /**
  * The topics of a connection as a tree, kept up to date message by message: what came last, how often, what is
- * retained. Adding costs the topic's levels, whatever the size of the tree.
+ * retained. The cost of adding grows with the topic's levels, not with the tree.
  */
 export class TopicIndex {
   readonly limits: TopicIndexLimits;

@@ -10,10 +10,10 @@ import { TreeRows } from './tree-rows.ts';
 
 const NONE: readonly LoggedMessage[] = [];
 
-/** What is worked out anew may take this part of the time: the rest is for drawing and for the user. */
+/** Computing results anew may take this share of the time: the rest is for drawing and for the user. */
 const SHARE_OF_TIME = 0.1;
 
-/** Something that is worked out when it is asked for, and not again before it is worth its time. */
+/** Computes a result on demand, and again only after a pause in proportion to the time that it took. */
 class Paced<T> {
   readonly #work: () => T;
   readonly #intervalMs: number;

@@ -13,7 +13,7 @@ const HEX_BYTES_MAX = 24;
 export function valuePreview(value: Uint8Array, length: number): string {
   const isCut = value.length < length;
   const text = decoder.decode(value, { stream: isCut });
-  // What was kept back of a character that was cut in two.
+  // Drops the bytes of a character cut in two, which the decoder keeps back.
   if (isCut) decoder.decode();
   if (!isPrintable(text) || text.includes('\ufffd')) {
     const shown = hexOf(value.subarray(0, HEX_BYTES_MAX)).replace(/..(?=.)/g, '$& ');
