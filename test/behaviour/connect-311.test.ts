@@ -23,7 +23,7 @@ async function testator(topic: string, will: Fields = {}, fields: Fields = {}): 
   return client;
 }
 
-/** What was published on this topic so far is followed by the will of a client that now vanishes. */
+/** Publishes a marker on the topic as a will, and expects it to be the next message that the watcher gets. */
 async function expectOnlyMarker(watcher: RawClient, topic: string): Promise<void> {
   await (await testator(topic, { payload: 'marker' })).vanish();
   await expectMessage(watcher, 'marker');

@@ -28,7 +28,7 @@ class Group {
     return new Group(members);
   }
 
-  /** What each member has received so far, acknowledged; the publisher has been acknowledged before. */
+  /** The messages that each member has received and acknowledged. Call it when the publisher has its PUBACK. */
   async received(): Promise<Message[][]> {
     const all: Message[][] = [];
     for (const member of this.members) all.push(await receivedBy(member));

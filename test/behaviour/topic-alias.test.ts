@@ -137,7 +137,7 @@ describe(withOptions('Topic aliases where the broker takes none'), NEEDS_OWN_DOO
 describe('Topic aliases that the broker sets', () => {
   const door = useDoor();
 
-  /** What a client makes of the messages of one connection: aliases replaced by their topics. */
+  /** The topics of one connection's messages, with aliases resolved as a client does. */
   function resolveAliases(messages: Message[], maximum: number): string[] {
     const known = new Map<number, string>();
     return messages.map(({ topic, properties }) => {

@@ -97,7 +97,7 @@ clientSuite('messages in the web client', (suite) => {
     await kind('Text');
     await query.fill('"unit"');
     await eventually(() => client.topics()).toEqual(['find/hall/temperature', 'find/kitchen/temperature']);
-    // What comes while a filter is set is filtered, too.
+    // The filter also applies to messages that arrive while it is set.
     await suite.other.publishAsync('find/attic/temperature', '{"value":30,"unit":"C"}');
     await suite.other.publishAsync('find/attic/light', 'OFF');
     await eventually(() => client.topics().then((topics) => topics[0])).toBe('find/attic/temperature');

@@ -29,7 +29,7 @@ clientSuite('subscriptions and versions in the web client', (suite) => {
     await eventually(() => held('options/+')).toMatchObject([
       { topic: 'options/+', qos: 2, nl: 1, rap: 1, id: 77 },
     ]);
-    // What it publishes itself does not come back, and neither does the retained message: only what others send.
+    // The client receives neither its own message nor the retained one: only messages of others.
     await client.publish('options/own', 'mine', 1);
     await suite.other.publishAsync('options/new', 'live', { qos: 1, retain: true });
     await client.rows('options/new', 'live', 'R').waitFor();

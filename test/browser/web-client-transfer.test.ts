@@ -9,7 +9,7 @@ interface Recorded {
 }
 
 clientSuite('import and export in the web client', (suite) => {
-  /** What the button of this name hands to the browser. */
+  /** The text of the file that the button of this name downloads. */
   async function exported(client: ClientPage, button: string): Promise<string> {
     const { bytes } = await client.download(client.page.getByRole('button', { name: button, exact: true }));
     return bytes.toString();

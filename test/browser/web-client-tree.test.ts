@@ -28,8 +28,8 @@ clientSuite('the topic tree of the web client', (suite) => {
   }
 
   /**
-   * What a new subscriber gets, up to a message that is published after it has subscribed. Many retained messages go out
-   * a part at a time, and that message may overtake them: then `expected` says how many to wait for.
+   * The retained messages that a new subscriber gets, up to a message published after it has subscribed. Many retained
+   * messages go out a part at a time, and that message may overtake them: `expected` is the number to wait for.
    */
   async function retainedAt(filter: string, expected = 0): Promise<string[]> {
     const client = await connectAsync(suite.served.nodeUrl, { protocolVersion: 5 });

@@ -30,7 +30,7 @@ export interface Services {
   readonly log: Log;
 }
 
-/** What one execution environment is made of, over the clients that belong to it. */
+/** Makes the functions of one execution environment, with SDK clients of its own. */
 export function functionsOf(environment: Environment, services: Services, options: CloudWorldOptions) {
   const { clock, variables } = environment;
   const { log } = services;

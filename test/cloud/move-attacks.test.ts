@@ -45,7 +45,7 @@ function ticketOf(move: string | undefined): string {
   return ticket;
 }
 
-/** What the server says of a move to this connection. */
+/** The move field of the reply to a move to this connection. */
 async function askedOn(client: TextClient, ticket: string): Promise<string | undefined> {
   client.sendText(`~${ticket}`);
   return (await client.replies.next()).move;

@@ -55,11 +55,11 @@ export interface CloudWorldOptions {
   readonly onFrame?: (environmentId: string, bytes: Buffer) => void;
 }
 
-/** What every world has, with sockets or without. */
+/** The parts of every world, with sockets or without. */
 export interface World {
   readonly url: string;
   readonly dynamoDb: DynamoDb;
-  /** What functions threw, and errors of their logs. */
+  /** Errors that functions threw or logged. */
   readonly failures: string[];
   /** Messages in the dead-letter queues. */
   deadLetters(): number;

@@ -40,7 +40,7 @@ function packets(client: mqtt.MqttClient, count: number): Promise<mqtt.IPublishP
   const received: mqtt.IPublishPacket[] = [];
   return new Promise((resolve) => {
     client.on('message', (_topic, payload, packet) => {
-      // What comes again at QoS 1: on a busy machine a function can exceed its seconds, as in the cloud.
+      // Ignores repetitions at QoS 1: on a busy machine a function can exceed its timeout, as in the cloud.
       if (packet.dup && received.some((each) => payload.equals(Buffer.from(each.payload)))) return;
       received.push(packet);
       if (received.length === count) resolve(received);

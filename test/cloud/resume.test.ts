@@ -50,7 +50,7 @@ async function lose({ client }: Resumable): Promise<void> {
   await world.emulator.quiet();
 }
 
-/** What the server says to a client that resumes over this connection. */
+/** The move field of the reply to a client that resumes over this connection. */
 async function askedOn(client: TextClient, ticket: string): Promise<string | undefined> {
   client.sendText(`~!${ticket}`);
   return (await client.replies.next()).move;
@@ -134,7 +134,7 @@ describe('messages that come for a session that ends with its connection, while 
     const { client: watcher } = await TextClient.connect(world.url);
     await watcher.exchange(subscribe('state', { qos: 1 }));
     const { client } = await TextClient.connect(world.url);
-    // What was published before leaves before a newer message of a topic is retained.
+    // The frame posts its earlier messages before it retains a newer message of a topic.
     const state = (payload: string, messageId: number) =>
       publish('state', payload, { qos: 1, retain: true, messageId });
     const news = (payload: string, messageId: number) => publish('news', payload, { qos, messageId });
@@ -238,7 +238,7 @@ it('goes on where the session has moved to, when that connection is lost before 
   expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
   await lose({ client: moved, ticket });
   const { client, missed } = await resume(ticket);
-  // What came on the connection that the client has never used is gone.
+  // The messages sent on the connection that the client has never used are gone.
   expect(missed).toBe(true);
   await publishNews('after');
   expect(await pushedTo(client)).toEqual(['after']);

@@ -163,7 +163,7 @@ describe('a QoS 1 message from one client to another', () => {
         if (received === count) resolve();
       });
     });
-    // What an application publishes while a reply is awaited leaves in one frame, however fast the machine is.
+    // Messages published while the transport awaits a reply leave in one frame, on a machine of any speed.
     for (let burst = 0; burst < count; burst += 10) {
       await Promise.all(
         Array.from({ length: 10 }, () => publisher.publishAsync(FILTER.topic, 'x', { qos: 1 })),

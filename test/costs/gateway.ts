@@ -35,7 +35,7 @@ export async function startGateway(clock?: Clock): Promise<Emulator> {
         endpoint,
         region: variables.AWS_REGION ?? '',
         credentials,
-        // Signatures are judged by the machine's time, whatever the emulator's clock says.
+        // The emulator checks signatures by the machine's time, not by its own clock.
         clock: { now: Date.now },
       });
       return createHandlers({
@@ -52,7 +52,7 @@ export async function startGateway(clock?: Clock): Promise<Emulator> {
   });
 }
 
-/** What is billed as messages: every frame in either direction, by 32 KB begun. */
+/** The billed messages: every frame in either direction, by 32 KB begun. */
 export function billedMessages(emulator: Emulator): number {
   const { gatewayMessagesIn, gatewayMessagesOut } = usageOf(emulator.counters.snapshot());
   return gatewayMessagesIn + gatewayMessagesOut;

@@ -3,8 +3,8 @@ import { generate } from 'mqtt-packet';
 import { WebSocket } from 'ws';
 
 /**
- * What a first attempt would do: every MQTT packet in a text frame of its own, as mqtt.js writes it, with nothing
- * gathered and nothing left out.
+ * A naive transport: every MQTT packet in a text frame of its own, as mqtt.js writes it. It gathers no packets and
+ * leaves none out.
  */
 export class NaiveClient {
   readonly #socket: WebSocket;

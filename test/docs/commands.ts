@@ -33,7 +33,7 @@ export function missingScripts(page: Page): readonly string[] {
   );
 }
 
-/** What is written before the flags, and the flags that may follow. */
+/** The start of each known command line, and the flags that may follow it. */
 const KNOWN: readonly (readonly [start: RegExp, flags: ReadonlySet<string>])[] = [
   ...COMMANDS.map(
     ({ name, flags }) =>

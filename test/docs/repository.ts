@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 
-/** What is made or installed, and not written. */
+/** Folders with generated or installed files. */
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'cdk.out', 'artefacts', 'test-results']);
 
 /** Every file that is written here, as `packages/mqtt/src/topic.ts`. */
@@ -48,7 +48,7 @@ export function codeOf({ text }: Page): readonly string[] {
   return [...blocks.map((line) => line.replace(/\s#\s.*$/, '')), ...spans];
 }
 
-/** What stands outside of blocks of code. */
+/** The text outside of blocks of code. */
 export function proseOf({ text }: Page): string {
   return text.replaceAll(FENCE, '');
 }
@@ -59,7 +59,7 @@ function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (!entry.isDirectory()) return [path];
-    // What begins with a dot is a tool's: of these only .ci is ours.
+    // Names with a leading dot belong to tools; only .ci is ours.
     const isOurs = !NOT_OURS.has(entry.name) && (!entry.name.startsWith('.') || entry.name === '.ci');
     return isOurs ? filesBelow(path) : [];
   });

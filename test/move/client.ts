@@ -179,7 +179,7 @@ function sockets(config: Configuration, without: Without, state: State, emit: Em
       },
     );
   }
-  // What is held is behind the close of its connection.
+  // A close ends the connection even while the client holds messages that came before it.
   const held = queues[client.target];
   if (held?.includes(CLOSE) && held[0] !== CLOSE)
     emit(`the client takes the close from ${client.target}, with what it holds`, (next) =>

@@ -85,7 +85,7 @@ export class MovingSession implements Model<State> {
     return isWillPublished ? 'the will was published, and the session goes on' : undefined;
   }
 
-  /** What the client has neither received nor been told to be in a gap. */
+  /** Names the messages that the client has neither received nor been told are in a gap. */
   #missing({ client }: State): string | undefined {
     if (client.phase === 'lost') return undefined;
     const messages = this.#config.publishers.flatMap((filters, publisher) =>

@@ -7,7 +7,7 @@ import { CLOSE, type Mutation, NONE, type State } from './world.ts';
 
 export type Without = (mutation: Mutation) => boolean;
 
-/** What stood in a connection's item: nothing, a connection that lives, one that has ended. */
+/** The content of a connection's item: nothing, a live connection, or an ended one. */
 export type Found = 'nothing' | 'connected' | { readonly movedTo: number; readonly wasConnected: boolean };
 
 export function loadLink({ links }: State, connection: number): Found {

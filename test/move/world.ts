@@ -100,7 +100,7 @@ export interface Handler {
   step: number;
   /** Connections, as bits, from that one to `from`. */
   chain: number;
-  /** What the reply brings. */
+  /** Messages that the reply brings. */
   kept: number[];
   hasGap: boolean;
   hasEnded: boolean;
@@ -132,7 +132,7 @@ export interface Client {
 export interface State {
   links: Link[];
   sockets: Socket[];
-  /** What each socket brings to the client. */
+  /** Messages on each socket on their way to the client. */
   queues: number[][];
   /** `$disconnect` of each connection: not to come, to come, has written the tombstone. */
   disconnects: ('none' | 'due' | 'tell')[];

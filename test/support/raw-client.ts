@@ -81,7 +81,7 @@ export class RawClient {
     this.sendBytes(generate(packet as never, { protocolVersion: this.#version } as never));
   }
 
-  /** Sends bytes as one frame, whatever they are. */
+  /** Sends any bytes as one frame. */
   sendBytes(bytes: Uint8Array | string): void {
     this.#wire?.send(typeof bytes === 'string' ? Buffer.from(bytes.replaceAll(/\s/g, ''), 'hex') : bytes);
   }
@@ -106,7 +106,7 @@ export class RawClient {
     return packet;
   }
 
-  /** The next packet, whatever it is. */
+  /** The next packet of any type. */
   async next(): Promise<Received> {
     await this.#until(() => this.#received.length > 0 || this.#closed !== undefined, 'a packet');
     const packet = this.#received.shift();
@@ -134,8 +134,8 @@ export class RawClient {
   }
 
   /**
-   * Proves that nothing more is on the way, without sleeping: a PINGREQ is answered in order, so whatever the
-   * broker sent before the PINGRESP has come. Throws when anything but the PINGRESP was received.
+   * Proves that nothing more is on the way, without sleeping: the broker answers a PINGREQ in order, so all that it
+   * sent before the PINGRESP has come. Throws when anything but the PINGRESP was received.
    */
   async expectNothing(): Promise<void> {
     this.send({ cmd: 'pingreq' });

@@ -1,4 +1,4 @@
-/** What a server sends at the gateway door (docs/text-frames.md, section 2). Written for tests, apart from the code under test. */
+/** A server frame at the gateway door (docs/text-frames.md, section 2). This reader shares no code with the broker. */
 export type ServerFrame =
   | {
       readonly kind: 'reply';
@@ -10,7 +10,7 @@ export type ServerFrame =
       readonly clock: string | undefined;
       /** Extensions that the server takes; undefined: it says nothing of them. */
       readonly extensions: readonly string[] | undefined;
-      /** What it says of moving the session: a ticket and seconds, or `!` and a refusal. */
+      /** The move field: a ticket and seconds, or `!` and a refusal. */
       readonly move: string | undefined;
       /** Frames of their own that belong behind it. */
       readonly parts: number;

@@ -1,7 +1,7 @@
 import type { AuthenticationMethod, Authenticator, Authorizer, GivenQuotaScopes } from '@apus/broker';
 import { type Door, doorUnderTest, LOSS_GRACE_SECONDS } from './door.ts';
 
-/** What a test may ask of a door of its own; each name is the node door's. An absent one keeps its default. */
+/** The options of a door that a test starts, under the node door's names. An absent option keeps its default. */
 export interface DoorOptions {
   receiveMaximum?: number;
   maximumPacketSize?: number;

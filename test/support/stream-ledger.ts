@@ -6,10 +6,10 @@ export interface StreamMessage {
   readonly position: string;
 }
 
-/** What a reader noticed, in its order. */
+/** A message that a reader got, or a gap that it was told of. */
 export type Noticed = StreamMessage | 'gap';
 
-/** What readers of streams are promised, looked at from outside: it knows what was published, and what each has seen. */
+/** Checks the promises to readers of streams: it compares acknowledged messages with those that a reader got. */
 export class StreamLedger {
   /** Payloads whose publisher was answered, in the order of the answers. */
   readonly acknowledged: string[] = [];

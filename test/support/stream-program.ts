@@ -15,7 +15,7 @@ function said(packet: Packet): UserProperties {
 /** A program that reads a stream with mqtt.js and notes what it gets. */
 abstract class Program {
   readonly noticed: Noticed[] = [];
-  /** What SUBACKs have said of `stream-recovered`. */
+  /** The values of `stream-recovered` in SUBACKs. */
   readonly recovered: string[] = [];
   readonly client: MqttClient;
   comesBack = true;

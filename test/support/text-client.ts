@@ -16,9 +16,9 @@ export interface Reply {
   readonly clock: string | undefined;
   /** Extensions that the server takes; undefined: it says nothing of them. */
   readonly extensions: readonly string[] | undefined;
-  /** What it says of moving the session: a ticket and seconds, or `!` and a refusal. */
+  /** The move field: a ticket and seconds, or `!` and a refusal. */
   readonly move: string | undefined;
-  /** What belongs behind it in frames of its own: `parts` of the client. */
+  /** The number of parts that belong behind it in frames of their own: `parts` of the client. */
   readonly parts: number;
 }
 
@@ -31,11 +31,11 @@ export interface Push {
 export class TextClient {
   readonly replies = new Mailbox<Reply>('a reply');
   readonly pushes = new Mailbox<Push>('a push');
-  /** Parts of replies: what did not fit into the frame. */
+  /** Parts of replies: packets that did not fit into the frame. */
   readonly parts = new Mailbox<Push>('a part of a reply');
   /** JSON frames of the gateway's own. */
   readonly errors = new Mailbox<string>('an error frame');
-  /** What came, in its order: `push`, `part`, `reply`, `error`. */
+  /** The kinds of the frames that came, in their order: `push`, `part`, `reply`, `error`. */
   readonly arrivals: string[] = [];
   readonly #closed = new Mailbox<number>('the close of the connection');
   readonly #socket: WebSocket;
@@ -178,7 +178,7 @@ export function payloads(packets: readonly Received[]): string[] {
   return packets.filter(({ cmd }) => cmd === 'publish').map(({ payload }) => String(payload));
 }
 
-/** What arrives waits here until the test asks for it. */
+/** Keeps arrived items until the test asks for them. */
 export class Mailbox<T> {
   readonly #what: string;
   readonly #items: T[] = [];

@@ -1,6 +1,6 @@
-/** What carries a test client's MQTT bytes: binary frames at the node door, text frames at the gateway door. */
+/** Carries a test client's MQTT bytes: binary frames at the node door, text frames at the gateway door. */
 export interface Wire {
-  /** Sends one packet, or whatever a test sends in its place. */
+  /** Sends one packet, or the bytes that a test sends in its place. */
   send(bytes: Uint8Array): void;
   /** Sends a text frame as it is. */
   sendText(text: string): void;
@@ -11,7 +11,7 @@ export interface Wire {
   resume?(): void;
 }
 
-/** What a wire tells the client that uses it. */
+/** The events of a wire, for the client that uses it. */
 export interface WireEvents {
   received(bytes: Buffer): void;
   /** With the WebSocket's close code. */

@@ -81,7 +81,7 @@ export class QueueClient extends Client {
     return (await this.stores.queues.release(await this.session(), packetId)) === 'done';
   }
 
-  /** What an ended session leaves behind; then it is forgotten, as the broker does it. */
+  /** Reads the unacknowledged messages of an ended session and clears its queue, as the broker does. */
   async unacknowledged(session?: SessionRef): Promise<readonly QueuedPublish[]> {
     const { queues } = this.stores;
     const ref = session ?? (await this.session());

@@ -3,7 +3,7 @@ import { KEPT_PACKET_ID_MAX } from '../src/index.ts';
 import { QueueClient } from './queue-support.ts';
 import { type MakeStores, NOW_MS } from './support.ts';
 
-/** What is dequeued, and how acknowledgements make room. */
+/** Which messages `next` dequeues, and how acknowledgements make room in the window. */
 export function queueWindowContract(makeStores: MakeStores): void {
   describe('next', () => {
     it('dequeues what waits in its order, as far as the window goes [MQTT-4.6.0-5]', async () => {

@@ -97,8 +97,7 @@ export interface Link {
   /** The door can tell this client that something waits, without sending it. Read with CONNECT. @default false */
   readonly takesNudges?: boolean;
   /**
-   * Called before messages are dequeued for this link. Where what it is sent could be overtaken by another handler's
-Where another handler's messages could
+   * Called before messages are dequeued for this link. Where another handler's messages could
    * overtake them, the door keeps those back from now on [MQTT-4.6.0-6]. @default nothing overtakes them
    */
   beforePage?(): Awaitable<void>;

@@ -60,7 +60,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ do: fc.constant('wait' as const), seconds: fc.nat(40) }) },
 );
 
-/** What a session must be given, in the simplest terms. */
+/** The simplest model of the messages that a session must be given. */
 interface ModelSession {
   persistent: boolean;
   online: boolean;

@@ -5,7 +5,7 @@ import { FakeDoor } from './support/fake-door.ts';
 
 const LASTING = { clientId: 'publisher', cleanStart: false, properties: { sessionExpiryInterval: 60 } };
 
-/** What happens to each message in its turn: its handler dies, or it is more than its publisher may cause, or neither. */
+/** A quota with one outcome for each message: the handler dies, the quota is exceeded, or it takes the message. */
 function quotaOf(...turns: readonly ('dies' | 'exceeded' | 'taken')[]): DeliveryQuota {
   const left = [...turns];
   return {

@@ -1,4 +1,4 @@
-// What the transport does to throughput, frames and acknowledgements. See the package's README.
+// Measures throughput, frames and acknowledgements with the transport. See the package's README.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, run } from '../../../.ci/bundle.mjs';

@@ -5,7 +5,7 @@ import { qosOf, typeOf } from '../src/packet.ts';
 import * as PacketType from '../src/packet-type.ts';
 import { Harness, type Packet, puback, publish, subscribe } from './support/harness.ts';
 
-/** What happens next between library, transport and gateway. */
+/** The next event between library, transport and gateway. */
 const step = fc.oneof(
   {
     weight: 5,

@@ -208,7 +208,7 @@ describe('a connection on which no reply comes (13)', () => {
     await harness.clock.settle();
     await resumed(harness);
     expect(harness.errors).toEqual([]);
-    // What the first one brings now is too late.
+    // The transport ignores a message that the first connection brings now.
     first?.say(harness.bytes([publish('late')]).toString('base64'));
     first?.end(1006);
     await harness.clock.settle();

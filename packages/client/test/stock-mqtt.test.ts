@@ -60,7 +60,7 @@ async function open(
   return client;
 }
 
-/** What the event brings. */
+/** Resolves with the event's value when it happens. */
 function happens(client: MqttClient, event: 'connect' | 'error'): Promise<unknown> {
   return new Promise((resolve) => client.once(event, resolve));
 }
@@ -185,7 +185,7 @@ describe('the end', () => {
 
   test('end(true) does not wait', async () => {
     fate = (packets) => (packets.some(({ cmd }) => cmd === 'publish') ? 'lose reply' : 'handle');
-    // What it could wait for, the end of a frame or of a closing handshake, never comes.
+    // Neither the frame's reply nor the end of a closing handshake ever comes.
     const client = await open({}, { timers: new HeldTimers() });
     client.publish('a', 'b', { qos: 1 });
     await client.endAsync(true);

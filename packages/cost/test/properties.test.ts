@@ -93,7 +93,6 @@ const workloads = fc.record({
 type Drawn = typeof workloads extends fc.Arbitrary<infer T> ? T : never;
 
 describe('an estimate', () => {
-  // What is always paid would hide a shrinking rest; a monthly bill above a billion messages is cheaper by the unit.
   const usdOf = (workload: Drawn) => billOf(estimate(workload).usage).usd;
 
   it('is the sum of its operations', () => {
@@ -131,7 +130,7 @@ describe('an estimate', () => {
     };
     fc.assert(
       fc.property(workloads, (drawn) => {
-        // Who is away is sent nothing at QoS 0, which is cheaper than keeping it: compare among those who are there.
+        // An offline client gets no QoS 0 message, which is cheaper than a kept one: compare online clients only.
         const workload = { ...drawn, offlineShare: 0 };
         const [zero, one, two] = ([0, 1, 2] as const).map((qos) => usdOfMessages({ ...workload, qos }));
         expect(one).toBeGreaterThanOrEqual((zero ?? 0) * (1 - 1e-9));

@@ -71,7 +71,7 @@ export class Client {
     return client;
   }
 
-  /** What came and was not asked for yet. */
+  /** Messages that have come and that the test has not asked for yet. */
   get received(): readonly string[] {
     return this.#received;
   }

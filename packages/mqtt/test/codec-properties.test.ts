@@ -144,7 +144,7 @@ describe('any PUBLISH', () => {
   });
 });
 
-/** What was decoded can be encoded and comes back the same, so nothing half-read passes for a packet. */
+/** A decoded packet encodes, and decodes again to the same packet: the decoder passes no half-read packet. */
 function expectSound(bytes: Uint8Array, version: ProtocolVersion, receiver: Role): void {
   const result = decodePacket(bytes, version, receiver);
   if (result instanceof Violation) {

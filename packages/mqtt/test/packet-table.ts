@@ -1,11 +1,11 @@
 import type { Packet, ProtocolVersion, Role } from '../src/index.ts';
 import { type Bytes, binary, connectHead, packet, section, text } from './bytes.ts';
 
-/** A packet and its bytes: encoding gives the bytes, decoding gives the packet, in whatever pieces they come. */
+/** A packet and its bytes: encoding gives the bytes, and decoding gives the packet, from any pieces of the bytes. */
 export interface Row {
   name: string;
   version: ProtocolVersion;
-  /** Who is sent it. */
+  /** The side that receives the packet. */
   receiver: Role;
   bytes: Buffer;
   packet: Packet;

@@ -6,7 +6,7 @@ import { filter, name } from './arbitraries.ts';
 import { naiveMatches } from './naive.ts';
 
 const RUNS = { numRuns: runs(1000) };
-/** What `for … of`, a spread and a destructuring of any Map step through it by. */
+/** The iterator prototype of all Maps: `for … of`, spreads and destructuring call its `next`. */
 const MAP_STEPS: { next(): unknown } = Object.getPrototypeOf(new Map().values());
 const change = <T>(key: fc.Arbitrary<T>) => fc.tuple(fc.boolean(), key);
 

@@ -64,7 +64,7 @@ test('QoS 0 is dropped for a subscriber that does not read, and others get every
     await client.expect('publish');
   }
   slow.read();
-  // What was not dropped comes, and behind all of it the first of these that is not dropped either.
+  // The client reads the messages that were not dropped, and behind them the first END that is not dropped.
   while (!slow.payloadSizes.includes(END.length)) {
     client.send({ cmd: 'publish', topic: 't', payload: END, qos: 0 });
     await client.expect('publish');

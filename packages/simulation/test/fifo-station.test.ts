@@ -19,7 +19,7 @@ function waits(arrivals: readonly number[], serviceMs: number, servers = 1): num
   return waited;
 }
 
-/** Who comes at the same instant is served in some order. */
+/** The station may serve arrivals of the same instant in any order. */
 const sorted = (values: readonly number[]) => [...values].sort((a, b) => a - b);
 
 describe('a line before one server', () => {

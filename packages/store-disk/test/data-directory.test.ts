@@ -188,7 +188,7 @@ async function write(directory: string, key: string, value: string | undefined):
   await database.close();
 }
 
-/** What kill -9 leaves: the file of a socket without a listener. */
+/** Leaves the file of a socket without a listener, as kill -9 does. */
 async function leaveDeadSocket(path: string): Promise<void> {
   const { linkSync, rmSync } = await import('node:fs');
   const server = createServer();

@@ -89,7 +89,7 @@ describe('streams on the disk', () => {
     const before = await open(directory);
     await append(before, 1);
     const { epoch } = await append(before, 2);
-    // What a crash would leave: the file as it is now.
+    // Copies the file as it is now, as a crash would leave it.
     const copy = temporaryDirectory();
     cpSync(join(directory, 'apus.mdb'), join(copy, 'apus.mdb'));
     await before.close();

@@ -33,7 +33,7 @@ function dueOf(will: Will | undefined, lostAtMs: number): WillDue | undefined {
   return { atMs: lostAtMs + (will.properties.willDelayInterval ?? 0) * 1000, isWithdrawnByReturn: false };
 }
 
-/** What is due after a restart, in seconds from it. */
+/** The timers that become due after a restart, in seconds from it. */
 async function dueAfterRestart(restartMs = RESTART_MS): Promise<string[]> {
   const stores = await openAt(restartMs);
   await stores.close();

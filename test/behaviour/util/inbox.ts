@@ -1,6 +1,6 @@
 import { PATIENCE_MS } from '../../support/patience.ts';
 
-/** What a client library calls back with, to be awaited one by one. */
+/** The callbacks of a client library, to be awaited one by one. */
 export class Inbox<T> {
   readonly #items: T[] = [];
   readonly #waiting: ((item: T) => void)[] = [];

@@ -1,6 +1,6 @@
 import type { Authorizer } from '@apus/broker';
 
-/** What the clients of a test may do; everything that is not named is allowed. */
+/** An authorizer with these rules for the clients of a test. An action without a rule is allowed. */
 export function allow(rules: {
   publish?: (topicName: string) => boolean;
   subscribe?: (topicFilter: string) => boolean;

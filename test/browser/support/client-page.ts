@@ -132,7 +132,7 @@ export class ClientPage {
     }).toBe(payload);
   }
 
-  /** What stands in the publish panel, in a plain field or in the code editor. */
+  /** The payload in the publish panel, in a plain field or in the code editor. */
   async payload(): Promise<string> {
     const form = this.page.getByRole('form', { name: 'Publish' });
     const field = form.getByRole('textbox', { name: 'Payload' });
@@ -153,7 +153,7 @@ export class ClientPage {
     return await this.rows().locator('[data-column="topic"]').allTextContents();
   }
 
-  /** What a click hands to the browser. */
+  /** The file that a click downloads. */
   async download(button: Locator): Promise<{ readonly name: string; readonly bytes: Buffer }> {
     const [saved] = await Promise.all([this.page.waitForEvent('download'), button.click()]);
     return { name: saved.suggestedFilename(), bytes: await readFile(await saved.path()) };
@@ -168,9 +168,9 @@ export class ClientPage {
     await this.page.screenshot({ path: join(ARTEFACTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
   }
 
-  /** What axe finds wrong by WCAG 2.2 A and AA, one line for each rule, and what does not pass by itself. */
+  /** Axe's violations of WCAG 2.2 A and AA, one line for each rule; waits for those that pass by themselves. */
   async accessibilityProblems(): Promise<string[]> {
-    // What the pointer has just pressed may show a tooltip, or be about to: it lies outside of all landmarks.
+    // The button just pressed may show a tooltip, or be about to: a tooltip lies outside of all landmarks.
     await this.page.mouse.move(0, 0);
     const givesUpAtMs = Date.now() + PATIENCE_MS;
     let problems = await this.#accessibilityProblemsNow();
@@ -213,7 +213,7 @@ export class ClientPage {
     `)) as string[];
   }
 
-  /** What the browser has stored, all of it. */
+  /** Everything that the browser has stored. */
   async stored(): Promise<string> {
     return (await this.page.evaluate(`(async () => {
       const rows = [JSON.stringify({ ...localStorage }), JSON.stringify({ ...sessionStorage }), document.cookie];

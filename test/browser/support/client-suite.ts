@@ -66,7 +66,7 @@ export class ClientSuite {
     return client;
   }
 
-  /** What a browser remembers, empty, until the end of the test. */
+  /** A browser context with empty storage, closed at the end of the test. */
   async newContext(): Promise<BrowserContext> {
     const context = await started(this.#browser).newContext();
     onTestFinished(() => context.close());

@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { preview } from 'vite';
 import { buildCommand } from '../../support/build-command.ts';
 
-/** What `npm start` runs. */
+/** The command and the page that `npm start` builds. */
 export class BuiltClient {
   readonly directory: string;
 

@@ -237,7 +237,7 @@ export class DirectWorld implements World {
     }
   }
 
-  /** What an event source mapping does, one batch at a time. */
+  /** Acts as an event source mapping, one batch at a time. */
   async #pump(name: string, handle: Functions['fanOut'] | Functions['timers']): Promise<void> {
     const { sqs, queueUrl } = this.#services;
     const QueueUrl = queueUrl(name);

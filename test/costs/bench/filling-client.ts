@@ -34,7 +34,7 @@ export class FillingClient {
       if (this.#waiting.length === BATCH_WRITES_MAX) await this.flush();
       return {};
     }
-    // What is read has been written.
+    // A read must see the waiting writes.
     await this.flush();
     return await this.#client.send(...call);
   }

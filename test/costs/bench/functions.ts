@@ -95,7 +95,7 @@ export function composeFunctions(parts: FunctionParts) {
   };
 }
 
-/** What is logged as a warning or an error is no measurement of the ordinary case. */
+/** Reports warnings and errors as failures: a run that logs one does not measure the ordinary case. */
 function logInto(failed: (what: string) => void): Log {
   const say = (event: string, fields?: object) => failed(`${event} ${JSON.stringify(fields)}`);
   return { debug: () => {}, info: () => {}, warn: say, error: say };

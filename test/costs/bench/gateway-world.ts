@@ -96,7 +96,7 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
     return units;
   };
   const sent = { frames: 0, closes: 0 };
-  /** What clients have sent has arrived, and all that it has caused is over. */
+  /** Waits until all frames of clients have arrived, and the work that they caused is over. */
   const settle = async () => {
     const hasArrived = () => {
       const { messages, invocations } = emulator.counters.snapshot();
@@ -159,7 +159,7 @@ function functionsOf(
         secretAccessKey: variables.AWS_SECRET_ACCESS_KEY ?? '',
         sessionToken: variables.AWS_SESSION_TOKEN,
       },
-      // Signatures are judged by the machine's time, whatever the emulator's clock says.
+      // The emulator checks signatures by the machine's time, not by its own clock.
       clock: { now: Date.now },
       sleep,
     }),

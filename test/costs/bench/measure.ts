@@ -2,7 +2,7 @@ import type { BenchOperation } from './operation.ts';
 import { enterShapes, warm } from './session-operations.ts';
 import type { Counted, CountingWorld } from './world.ts';
 
-/** What one operation was seen to use. */
+/** The measured usage of one operation. */
 export interface Measurement {
   readonly operation: Pick<BenchOperation, 'name' | 'deliveries' | 'floor'>;
   readonly counted: Counted;

@@ -68,7 +68,7 @@ async function receive(subscriber: BenchClient, qos: Qos): Promise<void> {
   subscriber.tell({ cmd: 'pubcomp', messageId });
 }
 
-/** What one recipient answers at QoS 2, in two frames, the first of which is answered by PUBREL. */
+/** A recipient's two answering frames at QoS 2: PUBREC, which the server answers with PUBREL, and PUBCOMP. */
 export const ANSWERS_QOS_2: BenchOperation = {
   name: 'PUBREC and PUBCOMP of a recipient',
   deliveries: 0,

@@ -40,7 +40,7 @@ export function writeTable(file: URL, rows: readonly Row[]): void {
   writeFileSync(file, withBlock(readFileSync(file, 'utf8'), BLOCK, tableOf(rows)));
 }
 
-/** What differs in what is exact, in sentences; what has no row on the page is a difference too. */
+/** The differences in the exact columns, as sentences. A measured row that the page lacks is a difference too. */
 export function differences(measured: readonly Row[], documented: readonly Row[]): readonly string[] {
   return measured.flatMap(({ name, exact }) => {
     const row = documented.find((each) => each.name === name);

@@ -3,7 +3,7 @@ import type { Fields, Push, Reply } from '../../support/text-client.ts';
 /** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
 export const OFFER = '(nudge,move,resume)';
 
-/** What was counted, in the units that are billed. */
+/** Counts in billed units. */
 export interface Counted {
   /** Frames from clients, by 32 KB begun. */
   readonly messagesIn: number;
@@ -50,7 +50,7 @@ export interface World {
   coolDown(): void;
   /** Counts from nothing again. */
   reset(): void;
-  /** What was logged as a warning or an error, and what functions threw. */
+  /** Logged warnings and errors, and errors that functions threw. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
 }

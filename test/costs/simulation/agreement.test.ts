@@ -13,7 +13,7 @@ import {
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type EmulatedRun, runEmulated } from './emulated-run.ts';
 
-/** What the emulator has no latency for: a post is there at once, and a processor takes no virtual time. */
+/** The emulator has no latency for these: a post arrives at once, and a processor takes no virtual time. */
 const TIMES: ServiceTimes = {
   ...DEFAULT_SERVICE_TIMES,
   frameCpuMs: 0,

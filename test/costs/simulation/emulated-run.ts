@@ -10,7 +10,7 @@ import { SimClient } from '../../faults/sim-client.ts';
 import { Trace } from '../../faults/trace.ts';
 import { VirtualTime } from '../../faults/virtual-time.ts';
 
-/** What the emulator has seen of a run, in the words of the simulation. */
+/** The emulator's counts of a run, under the names of the simulation. */
 export interface EmulatedRun {
   readonly framesIn: number;
   readonly replies: number;

@@ -8,7 +8,7 @@ export interface Tenancy {
   readonly connectMqtt: ConnectMqtt;
   readonly own: string;
   readonly other: string;
-  /** What was published has been delivered, by workers as well. */
+  /** Waits until the published messages have been delivered, by workers as well. */
   settled(): Promise<void>;
 }
 

@@ -1,5 +1,4 @@
 /**
- * The limits of one page. It ends before the message that would exceed either; but the first message always fits,
  * The limits of one page. It ends before the message that would exceed either; but the first message always fits, even
  * if it is larger, so that reading page after page comes to an end.
  */

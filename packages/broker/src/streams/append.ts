@@ -16,9 +16,8 @@ export interface Placed extends StreamAppended {
 }
 
 /**
- * Gives the message its place in the log of its topic. Whatever may refuse it has been asked before. A message that may
-The caller has already made every check that may refuse
- * it. A message that may have been accepted before, at QoS 2 or as a will, is looked for first: it has one place.
+ * Gives the message its place in the log of its topic. The caller has made every other check that may refuse it.
+ * A message that may have been accepted before, at QoS 2 or as a will, is looked for first: it has one place.
  */
 export function* append(
   context: Context,

@@ -121,7 +121,7 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly ticks?: PresenceTicks;
   /** @default a link that keeps readers */
   readonly openLink?: (id: string) => FakeLink;
-  /** What the broker sees of the stores: to fail in the middle of a call. */
+  /** Wraps the stores before the broker gets them, so that a test can fail in the middle of a call. */
   readonly wrap?: (stores: Stores) => Stores;
   /** Every port answers with a promise, as in the cloud. */
   readonly isAsync?: boolean;

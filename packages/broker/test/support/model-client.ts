@@ -13,7 +13,7 @@ export interface Receipt {
 export class ModelClient {
   readonly clientId: string;
   readonly receiveMaximum: number;
-  /** What the application got, in order: QoS 1 may repeat, QoS 0 and 2 may not. */
+  /** The messages that the application got, in order: QoS 1 may repeat, QoS 0 and 2 may not. */
   readonly receipts: Receipt[] = [];
   link: FakeLink | undefined;
   readonly #door: FakeDoor;
@@ -123,7 +123,7 @@ export class ModelClient {
     }
   }
 
-  /** What came on the last connection is answered no more. */
+  /** The client will not acknowledge the messages of its last connection. */
   forgetUnanswered(): void {
     this.#unanswered = [];
   }

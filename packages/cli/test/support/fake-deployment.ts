@@ -4,7 +4,7 @@ import { encodePacket, type Packet, PacketDecoder, type Will } from '@apus/mqtt'
 import { onTestFinished } from 'vitest';
 import { type WebSocket, WebSocketServer } from 'ws';
 
-/** What is not as it should be. */
+/** The faults of the deployment. */
 export interface Faults {
   /** Every other post overtakes the one before it. */
   readonly swapsPosts?: boolean;

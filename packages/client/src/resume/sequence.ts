@@ -84,7 +84,6 @@ export class Sequence {
 
   /**
    * A reader that has been live all along misses nothing, where everything before the message has left. Numbers go on when
-Numbers go on when
    * an epoch ends, or begin again: a message with another number was already on its way, and is of an earlier epoch.
    */
   #changeTo({ epoch, number, settled }: Position): boolean {

@@ -33,7 +33,7 @@ export class FakeWebSocket implements WebSocketLike {
     this.closedWith ??= { code, reason };
   }
 
-  /** What the client sent, every frame read strictly. */
+  /** The frames that the client sent, each read strictly. */
   get frames(): ClientFrame[] {
     return this.texts.map((text) => {
       const frame = readClientFrame(text);

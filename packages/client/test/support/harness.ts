@@ -26,7 +26,7 @@ export class Harness {
   readonly events: TransportEvent[] = [];
   readonly options: { reconnectPeriod?: number; wsOptions?: object } = {};
   readonly transport: Transport;
-  /** What the library was given, on any connection. */
+  /** The packets that the library was given, on any connection. */
   received: Packet[] = [];
   closes: { code: number; reason: string }[] = [];
   library: MqttSocket | undefined;

@@ -2,7 +2,7 @@ import type { IConnectPacket, IPublishPacket, Packet } from 'mqtt-packet';
 
 type QoS = 0 | 1 | 2;
 
-/** One network connection, whatever carries it. */
+/** One network connection of any transport. */
 export interface Link {
   version: number;
   session: Session | undefined;

@@ -11,7 +11,7 @@ interface GatewayOptions {
   readonly handlerMs: () => number;
   /** How long a push takes, in milliseconds. */
   readonly pushMs?: () => number;
-  /** What becomes of a frame; by default it is handled. */
+  /** Decides the fate of a frame. @default 'handle' */
   readonly fate?: (packets: readonly mqttPacket.Packet[]) => Fate;
   readonly token?: string;
 }

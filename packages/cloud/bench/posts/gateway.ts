@@ -9,7 +9,7 @@ import { createServer as createTlsServer } from 'node:tls';
 import { createDynamoDb, type Emulator, startEmulator } from '@apus/emulator';
 import { WebSocket } from 'ws';
 
-/** What the measuring process is told. */
+/** The settings that the measuring process gets. */
 export interface Endpoints {
   readonly http: string;
   readonly https: string;
@@ -20,7 +20,7 @@ export interface Endpoints {
   readonly connectionIds: readonly string[];
 }
 
-/** What has arrived at the clients since the last question. */
+/** The messages and bytes that have arrived at the clients since the last question. */
 export interface Arrived {
   readonly messages: number;
   readonly bytes: number;
@@ -34,7 +34,7 @@ async function start(connections: number): Promise<void> {
   const emulator = await startEmulator({
     seed: 1,
     faults: { shuffle: 0 },
-    // What is measured is the caller: nobody is throttled here.
+    // The bench measures the caller, so the gateway throttles no call.
     limits: {
       newConnectionsPerSecond: Number.POSITIVE_INFINITY,
       requestsPerSecond: Number.POSITIVE_INFINITY,
@@ -77,7 +77,7 @@ async function openClient(url: string): Promise<void> {
   await once(socket, 'open');
 }
 
-/** TLS in front of the API, with a certificate that nobody else trusts. */
+/** TLS in front of the API, with a self-signed certificate that only this bench trusts. */
 async function startTls(apiPort: number): Promise<{ readonly https: string; readonly ca: string }> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-bench-'));
   const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];

@@ -19,8 +19,8 @@ const SOCKETS_MAX = 50;
 const BATCH_WRITE_MAX = 25;
 
 /**
- * What a developer writes first: the SDK's client as it comes, and all posts of a message at once, one message after
- * another. It is given the connections: finding them is not counted against it.
+ * The obvious first attempt: the SDK's client with its defaults, and all posts of a message at once, one message after
+ * another. It gets the connections as an argument: the time to find them is not counted.
  */
 export function makeObvious(endpoints: Endpoints, scheme: Scheme): Way {
   const client = managementClient(endpoints, scheme);

@@ -20,7 +20,7 @@ function medianCost(costs: readonly Cost[]): Cost {
 const LOAD_WIDTH = 33;
 const WIDTH = 16;
 
-/** What is compared with what. */
+/** The pairs of ways that are compared. */
 const COMPARED = [
   ['worker', 'obvious worker'],
   ['posts', 'obvious posts'],

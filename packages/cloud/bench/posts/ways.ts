@@ -68,7 +68,7 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
   };
 }
 
-/** What a frame for few sends, given the connections and the packets. */
+/** The posts of a frame with few recipients, given the connections and the packets. */
 export function makeInline(endpoints: Endpoints, scheme: Scheme): Way {
   const { region, credentials, ca, connectionIds } = endpoints;
   const clock = { now: Date.now };

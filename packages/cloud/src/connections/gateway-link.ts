@@ -7,7 +7,6 @@ import { type Extension, PACKED_BYTES_MAX } from '../frames/text-frame.ts';
 const HEADERS_BYTES = 2_048;
 
 /**
- * What the SUBACKs of one frame bring of the past of streams. Their reply has parts of 24 KB, of which there may be 99;
  * Limits on the past of streams behind the SUBACKs of one frame. Their reply has parts of 24 KB, of which there may be
  * 99; a MiB costs 256 read units.
  */

@@ -28,7 +28,6 @@ export function nextTicket({ secret }: Ticket, connectionId: ConnectionId): Tick
 }
 
 /**
- * What a reply says of moving: the ticket, the age at which the gateway cuts the connection, and, for a client that has
  * The move field of a reply: the ticket, the age at which the gateway cuts the connection, and, for a client that has
  * offered to resume, the seconds after a loss within which it may.
  */

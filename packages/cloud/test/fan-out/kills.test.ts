@@ -21,7 +21,7 @@ async function audience(): Promise<Audience> {
   return { world, zero, one };
 }
 
-/** What MQTT promises: QoS 0 at most once, QoS 1 at least once, and each message first seen in the publisher's order. */
+/** Checks MQTT's promises: QoS 0 at most once, QoS 1 at least once, first receipts in the publisher's order. */
 function check({ world, zero, one }: Audience, texts: readonly string[]): void {
   checkQoS0(world, zero);
   for (const id of zero) {

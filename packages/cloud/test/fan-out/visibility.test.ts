@@ -10,7 +10,7 @@ interface Entry {
 
 const records = ['a', 'b', 'c'].map((receiptHandle) => ({ receiptHandle }) as SqsRecord);
 
-/** What a queue is asked for, and what is logged; `answer` is given the number of the call. */
+/** Gives the records back; returns the receipts of each call and the warnings. `answer` gets the number of the call. */
 async function giveBack(answer: (call: number, entries: readonly Entry[]) => object) {
   const asked: string[][] = [];
   const logged: unknown[] = [];

@@ -23,7 +23,7 @@ const topicsOf = (packets: readonly Received[]) =>
 const idsOf = (packets: readonly Received[]) =>
   packets.flatMap(({ cmd, messageId }) => (cmd === 'publish' ? [Number(messageId)] : []));
 
-/** What is left, each page answered as the next is fetched. */
+/** Fetches the remaining pages, and answers each one with the fetch of the next. */
 async function fetchAll(client: TextClient, first: Reply, answer: 'puback' | 'pubrec'): Promise<Received[]> {
   const packets = [...first.packets];
   let last = first;

@@ -43,7 +43,7 @@ async function watcherOf(url: string, filter: string): Promise<TextClient> {
   return client;
 }
 
-/** What has been pushed, all of it before the connection was closed. */
+/** The packets that were pushed before the connection was closed. */
 async function pushedUntilClose(client: TextClient): Promise<Received[]> {
   await client.expectClose();
   const packets: Received[] = [];

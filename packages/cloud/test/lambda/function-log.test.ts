@@ -4,7 +4,7 @@ import { FunctionMetrics } from '../../src/lambda/function-metrics.ts';
 import { createRuntime } from '../../src/lambda/runtime.ts';
 import { METRICS } from '../../src/metrics/metric-names.ts';
 
-/** What is written from now on, line by line. */
+/** Captures the log lines written from now on. */
 function written(): () => readonly Record<string, unknown>[] {
   const texts: string[] = [];
   const keep = (chunk: unknown) => {

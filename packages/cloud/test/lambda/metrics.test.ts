@@ -12,7 +12,7 @@ describe('what a deployment counts', () => {
     world = await World.create();
   });
 
-  /** What came in and went out meanwhile. */
+  /** The messages counted in and out while `act` runs. */
   async function traffic(act: () => Promise<unknown>): Promise<{ in: number; out: number }> {
     const [inBefore, outBefore] = [world.counted(METRICS.messagesIn), world.counted(METRICS.messagesOut)];
     await act();

@@ -94,7 +94,7 @@ describe('POST /api/v5/publish', () => {
     world.queue.send = () => Promise.reject(new QueueUnavailable(4, 'it is down'));
     expect((await endpoint.publish({ topic: 'wide', payload: 'x', qos: 1 })).status).toBe(503);
     world.queue.send = send;
-    // What failed was forgotten, and is not sent with the next.
+    // The next request does not send the message that failed.
     await endpoint.publish({ topic: 'other', payload: 'y' });
     expect(world.queue.entries).toEqual([]);
   });

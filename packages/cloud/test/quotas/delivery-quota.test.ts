@@ -101,7 +101,7 @@ describe('the deliveries of one publisher', () => {
       }
     }
     expect(accepted).toBeLessThanOrEqual(PER_MINUTE + LOT + doors.length * FREE);
-    // What a process has taken and not used is lost to the others.
+    // The others cannot use the rest of a lot that a process has taken.
     expect(accepted).toBeGreaterThan(PER_MINUTE - doors.length * LOT);
   });
 

@@ -11,7 +11,7 @@ export const PACKET = Buffer.from([0xd0, 0x00]);
 
 export interface Doings {
   readonly environment: Environment;
-  /** What it did to connections, in its order. */
+  /** The calls that it made about connections, in their order. */
   readonly done: string[];
   readonly poster: Poster & PostAttempts;
 }

@@ -72,15 +72,15 @@ export interface ReceivedPacket {
 export interface Attempt {
   readonly connectionId: string;
   readonly packets: readonly ReceivedPacket[];
-  /** Who posted. */
+  /** The process that posted. */
   readonly by: string;
 }
 
 /** The gateway's @connections API, and all that its clients were sent. */
 export class FakeGateway {
-  /** What a try comes to. */
+  /** Decides the outcome of an attempt. */
   answer: (attempt: Attempt) => PostOutcome | Promise<PostOutcome> = () => 'sent';
-  /** What GetConnection answers. */
+  /** The answer of GetConnection. */
   status: (connectionId: string) => ConnectionStatus = () => 'unknown';
   readonly attempts: Attempt[] = [];
   readonly posts: Attempt[] = [];
@@ -103,7 +103,7 @@ export class FakeGateway {
     };
   }
 
-  /** What a client has received, in its order. */
+  /** The packets that a client has received, in their order. */
   packetsTo(connectionId: string): ReceivedPacket[] {
     return this.posts.filter((post) => post.connectionId === connectionId).flatMap(({ packets }) => packets);
   }
@@ -155,7 +155,7 @@ export function readReply(text: string): Buffer {
   return frame.bytes;
 }
 
-/** What was sent to a queue, as its consumers receive it. */
+/** A queue whose entries a test reads as its consumers receive them. */
 export class FakeQueue implements JobQueue {
   readonly entries: QueueEntry[] = [];
   readonly #time: FakeTime;
@@ -201,7 +201,7 @@ export class FakeQueue implements JobQueue {
 /** A call of a worker to DynamoDB: it reads of a shard or of sessions, or it writes how far it has come, or else. */
 export type Call = 'read' | 'claim' | 'other';
 
-/** What a test does at a worker's calls. An error that it throws is what the worker gets. */
+/** Run by a test before and after a worker's calls. The worker gets an error that a hook throws. */
 export interface Hooks {
   before?(call: Call): Promise<void> | void;
   /** The call has had its effect. */
@@ -218,7 +218,7 @@ export interface ProcessOptions {
   readonly quotas?: GivenQuotaScopes;
   /** With this every subscriber that joins a shard counts it. @default the store's own, of which one in 32 counts */
   readonly shardSubscribers?: number;
-  /** What is left of the function's time; a number stays as it is. @default 30 s from the first call on */
+  /** The remaining time of the function, in milliseconds. @default 30 s from the first call on */
   readonly remainingMs?: () => number;
   readonly wrap?: (poster: Poster & PostAttempts) => Poster & PostAttempts;
 }
@@ -280,7 +280,7 @@ export class World {
     return this.#door.cloud.stores;
   }
 
-  /** What all processes together have counted of a metric. */
+  /** The count of a metric, over all processes. */
   counted(name: MetricName): number {
     return this.#counted.get(name) ?? 0;
   }

@@ -28,7 +28,7 @@ export interface GatewayOptions {
   readonly emulator?: Partial<Omit<EmulatorOptions, 'createEnvironment'>>;
   readonly limits?: Partial<BrokerLimits>;
   readonly overlapping?: BrokerOptions['overlapping'];
-  /** What `getRemainingTimeInMillis` says; it is asked before each packet of a frame. @default 5 s */
+  /** The answer of `getRemainingTimeInMillis`, which is called before each packet of a frame. @default 5 s */
   readonly remainingMs?: () => number;
   /** Called before each call on a store, which waits for the answer. */
   readonly onStoreCall?: (name: string) => Promise<void> | undefined;
@@ -52,7 +52,7 @@ export interface Gateway {
   readonly stores: MemoryStores;
   readonly links: MemoryLinks;
   readonly time: BrokerTime;
-  /** What handlers threw. */
+  /** The errors that handlers threw. */
   readonly failures: Error[];
   /** Waits for the next `$disconnect` to be done: the loss of a client is noticed some time after the client's side is closed. */
   disconnected(): Promise<unknown>;

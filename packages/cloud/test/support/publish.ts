@@ -13,7 +13,7 @@ export const KEY = 'k'.repeat(40);
 export interface Answer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  // biome-ignore lint/suspicious/noExplicitAny: whatever the JSON says is what a test looks at.
+  // biome-ignore lint/suspicious/noExplicitAny: a test looks at any field of the JSON.
   readonly body: any;
 }
 

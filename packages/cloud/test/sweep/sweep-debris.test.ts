@@ -24,7 +24,7 @@ beforeEach(async () => {
 /** Kinds of items that stay when all clients have gone: see docs/data-model.md. */
 const LASTING = new Set(['H', 'N', 'Y']);
 
-/** What is still there of a client that is gone, and that no time will take away; `worker` has not gone. */
+/** Items and entries of a gone client that no TTL removes. The items of `worker`, which has not gone, are left out. */
 async function debrisOf(clientId: string): Promise<string[]> {
   const left = await world.items();
   return left.flatMap((item) => {
@@ -134,7 +134,7 @@ describe.each([
   }, 240_000);
 });
 
-/** What it has been sent, and what it finds when it is back; the same message may be sent again. */
+/** The messages that `worker` was sent before and after it came back, each listed once. */
 async function tasksOf(of: TimersWorld): Promise<string[]> {
   const waiting = await of.connect('worker-2', { ...LASTING_DAY, clientId: 'worker' });
   const texts = [...of.gateway.textsTo('worker'), ...waiting.map(({ text }) => text)];

@@ -52,7 +52,7 @@ function expectOnce({ online, offline, retained }: Outcome, at: number): void {
   });
 }
 
-/** What the process that is killed does, and who comes after it. */
+/** The steps before the kill, in the process that is killed, and in the one that recovers. */
 interface History {
   readonly name: string;
   prepare(world: TimersWorld): Promise<void>;
@@ -69,7 +69,7 @@ const HISTORIES: readonly History[] = [
       world.time.nowMs += 5_000;
     },
     run: (world, process) => world.poll(process),
-    // What was received and not deleted is visible again after three minutes.
+    // A message that was received and not deleted is visible again after three minutes.
     recover: (world) => world.advance(200),
   },
   {

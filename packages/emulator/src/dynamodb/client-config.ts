@@ -22,7 +22,6 @@ export interface SdkClientConfig {
 }
 
 /**
- * What the SDK would look for in the environment and in files of the home directory, for each client anew: that takes as
  * Settings that the SDK would otherwise look for in the environment and in files of the home directory, for each client
  * anew: that takes as long as three calls.
  */

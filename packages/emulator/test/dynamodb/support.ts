@@ -3,7 +3,7 @@ import { createDynamoDb, type DynamoDb, type DynamoDbOptions, ManualClock } from
 
 export const TABLE = 'things';
 
-/** What a request or an answer holds, as it travels. */
+/** The JSON of a request or an answer. */
 export type Wire = Record<string, unknown>;
 
 export interface Started {

@@ -51,7 +51,7 @@ describe('read units', () => {
   ])('GetItem of %s, strongly consistent: %s', async (what, ConsistentRead, units) => {
     const { send } = await startDynamoDb();
     if (what !== 'nothing') await send('PutItem', { Item: sized('a', Number(what)) });
-    // What is left out of an answer has been read all the same.
+    // DynamoDB bills the attributes that a projection leaves out too.
     const projection = { ProjectionExpression: 'p' };
     const answer = await send('GetItem', { Key: keyOf('a'), ConsistentRead, ...projection, ...TOTAL });
     expect(answer.ConsumedCapacity).toEqual({ TableName: TABLE, CapacityUnits: units });

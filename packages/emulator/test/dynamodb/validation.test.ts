@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { isReservedWord } from '../../src/dynamodb/expressions/reserved-words.ts';
 import { itemOf, keyOf, number, startDynamoDb, TABLE, text, type Wire } from './support.ts';
 
-/** What DynamoDB answers a request with that is wrong. */
+/** DynamoDB's error for an invalid request. */
 const refusalOf = async (operation: string, request: Wire, before?: Wire) => {
   const { send } = await startDynamoDb();
   if (before !== undefined) await send('PutItem', { Item: before });

@@ -4,7 +4,7 @@ import { Client, deferred, ok, start } from '../support.ts';
 
 const GATEWAY_ID = /^[A-Za-z0-9_-]{15}=$/;
 
-/** What all three kinds of events say of the connection. */
+/** The fields about the connection that all three kinds of events have. */
 const common = (connectionId: string) => ({
   apiId: 'a1b2c3d4e5',
   connectedAt: Date.UTC(2026, 0, 1),

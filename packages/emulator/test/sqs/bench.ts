@@ -20,7 +20,7 @@ export interface Backend {
   passSeconds(seconds: number): Promise<void>;
   /** Then tests wait side by side. */
   readonly inRealTime?: boolean;
-  /** What this one does otherwise, by the title of the test; why it is not held against it. */
+  /** Known deviations: by the title of the test, the reason why its failure is accepted. */
   readonly known?: Readonly<Record<string, string>>;
 }
 

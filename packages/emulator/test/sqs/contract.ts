@@ -3,7 +3,7 @@ import { batchesAndBadInput } from './contract-batches.ts';
 import { fifoQueues } from './contract-fifo.ts';
 import { standardQueues } from './contract-standard.ts';
 
-/** What AWS documents of queues, as its SDK sees it. */
+/** The behaviour of queues that AWS documents, through its SDK. */
 export function defineSqsContract(backend: Backend): void {
   const bench = new Bench(backend);
   standardQueues(bench);

@@ -4,7 +4,7 @@ import { startWorker } from './worker.ts';
 
 const EMPTY = { available: 0, delayed: 0, inFlight: 0 };
 
-/** What the function handled, in order, until nothing comes any more. */
+/** The bodies that the function handled, in order, until the queue is quiet. */
 async function handle(faults: Faults, fifo: boolean, bodies: readonly string[]) {
   const handled: string[] = [];
   const { emulator, send, sendTo } = await startWorker(

@@ -90,7 +90,7 @@ export class Client {
     packets.on('packet', (packet: Packet) => this.#handle(packet));
     packets.on('error', (error: Error) => this.#options.failed(error.message));
     socket.on('open', () => this.#send(this.#connectPacket()));
-    // What comes on a connection that was cut, or is not the last one, is lost.
+    // Ignores data on a connection that was cut or is not the last one.
     socket.on('message', (data) => this.#socket === socket && packets.parse(data as Buffer));
     socket.on('error', () => {});
     socket.on('close', () => {

@@ -52,7 +52,7 @@ export class KillableBroker {
     return new KillableBroker(this.#serve, this.#port, []);
   }
 
-  /** What it has written to standard error. */
+  /** The text that the process has written to standard error. */
   get errors(): string {
     return this.#errors;
   }

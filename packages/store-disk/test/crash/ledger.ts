@@ -10,7 +10,7 @@ interface Account {
   retained: number;
 }
 
-/** What was published, what the broker has promised, and what came. Each publisher counts its messages from 1. */
+/** Published, acknowledged and received messages. Each publisher counts its messages from 1. */
 export class Ledger {
   readonly #publishers: readonly Publisher[];
   readonly #accounts: ReadonlyMap<string, Account>;

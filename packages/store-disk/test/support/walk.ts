@@ -396,7 +396,7 @@ export class Walk {
     this.#sent.set(session.clientId, left);
   }
 
-  /** What is sent again is known by its packet id; what waited gets any that is free. */
+  /** Compares a repetition by its packet id, and a new message without: the store may give it any free id. */
   #lineOf(clientId: string, queued: Queued): unknown {
     const sentUnder = (packetId: number) =>
       this.#sentTo(clientId).find((sent) => sent.packetId === packetId)?.messageId;

@@ -43,7 +43,6 @@ import { isValue, keepValue, readValues } from './values.ts';
  * append reads the end of the log, and puts its tile behind it where that place is free. Number and message are one
  * write, so there are no holes, and no item that every publisher writes.
  *
- * A repetition is appended once more: a handler that died may have left its message here and sent it to nobody, while
  * A repetition is appended once more: a handler that died may have appended its message and sent it to no subscriber,
  * while positions say by now that the message has settled.
  */

@@ -23,7 +23,7 @@ export function clientSteps(model: Model, state: State, emit: Emit): void {
   leave(model, state, emit);
   receiveReply(model, state, emit);
   receivePost(model, state, emit);
-  // What the client has to say waits until it has moved.
+  // A client that is moving sends nothing until it has moved.
   if (state.client.movesTo !== 0) return;
   sendFrame(state, emit);
   sendAcknowledgements(model, state, emit);

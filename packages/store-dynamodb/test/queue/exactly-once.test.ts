@@ -126,7 +126,7 @@ await withService((service) => {
           const session = await receiver.client.resume(2);
           const { hooks, hasDied } = dying(nth, when);
           const { queues } = service.make({ hooks });
-          // What it had dequeued was never sent.
+          // The process dies before it sends the messages that it dequeued.
           await unlessKilled(Promise.resolve(queues.next(session, PAGE, NOW_MS)));
           for (const message of messages) await receiver.offer(message);
           await receiver.client.resume(2);

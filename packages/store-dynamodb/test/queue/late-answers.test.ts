@@ -35,7 +35,7 @@ await withService((service) => {
     return { stores, old, packetIds, connect, offer };
   };
 
-  /** What CONNECT dequeues, which is held up when it is about to write that. */
+  /** The messages that CONNECT dequeues; `whileDequeuing` runs just before CONNECT writes the record. */
   const dequeuedWhile = async (session: SessionRef, whileDequeuing: () => Promise<unknown>) => {
     const { queues } = service.make({ hooks: once(isRecordWrite, whileDequeuing) });
     return sentOf(await queues.next(session, PAGE, NOW_MS));

@@ -132,7 +132,7 @@ function rewound(model: Model, state: State, to: number): State {
   return changed(after, { nextPosts: [...packetsOf(decision), ...after.nextPosts] });
 }
 
-/** What the old connection brought comes before its close. */
+/** The client receives the posts to its old connection before it sees that connection close. */
 function closeOld(state: State, emit: Emit) {
   const { client, sockets, posts } = state;
   if (client.movesTo === 0 || client.hasOldClosed || posts.length > 0) return;

@@ -311,7 +311,7 @@ await withService((service) => {
       };
       await receive();
       await all;
-      // What has taken a place is sent again on the next connection.
+      // The next connection is sent every message that has taken a place.
       await race.connect();
       for (let page = await race.client.queues.next(race.session(), PAGE, NOW_MS); page.length > 0; ) {
         for (const each of page) {
@@ -383,7 +383,7 @@ await withService((service) => {
         const stores = service.make({ hooks, random: () => 0.99 });
         const opened = await open(stores, tenant, 'c', { connectionId: 'c:1', cleanStart: true });
         expect(opened).toMatchObject({ present: false, previous: { attachment: { connectionId: 'c:2' } } });
-        // What the other one discards, or goes on with, is not this one's.
+        // This CONNECT's session is neither the other CONNECT's nor the one that the other discarded.
         expect([between?.incarnation, previous?.incarnation]).not.toContain(opened.session.incarnation);
       },
     );

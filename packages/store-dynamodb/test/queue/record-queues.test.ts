@@ -40,7 +40,7 @@ await withService((service) => {
     };
     const stores = service.make({ hooks: { after } });
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
-    // What it dequeues leaves with the reply to CONNECT: until that has arrived a publisher appends.
+    // The reply to CONNECT carries the dequeued messages: publishers append until it has arrived.
     const { queues } = stores.forEvent({ connectionId: 'c:2' });
     expect(idsOf(await queues.next(back, PAGE, NOW_MS))).toEqual([messageId(1)]);
     expect(isDue).toBe(false);

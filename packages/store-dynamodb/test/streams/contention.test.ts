@@ -18,7 +18,7 @@ const SIGMA = Math.log(15 / MEDIAN_MS) / 2.326;
 /** Appends of one topic that begin in so many seconds of virtual time. */
 const SECONDS = 4;
 
-/** What every append to one topic meets, at so many a second, in virtual time. */
+/** Appends to one topic at these rates, in virtual time: how many writes each one takes. */
 describe('one topic that many publish to', () => {
   it.each([
     [10, 1.2],
@@ -42,7 +42,7 @@ describe('one topic that many publish to', () => {
   });
 });
 
-/** So large a share takes longer. */
+/** The time that this share of the appends exceeds. */
 function slowest(tookMs: readonly number[], share: number): number {
   return [...tookMs].sort((a, b) => b - a)[Math.floor(tookMs.length * share)] ?? 0;
 }

@@ -272,7 +272,7 @@ await withService((service) => {
     expect(await frame.subscriptions.match(tenant, 'c')).toEqual([]);
     // The list of bans is read along, every half minute.
     expect(stores.meter.since(before)).toEqual({ reads: 4 + 1, writes: 0, calls: 1 });
-    // What the frame itself changes it sees.
+    // The frame sees its own changes.
     await frame.subscriptions.remove(session, [{ topicFilter: 'a' }]);
     expect(await frame.subscriptions.match(tenant, 'a')).toEqual([]);
   });

@@ -16,7 +16,7 @@ import {
 } from '@aws-sdk/client-dynamodb';
 import type { RandomCall } from './random-calls.ts';
 
-/** What a client learns of a call, in a form that two services can be compared by. */
+/** The result or error of a call, in a form in which two services can be compared. */
 export async function outcomeOf(
   client: DynamoDBClient,
   TableName: string,

@@ -18,7 +18,7 @@ import {
 import type { Packet, QoS, Will } from '@apus/mqtt';
 import type { DynamoStores, EventKind, EventStores, Units } from '@apus/store-dynamodb';
 
-/** What was sent to other connections, and what a frame consumed. */
+/** The replies to a frame, and the units that the frame consumed. */
 export interface Handled {
   readonly replies: readonly Packet[];
   readonly units: Units;

@@ -33,7 +33,7 @@ export class FakeClock {
   };
 }
 
-/** What a test does at the calls of one process to DynamoDB. An error that it throws is what the caller gets. */
+/** Run by a test before and after each call of one process to DynamoDB. The caller gets an error that a hook throws. */
 export interface Hooks {
   before?(operation: string, input: object): Promise<void> | void;
   /** The call has had its effect; an error loses its answer. */
@@ -58,8 +58,8 @@ export interface Service {
 }
 
 /**
- * Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. That is MiniStack, or whatever
- * answers at `APUS_DYNAMODB_ENDPOINT`, where the tests make a table for each file.
+ * Runs `define` with two of DynamoDB: our own in memory, and one that is not ours. That is MiniStack or another
+ * service at `APUS_DYNAMODB_ENDPOINT`, where the tests make a table for each file.
  */
 export async function withService(define: (service: Service) => void): Promise<void> {
   const emulated = await makeService(createDynamoDb({ seed: 1 }).clientConfig(), {

@@ -112,7 +112,7 @@ describe('the client that reads large answers plainly', () => {
   });
 });
 
-/** What was answered, and not about which call; one kind of array of bytes. */
+/** The answer without its metadata, and with one kind of byte array. */
 function alike({ $metadata: _, ...answer }: { readonly $metadata: unknown }): unknown {
   return JSON.parse(
     JSON.stringify(answer, (_name, value: unknown) =>

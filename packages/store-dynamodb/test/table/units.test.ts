@@ -20,7 +20,7 @@ await withService((service) => {
       tenants += 1;
       // No sample is drawn: the writes of the sampled numbers are one in sixty-four.
       door = new Door(service.make({ fakeClock, random: () => 0.99 }), `tenant-${tenants}`, fakeClock.now);
-      // What a process reads once a minute, or once in its life, is read: the numbers and the shapes.
+      // Makes the reads that a process makes once a minute or once in its life: the numbers and the shapes.
       await door.connect(name('warm'), 'warm');
       await door.subscribe(name('warm'), ['warm/+', 'warm', 'warm/warm', '+/warm/#']);
       fakeClock.nowMs += 10_000;
