@@ -107,7 +107,7 @@ export class GatewayApi {
       acknowledgeWildcard(
         lambda.ownRole,
         arn,
-        'It stands for connections, whose ids nobody knows beforehand.',
+        'It stands for connections, whose ids are not known beforehand.',
       );
     }
   }

@@ -156,7 +156,7 @@ export class ApusBroker extends Construct {
     if (keys !== undefined) {
       throw new PropsError(
         this,
-        "grantPublish is for httpPublish: 'iam'; with 'keys' whoever has the key may publish.",
+        "grantPublish is for httpPublish: 'iam'; with 'keys' every backend with a key may publish.",
       );
     }
     return url.grantInvokeUrl(grantee);

@@ -191,7 +191,7 @@ function checkDefaultRules(
     );
   }
   if (authentication === 'anonymous') {
-    const reason = 'is for tokens, and with authentication: anonymous nobody shows one.';
+    const reason = 'is for tokens, and with authentication: anonymous no client shows one.';
     throw new PropsError(scope, `tokenDefaultRules ${reason}`);
   }
   for (const action of ['publish', 'subscribe'] as const) {

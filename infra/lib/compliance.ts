@@ -67,7 +67,7 @@ function allowServices(scope: Construct, key: IKey): void {
   if (isAdded.every(Boolean)) return;
   Annotations.of(scope).addWarningV2(
     'apus:key-policy',
-    `The policy of the encryption key is kept elsewhere. Unless it lets CloudWatch and its logs use the key (${KEY_POLICY_GUIDE}), this deployment fails, or its alarms notify nobody.`,
+    `The policy of the encryption key is kept elsewhere. Unless it lets CloudWatch and its logs use the key (${KEY_POLICY_GUIDE}), this deployment fails, or its alarms send no notification.`,
   );
 }
 

@@ -119,7 +119,7 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
     [
       'rules for tokens with anonymous clients',
       { authentication: 'anonymous', tokenDefaultRules: { publish: ['#'] } },
-      'Test/Broker: tokenDefaultRules is for tokens, and with authentication: anonymous nobody shows one.',
+      'Test/Broker: tokenDefaultRules is for tokens, and with authentication: anonymous no client shows one.',
     ],
     [
       'an origin that no browser sends',

@@ -278,7 +278,7 @@ describe('what is refused', () => {
     const port = new URL(node.url).port;
     const counters = new URL('/counters', node.httpUrl).href;
     const cases: [string[], RegExp][] = [
-      [['--target', 'ws://127.0.0.1:1/mqtt'], /Nobody listens at 127\.0\.0\.1:1\./],
+      [['--target', 'ws://127.0.0.1:1/mqtt'], /No server listens at 127\.0\.0\.1:1\./],
       [['--target', gateway, '--door', 'node'], /HTTP 400/],
       [['--target', `ws://127.0.0.1:${port}/nowhere`], /HTTP 404/],
       [['--target', node.url, '--counters', `${node.httpUrl}nothing`], /cannot be used: HTTP 404/],

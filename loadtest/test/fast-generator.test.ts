@@ -121,7 +121,7 @@ describe('the fast generator', () => {
     const { port } = new URL(node.url);
     await node.stop();
     const running = runForTest(scenarioOf({ groups: pairs(0) }), `ws://127.0.0.1:${port}/mqtt`, 'node');
-    await expect(running).rejects.toThrow(`nobody listens at 127.0.0.1:${port}`);
+    await expect(running).rejects.toThrow(`no server listens at 127.0.0.1:${port}`);
   });
 
   it('says so when the door is the wrong one', async () => {

@@ -47,7 +47,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await row.getByText('not connected').waitFor();
 
     await page.getByRole('tab', { name: 'Subscriptions' }).click();
-    await page.getByLabel('A topic: who would get it?').fill('greenhouse/door');
+    await page.getByLabel('A topic, to find its subscribers').fill('greenhouse/door');
     await page.getByRole('row', { name: /greenhouse\/# greenhouse\/sensor 1 1/ }).waitFor();
     await client.screenshot('admin-subscriptions-light');
 
@@ -57,7 +57,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await retained.getByText('4 B').waitFor();
     await retained.getByRole('button', { name: 'Remove' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Remove', exact: true }).click();
-    await page.getByText('No retained message fits.').waitFor();
+    await page.getByText('No retained message matches.').waitFor();
     await client.screenshot('admin-retained-light');
   });
 
@@ -129,7 +129,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await dialog.getByRole('button', { name: 'Remove 3 messages' }).click();
     await dialog.getByText('3 of 3 removed').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
-    await page.getByText('No retained message fits.').waitFor();
+    await page.getByText('No retained message matches.').waitFor();
     await page.getByLabel('A topic filter').fill('bulk-beside');
     await page.getByText('1 in all').waitFor();
   });

@@ -16,7 +16,7 @@ clientSuite('the first minute with the web client', (suite) => {
     for (const text of ['sent once', 'acknowledged', 'exactly once', 'kept for those who come later']) {
       await newcomer.getByText(text).first().waitFor();
     }
-    const wire = page.getByRole('region', { name: 'What A and the server say' }).locator('strong');
+    const wire = page.getByRole('region', { name: 'The packets between A and the server' }).locator('strong');
     for (const name of ['PUBLISH', 'PUBACK', 'PUBREC', 'PUBREL', 'PUBCOMP'])
       await wire.getByText(name, { exact: true }).first().waitFor();
     await eventually(async () => (await wire.allTextContents()).slice(0, 4)).toEqual([
@@ -38,7 +38,7 @@ clientSuite('the first minute with the web client', (suite) => {
     const { page } = client;
     await client.connected();
     const received = page.getByRole('region', { name: 'Received' });
-    const wire = page.getByRole('region', { name: 'What A and the server say' });
+    const wire = page.getByRole('region', { name: 'The packets between A and the server' });
     await received.getByText('retained', { exact: true }).waitFor();
     await client.newConnection('Elsewhere', 'ws://127.0.0.1:1/mqtt');
     await page.getByRole('button', { name: 'Save', exact: true }).click();

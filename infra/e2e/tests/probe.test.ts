@@ -34,7 +34,7 @@ test('apus probe says of each item what it has seen', async () => {
     'passed     post-order    200 of 200 posts came in their order.',
     'passed     large-posts   posts of 33 KB, 64 KB, 128 KB came as one message each.',
     // The emulator bills nothing: that nothing was sent is all that can be seen of it here.
-    'passed     empty-reply   none of 20 was sent. Whether they are billed says the metric MessageCount of the API in CloudWatch.',
+    'passed     empty-reply   none of 20 was sent. The metric MessageCount of the API in CloudWatch shows whether they are billed.',
     'passed     overlap       none of 10 clients that said DISCONNECT and closed at once has left a will.',
     'passed     cut           360 of 360 posts beside 20 cuts came in their order.',
     'not tried  redeployment  it takes minutes and about 100 messages: --only redeployment.',

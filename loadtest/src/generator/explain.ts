@@ -4,7 +4,7 @@ const OPEN_FILES =
   'this process may open no more files (`ulimit -n`): use more processes (--processes), or a smaller size (--scale)';
 
 const CODES: Readonly<Record<string, (where: string) => string>> = {
-  ECONNREFUSED: (where) => `nobody listens at ${where}`,
+  ECONNREFUSED: (where) => `no server listens at ${where}`,
   ENOTFOUND: (where) => `there is no host of that name (${where})`,
   EAI_AGAIN: (where) => `the name of the host cannot be looked up (${where})`,
   ETIMEDOUT: (where) => `no answer from ${where}`,

@@ -66,7 +66,7 @@ describe('the command line itself', () => {
     [['sub', '-t', 'a', '--rewind', '5', '--mqtt-version', '3.1.1'], /--rewind needs MQTT 5/],
     [['serve', '--streams', '/nonexistent'], /--streams \/nonexistent: /],
     [['sub', '-t', 'a', '--stream-offset', 'soon'], /--stream-offset takes earliest/],
-    [['sub', '-t', 'a', '--stream-position', '7'], /--stream-position takes what/],
+    [['sub', '-t', 'a', '--stream-position', '7'], /--stream-position takes the stream-position/],
     [['sub', '-t', 'a', '--stream-position', 'e-7', '--mqtt-version', '3.1.1'], /needs MQTT 5/],
     [['sub', '-t', 'a', '--rewind', '5', '--stream-offset', 'latest'], /exclude each other/],
     [['stream'], /takes `list`/],

@@ -88,7 +88,7 @@ function nodeDoorSentences(bill: Bill, nodeDoor: NodeDoor | undefined): readonly
     ];
   }
   return [
-    `The node door on a machine of your own (${machine.name}) would cost ${usdText(usd)} a month, ${usdText(bill.usd - usd)} less: one process, with nobody to take over when it fails.`,
+    `The node door on a machine of your own (${machine.name}) would cost ${usdText(usd)} a month, ${usdText(bill.usd - usd)} less: one process, and no other takes over when it fails.`,
   ];
 }
 

@@ -61,7 +61,7 @@ export function nodeDoor(
     bill: { lines, usd },
     misfits: misfitsOf(traffic, machine),
     assumptions: [
-      `One process on one machine (${machine.name}, $${machine.usdPerMonth} a month) with nobody to take over when it fails; your time is not counted.`,
+      `One process on one machine (${machine.name}, $${machine.usdPerMonth} a month); no other takes over when it fails, and your time is not counted.`,
       `It takes ${machine.connectionsMax.toLocaleString('en')} connections and ${machine.messagesPerSecondMax.toLocaleString('en')} messages a second.`,
       'Data out is charged from the first gigabyte, although the plan includes some.',
     ],

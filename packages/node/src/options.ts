@@ -202,8 +202,8 @@ function isProtected(options: NodeOptions): boolean {
 function checkAnonymous(host: string, options: NodeOptions): void {
   if (isProtected(options) || isLoopbackHost(host)) return;
   throw new StartError(
-    `At ${host} other machines can reach this broker, and nobody would be asked for a password. ` +
-      'Give a users file (--users FILE) or a chain of authenticators (--identity FILE), or say that anybody may come in (--allow-anonymous).',
+    `At ${host} other machines can reach this broker, and it would ask no client for a password. ` +
+      'Give a users file (--users FILE) or a chain of authenticators (--identity FILE), or let every client connect (--allow-anonymous).',
   );
 }
 

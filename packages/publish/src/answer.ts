@@ -71,7 +71,7 @@ function failureOf(response: Response, entry: Entry): Failure {
 function messageOf(status: number, { message, Message }: Entry): string {
   if (typeof message === 'string') return message;
   if (status === 403 && typeof Message === 'string')
-    return `AWS does not let the request in (${Message}): whoever signs it needs lambda:InvokeFunctionUrl and lambda:InvokeFunction.`;
+    return `AWS refuses the request (${Message}): its signer needs lambda:InvokeFunctionUrl and lambda:InvokeFunction.`;
   return `The answer (HTTP ${status}) is none of this API: is the URL right?`;
 }
 

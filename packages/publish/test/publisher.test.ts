@@ -176,7 +176,7 @@ describe('what goes wrong', () => {
     );
     expect(error).toBeInstanceOf(PublishRefused);
     expect(error.message).toBe(
-      'AWS does not let the request in (Forbidden): whoever signs it needs lambda:InvokeFunctionUrl and lambda:InvokeFunction.',
+      'AWS refuses the request (Forbidden): its signer needs lambda:InvokeFunctionUrl and lambda:InvokeFunction.',
     );
   });
 

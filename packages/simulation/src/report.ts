@@ -36,7 +36,7 @@ export function predictionText(prediction: Prediction, times: ServiceTimes = DEF
     billText(bill),
     perMillion === undefined ? '' : `${usdText(perMillion)} per million deliveries.`,
     '',
-    `What this rests on: seed ${workload.seed}; ${partsSentence(asIs)} ${quantityText(asIs.events + lifted.events)} events.`,
+    `Assumptions: seed ${workload.seed}; ${partsSentence(asIs)} ${quantityText(asIs.events + lifted.events)} events.`,
     ...sourceSentences(times),
   ].join('\n');
 }

@@ -19,13 +19,13 @@ const BAN: Flags = {
 
 export const ban: Command = {
   name: 'ban',
-  summary: 'Keeps a client, a name, a token or an address out.',
+  summary: 'Bans a client identifier, a user name, a token or an address.',
   usage:
     '(--client-id ID | --user NAME | --token JTI | --address IP) [--for TIME] [--url URL | --stack NAME]',
   description: [
-    'What is connected ends at once, and so does every session that waits for its client, with its messages and its will.',
-    'A ban of an address ends connections of the node door; at the gateway, and in a deployment, it refuses handshakes and',
-    'the next packet of what stands, and sessions stay. In a deployment it takes most of a minute.',
+    'The ban ends matching connections and sessions at once, also sessions without a connection, with their messages and',
+    'wills. A ban of an address ends connections of the node door. At the gateway door it refuses handshakes and the next',
+    'packet of open connections, and sessions stay. In a deployment a ban takes effect after most of a minute.',
     '',
     'Examples: apus ban --user eve --for 12h --reason spam',
     '          apus ban --token 8f14e45f --stack apus',

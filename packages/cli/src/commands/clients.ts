@@ -7,10 +7,10 @@ const COUNT_DEFAULT = 100;
 
 export const clients: Command = {
   name: 'clients',
-  summary: 'Lists clients: those that are connected, and sessions that wait for theirs.',
+  summary: 'Lists the connected clients, and the sessions without a connection.',
   usage: '[--user NAME] [--count COUNT] [--json] [--url URL | --stack NAME]',
   description:
-    'The token of a client is shown by its `jti`, for `apus ban --token`. A deployment goes over its table.',
+    'The token of a client is shown by its `jti`, for `apus ban --token`. At a deployment the command reads the whole table.',
   flags: {
     List: {
       user: { value: 'NAME', help: 'Lists only the clients of this user.' },

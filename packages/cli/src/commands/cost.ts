@@ -161,7 +161,7 @@ function textOf(answer: Answer): string {
     `${floorText(answer)}\n`,
     `The same traffic elsewhere:\n${choicesText(choices, traffic.deliveries)}\n`,
     `${finding.sentences.join('\n')}\n`,
-    `What this rests on:\n${resting.map((each) => `- ${each}`).join('\n')}`,
+    `Assumptions:\n${resting.map((each) => `- ${each}`).join('\n')}`,
   ].join('\n');
 }
 

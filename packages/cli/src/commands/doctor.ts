@@ -28,19 +28,19 @@ const WORKLOAD: Flags = {
   },
   publishers: {
     value: 'COUNT',
-    help: 'Identities that publish them: one has limits of its own.',
+    help: 'How many identities publish these messages: each has limits of its own.',
     default: 'a client each',
   },
 };
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Reads the quotas of an AWS account, and says which binds first.',
+  summary: 'Reads the quotas of an AWS account, and names the one that a load reaches first.',
   usage: '[--connections COUNT] [--messages-per-second COUNT] [--deliveries-per-message COUNT]',
   description: [
-    'Reads with your credentials of AWS what the account may do in a Region, and changes nothing. The first line is the',
-    'quota that the load meets first. The exit code is 1 when the load does not fit. Then come the flags with which a',
-    'deployment carries it.',
+    'Reads the quotas of an account in a Region with your AWS credentials, and changes nothing. The first line is the',
+    'quota that the load reaches first. The exit code is 1 when the load does not fit. The last lines are the flags of a',
+    'deployment that carries the load.',
   ].join('\n'),
   flags: { Account: ACCOUNT, Load: WORKLOAD },
   async run(values) {

@@ -9,10 +9,10 @@ const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
 export const identity: Command = {
   name: 'identity',
-  summary: 'Checks a configuration of who may connect.',
+  summary: 'Checks a configuration of authentication.',
   usage: 'check FILE',
   description:
-    'Says what is wrong with a file for `apus serve --identity`, reads the files that it names, and fetches its keys once.',
+    'Checks a file for `apus serve --identity`, reads the files that it names, and fetches its keys once.',
   flags: {},
   async run({ positionals }) {
     const [verb, path, ...others] = positionals;

@@ -20,15 +20,15 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
   connectBytesMax: ['BYTES', 'What one client may send before CONNACK. Beyond it: 0x95.'],
   inboundBufferBytesMax: [
     'BYTES',
-    'What one client has sent and the broker has not taken; beyond it the client has to wait.',
+    'Data from one client that the broker has not handled yet. Beyond it the client has to wait.',
   ],
   inboundTotalBytesMax: [
     'BYTES',
-    'What all clients together have begun to send; beyond it those that hold most for longest are ended with 0x97.',
+    'Unfinished packets of all clients together. Beyond it the broker disconnects the clients that hold the most for the longest (0x97).',
   ],
   outboundBufferBytesMax: [
     'BYTES',
-    'What one client has been sent and does not read; beyond it QoS 0 is dropped, QoS 1 and 2 wait in its queue, and it is not read from.',
+    'Data sent to one client that it has not read. Beyond it the broker drops QoS 0, keeps QoS 1 and 2 in the queue, and reads no packets from the client.',
   ],
   overdraftSecondsMax: [
     'SECONDS',
@@ -36,11 +36,11 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
   ],
   memoryBytesMax: [
     'BYTES',
-    'What the process keeps for all clients: messages, subscriptions, sessions. Beyond it: 0x97. 0: half of what the heap may have, or of the memory if that is less.',
+    'Memory for the state of all clients: messages, subscriptions, sessions. Beyond it: 0x97. 0: half of the heap limit, or of the memory if that is less.',
   ],
   tenantQueueBytesMax: [
     'BYTES',
-    'What messages that wait for the clients of one tenant, or are not acknowledged, take of it. Beyond it: 0x97. 0: half of it.',
+    'The part of --memory-bytes-max for waiting and unacknowledged messages of one tenant. Beyond it: 0x97. 0: half of it.',
   ],
   closeTimeoutSeconds: ['SECONDS', 'Time for a client to answer a WebSocket close before it is cut off.'],
   shutdownTimeoutSeconds: ['SECONDS', 'Time for all clients to go when the broker stops.'],

@@ -7,8 +7,8 @@ export const presence: Command = {
   name: 'presence',
   summary: 'Lists the members of a room: clients that have published to $presence/ROOM/MEMBER.',
   usage: 'ROOM [--json] [--url URL]',
-  description: 'Example: apus presence room-7\nWho comes and goes: apus sub -t "\\$presence/room-7/+"',
-  flags: { List: { json: { help: 'A line of JSON for each.' } }, Broker: BROKER_FLAGS },
+  description: 'Example: apus presence room-7\nWatch members come and go: apus sub -t "\\$presence/room-7/+"',
+  flags: { List: { json: { help: 'Prints each as a line of JSON.' } }, Broker: BROKER_FLAGS },
   async run(values) {
     const [room, ...others] = values.positionals;
     if (room === undefined || room === '' || others.length > 0)

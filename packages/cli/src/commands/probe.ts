@@ -42,11 +42,11 @@ const WHAT: Flags = {
 
 export const probe: Command = {
   name: 'probe',
-  summary: 'Tries on a deployment what only a real account can tell.',
+  summary: 'Tests on a deployment the behaviour of API Gateway that AWS does not document.',
   usage: 'URL [--token TOKEN] [--only ITEM]… [FLAGS]',
   description: [
-    'Opens a few connections to wss://…/mqtt and looks whether API Gateway does what no document of AWS promises and',
-    'Apus rests on (docs/deploy.md). A line says of each what was seen; the exit code is 1 when something differs.',
+    'Opens a few connections to wss://…/mqtt and tests behaviour of API Gateway that Apus relies on and AWS does not',
+    'document (docs/deploy.md). Prints a line for each probe; the exit code is 1 when something differs.',
     '',
     ...PROBE_ITEMS.map(({ name, summary }) => `  ${name.padEnd(14)}${summary}`),
   ].join('\n'),

@@ -41,7 +41,7 @@ const LISTENING: Flags = {
 const ACCESS: Flags = {
   identity: {
     value: 'FILE',
-    help: 'Who may connect: a chain of authenticators for tokens, API keys and users, at both doors (docs/identity.md).',
+    help: 'Configuration of authentication: a chain of authenticators for tokens, API keys and users, at both doors (docs/identity.md).',
   },
   users: {
     value: 'FILE',
@@ -79,7 +79,7 @@ const BEHAVIOUR: Flags = {
   },
   overlapping: {
     value: 'one|each',
-    help: 'A message that matches several subscriptions of a client comes once, or once for each.',
+    help: 'Delivers a message that matches several subscriptions of a client once, or once for each.',
     default: 'one',
   },
   'response-information': {
@@ -93,7 +93,11 @@ const BEHAVIOUR: Flags = {
     value: 'FILE',
     help: 'File with a key: programs that send it may use /api/v5 (clients, subscriptions, figures). Without it programs on this machine may use the API, unless clients need credentials or other machines can connect: then the API is closed.',
   },
-  'log-level': { value: LOG_LEVELS.join('|'), help: 'What is logged to standard error.', default: 'info' },
+  'log-level': {
+    value: LOG_LEVELS.join('|'),
+    help: 'The lowest level that is logged to standard error.',
+    default: 'info',
+  },
 };
 
 export const serve: Command = {

@@ -13,7 +13,7 @@ const MESSAGES: Flags = {
     value: 'POSITION|TIME',
     help: '`messages`: behind this position, or from this time on, in milliseconds since 1970 or as 2026-11-24T12:00:00Z; with --reverse before it.',
   },
-  limit: { value: 'N', help: '`messages`: at most so many, up to 1000.', default: '100' },
+  limit: { value: 'N', help: '`messages`: at most this many, up to 1000.', default: '100' },
   reverse: { help: '`messages`: the newest first.' },
 };
 
@@ -23,7 +23,11 @@ export const stream: Command = {
   usage: 'list|messages NAME [--topic TOPIC] [FLAGS]',
   description:
     'Examples: apus stream list\n          apus stream messages chat --topic chat/room-7 --limit 50 --reverse',
-  flags: { Messages: MESSAGES, Output: { json: { help: 'A line of JSON for each.' } }, Broker: BROKER_FLAGS },
+  flags: {
+    Messages: MESSAGES,
+    Output: { json: { help: 'Prints each as a line of JSON.' } },
+    Broker: BROKER_FLAGS,
+  },
   async run(values) {
     const [action, ...names] = values.positionals;
     const [name] = names;

@@ -15,7 +15,7 @@ const SUBSCRIPTION: Flags = {
     help: 'Topic filter; may be given more than once. Required.',
   },
   qos: { value: '0|1|2', short: 'q', help: 'Quality of service.', default: '0' },
-  'no-local': { help: 'Leaves out what this client itself publishes (MQTT 5).' },
+  'no-local': { help: 'Leaves out the messages that this client publishes (MQTT 5).' },
   'retain-as-published': { help: 'Shows the RETAIN flag as it was published (MQTT 5).' },
   'retain-handling': {
     value: '0|1|2',
@@ -33,7 +33,7 @@ const SUBSCRIPTION: Flags = {
   'stream-position': {
     value: 'POSITION',
     multiple: true,
-    help: 'Begins behind the message that said this as its `stream-position`; for a filter with wildcards "POSITION TOPIC", once for each topic (MQTT 5).',
+    help: 'Begins behind the message with this `stream-position`; for a filter with wildcards "POSITION TOPIC", once for each topic (MQTT 5).',
   },
   keep: { help: 'Resumes the session of an earlier run, and keeps it after this one (needs --client-id).' },
 };
@@ -49,7 +49,7 @@ const KEPT_SECONDS = 24 * 60 * 60;
 
 export const sub: Command = {
   name: 'sub',
-  summary: 'Subscribes, and prints what comes.',
+  summary: 'Subscribes, and prints the messages.',
   usage: '-t FILTER [FLAGS]',
   description: "Example: apus sub -t 'hello/#' -v",
   flags: { Subscription: SUBSCRIPTION, Output: OUTPUT, Connection: CLIENT_FLAGS },
@@ -189,7 +189,7 @@ function positionsFrom(values: Values): Record<string, string[]> {
   const positions = values.all('stream-position');
   const wrong = positions.find((each) => !/^[0-9a-z]+-\d+(-\d+)?( .*)?$/s.test(each));
   if (wrong !== undefined)
-    throw new UsageError(`--stream-position takes what stream-position of a message said, not "${wrong}".`);
+    throw new UsageError(`--stream-position takes the stream-position of a message, not "${wrong}".`);
   return positions.length === 0 ? {} : { 'stream-position': [...positions] };
 }
 

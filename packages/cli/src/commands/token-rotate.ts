@@ -40,7 +40,7 @@ function reportOf(what: string, { kid, formerKid, droppedKids }: Rotation): stri
       ? [`${what} has the key "${kid}" alone.`]
       : [
           `${what} signs with the key "${kid}" from now on.`,
-          'Brokers read it at the first token that is signed with it, ten seconds after they last looked at the earliest.',
+          'A broker reads it at the first token that is signed with it, but at most every ten seconds.',
         ];
   if (formerKid !== undefined) {
     lines.push(

@@ -32,8 +32,8 @@ export const token: Command = {
   usage:
     '--sub NAME [--publish FILTER]… [--subscribe FILTER]… [--rule JSON]…\n       apus token rotate [--finish]',
   description: [
-    'Prints a JSON Web Token, signed (HS256) with the secret of a deployment or of a node, and named: `kid` is the key that',
-    'has signed it, `jti` the token itself. It allows what its filters and rules say and nothing else: each of these flags',
+    'Prints a JSON Web Token, signed (HS256) with the secret of a deployment or of a node. `kid` names the key that signed',
+    'it, `jti` the token. The token allows only the actions that its filters and rules name: each of these flags',
     'may be given several times.',
     '',
     '`apus token rotate` makes a new secret, which signs from then on, and keeps the former one for the tokens that it has',

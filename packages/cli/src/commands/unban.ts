@@ -3,10 +3,10 @@ import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './ope
 
 export const unban: Command = {
   name: 'unban',
-  summary: 'Takes a ban back.',
+  summary: 'Lifts a ban.',
   usage: '(--client-id ID | --user NAME | --token JTI | --address IP) [--url URL | --stack NAME]',
   description:
-    'Whom it named may connect again; in a deployment within half a minute. Sessions that it ended are gone.',
+    'The banned clients may connect again, in a deployment within half a minute. The sessions that the ban ended are gone.',
   flags: { Whom: WHO_FLAGS, Broker: BROKER_FLAGS },
   async run(values) {
     const { as, who } = whoFrom(values, 'unban');

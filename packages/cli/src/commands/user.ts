@@ -60,7 +60,7 @@ export const user: Command = {
   usage:
     '(add | passwd | remove) NAME (--users FILE | --stack NAME)\n       apus user list (--users FILE | --stack NAME)',
   description: [
-    'The password is asked for, or is the first line of standard input; its hash is kept.',
+    'The command asks for the password, or reads the first line of standard input, and stores its hash.',
     '',
     "  apus user add ada --publish '%u/#' --subscribe '%u/#' --subscribe news/+ --users users.json",
     '  apus user passwd ada --users users.json',

@@ -30,9 +30,9 @@ export const emptyReply: ProbeItem = {
         );
       }
       const unasked = came.length - PING_ANSWERS;
-      if (unasked > 0) return differs(`${unasked} messages came that nobody had asked for.`);
+      if (unasked > 0) return differs(`${unasked} unexpected messages came.`);
       return passed(
-        `none of ${FRAMES} was sent. Whether they are billed says the metric MessageCount of the API in CloudWatch.`,
+        `none of ${FRAMES} was sent. The metric MessageCount of the API in CloudWatch shows whether they are billed.`,
       );
     } finally {
       await client.end();

@@ -41,7 +41,7 @@ export function readResponse(bytes: string, isEnded: boolean): HttpResponse | un
     if (isEnded) throw new HttpFormatError('the connection ended within the body');
     return undefined;
   }
-  if (body.end < bytes.length) throw new HttpFormatError('something follows that nobody asked for');
+  if (body.end < bytes.length) throw new HttpFormatError('unexpected bytes follow the response');
   const keepsAlive = head.keepsAlive && head.framing !== 'until-close' && !isEnded;
   return { status: head.status, body: body.text, keepsAlive };
 }

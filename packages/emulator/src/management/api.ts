@@ -55,7 +55,7 @@ export class ManagementApi {
     const answer = await this.#perform(request, body, environment);
     end();
     await this.#untilRunning(environment);
-    if (answer === undefined) throw new Error('expected an answer for whoever lives');
+    if (answer === undefined) throw new Error('expected an answer: the caller is running');
     this.#gateway.counters.managementCall(request.method, answer.status);
     return answer;
   }

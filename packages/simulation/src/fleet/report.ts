@@ -27,7 +27,7 @@ export function fleetText(prediction: FleetPrediction): string {
     `Handshakes of a fleet that connected within ${quantityText(workload.connectedWithinSeconds)} s, a connection's life later:`,
     plannedText(prediction),
     '',
-    `What this rests on: seed ${seed}; later tries wait up to 2ⁿ s, ${quantityText(workload.laterWaitSeconds)} s at least and ${quantityText(workload.reconnectSecondsMax)} s at most; a run ends after ${quantityText(RETURN_SECONDS_MAX)} s.`,
+    `Assumptions: seed ${seed}; later tries wait up to 2ⁿ s, ${quantityText(workload.laterWaitSeconds)} s at least and ${quantityText(workload.reconnectSecondsMax)} s at most; a run ends after ${quantityText(RETURN_SECONDS_MAX)} s.`,
     `A hop between gateway and function takes ${DEFAULT_SERVICE_TIMES.gatewayHop.p50Ms} ms, a call on DynamoDB ${DEFAULT_SERVICE_TIMES.dynamoCall.p50Ms} ms, a cold start ${quantityText(DEFAULT_SERVICE_TIMES.coldStart.p50Ms)} ms at the median.`,
     'docs/simulation.md says what the model leaves out.',
   ].join('\n');

@@ -1,10 +1,10 @@
 export const bench = {
   title: 'Bench',
-  lead: 'Opens connections of its own to {{url}} and publishes to topics of its own, bench/…. What is measured is the way from this browser to the broker and back, the browser included.',
+  lead: 'Opens connections of its own to {{url}} and publishes to topics of its own, bench/…. It measures the way from this browser to the broker and back, the browser included.',
   plan: 'Plan',
   publishers: 'Publishers',
   subscribers: 'Subscribers',
-  fanOut: 'Who gets which messages',
+  fanOut: 'Which subscribers get which messages',
   fanOuts: {
     all: 'Every subscriber gets every message',
     pairs: 'Subscriber n gets the messages of publisher n',

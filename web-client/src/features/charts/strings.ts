@@ -39,7 +39,7 @@ export const charts = {
   range: {
     title: 'Selected range',
     select: 'Select a range',
-    selected: '{{from}} – {{to}}, {{length}}: the table tells of this range alone.',
+    selected: '{{from}} – {{to}}, {{length}}: the table covers this range only.',
     from: 'Begin of the range',
     to: 'End of the range',
     clear: 'All of the window',

@@ -1,7 +1,7 @@
 export const costs = {
   title: 'Costs',
   intro:
-    'What a month of such traffic costs at the gateway door, at list prices of {{region}} in {{date}}, without free tiers.',
+    'The cost of a month of this traffic at the gateway door, at list prices of {{region}} in {{date}}, without free tiers.',
   observed: 'This connection, as observed',
   observedNone:
     'No message has passed yet: publish or receive some, and their sizes and rates can be taken over.',
@@ -40,12 +40,12 @@ export const costs = {
   share: 'Share',
   perClient: '{{usd}} for each client, {{perMillion}} for a million deliveries',
   elsewhere: 'The same traffic elsewhere',
-  offer: 'Who',
+  offer: 'Service',
   month: 'A month',
   misfit: 'Does not carry it',
   here: 'Apus, gateway door',
   nodeDoor: 'Apus, node door on one small machine',
-  finding: 'What to make of it',
-  assumptions: 'What it rests on',
+  finding: 'Conclusion',
+  assumptions: 'Assumptions',
   wrong: 'This cannot be estimated',
 } as const;

@@ -2,7 +2,7 @@ export const packets = {
   title: 'Packets',
   table: 'Packets, newest first',
   gatewayNote:
-    'At the gateway door they travel in text frames: the transport answers PINGREQ itself and leaves out what costs without need.',
+    'At the gateway door they travel in text frames: the transport answers PINGREQ itself and leaves out packets that cost without need.',
   none: 'No packet yet',
   noneAdvice: 'Connect, and see what goes over the wire.',
   noneShown: 'All packets are hidden by the boxes above',
@@ -12,7 +12,7 @@ export const packets = {
     direction: 'Direction',
     frame: 'Frame',
     type: 'Packet',
-    summary: 'What it says',
+    summary: 'Summary',
     size: 'Size',
   },
   out: 'client to server',

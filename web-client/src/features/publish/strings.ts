@@ -21,7 +21,7 @@ export const publish = {
   tooLarge: 'Too large by {{over}}',
   more: 'More',
   sections: { properties: 'Properties', request: 'Request and response', burst: 'Burst' },
-  section: 'What else to set',
+  section: 'More settings',
   showSections: 'Properties, request, burst',
   hideSections: 'Hide properties, request and burst',
   codeEditor: 'Code editor: colours, brackets, completion of quotes',
@@ -41,7 +41,7 @@ export const publish = {
   outcome: {
     sent: 'Sent (QoS 0 is not acknowledged)',
     acknowledged: 'Acknowledged in {{duration}}',
-    nobody: 'Acknowledged in {{duration}}: nobody is subscribed to it',
+    nobody: 'Acknowledged in {{duration}}: it has no subscriber',
     complete: 'Complete in {{duration}}',
     blind: 'That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
     failed: 'Not published: {{title}}',

@@ -19,7 +19,7 @@ export const app = {
       'This browser stores nothing for this page: connections, drafts and messages are gone after a reload.',
     outdated:
       'A newer version of this page is open in another tab. This tab keeps nothing until it is reloaded.',
-    full: 'This browser has no room left for this page: what comes now is gone after a reload.',
+    full: 'This browser has no room left for this page: new messages are gone after a reload.',
   },
   failure: 'This should not have happened',
   views: {
@@ -46,7 +46,7 @@ export const app = {
     title: 'Commands',
     search: 'What do you want to do?',
     open: 'Commands (Ctrl K)',
-    none: 'Nothing that can be done is called so.',
+    none: 'No command has this name.',
     found_one: '{{count}} command',
     found_other: '{{count}} commands',
     more: 'The first {{shown}} of {{count}}: type more of the name',
@@ -63,7 +63,7 @@ export const app = {
     enabled: 'Single keys are shortcuts',
     enabledHint: 'Turn it off if you control the page by voice',
     key: 'Key',
-    action: 'What it does',
+    action: 'Action',
     help: 'Show the shortcuts',
     palette: 'Find and run any command',
     views: 'Open a view, in the order of the navigation',

@@ -50,7 +50,7 @@ export const connections = {
   sharedIgnore: 'Ignore it',
   shareTitle: 'Share “{{name}}”',
   shareText:
-    'The address holds the whole configuration and its subscriptions, behind the #, where no server sees it. Password, token and what looks like a secret are left out.',
+    'The address holds the whole configuration and its subscriptions, behind the #, where no server sees it. Password, token and values that look like secrets are left out.',
   shareAddress: 'Address',
   shareJson: 'As JSON',
   editor: {
@@ -115,10 +115,10 @@ export const connections = {
     sessionExpiry: 'Session expiry interval',
     sessionExpiryHint: 'How long the session outlives the connection; empty or 0: not at all',
     receiveMaximum: 'Receive maximum',
-    receiveMaximumHint: 'QoS 1 and 2 messages that may be under way to here',
+    receiveMaximumHint: 'QoS 1 and 2 messages that may be in flight to this client',
     maximumPacketSize: 'Maximum packet size',
     topicAliasMaximum: 'Topic alias maximum',
-    topicAliasMaximumHint: 'Aliases that the server may use towards here',
+    topicAliasMaximumHint: 'Aliases that the server may use towards this client',
     requestResponse: 'Request response information',
     requestProblem: 'Request problem information',
     requestUnset: 'Not sent',
@@ -141,7 +141,7 @@ export const connections = {
     userProperties: 'User properties',
   },
   facts: {
-    title: 'What the server said',
+    title: 'The server’s answer',
     none: 'Not connected: nothing is known yet.',
     clientId: 'Client identifier',
     session: 'Session',

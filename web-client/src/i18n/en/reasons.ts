@@ -9,7 +9,7 @@ export const reasons = {
   },
   x10: {
     title: 'No matching subscribers',
-    advice: 'The message was accepted; nobody is subscribed to its topic.',
+    advice: 'The server accepted the message; its topic has no subscriber.',
   },
   x11: { title: 'No subscription existed', advice: 'There was nothing to unsubscribe from.' },
   x18: {
@@ -21,7 +21,7 @@ export const reasons = {
   x81: {
     title: 'Malformed Packet',
     advice:
-      'The server could not read a packet. Something between the two changes bytes, or one of them has a bug: look at the packets.',
+      'The server could not read a packet. Something between client and server changes bytes, or one of them has a bug: look at the packets.',
   },
   x82: {
     title: 'Protocol Error',
@@ -42,7 +42,7 @@ export const reasons = {
   },
   x87: {
     title: 'Not authorized',
-    advice: 'These credentials do not allow it. Ask who runs the server for the right to do it.',
+    advice: 'These credentials do not allow it. Ask the server’s operator for the right to do it.',
   },
   x88: {
     title: 'Server unavailable',
@@ -73,11 +73,11 @@ export const reasons = {
   },
   x91: {
     title: 'Packet Identifier in use',
-    advice: 'The two have different states of the session. A clean start puts it right.',
+    advice: 'Client and server have different states of the session. A clean start puts it right.',
   },
   x92: {
     title: 'Packet Identifier not found',
-    advice: 'The two had different states of the session, which is harmless after a reconnect.',
+    advice: 'Client and server had different states of the session, which is harmless after a reconnect.',
   },
   x93: {
     title: 'Receive Maximum exceeded',
