@@ -13,8 +13,8 @@ const ADOPTING: readonly (readonly [string, SettingName])[] = [
 ];
 
 /**
- * How a new deployment goes on with what a deleted stack has left: what it has made and kept, and what it had adopted
- * itself or was given. Nothing where its tables are gone.
+ * The flags for a new deployment that takes over the resources a deleted stack has left: those that it created and
+ * kept, and those that it had adopted or was given. None where its tables are gone.
  */
 export function goingOn(
   { Outputs = [], StackName = '' }: Stack,

@@ -29,8 +29,8 @@ import { type BrokerTable, StateTables } from './table.ts';
 import { tableMaximumOf } from './table-maximum.ts';
 
 /**
- * An MQTT broker: a WebSocket API, functions, two tables, two queues, and what watches over them. docs/deploy.md
- * says what it costs while no client uses it.
+ * An MQTT broker: a WebSocket API, functions, two tables, two queues, and alarms for them. docs/deploy.md has its costs
+ * while no client uses it.
  *
  * @example
  * const broker = new ApusBroker(stack, 'Broker', { alarms: { email: 'ops@example.com' } });
@@ -62,7 +62,7 @@ export class ApusBroker extends Construct {
   readonly operator: IFunction;
   /** Where a name of one's own has to point, when its zone is kept elsewhere. */
   readonly domainTarget: string | undefined;
-  /** For who has to know the API: its id, as `a1b2c3d4e5`. */
+  /** The id of the WebSocket API, as `a1b2c3d4e5`. */
   readonly apiId: string;
   readonly #httpPublish: HttpPublish | undefined;
   readonly #metrics: BrokerMetrics;

@@ -4,7 +4,7 @@ import { ApusBroker } from './apus-broker.ts';
 import type { ApusBrokerProps } from './props.ts';
 
 export interface ApusStackProps extends StackProps {
-  /** Props of the broker; or what makes them, where they refer to what exists already. */
+  /** Props of the broker; or a function that makes them, where they refer to constructs of the stack. */
   readonly broker?: ApusBrokerProps | ((stack: ApusStack) => ApusBrokerProps);
 }
 

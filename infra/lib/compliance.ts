@@ -11,8 +11,8 @@ import type { StateTables } from './table.ts';
 const KEY_POLICY_GUIDE = 'docs/deploy.md#compliance';
 
 /**
- * The props with what `compliance` adds: a key, which the functions' logs and the topics use as well, and
- * point-in-time recovery. Without `compliance` they are as they were.
+ * Adds the props of `compliance`: a key, which the functions' logs and the topics use as well, and point-in-time
+ * recovery. Without `compliance` it returns the props unchanged.
  */
 export function withCompliance(
   scope: Construct,
@@ -26,12 +26,12 @@ export function withCompliance(
   return { ...props, encryptionKey, table: { ...props.table, pointInTimeRecovery: true } };
 }
 
-/** The key for what is told and logged: with `compliance` that of everything else, otherwise one of AWS's. */
+/** The key of alarms and logs: with `compliance` the broker's own key, otherwise (undefined) one of AWS. */
 export function serviceKeyOf({ compliance, encryptionKey }: ApusBrokerProps): IKey | undefined {
   return compliance === true ? encryptionKey : undefined;
 }
 
-/** It is kept as long as what is encrypted with it: without their key the tables cannot be read. */
+/** The key stays as long as the data encrypted with it: without their key the tables cannot be read. */
 function createKey(scope: Construct, removalPolicy: RemovalPolicy): Key {
   return new Key(scope, 'Key', {
     description: 'Apus: tables, queues, secrets, logs and alarms',

@@ -254,7 +254,7 @@ function jsonIn<T>(settings: Settings, name: 'identity' | 'streams'): T | undefi
   }
 }
 
-/** Where IAM is asked for they are the rules of all who sign. */
+/** With IAM authentication the filters are not token rules, but those of all signing clients. */
 function defaultRulesOf(settings: Settings): TokenRulesProps | undefined {
   return settings.text('authentication') === 'iam' ? undefined : filtersIn(settings);
 }

@@ -8,7 +8,7 @@ import { BATCH_SIZE, POSTS_PER_WORKER_SECOND, SWEEP_INTERVAL, WORKERS_MAX, WORKE
 import type { Functions } from './functions.ts';
 import type { QueuePair } from './queues.ts';
 
-/** How many workers there may be, and how many posts a second each may make, for what all of them may. */
+/** The number of workers, and the posts a second of each, that together keep to the limit of all posts. */
 export interface FanOutBudget {
   readonly workers: number;
   readonly postsPerWorkerSecond: number;

@@ -5,7 +5,7 @@ import { PropsError } from './props-error.ts';
 /** All variables of a function have 4 KB together. */
 const VARIABLE_BYTES_MAX = 2_048;
 
-/** The streams as the functions are given them: what has its default is left out. */
+/** The streams as the functions are given them: members with their default are left out. */
 export function streamsVariable(streams: readonly GivenStream[]): string {
   return JSON.stringify(streams);
 }

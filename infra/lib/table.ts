@@ -28,7 +28,7 @@ export type BrokerTable = ITable | Table;
 /** Everything that the stores ask of the tables; a scan is for the sweep and the operator. */
 const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
-/** Of those, what the history of streams needs: it is appended to, read, and left to TTL. */
+/** Those of them that the history of streams needs: it is appended to, read, and left to TTL. */
 const STREAMS_ACTIONS = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
 
 /** What rooms need in the same table beside that: members leave, and ticks look for those that have changed. */

@@ -44,7 +44,7 @@ clientSuite('charts in the web client', (suite) => {
     await eventually(() => client.page.url()).toContain('#/charts');
   }
 
-  /** So that what was told at first is still in the window at the end, on a slow machine too. */
+  /** Keeps the first values in the window until the end, on a slow machine too. */
   async function lengthenWindow(client: ClientPage): Promise<void> {
     await client.page.locator('label', { hasText: '15 min' }).click();
     await client.page.getByRole('img', { name: /over the last 15 min$/ }).waitFor();

@@ -85,7 +85,7 @@ describe('large and small messages of one topic [MQTT-4.6.0-5] [MQTT-4.6.0-6]', 
       const reader = open(topic);
       await reader.subscribeAsync(topic, { qos: way.qos });
       const received = numbers(reader);
-      // Its acknowledgements leave with frames that want a reply, and dequeue what waits into that.
+      // Its acknowledgements leave with frames that want a reply, and the reply brings the waiting messages.
       reader.on('message', () => reader.publish('answers', 'x', { qos: 1 }));
       await publish(topic, way.qos, way.isGathered);
       expect(await received).toEqual(ORDER);

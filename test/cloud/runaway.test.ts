@@ -141,7 +141,7 @@ describe('one identity that floods a deployment', () => {
   });
 
   it('cannot trip the breaker [SEC-QUOTA-3]', async () => {
-    // Without a throttle: it is not what stops it.
+    // Without a throttle: another limit has to stop the client.
     await start({});
     for (let count = 0; count < 3; count += 1) {
       const subscriber = open(`subscriber-${count}`);

@@ -18,8 +18,8 @@ interface Arrival {
 }
 
 /**
- * A post that is answered 500, or not at all, may have arrived, and its client may have acknowledged it and freed the place that it had
- * in the window. Were it posted again on this connection, it would come on top of what has that place by then.
+ * A post that is answered 500, or not at all, may have arrived, and its client may have acknowledged it and freed its
+ * place in the window. Posted again on this connection, it would come beside the message that has that place by then.
  */
 describe('a post to a session that is kept, which arrives and whose answer does not', () => {
   let time: VirtualTime;

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * From these systems give nobody a port by themselves (Linux from 32,768 up, others from 49,152), so what is free now is
- * not given to a test that runs beside this one before the program has it, or while the program is started anew.
+ * Systems assign no port of this range by themselves (Linux from 32,768 up, others from 49,152). So no test that runs
+ * beside this one gets a free port of it before the program has it, or while the program is started anew.
  */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;

@@ -15,8 +15,8 @@ const DISCONNECT = 0xe0;
 type Reply = Extract<ServerFrame, { kind: 'reply' }>;
 
 /**
- * MQTT in text frames (docs/text-frames.md), as plainly as the page allows: one frame in flight, what gathers
- * meanwhile leaves as one frame, pushes are held back where section 4 says, and what is waiting is fetched.
+ * MQTT in text frames (docs/text-frames.md), as plainly as the page allows: one frame in flight, packets that
+ * gather meanwhile leave as one frame, pushes are held back where section 4 says, and waiting packets are fetched.
  * Nothing is elided: every packet of the test goes to the server, acknowledgements in their turn.
  */
 export class TextWire implements Wire {
@@ -101,7 +101,7 @@ export class TextWire implements Wire {
     else this.#events.received(bytes);
   }
 
-  /** Section 4. A CONNACK that refuses comes as a push, and a DISCONNECT is not kept behind what will never come. */
+  /** Section 4. A CONNACK that refuses comes as a push, and a DISCONNECT waits for no packet that never comes. */
   #mustHold(bytes: Buffer): boolean {
     const [first] = bytes;
     if (!this.#isConnected) return first !== CONNACK;

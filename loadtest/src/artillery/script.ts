@@ -21,7 +21,7 @@ export interface ScriptOptions {
 /** Beyond what connecting and publishing take. */
 const GRACE_SECONDS = 60;
 
-/** Without a message for so long, what is missing is not waited for. */
+/** The run stops waiting for missing messages when none has come for this long. */
 const SILENCE_SECONDS = 3;
 
 /**

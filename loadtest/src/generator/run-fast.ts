@@ -9,7 +9,7 @@ const LOOK_MS = 100;
 /** Time for the last clients to connect and subscribe, beyond what their rate takes. */
 const CONNECT_GRACE_SECONDS = 30;
 
-/** Without a message for so long, what is missing is not waited for. */
+/** The run stops waiting for missing messages when none has come for this long. */
 const SILENCE_SECONDS = 5;
 
 /** Processes need a moment to be told; the same one for all. */

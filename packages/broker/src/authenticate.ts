@@ -163,7 +163,7 @@ function withdrawn(): Violation {
   );
 }
 
-/** Without what the handshake has shown: to authenticate again takes another proof than that [SEC-EXPIRY-5]. */
+/** Leaves out the handshake's identity: to re-authenticate, the client needs another proof [SEC-EXPIRY-5]. */
 function reauthenticationCredentials({ peer }: Link, { session }: Connection): Credentials {
   const { identity: _shown, ...address } = peer;
   return { clientId: session.clientId, username: undefined, password: undefined, peer: address };

@@ -81,7 +81,7 @@ export interface Broker {
   takeSession(link: Link, from: ConnectionId, mayHaveOtherRules: boolean): Awaitable<boolean>;
   /**
    * Lets a client that has lost its connection go on over `link`, whose state has the connection of
-   * `connectionAfterMove`, and sends what waits and what was inflight. False when the session is over, has another
+   * `connectionAfterMove`, and sends the waiting and inflight messages. False when the session is over, has another
    * connection, or its will has been published.
    */
   resumeSession(link: Link, lost: LostConnection, mayHaveOtherRules: boolean): Awaitable<boolean>;

@@ -22,7 +22,7 @@ export type DisconnectReason =
 /** Characters that would make other levels, or another topic filter, of a client identifier. */
 const NOT_IN_LEVEL = /[%/+#]/g;
 
-/** `$SYS/brokers/NODE/clients/ID/connected`, for backends: who has connected. */
+/** `$SYS/brokers/NODE/clients/ID/connected`: tells backends that a client has connected. */
 export function* tellConnected(
   context: Context,
   link: Link,
@@ -42,7 +42,7 @@ export function* tellConnected(
   }));
 }
 
-/** `$SYS/brokers/NODE/clients/ID/disconnected`: whose connection has ended, and why. */
+/** `$SYS/brokers/NODE/clients/ID/disconnected`: tells backends that a connection has ended, and why. */
 export function* tellDisconnected(
   context: Context,
   { session, identity, attachedAtMs }: Pick<SessionRecord, 'session' | 'identity' | 'attachedAtMs'>,

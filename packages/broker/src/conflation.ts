@@ -7,7 +7,7 @@ import type { Delivery, Subscription } from './session.ts';
 /** The user property of a SUBSCRIBE that asks for at most one message of each topic in so many milliseconds. */
 export const CONFLATE_PROPERTY = 'conflate-ms';
 
-/** An hour: a reader for whom less is enough polls. */
+/** An hour: a reader that needs messages less often polls. */
 const CONFLATE_MS_MAX = 3_600_000;
 
 /**
@@ -90,7 +90,7 @@ export class Conflation {
     return deliveries.filter((delivery) => this.#leavesNow({ message, delivery }, send));
   }
 
-  /** The subscription is over, or another one: what was held for it is not sent. */
+  /** The subscription is over, or another one: drops the messages held for it. */
   forget(sessionKey: string, topicFilter: string): void {
     this.#intervals.delete(keyOf(sessionKey, topicFilter));
   }

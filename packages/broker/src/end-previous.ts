@@ -8,7 +8,7 @@ import { leaveRoomsLater } from './presence/leave-rooms.ts';
 import { because, fitted } from './reply.ts';
 import type { Attachment } from './session.ts';
 
-/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets the state of what ended. */
+/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets an ended session's state. */
 export function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
   const { attachment, session, lastConnectionId: connectionId } = previous;
   const { connections, timers, clock } = context.ports;

@@ -82,7 +82,7 @@ export type LinkState =
       readonly before?: LinkState;
       /** The connection that its session has moved to. @default it has ended */
       readonly movedTo?: ConnectionId;
-      /** Its client had lost it before: what the session's queue holds was sent anew there. @default false */
+      /** Its client had lost it before: the session's queue sent its messages anew there. @default false */
       readonly isResumed?: boolean;
       /** More messages have come for its client since than the store keeps (`LinkStore.keep`). @default false */
       readonly hasMissed?: boolean;

@@ -1,7 +1,7 @@
 import type { Identity, Peer, Publisher, RetainedHolder } from './ports/index.ts';
 import type { Quotas } from './quotas.ts';
 
-/** In whose name something is counted. */
+/** The identity and tenant to which a quota counts something. */
 export interface QuotaHolder {
   readonly tenant: string;
   /** An identity; or, of clients that have no name, an address or a client identifier. Never the same holder. */

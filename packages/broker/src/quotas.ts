@@ -111,7 +111,7 @@ export const NODE_QUOTAS: QuotaScopes = {
     // Some 150 MB, of which a single session may have 10,000.
     subscriptionsMax: 250_000,
     ...HALF_OF_RETAINED,
-    // An eighth of a budget of 2 GiB; and never more than half of what the queues of its tenant may hold.
+    // An eighth of a budget of 2 GiB; and never more than half of the limit for its tenant's queues.
     queuedBytesMax: 256 * 1024 * 1024,
   },
   tenant: { ...ANY_OF_TENANT, connectionsMax: 16_200, sessionsMax: 900_000, subscriptionsMax: 1_000_000 },

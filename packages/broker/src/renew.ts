@@ -15,7 +15,7 @@ export const IDENTITY_EXPIRED = 'the identity of this connection has expired';
 type Connected = Extract<LinkState, { phase: 'connected' }>;
 
 /**
- * A connected client has shown who it is once more, or its rules have changed: from now on it is who it has `shown`
+ * A connected client has authenticated again, or its rules have changed: from now on its identity is `shown`
  * [SEC-EXPIRY-4]. A `Violation` where that may not be, and nothing is changed.
  */
 export function* renew(context: Context, link: Link, shown: Identity): Flow<Violation | undefined> {

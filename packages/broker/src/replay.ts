@@ -34,8 +34,8 @@ export function* replay(context: Context, link: Link, connection: Connection): F
 }
 
 /**
- * The page that may be sent now. Where it cannot be read nothing of it has been sent, so it is simply read with what the
- * client sends next; where it cannot be stored, some of it may have been sent, and would come twice.
+ * The page that may be sent now. If the read fails, nothing of the page has been sent, and the client's next packet
+ * reads it again. If the write fails, some of the page may have been sent, and would come twice.
  */
 function* nextPage(
   context: Context,

@@ -12,23 +12,23 @@ import type { SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { isWillOwedTo, publishWillOrRemind } from './will.ts';
 
-/** The connection that a client has lost, and what it was. */
+/** The connection that a client has lost. */
 export interface LostConnection {
   readonly id: ConnectionId;
   readonly connection: Connection;
   /** Those from which the session has moved there without its client's knowing, in their order. */
   readonly earlier?: readonly ConnectionId[];
   /**
-   * Called when the session is the new connection's, before its subscriptions are: what is posted to them goes there from
-   * then on, behind what came before.
+   * Called when the session is the new connection's, before its subscriptions are: from then on posts to them go to the
+   * new connection, behind the earlier ones.
    */
   readonly goesOn: () => Awaitable<void>;
 }
 
 /**
- * A client that has lost its connection goes on with its session over `link`, without a CONNECT [SEC-MOVE-1]. What waits
- * and what was inflight is sent, as after CONNACK. False where the session is over or has another connection, and where its will has been
- * published, since others take the client for gone.
+ * A client that has lost its connection goes on with its session over `link`, without a CONNECT [SEC-MOVE-1]. The
+ * broker sends the inflight and waiting messages, as after CONNACK. False where the session is over or has another
+ * connection, and where its will has been published, since others take the client for gone.
  */
 export function* resumeSession(
   context: Context,

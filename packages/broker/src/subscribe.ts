@@ -161,7 +161,7 @@ function* joinStreams(
 
 /**
  * The door keeps no readers, and remembers with the connection that it reads. After a loss its client has to come back
- * with its positions: nothing else tells what it is missing.
+ * with its positions: only they tell which messages it is missing.
  */
 function noteReading(link: Link): void {
   const { state } = link;

@@ -33,7 +33,7 @@ export function* sayUnavailable(
   yield* disconnect(context, link, violation.reasonCode, violation.reason);
 }
 
-/** Says so in the log, and answers what the client is told. */
+/** Logs the failure, and returns the Violation for the client. */
 export function noteUnavailable(
   context: Context,
   { type }: Packet,

@@ -2,8 +2,8 @@ import type { Flow } from './flow.ts';
 import { Unavailable } from './ports/index.ts';
 
 /**
- * A port became unavailable when what the packet asks for was under way, or had been answered: it cannot be refused any
- * more. The connection ends instead, with the same reason code.
+ * A port became unavailable when the request of the packet was under way, or had been answered: the broker cannot
+ * refuse the packet any more. It ends the connection instead, with the same reason code.
  */
 export class UnderWay extends Unavailable {
   override readonly name = 'UnderWay';

@@ -68,7 +68,7 @@ export function* publishWillOrRemind(
  *     beginWill: message id m
  *     some recipients have m
  *     dies
- *                                        beginWill: m, a repeat: the others get it, and who has it knows it
+ *                                        beginWill: m, a repeat: others get it, some get m again
  *                                        doneWill
  */
 export function* publishWillOf(

@@ -69,7 +69,7 @@ describe('a retained message of a stream', () => {
     await door.publish(publisher, TOPIC, '1', { qos: 1, retain: true });
     expect(publisher.take()).toMatchObject([{ type: 'puback', reasonCode: ReasonCode.QuotaExceeded }]);
     expect(store.figures('default', declared.all[0] as never).messages).toBe(0);
-    // At QoS 0 nobody is told: it is published, and not retained.
+    // At QoS 0 the publisher is not told: the message is published, and not retained.
     await door.publish(publisher, TOPIC, '2', { qos: 0, retain: true });
     expect(store.figures('default', declared.all[0] as never).messages).toBe(1);
     expect(retained.calls).toEqual([]);

@@ -17,7 +17,7 @@ class Seam {
   readonly #publisher: FakeLink;
   readonly #seen: number[] = [];
   published = 0;
-  /** A door handles what concerns one link in turn. */
+  /** A door handles the events of one link in turn. */
   #turn: Promise<unknown> = Promise.resolve();
 
   static async open(): Promise<Seam> {

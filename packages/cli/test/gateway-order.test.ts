@@ -8,7 +8,7 @@ const SESSION = { clientId: 's', clean: false, properties: { sessionExpiryInterv
 /** More than half of a page. */
 const LARGE = 'x'.repeat(15_000);
 
-/** Rules under which what leaves a queue waits until the test lets it go. */
+/** Rules that hold back a dequeued message until the test lets it go. */
 class SlowRules implements Authorizer {
   readonly leaves = vi.fn();
   #isOpen = Promise.resolve();

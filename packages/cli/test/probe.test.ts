@@ -11,7 +11,7 @@ import { type Faults, startFakeDeployment } from './support/fake-deployment.ts';
 // The probe waits for seconds where something does not come.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Time for what is on its way, and not for what would be minutes away. */
+/** Waits for events on their way, and cuts waits of minutes short. */
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)));
 
 async function tried(name: string, url: string, more: Partial<ProbeContext> = {}): Promise<Finding> {

@@ -34,7 +34,7 @@ async function burst(qos: 0 | 1): Promise<string> {
   const publishes = Array.from({ length: AT_ONCE }, () =>
     client.publishAsync('bench/topic', PAYLOAD, { qos }),
   );
-  // At QoS 0 a publish is done when it is written: what counts is that it has arrived.
+  // At QoS 0 a publish is done when it is written, so the bench waits until the message has arrived.
   while (broker.published.length - arrivedBefore < AT_ONCE) await sleep(LOOK_MS);
   const seconds = (performance.now() - startedAt) / 1_000;
   await Promise.all(publishes);

@@ -86,7 +86,7 @@ class HeldTimers implements Timers {
     if (!this.#held.delete(timer)) systemTimers.clearTimeout(timer);
   }
 
-  /** Those of so many milliseconds are due, once what happens now has happened. */
+  /** Fires the timers of this many milliseconds, after the current events. */
   ring(milliseconds: number): void {
     setImmediate(() => {
       for (const [timer, held] of this.#held) {

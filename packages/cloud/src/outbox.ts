@@ -117,8 +117,8 @@ export class Outbox implements BrokerOutbox {
   }
 
   /**
-   * The event has failed: nothing that it began counts as done. A message that has a place in a window is posted all the
-   * same, as it would keep that place until its connection ends.
+   * The event has failed: none of its unfinished work counts as done. A message that has a place in a window is still
+   * posted, as it would keep that place until its connection ends.
    */
   async abandon(): Promise<void> {
     this.#routed = [];

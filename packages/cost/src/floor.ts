@@ -3,7 +3,7 @@ import { addUsage, type Usage, usage } from './usage.ts';
 
 /**
  * Frames that no MQTT transport over API Gateway can do without: a message reaches the broker in a frame and a
- * recipient in another, and what MQTT has answered is answered. Packets that travelled together are one frame.
+ * recipient in another, and packets that MQTT answers get an answer. Packets that travelled together are one frame.
  */
 export interface UnavoidableFrames {
   /** CONNECT; its CONNACK is one more. */

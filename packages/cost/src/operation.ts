@@ -45,7 +45,7 @@ export function invocations(count: number, milliseconds: number, workload: Workl
   });
 }
 
-/** Frames from clients and what answers them, each frame handled by one invocation. */
+/** Frames from clients and their answers, each frame handled by one invocation. */
 export function exchanges(
   count: number,
   workload: Workload,

@@ -166,7 +166,7 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
   alarms: { help: 'CloudWatch alarms.', least: 0, most: 10_000, preset: 0 },
 };
 
-/** A workload that cannot be estimated; the message says which field and what it may be. */
+/** A workload that cannot be estimated; the message names the field and its allowed values. */
 export class WorkloadError extends Error {
   override readonly name = 'WorkloadError';
 }

@@ -39,7 +39,7 @@ process.stdout.write(`${new Date().toISOString().slice(0, 10)}, Node.js ${proces
 | behind AWS's SDK | ${behindSdk.toLocaleString('en')} |
 `);
 
-/** Per second of processor time, so that what else the machine does counts little; three digits of it. */
+/** Per second of processor time, so that other load on the machine matters little; rounded to three digits. */
 async function perCpuSecond(send: (input: ReturnType<typeof inputOf>) => Promise<unknown>): Promise<number> {
   await sendFor(WARM_UP_MS, send);
   const before = process.cpuUsage();

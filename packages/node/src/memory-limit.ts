@@ -12,7 +12,7 @@ const TENANT_QUEUES_SHARE = 1 / 2;
 const IDENTITY_QUEUES_SHARE = 1 / 2;
 
 /**
- * @param bytesMax 0: a share of what this process can have
+ * @param bytesMax 0: a share of the memory that this process can have
  * @param tenantQueueBytesMax 0: a share of that
  * @param identityQueueBytesMax at most a share of that; 0: any number
  */

@@ -180,7 +180,7 @@ export class NodeLink
     this.#socket.terminate();
   }
 
-  /** Ends the connection for a reason of the server's, in turn with what the broker is doing for it. */
+  /** Ends the connection for a reason of the server's, in turn with the broker's other work for it. */
   disconnect(reasonCode: number, reason: string): void {
     this.#turns.call(() => this.#context.broker.disconnect(this, reasonCode, reason));
   }

@@ -38,7 +38,7 @@ export class PeerAddresses {
     return headers['x-forwarded-for'] !== undefined && !this.#isProxy(socket.remoteAddress ?? '');
   }
 
-  /** The last address that is no proxy's: each proxy adds whom it sees behind what the client may have made up. */
+  /** The last address that is no proxy's: each proxy appends its peer, and the client may forge earlier entries. */
   #forwardedFor(headers: IncomingMessage['headers']): string | undefined {
     const header = [headers['x-forwarded-for'] ?? []].flat().join(',');
     const addresses = header.split(',').map((address) => address.trim());

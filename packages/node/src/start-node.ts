@@ -192,7 +192,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
 
   const stop = async (): Promise<void> => {
     listener.stop();
-    // First: what another process of the group could bring to clients that are there is not for those that have to go.
+    // Stop the bridges first: another process of the group then takes messages that these clients would not get.
     await outlet?.bridges?.stop();
     await disconnectAll(links, resolved);
     sweep.stop();

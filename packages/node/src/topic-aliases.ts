@@ -1,7 +1,7 @@
 /** How a topic is written towards one client. */
 export interface TopicForm {
   readonly alias: number;
-  /** The client has been told what the alias means: the topic itself is left out. */
+  /** The client knows the alias: the broker leaves the topic out. */
   readonly known: boolean;
 }
 

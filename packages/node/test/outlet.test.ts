@@ -8,7 +8,7 @@ interface Seen {
   readonly isAnswered: boolean;
 }
 
-/** A node from which `out/#` leaves for another system, which takes what `takes` says. */
+/** A node from which `out/#` leaves for another system, which takes the messages that `takes` selects. */
 async function nodeWithOutlet(takes: (message: Message) => boolean) {
   const seen: Seen[] = [];
   const take = async (message: Message) => takes(message);

@@ -43,7 +43,7 @@ describe('a client that sends more than its identity may', () => {
     }
   }
 
-  /** A client that is held up by nothing is answered behind what the node has read before. */
+  /** The node answers a client that does not have to wait after all packets that it read before. */
   async function settle(): Promise<void> {
     for (let round = 0; round < 3; round += 1) {
       watch.send({ cmd: 'pingreq' });

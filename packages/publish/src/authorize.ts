@@ -28,7 +28,7 @@ export interface Authorization {
 
 type Headers = Record<string, string>;
 
-/** Answers the headers of a request, with what lets it in. */
+/** Returns the headers of a request, with its credentials. */
 export type Authorize = (url: string, headers: Headers, body: string) => Promise<Headers>;
 
 /** @throws {TypeError} when there is both a key and a signature */

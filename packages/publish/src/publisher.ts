@@ -14,7 +14,7 @@ const PAUSE_MS_MAX = 10_000;
 
 const CLOCK_HEADER = 'apus-clock';
 
-/** Where a publisher publishes, and what lets it in: a key or a signature, not both. */
+/** The URL at which a publisher publishes, and its credentials: a key or a signature, not both. */
 export interface PublisherOptions extends Authorization {
   /**
    * The URL that `npm run deploy` prints for backends, with or without `/api/v5/publish`; at the node door

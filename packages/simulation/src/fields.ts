@@ -9,7 +9,7 @@ export interface Field {
 
 export type FieldsOf<T> = { readonly [K in keyof T]: Field };
 
-/** A workload that cannot be simulated; the message says which field and what it may be. */
+/** A workload that cannot be simulated; the message names the field and its allowed values. */
 export class SimulationError extends Error {
   override readonly name = 'SimulationError';
 }

@@ -47,7 +47,7 @@ export interface Run {
   readonly parts: number;
   /** Simulated time that was measured. */
   readonly seconds: number;
-  /** Of a rate: how what waits has grown; undefined of what happens once. */
+  /** The growth of the backlog under a rate; undefined for a single event. */
   readonly backlog: BacklogTrend | undefined;
   readonly events: number;
   /** The most executions at a time: of frames, and of workers. */

@@ -104,7 +104,7 @@ export class DurableSessions {
   /** The session is over: removes all its records. The caller clears its state in memory. */
   end(durable: DurableSession): void {
     const { number, live } = durable;
-    // The record first: without it a crash before the rest leaves only what the next start throws away.
+    // The record first: after a crash before the rest, the next start removes everything without a record.
     this.#writer.remove(sessionRecordKey(number));
     for (const name of this.#memory.subscriptions.list(live)) {
       this.#writer.remove(subscriptionKey(number, name));

@@ -82,7 +82,7 @@ class Restore {
     this.#eachOf(Kind.Session, (number, bytes) => this.#session(number, sessionCodec.decode(bytes)));
     this.#eachOf(Kind.OwedWill, (number, bytes) => this.#owedWill(number, owedWillCodec.decode(bytes)));
     this.#eachOf(Kind.Subscription, (number, bytes) => this.#subscription(number, bytes));
-    // Receipts before queues: those that are pending want to know who has the message.
+    // Receipts before queues: a pending receipt needs to know which sessions have the message.
     this.#eachOf(Kind.Receipt, (number, bytes, key) => this.#receipt(number, bytes, secondNumberOf(key)));
     this.#eachOf(Kind.SharedMessage, (number, bytes) => this.#sharedMessage(number, bytes));
     this.#queues();

@@ -60,7 +60,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
     return streams;
   }
 
-  /** To be called before the writer is closed: what is on the disk is all that there was. */
+  /** Marks the streams on the disk as complete. To be called before the writer is closed. */
   close(): void {
     if (!this.#isUsed) return;
     this.#context.writer.put(STREAMS_CLOSED_KEY, Buffer.from('1'));

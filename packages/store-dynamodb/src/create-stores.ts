@@ -85,7 +85,7 @@ const RETAINED_TOMBSTONE_SECONDS = 600;
 
 /**
  * Puts the stores over two tables (`defineTable`), or one. Keep them for the life of the process: they cache shapes for two
- * seconds and which filters are wide, and nothing that matters.
+ * seconds, and which filters are wide. Losing a cache does no harm.
  *
  *     const client = new DynamoDBClient({ maxAttempts: 1 });
  *     const stores = createDynamoStores({ client, tableName: 'apus', sessionsTableName: 'apus-sessions' });

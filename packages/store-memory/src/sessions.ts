@@ -215,7 +215,7 @@ export class MemorySessions implements SessionStore {
     state.resumableUntilMs = undefined;
   }
 
-  /** Puts a will that is owed where it stays although its session goes on, or ends. Answers whose it is. */
+  /** Keeps an owed will beyond its session's next open or end. Returns the connection that it belongs to. */
   #settleWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
     const held = session.state.will;
     if (held === undefined || !isOwed(held)) return undefined;

@@ -8,7 +8,7 @@ export const TOPIC_BYTES = 1024;
 /** History that is kept this much longer than it is handed out: a reader that has begun in time comes to its end. */
 const SLACK_MS = 60_000;
 
-/** The same in messages and bytes: so many times what is handed out. */
+/** The same in messages and bytes: this many times the stream's limits. */
 const SLACK_FACTOR = 2;
 
 /** Messages that may stand behind one with a lower id. */
@@ -215,7 +215,7 @@ export class StreamTopic {
     return undefined;
   }
 
-  /** Takes out what is handed out no more, with some slack, and returns it. */
+  /** Removes the entries beyond the stream's limits, with some slack, and returns them. */
   trim(nowMs: number): readonly StreamEntry[] {
     const { messagesMax, bytesMax, keepSeconds } = this.stream;
     const oldest = this.#held[0];

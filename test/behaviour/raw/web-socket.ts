@@ -6,7 +6,7 @@ export type Handshake =
   | { readonly accepted: true; readonly subprotocol: string | undefined }
   | { readonly accepted: false };
 
-/** Offers these subprotocols, or none, and tells what the server made of it. */
+/** Offers these subprotocols, or none, and returns the server's answer. */
 export function handshake(url: string, subprotocols: readonly string[]): Promise<Handshake> {
   const { host, pathname, search } = new URL(url);
   const offered = subprotocols.length > 0 ? { 'Sec-WebSocket-Protocol': subprotocols.join(', ') } : {};

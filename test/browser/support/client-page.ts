@@ -174,7 +174,7 @@ export class ClientPage {
     await this.page.mouse.move(0, 0);
     const givesUpAtMs = Date.now() + PATIENCE_MS;
     let problems = await this.#accessibilityProblemsNow();
-    // A tooltip or a menu that is on its way out is none, and neither is what React has drawn by half: it is looked again.
+    // Looks again: a tooltip or menu may be fading out, or React may have drawn only half of a change.
     while (problems.length > 0 && Date.now() < givesUpAtMs) problems = await this.#accessibilityProblemsNow();
     return problems;
   }
@@ -198,7 +198,7 @@ export class ClientPage {
 
   async #accessibilityProblemsNow(): Promise<string[]> {
     await this.#viewIsDrawn();
-    // A dialog that is still fading in has no contrast yet; what turns for ever is not waited for.
+    // A dialog that is still fading in has no contrast yet. Endless animations are left out.
     await this.page.evaluate(`Promise.allSettled(document.getAnimations()
       .filter(({ effect, playState }) => playState === 'running' && effect.getComputedTiming().iterations !== Infinity)
       .map(({ finished }) => finished)).then(() => undefined)`);

@@ -1,2 +1,2 @@
-/** How long what must come is waited for, by Playwright and by `eventually`: a busy machine may need many times what an idle one does. */
+/** The longest wait of Playwright and of `eventually`: a busy machine may need many times an idle machine's time. */
 export const PATIENCE_MS = 30_000;

@@ -63,7 +63,7 @@ async function openWorld(services: ChildProcess): Promise<DirectWorld> {
     await dynamo.send(new CreateTableCommand(defineTable(name)));
   return new DirectWorld({
     dynamo,
-    // The queue's URL names a host of AWS; what is spoken to is the process beside.
+    // The queue's URL names a host of AWS, but the client connects to the process beside.
     sqs: new SQSClient({ ...client, useQueueUrlAsEndpoint: false }),
     queueUrl: (name) => queueUrls[name] ?? '',
     poster: new SignedPoster({

@@ -216,7 +216,7 @@ export class DirectWorld implements World {
     this.#tally.bytesOut += text.length;
   }
 
-  /** One after another: what is measured of one is never the work of two. */
+  /** Runs one handler after another, so that a measurement never covers the work of two. */
   #invoke<T>(handle: () => Promise<T>): Promise<T> {
     const invocation = this.#last.then(() => this.#measure(handle));
     this.#last = invocation.catch(() => {});

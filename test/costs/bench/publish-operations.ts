@@ -23,7 +23,7 @@ export function publishTo(recipients: number, qos: Qos): BenchOperation {
       const publisher = await connected(world);
       const run = async () => {
         await publishOne(publisher, topic, qos);
-        // However long that takes: what is then read has come.
+        // Waits as long as it takes, so that the reads below find the messages.
         await world.settle();
         for (const subscriber of subscribers) await receive(subscriber, qos);
       };

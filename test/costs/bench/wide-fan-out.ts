@@ -70,8 +70,8 @@ export async function measureWide(recipients: number): Promise<readonly Measurem
 }
 
 /**
- * QoS 2, by what it costs more than QoS 1 with few and with many recipients: each recipient's part is the difference of
- * the differences, and what is left is the publisher's.
+ * QoS 2, by its extra cost over QoS 1 with few and with many recipients: each recipient's part is the difference of
+ * the differences, and the rest is the publisher's.
  */
 export function exactlyOnce(
   recipients: number,
@@ -146,7 +146,7 @@ function countedOf(
   units: { readonly readUnits: number; readonly writeUnits: number },
   { requests }: ReturnType<ReturnType<typeof createSqs>['counters']['snapshot']>,
 ): Counted {
-  // A mapping does not look for what it does not have: what found nothing is left out.
+  // Empty receives are no part of the operation: they are left out.
   const billed = (kind: 'fifo' | 'standard') =>
     Object.values(requests[kind]).reduce((sum, { billed: each, empty }) => sum + each - empty, 0);
   return {

@@ -112,7 +112,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
   }
 }
 
-/** A filter that has grown to so many shards: those who come now are spread over all of them. */
+/** A filter that has grown to this many shards: new subscribers are spread over all of them. */
 async function widen({ dynamoDb }: InProcessWorld, topicFilter: string, shards: number): Promise<void> {
   const { p, s } = headKey('default', topicFilter);
   const head = { p: { S: p }, s: { S: s }, v: { N: String(VERSION) }, k: { N: String(shards) } };

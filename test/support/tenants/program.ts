@@ -52,7 +52,7 @@ export class Program {
     await vi.waitFor(() => expect(this.payloads).toEqual(payloads), { timeout: 30_000, interval: 20 });
   }
 
-  /** Sends itself a message: what was sent to it before, by whom ever, has come when that has. */
+  /** Sends itself a message: when it comes, all messages sent to it before have come. */
   async roundTrip(): Promise<void> {
     const topic = unique('round-trip');
     await this.mqtt.subscribeAsync(topic, { qos: 1 });

@@ -3,7 +3,7 @@ import type { KeptRecord, KeptStore } from './host/kept-store.ts';
 const NAME = 'apus-kept';
 const RECORDS = 'records';
 
-/** Goes up with the shape of a batch: what an older page has kept is removed. */
+/** Goes up with the shape of a batch: the data of an older page are removed. */
 const VERSION = 1;
 
 /** How long a tab waits for the one that keeps the messages of a connection: after a reload that one has just ended. */

@@ -47,7 +47,7 @@ export function useLogEnd(log: MessageLog | undefined): number {
   return log?.endSequence ?? 0;
 }
 
-/** Renders once per frame while the log changes, and what is known of its packets. Returns how often it has. */
+/** Renders once per frame while the log or the facts about its packets change. Returns the number of changes. */
 export function useLogChanges(log: PacketLog | FrameLog): number {
   const subscribe = useCallback((changed: () => void) => log.onFrame(changed), [log]);
   return useSyncExternalStore(subscribe, () => log.changes);

@@ -84,7 +84,7 @@ export async function deleteProfile(id: string): Promise<void> {
   await forgetSecrets(id);
 }
 
-/** Connects, or asks for what is needed to. */
+/** Connects, or asks for the missing secrets first. */
 export function connectProfile(id: string): void {
   const profile = profileOf(id);
   if (profile === undefined || isRecording(id)) return;

@@ -2,7 +2,7 @@ import { troubleOf } from '../engine/keep-trouble.ts';
 import type { KeepTrouble } from '../engine/types.ts';
 import { useStore } from './store.ts';
 
-/** The page says the first trouble with what the browser stores, and goes on without. */
+/** Shows the first problem with the browser's storage; the page goes on without storing. */
 export function noteStorageTrouble(kind: KeepTrouble): void {
   if (useStore.getState().storageTrouble === undefined) useStore.setState({ storageTrouble: kind });
 }

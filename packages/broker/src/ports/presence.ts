@@ -106,7 +106,7 @@ export interface PresenceStore {
 
   /**
    * Changes that watchers of the room have not been told, oldest first and at most so many; from now on they have been
-   * told. A member that came and went meanwhile is not among them, nor one that is again what it was.
+   * told. A member that came and went meanwhile is not among them, nor one that has changed back.
    */
   takeUntold(
     tenant: string,

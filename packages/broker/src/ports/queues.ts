@@ -4,7 +4,7 @@ import type { Message } from '../message.ts';
 import type { ConnectionId, Delivery, Queued, QueuedPublish, SessionRef } from '../session.ts';
 import type { PageLimit } from './page.ts';
 
-/** How much one session's queue may hold, and what gives way when it is full. */
+/** How much one session's queue may hold, and which messages it drops when it is full. */
 export interface QueueLimits {
   readonly queueLengthMax: number;
   readonly queueBytesMax: number;
@@ -37,8 +37,8 @@ export interface Offered {
    */
   readonly uncertain: readonly ConnectionId[];
   /**
-   * Connections for which a message waits. Their posts have to leave before `append`: a client may dequeue what it
-   * stores.
+   * Connections for which a message waits. Their posts have to leave before `append`: a client may dequeue the
+   * messages that it stores.
    */
   readonly waiting: readonly ConnectionId[];
   /** Stores the messages that wait. */
@@ -76,7 +76,7 @@ export interface QueueStore {
    * A delivery whose session is over is dropped. A delivery of a shared subscription then has `passOnAs`, unless a
    * member may have been sent the message, or the process that ended the session passes it on.
    *
-   * The limits are for what waits. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
+   * The limits are for waiting messages. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
    * until it fits, unless it would not fit an empty queue: then it is dropped itself.
    */
   offer(

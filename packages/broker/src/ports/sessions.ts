@@ -128,7 +128,7 @@ export interface SessionStore {
   /**
    * Makes `attachment` the connection of the session. The session continues when `cleanStart` is false and one is
    * there that outlives its connection (expiry above 0) and has not expired; otherwise it begins as a new incarnation
-   * in the place of the previous one, and what that one owns in the other ports is for the caller to clear.
+   * in the place of the previous one, and the caller clears that one's data in the other ports.
    *
    * A session that has a connection, or outlives the last one, belongs to the name of its identity. To another name
    * the answer is 'owned-by-another', and nothing is changed, unless the request's `bindingRank` is above the

@@ -65,7 +65,7 @@ export interface StreamFigures {
   readonly bytes: number;
 }
 
-/** History of topics: a log for each, bounded by what its stream says. */
+/** History of topics: a log for each, bounded by its stream's declaration. */
 export interface StreamStore {
   /**
    * Puts the message at the end of its topic's log. 'full', and nothing changed, where there is no memory for it, or the

@@ -48,7 +48,7 @@ export function liveReaders(
 ): Delivery[] {
   return deliveries.filter(({ readers, session }) => {
     if (readers === undefined) return false;
-    // Each of them notes what it is not sent.
+    // Each reader notes the messages that it is not sent.
     let isTaken = false;
     for (const reader of readers) if (reader.takes(session, entry, connections)) isTaken = true;
     return isTaken;

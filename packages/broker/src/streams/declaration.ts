@@ -37,7 +37,7 @@ const KEEP_SECONDS_MAX = 366 * 24 * 60 * 60;
 const MESSAGES_MAX = 1_000_000;
 const FIELDS = new Set(['name', 'topicFilter', ...Object.keys(STREAM_DEFAULTS)]);
 
-/** A stream as a program or a file gives it: what is absent has its default. */
+/** A stream as a program or a file gives it: an absent member has its default. */
 export type GivenStream = Pick<StreamDeclaration, 'name' | 'topicFilter'> & {
   readonly [K in keyof typeof STREAM_DEFAULTS]?: StreamDeclaration[K] | undefined;
 };

@@ -100,7 +100,7 @@ export interface Reading {
   readonly tenant: string;
   readonly stream: StreamDeclaration;
   readonly nowMs: number;
-  /** The reader's messages come in their order: what it has seen last is what it has seen. */
+  /** The reader's messages come in their order: it has seen every message up to the last one. */
   readonly isOrdered: boolean;
 }
 

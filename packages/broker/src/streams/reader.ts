@@ -60,8 +60,8 @@ export interface ReaderPace {
 }
 
 /**
- * A reader behind a door that keeps its readers in memory. It has no queue: what it cannot be sent now is read from history
- * later. In each topic it is either live or behind, and it changes from one to the other within one turn.
+ * A reader behind a door that keeps its readers in memory. It has no queue: it reads later from history the messages
+ * that it cannot be sent now. In each topic it is either live or behind, and changes from one to the other in one turn.
  */
 export class StreamReader implements Reader {
   readonly connectionId: ConnectionId;

@@ -1,8 +1,8 @@
 import type { StreamStore } from '../../src/index.ts';
 
 /**
- * A stream store whose answers to readers come when the test lets them come. Each is as the store was when it was asked:
- * what is appended meanwhile is not in it.
+ * A stream store whose answers to readers come when the test lets them come. Each is as the store was at the question,
+ * without later messages.
  */
 export class HeldReads {
   readonly store: StreamStore;

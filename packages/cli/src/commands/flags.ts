@@ -14,7 +14,7 @@ export interface Flag {
 
 export type Flags = Readonly<Record<string, Flag>>;
 
-/** The command line is not what the command takes: exit code 2. */
+/** The command does not accept this command line: exit code 2. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
 }

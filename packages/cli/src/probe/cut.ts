@@ -49,7 +49,7 @@ async function moveBeside(
   }
 }
 
-/** In the order in which a client hands over: what an earlier connection has brought comes first. */
+/** Judges the messages in the order in which a client hands them over: those of an earlier connection come first. */
 async function judge({ sleep }: ProbeContext, connections: readonly ProbeClient[]): Promise<Finding> {
   const received = () =>
     connections.flatMap(({ published }) => published.map(({ payload }) => Buffer.from(payload).toString()));

@@ -173,7 +173,7 @@ export class ProbeClient {
     await this.closed;
   }
 
-  /** DISCONNECT and the close at once, without waiting for what becomes of it. */
+  /** DISCONNECT and the close at once, without waiting for the answer. */
   leaveAtOnce(): void {
     this.send([{ type: 'disconnect', reasonCode: 0, properties: {} }], '');
     this.#socket.close(1000);

@@ -25,7 +25,7 @@ export function plainFilter(topicFilter: string): string {
 /** The outcome of a SUBACK for a reading. 'plain': there is no stream behind the filter. */
 export type Grant = 'recovered' | 'gap' | 'plain';
 
-/** A subscription of the program that reads a stream: what it has seen, by topic. */
+/** A subscription of the program that reads a stream, with the messages that it has seen, by topic. */
 export class Reading {
   readonly topicFilter: string;
   /** Each of its messages has it. */
@@ -95,7 +95,7 @@ export class Reading {
     return recovered === 'true' && (isFirst || !this.#isTooWide) ? 'recovered' : 'gap';
   }
 
-  /** 'ask': what is missing has to be asked for. */
+  /** 'ask': messages are missing, and the transport has to subscribe again to get them. */
   take(topic: string, arrival: Arrival): 'ask' | undefined {
     // A message that arrives before SUBACK was already on its way: the broker sends it again after SUBACK.
     if (!this.isLive) return undefined;

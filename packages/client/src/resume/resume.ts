@@ -97,7 +97,7 @@ class Resumer {
     client.emit = take as typeof client.emit;
   }
 
-  /** mqtt.js repeats what the program gave: what is written instead is in the packet. */
+  /** mqtt.js repeats the program's SUBSCRIBE after a reconnect: this writes the positions into that packet. */
   #sends(packet: Packet): void {
     if (packet.cmd === 'unsubscribe') this.#unsubscribes(packet.messageId ?? 0, packet.unsubscriptions);
     if (packet.cmd !== 'subscribe') return;

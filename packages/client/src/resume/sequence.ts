@@ -60,7 +60,7 @@ export class Sequence {
     for (const number of this.#held.keys()) if (number <= newest) this.#held.delete(number);
   }
 
-  /** 'lost': the message is of another epoch, and nothing tells what is between. Ask again. */
+  /** 'lost': the message is of another epoch, and messages may be missing between. Ask again. */
   take({ position, isPast, handOver }: Arrival): 'lost' | undefined {
     const { epoch, number, settled } = position;
     if (epoch !== this.#epoch && !this.#changeTo(position)) return 'lost';

@@ -23,7 +23,7 @@ const { values } = parseArgs({
   },
 });
 
-/** A single message is repeated, so that what is measured is the steady state. */
+/** A single message is repeated, so that the bench measures the steady state. */
 const REPEATS_OF_ONE = 3;
 
 const MAKERS: Readonly<Record<string, (endpoints: Endpoints, scheme: Scheme) => Way | Promise<Way>>> = {

@@ -71,7 +71,7 @@ function managementClient(
     },
     requestHandler: {
       httpAgent: new HttpAgent({ keepAlive: true, maxSockets: SOCKETS_MAX }),
-      // That all of them wait for fifty sockets is what is measured, and need not be said.
+      // No warning: the bench measures how all posts wait for fifty sockets.
       socketAcquisitionWarningTimeout: 600_000,
       ...agent,
     },

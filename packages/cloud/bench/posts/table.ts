@@ -45,7 +45,7 @@ export function tableLine(scheme: string, load: Load, costs: ReadonlyMap<string,
   return `${name.padEnd(LOAD_WIDTH)}${[...ratios, ...each].map((column) => column.padEnd(WIDTH)).join('  ')}`;
 }
 
-/** Two ways are compared in the same round: what else the machine does then, it does to both. */
+/** Two ways are compared in the same round: other load on the machine affects both. */
 function timesLess(rounds: readonly Cost[] = [], obvious: readonly Cost[] = []): string {
   const ratios = rounds
     .map(({ all }, round) => (obvious[round]?.all ?? Number.NaN) / all)

@@ -118,7 +118,7 @@ export class GatewayConnections implements Connections {
   }
 }
 
-/** A reader of a stream has no queue, from which it would be sent again what is missing. */
+/** A reader of a stream has no queue that would send a missing message again. */
 function mustArrive({ qos, mustArrive = false }: Delivery): boolean {
   return qos > 0 || mustArrive;
 }

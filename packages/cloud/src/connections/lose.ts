@@ -13,9 +13,9 @@ export interface Ends {
 const HOPS_MAX = 4;
 
 /**
- * Ends a connection whose post has failed. Where its session has moved to another connection, what is missing is posted
- * there; if it is unknown whether it arrived, that connection ends as well. Where its client may resume its session, it
- * is kept for it.
+ * Ends a connection whose post has failed. Where its session has moved to another connection, the missing
+ * packets are posted there; if it is unknown whether they arrived, that connection ends as well. Where the client may
+ * resume its session, they are kept for it.
  */
 export async function endFailed(
   by: Ends & { readonly broker: Broker; readonly posts: GatheredPosts },
@@ -49,7 +49,7 @@ export function isToldOfGaps(state: LinkState | undefined): boolean {
   return resumeSeconds > 0 && session.attachment?.keepsNothing === true;
 }
 
-/** The session's queue has what it has given a packet identifier, and sends it anew. */
+/** The packets that the session's queue does not hold: the queue sends its own messages anew. */
 function keepableOf({ missing = [] }: FailedPost): Uint8Array[] {
   return missing.flatMap((frame) => frame.unkept.map(({ bytes }) => bytes));
 }
@@ -57,7 +57,7 @@ function keepableOf({ missing = [] }: FailedPost): Uint8Array[] {
 /** Where posts to a connection that is gone go on to. */
 export interface Redirection {
   readonly to: ConnectionId;
-  /** The session has gone on there after a loss: its queue sends anew what it has, and what it has not goes on alone. */
+  /** The session has gone on there after a loss: its queue sends its messages anew, so only others are posted. */
   readonly unkeptAlone: boolean;
 }
 
@@ -71,7 +71,7 @@ export function movedTo(state: LinkState | undefined): ConnectionId | undefined 
   return state?.phase === 'closed' ? state.movedTo : undefined;
 }
 
-/** Ends a connection, and those that its session has moved to meanwhile. Answers the last, and what stood there. */
+/** Ends a connection, and those that its session has moved to meanwhile. Returns the ids of all of them. */
 export async function endAll(links: LinkStore, connectionId: ConnectionId): Promise<readonly ConnectionId[]> {
   const ended = [connectionId];
   let to = movedTo(await links.end(connectionId));

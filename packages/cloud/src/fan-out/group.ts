@@ -246,7 +246,7 @@ export class GroupWork {
     }
   }
 
-  /** Claims a slice, with what is open before it. */
+  /** Claims a slice, with the open slices before it. */
   async #claim(tasks: readonly Task[], slice: Claim, attempts: number): Promise<ClaimOutcome['outcome']> {
     this.#finishServed();
     const claim = { ...slice, after: this.#lowWater(tasks, slice.after) };

@@ -3,8 +3,8 @@ export interface FanOutWorkerLimits {
   /** Subscribers of a slice. 500: one write of progress for each, and a repeat after a crash is no longer than that. */
   readonly sliceSubscribersMax: number;
   /**
-   * Posts a second of one execution environment: a share of what the account's other callers leave (10,000 requests a
-   * second in all), divided by the number of workers. 500: ten workers take half of the default quota.
+   * Posts a second of one execution environment: a share of the account's quota that other callers leave (10,000
+   * requests a second in all), divided by the number of workers. 500: ten workers take half of the default quota.
    */
   readonly postsPerSecond: number;
   /** A slice is no longer than what the pace lets through in this time: a worker that is slowed down claims less. */

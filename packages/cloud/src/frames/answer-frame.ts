@@ -24,8 +24,8 @@ export interface HandledFrame {
 export const DONE: ProxyResult = { statusCode: 200 };
 
 /**
- * The reply; or, for a frame that wants none, a push of what the frame has caused. `taken`: packets that were handled,
- * where they are not all.
+ * The reply; or, for a frame that wants none, a push of the packets that the frame has caused. `taken`: packets that
+ * were handled, where they are not all.
  */
 export async function answerFrame(
   handled: HandledFrame,

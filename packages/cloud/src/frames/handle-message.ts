@@ -130,9 +130,9 @@ async function cut(handled: HandledFrame): Promise<ProxyResult> {
 }
 
 /**
- * None of what the packets before the failure did is promised. A client whose frame met a store or a queue that is
- * unavailable is told so and closed: it returns later and sends again. Anything else is a defect, and the integration
- * fails.
+ * The packets before the failure are not acknowledged. If a store or a queue is unavailable, the handler tells the
+ * client so and closes the connection: the client returns later and sends again. Any other error is a defect, and the
+ * integration fails.
  */
 async function fail(
   environment: Environment,

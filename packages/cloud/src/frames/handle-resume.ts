@@ -31,7 +31,7 @@ interface Lost {
  *        from now on goes to N, behind the reply, unless the session's queue has sent it anew.
  *     4. Its subscriptions carry N.
  *     5. N's item: the state that O had.
- *     6. The reply, with what waits. The frame is not repeated: its client may have been sent that.
+ *     6. The reply, with the waiting messages. The frame is not repeated: its client may have got them.
  */
 export async function handleResume(
   handled: HandledFrame,

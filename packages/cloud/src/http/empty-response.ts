@@ -9,7 +9,7 @@ const TAB = 0x09;
 const COLON = 0x3a;
 const ZERO = 0x30;
 
-/** For each byte: what it is in a field name (RFC 9110, section 5.6.2), in small letters; 0 where it is not allowed. */
+/** For each byte: its lower-case form in a field name (RFC 9110, section 5.6.2); 0 where it is not allowed. */
 const NAME_LETTERS = new Uint8Array(256);
 for (const byte of Buffer.from("!#$%&'*+-.^_`|~0123456789abcdefghijklmnopqrstuvwxyz"))
   NAME_LETTERS[byte] = byte;

@@ -29,7 +29,7 @@ export interface HttpTarget {
 
 /**
  * One connection to a server of HTTP/1.1: one request at a time, written in one piece. Node's own client costs several
- * times the CPU for what a post needs of it.
+ * times the CPU for a post.
  */
 export class HttpSocket {
   readonly #socket: Socket;

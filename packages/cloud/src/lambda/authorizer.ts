@@ -32,7 +32,7 @@ export function hookContextOf(
   };
 }
 
-/** Asks what the deployment says, in every function: wills are authorised when they fire. */
+/** The authorizer of the deployment's configuration. Every function needs it: wills are authorised when they fire. */
 export function authorizerOf(variables: Variables, context: HookContext): Authorizer {
   const json = variables[VARIABLES.authorization];
   const configuration: unknown = json === undefined ? undefined : JSON.parse(json);

@@ -5,7 +5,7 @@ import type { InvocationContext } from '../events/gateway.ts';
 import { inOneEvent } from '../outbox.ts';
 import { NotReached, type PublishOutcome } from './outcomes.ts';
 
-/** With less time left no further message is begun: what was begun has to be posted and answered. */
+/** With less time left no further message is begun: those under way have to be posted and answered. */
 const RESERVE_MS = 8_000;
 
 /**

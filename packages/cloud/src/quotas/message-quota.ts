@@ -29,7 +29,7 @@ export class SharedMessageQuota {
     return this.#quota.isSharedOverdrawn(identity, clientId) && !own.isLight(identity, clientId);
   }
 
-  /** @param own what the client has been charged to before: it says whether the client is busy */
+  /** @param own the client's own earlier charges, which tell whether the client is busy */
   take(
     { identity, clientId }: Publisher,
     messages: number,

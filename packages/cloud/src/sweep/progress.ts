@@ -2,7 +2,7 @@ import type { HoldingAccount, SweepPosition } from '@apus/store-dynamodb';
 import { emptyTallies, type HeldTally } from './held-tally.ts';
 import type { RetainedTally } from './retained-tally.ts';
 
-/** A pass reads the messages' table as well when none has for so long: nothing waits for what it finds there. */
+/** A pass reads the messages' table as well when none has for this long: the leftovers there are not urgent. */
 const MESSAGES_EVERY_MS = 24 * 60 * 60 * 1_000;
 
 /** A quota has refused a client, perhaps for messages that TTL has removed meanwhile. */
@@ -18,7 +18,7 @@ export interface SweepProgress {
   readonly startedAtMs: number;
   /** When the pass before began; 0 for the first. */
   readonly previousStartedAtMs: number;
-  /** Whether this pass goes over the messages' table, too. Absent in the progress of an earlier version, as what is below. */
+  /** Whether this pass reads the messages' table. Absent in an earlier version's progress, like the fields below. */
   readonly readsMessages?: boolean;
   /** When the last pass that did so began. */
   readonly messagesReadAtMs?: number;

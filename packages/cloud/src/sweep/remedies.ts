@@ -11,7 +11,7 @@ import { type Finding, isOldEnough, type Pass } from './judge.ts';
 
 type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
 
-/** Counts of what a sweep has put right. */
+/** Counts of a sweep's repairs. */
 export interface SweepCounts {
   /** Connections that never sent CONNECT, and were cut. */
   connectTimeouts: number;

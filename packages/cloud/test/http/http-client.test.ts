@@ -43,7 +43,7 @@ function selfSigned(): { readonly key: string; readonly cert: string } {
 }
 
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n';
-/** Of a request, and only there against a hang but for where it is what is tried. */
+/** The time limit of a request. It only guards against a hang, but for the tests of time limits. */
 const TIMEOUT_MS = 15_000;
 const REQUEST = 'GET / HTTP/1.1\r\n\r\n';
 

@@ -168,7 +168,7 @@ it('the sweep recounts a wrong number that has refused a client', async () => {
   const kept = { tenant: 'default', kind: 'client', name: 'kept' } as const;
   await world.connect('kept', {}, start());
   await quotaHoldings.askForCount(kept);
-  // The first pass finds out who is wanted, and the second counts.
+  // The first pass finds the holders to count, and the second counts.
   for (const _ of ['first', 'second'])
     expect(await world.sweep(start())).toMatchObject({ isPassComplete: true });
   expect(await quotaHoldings.read(kept)).toMatchObject({ connections: 1, sessions: 1 });
@@ -187,7 +187,7 @@ it('the sweep counts anew what an identity has retained, where TTL has removed s
   // Two that TTL has removed.
   await quotaHoldings.add(holder, { retainedMessages: 2, retainedBytes: 600 });
   expect(await retain({ retained }, 'a')).toBe(false);
-  // One pass finds out who is wanted. Messages are read again for a client that was refused when an hour has passed.
+  // One pass finds the holders to count. Messages are read again for a client that was refused when an hour has passed.
   for (const hours of [0, 1]) {
     world.time.nowMs += hours * 3_600_000;
     expect(await world.sweep(world.process({}))).toMatchObject({ isPassComplete: true });

@@ -396,7 +396,7 @@ export class World {
     return (await this.frame(connectionId, packet))[0]?.granted ?? [];
   }
 
-  /** With a user name the handshake has said who it is, as a token does. `address`: where the client is. */
+  /** With a user name the handshake has authenticated the client, as a token does. `address`: the client's address. */
   async connect(fields: Fields = {}, address?: string): Promise<string> {
     const connectionId = `connection-${this.#connections++}`;
     if (address !== undefined) this.#addresses.set(connectionId, address);

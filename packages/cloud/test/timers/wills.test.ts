@@ -23,7 +23,7 @@ async function watch(connectionId: string): Promise<void> {
 
 const wills = () => ['watcher', 'later'].flatMap((connectionId) => world.gateway.textsTo(connectionId));
 
-/** A frame of the client is what keeps its connection from being idle. */
+/** Keeps the connection active with a frame of the client. */
 const live = async (seconds: number) => {
   world.gateway.status = () => ({ lastActiveAtMs: world.time.nowMs });
   await world.advance(seconds);

@@ -41,7 +41,7 @@ export class Bench implements Backend {
   readonly it = (title: string, run: () => Promise<void>): void => {
     const reason = this.#backend.known?.[title];
     if (reason === undefined) test(title, { concurrent: this.#backend.inRealTime === true }, run);
-    // Where a backend is known not to be as SQS is, there is nothing to learn from it: the title says in what.
+    // Skipped where the backend is known to differ from SQS: the title says how.
     else test.skip(`${title}: ${reason}`, run);
   };
 

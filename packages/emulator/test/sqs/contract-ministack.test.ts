@@ -7,7 +7,7 @@ import { defineSqsContract } from './contract.ts';
 const ANSWERS_HANDLE_IS_INVALID =
   'MiniStack answers ReceiptHandleIsInvalid where SQS says yes and does nothing';
 
-/** The same text against an SQS that is not ours: what it says of ours, it says of both. */
+/** The same contract against an SQS that is not ours. */
 const ministack = await ministackOrSkip('sqs');
 
 if (ministack !== undefined) {

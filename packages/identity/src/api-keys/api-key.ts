@@ -12,7 +12,7 @@ export const KEYS_MAX = 100;
 /** Name of the identity that shows a key without a name. */
 const NAMELESS_KEY = 'backend';
 
-/** One key of a backend or of a device, and what it opens. */
+/** One key of a backend or of a device, and its rights. */
 export interface ApiKey {
   /** Name of the identity; undefined where the list is one key and nothing else. */
   readonly name: string | undefined;

@@ -27,7 +27,7 @@ const COMMON_FIELDS = ['name'] as const;
 
 const EXAMPLE = '{"authenticators": [{"jwt": {"secretFile": "…"}}, {"users": {"file": "…"}}]}';
 
-/** One authenticator as it was read: its kind, and what that kind made of it. */
+/** One authenticator as it was read: its kind, and its configuration parsed by that kind. */
 interface Member {
   readonly kind: AuthenticatorKind;
   readonly source: string;

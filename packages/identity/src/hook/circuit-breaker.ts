@@ -13,7 +13,7 @@ export class CircuitBreaker {
     this.#restMs = restMs;
   }
 
-  /** Whether a request may be sent. True for one alone when the rest is over: the next waits for what becomes of it. */
+  /** Whether a request may be sent. After the rest, true for one request: the next one waits for its outcome. */
   take(nowMs: number): boolean {
     if (this.#failures < this.#failuresMax) return true;
     if (nowMs < this.#restsUntilMs) return false;

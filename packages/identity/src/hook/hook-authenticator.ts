@@ -18,7 +18,7 @@ export const AUTHENTICATION_PLACEHOLDERS = [
   'cert_common_name',
 ] as const;
 
-/** Fail closed: the client may come again, and who it is remains to be seen [SEC-HOOK-1]. */
+/** Fails closed: the client has no identity, and may try again [SEC-HOOK-1]. */
 const UNAVAILABLE: Refusal = {
   refused: ReasonCode.ServerUnavailable,
   reason: 'The server that knows who may connect does not answer; try again later',

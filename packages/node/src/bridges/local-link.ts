@@ -200,7 +200,7 @@ export class LocalLink implements Link {
     this.#enqueue(() => this.#options.broker.receive(this, packet));
   }
 
-  /** Never in the middle of what the broker does for another link: an acknowledgement may come while it delivers. */
+  /** Runs the call when the broker has finished its work for other links: an answer may come while it delivers. */
   #enqueue(call: () => Awaitable<void>): void {
     this.#calls.push(call);
     if (this.#isRunning) return;

@@ -28,7 +28,7 @@ export class GatewayFrameQuota implements FrameQuota {
     const charges = this.#quota.chargesOf(sender, clientId);
     charges.frame(publishes, packets - publishes, bytes, nowMs);
     const waitMs = charges.debtMs(nowMs) - BURST_MS;
-    // Debts are moments since 1970: what is left of a millisecond is rounding.
+    // Debts are times in ms since 1970: less than a millisecond is a rounding error.
     if (waitMs < 1) return undefined;
     if (waitMs > WAIT_MS_MAX) return charges.isOwnDebt(nowMs) ? 'identity' : 'tenant';
     return new Promise((resolve) => this.#scheduler.after(waitMs, () => resolve(undefined)));

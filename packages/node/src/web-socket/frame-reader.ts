@@ -19,7 +19,7 @@ const MESSAGE_TOO_BIG = 1009;
 
 const EMPTY = new Uint8Array(0);
 
-/** Takes what the frames of one client hold. */
+/** Handles the content of one client's frames. */
 export interface FrameHandler {
   /**
    * Bytes of binary messages, as they come: messages and fragments are not put together, since packets may be cut

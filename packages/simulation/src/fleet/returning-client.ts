@@ -89,7 +89,7 @@ export class ReturningClient {
     else this.#connect();
   }
 
-  /** CONNECT, then SUBSCRIBE: what was sent until then is lost. */
+  /** CONNECT, then SUBSCRIBE: earlier messages are lost. */
   #connect(): void {
     const subscribe: FrameWork = { use: SUBSCRIBE_USE, replyBytes: SUBACK_BYTES };
     this.#send({ use: CONNECT_USE, replyBytes: CONNACK_BYTES }, () => {
@@ -164,7 +164,7 @@ export class ReturningClient {
     this.messagesLost = messagesLost;
   }
 
-  /** The session that could not be resumed: its end, and what was kept for it in vain. */
+  /** The session that could not be resumed: its end, and the work of keeping messages for it. */
   #endLostSession(): void {
     const { way, resumeMs } = this.#fleet;
     if (way !== 'resume') return;

@@ -19,7 +19,7 @@ const PUBLISH_MS = 4;
 
 /**
  * Publishers that never stop; a subscriber that comes back at once; one that is away when the broker dies and reads
- * what was kept for it. All subscribe at QoS 2, so that each message comes as it was published.
+ * the messages kept for it. All subscribe at QoS 2, so that each message comes as it was published.
  */
 export class Traffic {
   readonly ledger = new Ledger(PUBLISHERS);

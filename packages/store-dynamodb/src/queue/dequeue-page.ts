@@ -3,7 +3,7 @@ import { ENTRIES_MAX, namesDequeued, placesTaken, withEntry } from './entries.ts
 import type { Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from './types.ts';
 
 /**
- * Dequeues a page: what is sent with the reply to a frame, and what the record says of it. In this order:
+ * Dequeues a page: decides the packets of the reply to a frame, and the record after it. In this order:
  *
  * 1. PUBRELs that are due.
  * 2. Entries that are to be sent again, oldest first, under their packet ids.

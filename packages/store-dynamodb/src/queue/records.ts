@@ -244,7 +244,7 @@ export class Records {
 
 /**
  * The record of a session that has none. If the incarnation began with its present connection, nothing can wait, and
- * publishers post. Otherwise it is unknown what the session was sent before, until a CONNECT has written a record.
+ * publishers post. Otherwise the messages that the session was sent before are unknown until a CONNECT writes a record.
  */
 export function begunBy(session: SessionRef): HeldRecord {
   const { attachment } = session;

@@ -188,7 +188,7 @@ export type Effect =
   | { readonly type: 'pass-on' }
   | { readonly type: 'refuse'; readonly reason: 'fence' | 'another-connection' | 'ended' };
 
-/** The record as it is to be written, the same object where nothing changes, and what the caller does. */
+/** The record as it is to be written, the same object where nothing changes, and the caller's actions. */
 export interface Decision {
   readonly record: QueueRecord;
   readonly effects: readonly Effect[];

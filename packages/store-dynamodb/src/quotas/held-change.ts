@@ -10,7 +10,7 @@ export interface HeldChange {
   readonly clientId: string;
 }
 
-/** The changes of an `open`: a connection has begun, and what stood there before may have ended. */
+/** The changes of an `open`: a connection has begun, and the previous connection and session may have ended. */
 export function changesOfOpen(request: OpenSession, opened: OpenedSession): HeldChange[] {
   const { identity, clientId, attachment } = request;
   const { session, previous, present } = opened;

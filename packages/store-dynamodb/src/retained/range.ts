@@ -12,7 +12,7 @@ const FIRST = '\0';
 /**
  * Where the topics stand that a filter may match: its own sort key when it has no wildcard, else everything that
  * begins with the levels before its first one. A `#` matches its parent level as well [MQTT-4.7.1-1]: `a` stands just
- * before what is below it.
+ * before its subtopics.
  */
 export function retainedRange(topicFilter: string): SortRange {
   if (!containsWildcard(topicFilter)) {

@@ -14,7 +14,7 @@ export interface ShardName {
   readonly shard: number;
 }
 
-/** DynamoDB's limits for keys, in bytes of UTF-8; a little room is left for what stands beside a name. */
+/** DynamoDB's limits for keys, in bytes of UTF-8; a little room is left for the parts beside a name. */
 const PARTITION_KEY_BYTES_MAX = 2_000;
 const SORT_KEY_BYTES_MAX = 900;
 const DYNAMODB_SORT_KEY_BYTES_MAX = 1_024;
@@ -142,8 +142,8 @@ export const RETAINED_PARTITIONS = retainedPartition('');
 
 /**
  * A topic as a sort key. Levels are separated by U+0000, which sorts before all else: `a` and everything below it
- * stand together. A long topic keeps its beginning, so that a literal prefix still finds it; what follows is a level
- * with a `#`, which no topic name contains.
+ * stand together. A long topic keeps its beginning, so that a literal prefix still finds it; the cut end becomes a
+ * level with a `#`, which no topic name contains.
  */
 export const retainedSort = (topicName: string): string =>
   fit(topicName.replaceAll('/', '\0'), SORT_KEY_BYTES_MAX, '\0#');

@@ -12,7 +12,7 @@ const EMPTY = new TextEncoder().encode('{}');
 
 type Values = Record<string, AttributeValue>;
 
-/** An answer as it comes, in JSON. It is what the SDK makes of it, but for bytes, which are base64. */
+/** An answer as JSON. It equals the SDK's result except for bytes, which are base64. */
 interface Answer {
   readonly Items?: Values[];
   readonly Responses?: Record<string, Values[]>;

@@ -7,7 +7,7 @@ import { number, numberOf, VERSION } from './values.ts';
 /**
  * A number over a tenant that is near enough: of changes by one, one in sixty-four is written, as sixty-four. So the
  * item is not hot, most changes cost no write, and after n changes the number is wrong by about 8 √n: 0.8 % of a
- * million. A change by more is written the more likely, and one by the sample or more always, as what it is. TTL's
+ * million. A larger change is written with a higher probability, and one by the sample or more always, unscaled. TTL's
  * deletions are never counted down: a sweep that counts writes the number anew.
  */
 export class SampledCount {

@@ -11,7 +11,7 @@ import {
   type State,
 } from './world.ts';
 
-/** A sweep finds what has not moved for minutes: at most so often. */
+/** A sweep finds records that have not changed for minutes; it runs at most this often. */
 const SWEEPS_MAX = 2;
 
 /** Steps of the client, and of its connection. */
@@ -220,7 +220,7 @@ function countBits(bits: number): number {
   return count;
 }
 
-/** PUBACK and PUBCOMP alone go out of turn, so a frame in turn has a PUBREC, or wants what waits. */
+/** PUBACK and PUBCOMP alone go out of turn, so a frame in turn has a PUBREC, or asks for waiting messages. */
 function sendFrame(state: State, emit: Emit): void {
   const { client, frames } = state;
   const { connection, pubacks, pubrecs, pubcomps } = client;

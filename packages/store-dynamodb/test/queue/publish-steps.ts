@@ -323,7 +323,7 @@ function movedFrom({ model, state }: Step, connection: number): number {
   return model.without('move-without-following') ? 0 : (state.movedTo[connection] ?? 0);
 }
 
-/** It is never repeated: the connection ends, and its client is sent again what it does not have. */
+/** It is never repeated: the connection ends, and the client is sent the missing messages again. */
 function postOfUnknownFate(step: Step, posted: State): void {
   const { model, state, handler } = step;
   const left = state.budgets.postsOfUnknownFate;

@@ -16,7 +16,7 @@ const DAY_MS = 24 * 3600 * 1000;
 const TILES_GONE_MS = NOW_MS + 3 * DAY_MS;
 let tenants = 0;
 
-/** The partitions of a write say what it is of. */
+/** The partition of a write tells its kind. */
 const isOf = (kind: string, input: object): boolean => {
   const { Item } = input as { Item?: { p?: { S?: string } } };
   return Item?.p?.S?.startsWith(`${kind}\0`) === true;

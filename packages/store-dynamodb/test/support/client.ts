@@ -53,7 +53,7 @@ export async function detach(
   return await stores.sessions.detach(detachOf(session, { connectionId, expirySeconds }));
 }
 
-/** Offers as a door does: what is uncertain is ended before anything is appended. Answers whose clients are to fetch. */
+/** Offers as a door does: ends connections of unknown state before it appends. Returns those that must fetch. */
 export async function offerAsDoor(
   { queues }: Pick<DynamoStores, 'queues'>,
   message: Message,

@@ -13,7 +13,7 @@ export const nextFrame: Schedule = (callback) => {
 /** The interval between drawings of a stream: eyes follow no more, and each drawing takes time from new messages. */
 const STREAM_INTERVAL_MS = 50;
 
-/** The next frame for what comes alone; for a stream, a frame in each interval. */
+/** Draws a single message in the next frame, and a stream of them once in each interval. */
 function steadyFrames(): Schedule {
   let drawnAtMs = Number.NEGATIVE_INFINITY;
   return (callback) => {

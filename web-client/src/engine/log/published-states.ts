@@ -4,7 +4,7 @@ import type { Message } from './message.ts';
 /** Copies of one message that were sent again, of which each has a row: more than these are not told. */
 const COPIES_MAX = 8;
 
-/** Which published messages wait for the server's answer, and what becomes of them. */
+/** The published messages that wait for the server's answer, and their outcomes. */
 export class PublishedStates {
   /** By packet identifier. A message that was sent again stands behind its first copy. */
   readonly #open = new Map<number, Message[]>();

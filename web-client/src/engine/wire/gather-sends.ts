@@ -47,7 +47,7 @@ export function gatherSends<Socket extends SendingSocket>(
   return socket;
 }
 
-/** Calls back behind what the browser has to do already, without the wait that timers have. */
+/** Calls back behind the browser's queued tasks, without the delay of timers. */
 export function createSoon(): (callback: () => void) => void {
   const { port1, port2 } = new MessageChannel();
   const waiting: (() => void)[] = [];

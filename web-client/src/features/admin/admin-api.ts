@@ -17,7 +17,7 @@ export interface Client {
   readonly 'send_msg.dropped'?: number;
 }
 
-/** Of one client: what the list leaves out. */
+/** The fields of one client that the list leaves out. */
 export interface ClientDetails extends Client {
   readonly connected_seconds: number | null;
   readonly port: number | null;

@@ -19,7 +19,7 @@ interface ClientDrawerProps {
   readonly close: () => void;
 }
 
-/** One client as it stands now, and what one can do about it. */
+/** One client as it stands now, and its actions. */
 export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps) {
   const { t } = useTranslation();
   const [isBanning, setBanning] = useState(false);

@@ -10,7 +10,7 @@ import { Refusal } from './refusal.tsx';
 import { type Column, nextSorting, type Sorting, sorted } from './sorting.ts';
 import { usePoll } from './use-poll.ts';
 
-/** Rows of a page: what the broker is asked for every two seconds. */
+/** Rows of a page, which the client requests every two seconds. */
 const ROWS = 50;
 
 /** Rows that are sorted here, and the most that the broker gives at once. It lists them in an order of its own. */

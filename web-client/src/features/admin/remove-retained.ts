@@ -39,8 +39,8 @@ export async function removeTopics(
 }
 
 /**
- * The topics that have a retained message now and fit a filter. Those of a fixed moment: what is retained after its user
- * has agreed stays.
+ * The topics that have a retained message now and fit a filter. A message that is retained after the user has agreed
+ * stays.
  * @throws {ApiError}
  */
 export async function topicsOf(api: AdminApi, filter: string, signal: AbortSignal): Promise<string[]> {

@@ -34,7 +34,7 @@ export function startBench(profile: ConnectionProfile): void {
   made.addEventListener('message', ({ data }: MessageEvent<BenchReport>) => {
     setUnfinished('bench', isRunning(data.phase));
     useBench.setState({ result: { plan, url: profile.url, startedAt, snapshot: data } });
-    // Its connections have said goodbye; what they still wait for ends with the worker.
+    // Its connections have said goodbye; their pending answers end with the worker.
     if (!isRunning(data.phase)) setTimeout(() => made.terminate(), GOODBYE_MS);
   });
   const start: BenchCommand = {

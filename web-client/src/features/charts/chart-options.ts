@@ -29,7 +29,7 @@ export function chartOptions(
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
       dataIdx: nearestPoint,
-      // The cursors of all charts stand at one time; what is drawn over with the mouse is told once.
+      // The cursors of all charts stand at one time; a selection with the mouse is reported once.
       sync: { key: 'charts', filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
       bind: {
         dblclick: () => () => {

@@ -27,7 +27,7 @@ export function keepCharts({ series, windowSeconds }: KeptCharts): void {
   });
 }
 
-/** @param value perhaps of another version of the page: what is no series is left out */
+/** @param value perhaps of another version of the page: an entry that is no series is left out */
 export function readCharts(value: unknown): KeptCharts {
   const { series, windowSeconds } = membersOf(value) ?? {};
   return {

@@ -40,7 +40,7 @@ export function observe(log: MessageLog, nowMs: number): Observed | undefined {
   }
   const total = count.published + count.received;
   if (total === 0) return undefined;
-  // A single message would have no span: it is taken for what a second brings.
+  // A single message would have no span: it is counted as the traffic of a second.
   const spanMs = Math.max(1_000, nowMs - (log.at(first)?.atMs ?? nowMs));
   const mostFrequent = byQos.indexOf(Math.max(...byQos));
   return {
@@ -55,8 +55,8 @@ export function observe(log: MessageLog, nowMs: number): Observed | undefined {
 }
 
 /**
- * A fleet of clients like this one. Among clients that are all alike, what each receives for what each publishes is the
- * number of a message's recipients; if this one only receives, another client publishes for it alone.
+ * A fleet of clients like this one. Among clients that are all alike, messages received by messages published is
+ * the number of a message's recipients; if this one only receives, another client publishes for it alone.
  */
 export function workloadOf({
   publishedPerHour,

@@ -4,7 +4,7 @@ import { type DecodedContainer, type DecodedValue, isContainer } from './value.t
 
 /** A line of the viewer. */
 export interface JsonRow {
-  /** The path as text: what is open and what is selected survives the next message. */
+  /** The path as text: open and selected rows survive the next message. */
   readonly id: string;
   readonly path: ValuePath;
   /** The name of the member or the place in the array; '' for the root. */

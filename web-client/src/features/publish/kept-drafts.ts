@@ -23,7 +23,7 @@ export function keepDrafts(drafts: Drafts): void {
   writeStored(KEY, Object.fromEntries(kept));
 }
 
-/** @param read perhaps of another version of the page: what is no draft is left out, and what it lacks is empty */
+/** @param read perhaps of another version of the page: entries that are no drafts are left out, missing fields empty */
 export function readDrafts(read: unknown): Drafts {
   const drafts: Record<string, Draft> = {};
   for (const [id, value] of Object.entries(membersOf(read) ?? {})) {

@@ -35,7 +35,7 @@ interface PublishPanelProps {
   readonly fold?: () => void;
 }
 
-/** Topic, payload, and what else a message has. */
+/** Topic, payload and the other fields of a message. */
 export function PublishPanel({ profile, fold }: PublishPanelProps) {
   const { t } = useTranslation();
   const { id } = profile;

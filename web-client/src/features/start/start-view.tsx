@@ -5,7 +5,7 @@ import { DemoCard } from './demo-card.tsx';
 import { EndpointForm } from './endpoint-form.tsx';
 import classes from './start-view.module.css';
 
-/** The first minute: what MQTT does, live, and the lines to do it in one's own app. */
+/** The first minute: an example of MQTT, live, and the code for it in the user's own app. */
 export function StartView() {
   const { t } = useTranslation();
   const profile = useActiveProfile();

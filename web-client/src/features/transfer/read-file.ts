@@ -35,7 +35,7 @@ export type OnProgress = (progress: ReadProgress) => void;
 /**
  * Finds out what a file holds, and reads it.
  *
- * @throws {FileProblem} where it is too large, or is none of what is known here
+ * @throws {FileProblem} where it is too large, or of an unknown format
  */
 export async function readFile(file: Blob, onProgress: OnProgress = nobody): Promise<FileContent> {
   if (file.size > FILE_BYTES_MAX)

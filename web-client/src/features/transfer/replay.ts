@@ -13,7 +13,7 @@ export type Pace =
 export interface ReplayPlan {
   readonly messages: readonly FiledMessage[];
   readonly pace: Pace;
-  /** Goes in front of every topic, so that what listens to the originals is left alone; may be ''. */
+  /** Goes in front of every topic, so that subscribers of the original topics get nothing; may be ''. */
   readonly topicPrefix: string;
   /** Whether messages that were retained are retained again. */
   readonly keepsRetain: boolean;

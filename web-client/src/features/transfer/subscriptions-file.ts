@@ -30,7 +30,7 @@ export function readSubscriptions(entries: readonly unknown[]): readonly Subscri
   });
 }
 
-/** Those whose filter the connection has not: what is there stays as it is. */
+/** The subscriptions whose filter the connection lacks: its own subscriptions stay as they are. */
 export function newAmong(
   subscriptions: readonly Subscription[],
   known: readonly Subscription[],

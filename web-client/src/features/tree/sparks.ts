@@ -32,7 +32,7 @@ export class Sparks {
     this.#numberOf = numberOf;
   }
 
-  /** A topic that is asked for is followed from now on; what came before is found at the next `lookBack`. */
+  /** A topic that is asked for is followed from now on; the next `lookBack` finds the earlier values. */
   valuesOf(topic: string): readonly number[] {
     const spark = this.#sparks.get(topic);
     if (spark === undefined) {

@@ -17,8 +17,8 @@ export interface NotShown {
 }
 
 /**
- * The topics of a connection as a tree, kept up to date message by message: what came last, how often, what is
- * retained. The cost of adding grows with the topic's levels, not with the tree.
+ * The topics of a connection as a tree, kept up to date message by message: last values, counts and retained
+ * messages. The cost of adding grows with the topic's levels, not with the tree.
  */
 export class TopicIndex {
   readonly limits: TopicIndexLimits;

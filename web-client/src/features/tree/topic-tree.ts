@@ -82,7 +82,7 @@ export class TopicTree {
     );
   }
 
-  /** Another number after every change, and while what is shown is behind. */
+  /** Another number after every change, and while the rows shown are behind. */
   get version(): number {
     return this.#version;
   }
@@ -158,7 +158,7 @@ export class TopicTree {
     this.#changed();
   }
 
-  /** Hears of what its user does at once, and of messages at the pace at which they can be read. */
+  /** Calls the listener at once for the user's changes, and for messages at a pace at which they can be read. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     const timer = setInterval(() => {
