@@ -41,7 +41,7 @@ export class ApusStack extends Stack {
     Tags.of(this).add(STACK_TAG.key, STACK_TAG.value);
     const brokerProps = typeof broker === 'function' ? broker(this) : broker;
     this.broker = new ApusBroker(this, 'Broker', brokerProps);
-    this.#output(OUTPUTS.url, this.broker.url, 'What clients connect to');
+    this.#output(OUTPUTS.url, this.broker.url, 'The URL that clients connect to');
     this.#output(OUTPUTS.tableName, this.broker.table.tableName, 'Messages and subscriptions');
     this.#output(OUTPUTS.sessionsTableName, this.broker.sessionsTable.tableName, 'Connections and sessions');
     this.#output(OUTPUTS.streamsTableName, this.broker.streamsTable?.tableName, 'The history of streams');
@@ -73,7 +73,11 @@ export class ApusStack extends Stack {
       'Kicks and bans: apus ban --stack …',
     );
     this.#output(OUTPUTS.dashboardUrl, this.#dashboardUrl(), 'Traffic, errors and cost');
-    this.#output(OUTPUTS.domainTarget, this.broker.domainTarget, 'What your domain name has to point at');
+    this.#output(
+      OUTPUTS.domainTarget,
+      this.broker.domainTarget,
+      'The target of the DNS record for your domain name',
+    );
   }
 
   #dashboardUrl(): string | undefined {

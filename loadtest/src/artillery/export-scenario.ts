@@ -40,7 +40,7 @@ export function exportScenario(
     `${scenario.fullSize}`,
     'Pack the engine with `npm pack` in loadtest/artillery-engine-mqtt and install it there, then',
     '  npx artillery run script.json',
-    'or `artillery run-fargate` and `artillery run:lambda`, with an account of yours. What each worker has counted is',
-    'in its folder `ledgers`.',
+    'or `artillery run-fargate` and `artillery run:lambda`, with an account of yours. Each worker writes its counts',
+    'to its folder `ledgers`.',
   ].join('\n');
 }

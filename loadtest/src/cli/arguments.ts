@@ -43,7 +43,7 @@ export const FLAGS = {
   ledgers: { value: 'FOLDER', help: "Keeps what each process has counted; `report` adds several parts' up." },
   clock: {
     value: 'monotonic|wall',
-    help: 'What stamps messages: the clock of this machine, or one that several share. Default: monotonic; wall with --part.',
+    help: 'The clock that stamps messages: that of this machine, or one that several machines share. Default: monotonic; wall with --part.',
   },
   output: { value: 'FILE', help: 'Writes the report there as JSON too.' },
   json: { value: undefined, help: 'Prints the report as JSON.' },

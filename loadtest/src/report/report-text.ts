@@ -110,11 +110,9 @@ function problemsText({ problems }: Report): string {
   if (problems.length === 0) return '';
   const lines = problems.slice(0, PROBLEMS_SHOWN).map((each) => `- ${each}`);
   const more = problems.length - lines.length;
-  return [
-    'What went wrong:',
-    ...lines,
-    ...(more > 0 ? [`- and ${more} other things: see the JSON.`] : []),
-  ].join('\n');
+  return ['Problems:', ...lines, ...(more > 0 ? [`- and ${more} other things: see the JSON.`] : [])].join(
+    '\n',
+  );
 }
 
 function billPart(bill: RunBill, { door, outcome }: Report): string {

@@ -27,7 +27,7 @@ function lossSentences({ lossesPerDay, resumedShare }: Workload): readonly strin
   if (lossesPerDay === 0) return ['No connection is lost (--losses-per-day).'];
   const resumed = Math.round(resumedShare * 100);
   return [
-    `Each client loses its connection ${times(lossesPerDay)} a day: ${resumed}% of the sessions are resumed within a minute, the other clients connect anew. What is kept for a client meanwhile is left out; other services are charged a CONNECT and a SUBSCRIBE for each.`,
+    `Each client loses its connection ${times(lossesPerDay)} a day: ${resumed}% of the sessions are resumed within a minute, the other clients connect anew. Messages kept for a client meanwhile are left out; other services are charged a CONNECT and a SUBSCRIBE for each.`,
   ];
 }
 

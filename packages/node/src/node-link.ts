@@ -188,7 +188,7 @@ export class NodeLink
   overload(): void {
     this.#log('inbound-overload', { heldBytes: this.heldBytes });
     this.#reading.stop();
-    this.disconnect(ReasonCode.QuotaExceeded, 'What clients have begun to send takes too much memory');
+    this.disconnect(ReasonCode.QuotaExceeded, 'Unfinished packets of all clients take too much memory');
   }
 
   /** For the turns. */

@@ -14,7 +14,7 @@ export function predictionText(prediction: Prediction, times: ServiceTimes = DEF
   return [
     headingOf(prediction),
     '',
-    'What is asked of each quota, the tightest first:',
+    'Demand on each quota, the tightest first:',
     demandsText(demands),
     '',
     ...keepingUpSentences(prediction),
@@ -29,10 +29,10 @@ export function predictionText(prediction: Prediction, times: ServiceTimes = DEF
       ['quotas raised, answer', ...latencyCells(lifted.tally.acknowledgeMs)],
     ]),
     '',
-    'What is refused:',
+    'Refusals:',
     refusalsText(asIs, lifted),
     '',
-    isOnce ? 'What it costs, by itself:' : 'What a month of it costs:',
+    isOnce ? 'Cost of this event alone:' : 'Cost of a month:',
     billText(bill),
     perMillion === undefined ? '' : `${usdText(perMillion)} per million deliveries.`,
     '',
@@ -77,7 +77,7 @@ function findingSentences(prediction: Prediction): readonly string[] {
   );
   return [
     ...firstSentences(binding, first),
-    'What to raise, with room for bursts:',
+    'Quotas to raise, with room for bursts:',
     ...raise,
     ...flagsSentences(prediction),
     `All ${quantityText(workload.connections)} clients are connected after ${minutesText(connectSeconds.asIs)} with ${quantityText(prediction.quotas.newConnectionsPerSecond)} new connections a second.`,
@@ -116,9 +116,10 @@ function firstSentences(binding: readonly Demand[], first: Demand): readonly str
   const sentence = (what: string, { label, ratio }: Demand) =>
     `${what}: ${label}, asked for ${ratio.toFixed(1)} times what it allows.`;
   const ofAws = binding.find(({ raisedBy }) => raisedBy !== 'deployment');
-  if (first.raisedBy !== 'deployment' || ofAws === undefined) return [sentence('What binds first', first)];
+  if (first.raisedBy !== 'deployment' || ofAws === undefined)
+    return [sentence('The first quota to bind', first)];
   return [
-    sentence("What binds first, of the deployment's own settings", first),
+    sentence("The first of the deployment's own settings to bind", first),
     sentence("Of AWS's quotas", ofAws),
   ];
 }

@@ -85,7 +85,7 @@ export const WORKLOAD_FIELDS: FieldsOf<SimulatedWorkload> = {
     isWhole: true,
   },
   seed: {
-    help: 'What every random choice comes from.',
+    help: 'The seed of every random choice.',
     least: 0,
     most: 2_147_483_647,
     preset: 1,

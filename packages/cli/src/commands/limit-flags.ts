@@ -17,7 +17,7 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
     'BYTES',
     'Size of one WebSocket message, which may hold many packets. Beyond it: close 1009.',
   ],
-  connectBytesMax: ['BYTES', 'What one client may send before CONNACK. Beyond it: 0x95.'],
+  connectBytesMax: ['BYTES', 'Data that one client may send before CONNACK. Beyond it: 0x95.'],
   inboundBufferBytesMax: [
     'BYTES',
     'Data from one client that the broker has not handled yet. Beyond it the client has to wait.',

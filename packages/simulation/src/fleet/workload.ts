@@ -82,7 +82,7 @@ export const FLEET_FIELDS: FieldsOf<FleetWorkload> = {
     preset: 200,
   },
   seed: {
-    help: 'What every random choice comes from.',
+    help: 'The seed of every random choice.',
     least: 0,
     most: 2_147_483_647,
     preset: 1,
