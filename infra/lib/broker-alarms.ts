@@ -30,7 +30,7 @@ const FAN_OUT_DELAY_SECONDS = 30;
 const POSTS_THROTTLED_PER_MINUTE = 100;
 /** Frames that fail once are sent again by mqtt.js after it has reconnected; a few a minute are a cut cable somewhere. */
 const GATEWAY_ERRORS_PER_MINUTE = 5;
-/** A backend with a wrong key is below it. At 512 MB so many a minute, all day, are a few cents. */
+/** A backend with a wrong key is below it. At 512 MB this many a minute, all day, are a few cents. */
 const PUBLISHES_REFUSED_PER_MINUTE = 600;
 /** Timers are late when this many are due and wait. */
 const TIMERS_WAITING = 1_000;

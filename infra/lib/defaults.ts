@@ -22,7 +22,7 @@ export const WORKER_TIMEOUT = Duration.seconds(30);
 /** A timer that rings is one session's will or expiry. */
 export const TIMERS_TIMEOUT = Duration.seconds(30);
 /**
- * A message whose function died comes again after this; in a FIFO queue all behind it in its group wait so long. SQS
+ * A message whose function died comes again after this; in a FIFO queue all behind it in its group wait this long. SQS
  * demands no less than the function's timeout, and a half more is for the batch's way from the poller to the function.
  * AWS's advice, six times, spares functions that nothing guards against an early redelivery: a fan-out worker that was
  * overtaken finds another owner in the claim, and a timer that rings twice finds its work done.

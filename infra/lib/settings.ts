@@ -93,19 +93,19 @@ export const SETTINGS = {
   jwksUrl: {
     kind: 'text',
     value: 'URL',
-    help: "Tokens are an identity provider's; its keys. Needs --issuer as well.",
+    help: 'The URL of the keys of the identity provider that issues the tokens (JWKS). Needs --issuer as well.',
   },
   issuer: { kind: 'text', value: 'ISS', help: 'Tokens must have this issuer (iss).' },
   audience: { kind: 'text', value: 'AUD', help: 'Tokens must have this audience (aud).' },
   tokenPublish: {
     kind: 'text',
     value: 'FILTERS',
-    help: 'Where clients may publish whose token has no rules of its own: topic filters, separated by commas. %u is the subject of the token.',
+    help: 'Topic filters to which clients may publish if their token has no rules of its own, separated by commas. %u is the subject of the token.',
   },
   tokenSubscribe: {
     kind: 'text',
     value: 'FILTERS',
-    help: 'Where clients may subscribe whose token has no rules of its own: topic filters, separated by commas.',
+    help: 'Topic filters to which clients may subscribe if their token has no rules of its own, separated by commas.',
   },
   allowedOrigins: {
     kind: 'text',
@@ -176,8 +176,8 @@ export const SETTINGS = {
   cutAfterMs: {
     kind: 'count',
     value: 'MILLISECONDS',
-    help: 'How long a session has moved before its first connection is cut, where `probe` says that a cut loses posts.',
-    preset: '0: that is cut first',
+    help: 'How long after a move the former connection of a session is cut. For an account where `apus probe` finds that a cut loses posts.',
+    preset: '0: before its subscriptions move',
   },
   reservedConcurrency: {
     kind: 'count',
@@ -198,13 +198,13 @@ export const SETTINGS = {
   },
   rollbackOnAlarm: {
     kind: 'switch',
-    help: 'A deployment of new code begins with a tenth of the traffic for ten minutes, and goes back where an alarm on errors goes off. $0.20 a month.',
+    help: 'A deployment of new code begins with a tenth of the traffic for ten minutes, and rolls back when an alarm on errors goes off. $0.20 a month.',
     preset: 'false',
   },
   budgetDollars: {
     kind: 'count',
     value: 'DOLLARS',
-    help: 'A budget of AWS for the broker by the month, which mails at 80 % and when the forecast is beyond it. Needs --alarm-email.',
+    help: 'A monthly AWS budget for the broker, which sends mail at 80 % and when the forecast exceeds it. Needs --alarm-email.',
     preset: 'none',
   },
   alarmEmail: { kind: 'text', value: 'ADDRESS', help: 'Mail address that every alarm notifies.' },
@@ -248,12 +248,12 @@ export const SETTINGS = {
   adoptTable: {
     kind: 'text',
     value: 'NAME',
-    help: 'The table of messages that a destroyed broker has left, to go on with. Needs --adopt-sessions-table.',
+    help: 'Reuses the table of messages that a destroyed broker has left. Needs --adopt-sessions-table.',
   },
   adoptSessionsTable: {
     kind: 'text',
     value: 'NAME',
-    help: 'The table of sessions that it has left. Needs --adopt-table.',
+    help: 'Reuses the table of sessions that a destroyed broker has left. Needs --adopt-table.',
   },
   adoptStreamsTable: {
     kind: 'text',

@@ -42,7 +42,7 @@ export interface CloudWorldOptions {
   readonly connectionSeconds?: () => number;
   /** How long after a loss a client may go on with its session. @default a deployment's */
   readonly resumeSeconds?: number;
-  /** How long a session has moved before its first connection is cut. @default 0: that is cut first */
+  /** Milliseconds from a session's move to the cut of its old connection. @default 0: before its subscriptions move */
   readonly cutAfterMs?: number;
   /** As `apus serve --streams` has them. @default none */
   readonly streams?: readonly GivenStream[];

@@ -35,7 +35,7 @@ export class Pacer {
   readonly #messages: number;
   #next = 0;
 
-  /** `streams` in the order of their places; each sends so many messages. */
+  /** `streams` in the order of their places; each sends this many messages. */
   constructor(schedule: Schedule, streams: readonly PacedStream[], messages: number) {
     this.#schedule = schedule;
     this.#streams = streams;

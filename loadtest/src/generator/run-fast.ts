@@ -15,7 +15,7 @@ const SILENCE_SECONDS = 5;
 /** Processes need a moment to be told; the same one for all. */
 const START_DELAY_MS = 200;
 
-/** When so many clients have failed and none has connected, the others need not try. */
+/** When this many clients have failed and none has connected, the others need not try. */
 const HOPELESS_FAILURES = 20;
 
 /** Time to close connections and books. */
@@ -175,7 +175,7 @@ class Coordination {
     });
   }
 
-  /** Deliveries that so many publishes should cause; the report counts exactly. */
+  /** Deliveries that this many publishes should cause; the report counts exactly. */
   #expected(sent: number): number {
     const { publishesPerSecond, deliveriesPerSecond, size } = this.#plan;
     if (publishesPerSecond === 0) return 0;

@@ -146,7 +146,7 @@ function messagesBill({ counted }: RunForBill, { operations }: Estimate): Bill {
   return billOf(withExact(estimated, exact, COUNTED));
 }
 
-/** The run as a workload: one day of so many seconds. */
+/** The run as a workload: one day of this many seconds. */
 function estimateOfRun(run: RunForBill): Estimate {
   const { plan, outcome } = run;
   const clients = outcome.connections.connected;

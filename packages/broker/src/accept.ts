@@ -41,7 +41,7 @@ export type AcceptOutcome =
   | 'memory-full'
   /** The queues of the tenant hold as much as they may. */
   | 'tenant-queues-full'
-  /** So many publish to one topic of a stream that the message found no place in its log. */
+  /** Too many handlers publish to one topic of a stream: the message found no place in its log. */
   | 'stream-contended'
   /** A room, or one of the limits on rooms, has no place for the member. */
   | `presence-${PresenceRefusal}`

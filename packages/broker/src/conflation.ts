@@ -4,7 +4,7 @@ import type { Connection, Link } from './link.ts';
 import type { Message } from './message.ts';
 import type { Delivery, Subscription } from './session.ts';
 
-/** The user property of a SUBSCRIBE that asks for at most one message of each topic in so many milliseconds. */
+/** The user property of a SUBSCRIBE that asks for at most one message of each topic in this many milliseconds. */
 export const CONFLATE_PROPERTY = 'conflate-ms';
 
 /** An hour: a reader that needs messages less often polls. */
@@ -51,7 +51,7 @@ export function conflateMsOf(
 
 /** Calls back within this process. */
 export interface Delays {
-  /** Once, at or after so many milliseconds. */
+  /** Once, at or after this many milliseconds. */
   after(delayMs: number, callback: () => void): unknown;
 }
 

@@ -127,7 +127,7 @@ function* passOnAll(context: Context, { message, queued, passes }: SortedDeliver
 
 /**
  * A copy of a shared subscription whose session is over goes to another member (section 4.8.2), under the name that it is
- * to have there. It is lost with a group of which so many members end while they are being chosen.
+ * to have there. It is lost if `PASSES_MAX` chosen members end in turn.
  */
 export function* passOn(
   context: Context,

@@ -101,6 +101,6 @@ export interface BrokerOptions {
 /** A cut for age is the platform's doing and no loss: the client comes straight back. */
 export interface ConnectionLife {
   readonly seconds: number;
-  /** The will of a connection that was cut waits so long, and a client that is back before withdraws it. */
+  /** The will of a connection that was cut waits this long, and a client that is back before withdraws it. */
   readonly graceSeconds: number;
 }

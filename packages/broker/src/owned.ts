@@ -1,6 +1,6 @@
 import type { PublishProperties, Will } from '@apus/mqtt';
 
-/** Bytes may keep so many alive of those that were read with them: the header of their packet, as a rule. */
+/** Bytes may keep this many alive of those that were read with them: the header of their packet, as a rule. */
 const EXCESS_BYTES_MAX = 256;
 const EXCESS_SHARE_MAX = 1 / 16;
 

@@ -60,7 +60,7 @@ export function withAddress(identity: Identity, peer: Pick<Peer, 'address' | 'ho
 const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$/i;
 const IPV6_LOOPBACK = /^::1(?::\d+)?$/;
 
-/** Half of an IPv6 address: a customer is given at least so many, and may choose among them for each connection. */
+/** Half of an IPv6 address: a customer is given at least this many, and may choose among them for each connection. */
 const IPV6_GROUPS = 4;
 
 function networkOf(peerAddress: string): string | undefined {

@@ -60,7 +60,7 @@ export interface Subscription {
   readonly subscriptionIdentifier: number | undefined;
   /** Reads a stream, on one connection: it has no queue. @default a plain subscription */
   readonly reader?: Reader | undefined;
-  /** At QoS 0: at most one message of each topic in so many milliseconds. @default each */
+  /** At QoS 0: at most one message of each topic in this many milliseconds. @default each */
   readonly conflateMs?: number | undefined;
 }
 

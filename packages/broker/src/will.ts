@@ -13,7 +13,7 @@ import { isSameOwner } from './session-owner.ts';
 /** The delay before a will is tried again when the workers are too far behind. */
 const BACKLOG_PAUSE_MS = 10_000;
 
-/** A will whose client has caused as many deliveries as it may waits so long, where it is more than QoS 0. */
+/** A will whose client has caused as many deliveries as it may waits this long, where it is more than QoS 0. */
 const LIMITED_PAUSE_MS = 60_000;
 
 /**

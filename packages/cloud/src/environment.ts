@@ -72,7 +72,7 @@ export interface Environment {
   readonly connectionSeconds: number;
   /** How long after a loss a client may go on with its session. 0: not at all. */
   readonly resumeSeconds: number;
-  /** How long a session has moved before its first connection is cut. 0: that is cut first. */
+  /** Milliseconds from a session's move to the cut of its old connection. 0: before its subscriptions move. */
   readonly cutAfterMs: number;
   readonly sleep: (ms: number) => Promise<void>;
   /** The largest packet that is taken from a client, in bytes. */

@@ -10,7 +10,7 @@ export const LOSS_GRACE_SECONDS = 5;
 /** API Gateway cuts every connection at this age. */
 export const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
 
-/** A client that has lost its connection may go on with its session so long. */
+/** A client that has lost its connection may go on with its session this long. */
 export const RESUME_SECONDS = 60;
 
 /** The most that it may be given: a tombstone in memory, which keeps what comes meanwhile, stands for five minutes. */
@@ -20,7 +20,7 @@ export const RESUME_SECONDS_MAX = 240;
 export const CUT_AFTER_MS_MAX = 1_000;
 
 /**
- * The will of a connection that was cut at that age waits so long: its client comes back at once, unless it is one of
+ * The will of a connection that was cut at that age waits this long: its client comes back at once, unless it is one of
  * many that share the new connections a second of the account.
  */
 const CUT_GRACE_SECONDS = 60;

@@ -108,7 +108,7 @@ export function compare(traffic: Traffic, options: BillOptions = {}): readonly O
     .sort((a, b) => a.bill.usd - b.bill.usd);
 }
 
-/** Messages that one of so many bytes is metered as; an empty one is one. */
+/** Messages that one of this many bytes is metered as; an empty one is one. */
 function metered(bytes: number, stepBytes: number): number {
   return Math.max(1, Math.ceil(bytes / stepBytes));
 }

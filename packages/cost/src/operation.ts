@@ -35,7 +35,7 @@ export function frameBytes(mqttBytes: number): number {
   return Math.ceil(mqttBytes / 3) * 4;
 }
 
-/** Invocations of a Lambda function, each of so many milliseconds, with its log. */
+/** Invocations of a Lambda function, each of this many milliseconds, with its log. */
 export function invocations(count: number, milliseconds: number, workload: Workload): Usage {
   const gigabytes = workload.memoryMegabytes / 1_024;
   return usage({

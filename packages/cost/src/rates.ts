@@ -7,10 +7,10 @@ const FRAME_BYTES_MAX = 24_573;
 /** PUBLISH beside topic and payload: fixed header, topic length, packet id, no properties. */
 const PUBLISH_OVERHEAD_BYTES = 8;
 
-/** The transport sends a PINGREQ after so long without a frame that asks for a reply. */
+/** The transport sends a PINGREQ after this long without a frame that asks for a reply. */
 const HEARTBEAT_SECONDS = 540;
 
-/** A lone QoS 0 publish after so long a silence, if that is the habit, asks for no reply. */
+/** A lone QoS 0 publish after a silence this long, if that is the habit, asks for no reply. */
 const RARE_AFTER_SECONDS = 5;
 
 const SECONDS_PER_HOUR = 3_600;

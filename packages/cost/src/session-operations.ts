@@ -56,7 +56,7 @@ function subscribe(workload: Workload, { connects }: Rates, budgets: Budgets): O
   };
 }
 
-/** One for each connection that subscribes: with fewer than one filter a client, only so many of them do. */
+/** One for each connection that subscribes: with fewer than one filter a client, only this many of them do. */
 export function subscribeFrames({ subscriptions, persistentShare }: Workload, connects: number): number {
   return connects * (1 - persistentShare) * Math.min(1, subscriptions);
 }

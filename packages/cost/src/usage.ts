@@ -79,7 +79,7 @@ export function addUsage(...parts: readonly Partial<Usage>[]): Usage {
   return usageFrom((name) => parts.reduce((sum, part) => sum + (part[name] ?? 0), 0));
 }
 
-/** So many times as much of everything. */
+/** This many times as much of everything. */
 export function scaleUsage(given: Partial<Usage>, factor: number): Usage {
   return usageFrom((name) => (given[name] ?? 0) * factor);
 }

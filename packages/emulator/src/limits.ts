@@ -20,7 +20,7 @@ export interface EmulatorLimits {
   readonly requestHeaderBytesMax: number;
   /** The URL of a handshake, in characters (quota). Beyond it: 414. */
   readonly urlCharactersMax: number;
-  /** No message in either direction for so long closes with 1001. Not raisable at AWS. */
+  /** No message in either direction for this long closes with 1001. Not raisable at AWS. */
   readonly idleTimeoutMs: number;
   /** The life of a connection. Then it closes with 1001. Not raisable at AWS. */
   readonly connectionDurationMs: number;

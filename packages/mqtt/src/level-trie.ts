@@ -73,7 +73,7 @@ function append<T>(parent: TrieNode<T>, child: TrieNode<T>): TrieNode<T> {
   return child;
 }
 
-/** Puts a node between parent and child, at so many levels of the child's label. */
+/** Puts a node between parent and child, at this many levels of the child's label. */
 function split<T>(parent: TrieNode<T>, child: TrieNode<T>, levels: number): TrieNode<T> {
   const between = append(parent, new TrieNode<T>(child.label.slice(0, levels)));
   child.label = child.label.slice(levels);

@@ -1,6 +1,6 @@
 import type { Clock, DropCounts, DropNotice, DropReason, Drops, SessionRef } from '@apus/broker';
 
-/** A client that goes on missing messages is told of it once in so many milliseconds. */
+/** A client that goes on missing messages is told of it once in this many milliseconds. */
 const NOTICE_INTERVAL_MS = 1000;
 
 /** Sessions whose drops are remembered, of some 200 bytes each: beyond it the one that missed something first is forgotten. */

@@ -28,7 +28,7 @@ export class InboundBudget {
     this.#clock = clock;
   }
 
-  /** A connection holds so many bytes more, or fewer, than before. */
+  /** A connection holds this many bytes more, or fewer, than before. */
   change(bytes: number): void {
     this.#bytes += bytes;
     if (bytes > 0 && this.#bytes > this.#bytesMax) this.#relieve();

@@ -2,7 +2,7 @@ import type { Awaitable } from '@apus/broker';
 import type { Packet, Violation } from '@apus/mqtt';
 import type { Inbound } from './inbound.ts';
 
-/** After so many packets of one client, the others have their turn. */
+/** After this many packets of one client, the others have their turn. */
 const PACKETS_PER_TURN = 256;
 
 /** The work that a link does in its turns. */

@@ -29,7 +29,7 @@ export interface BacklogTrend {
 /** A backlog that grows by less than this share of what is published is chance: bursts, and publishers that return. */
 const GROWTH_SHARE_MAX = 0.05;
 
-/** Whether the backlog does not grow through both halves of a time in which so many messages were published. */
+/** Whether the backlog does not grow through both halves of a time in which this many messages were published. */
 export function keepsUp({ begin, half, end }: BacklogTrend, published: number): boolean {
   const chance = (GROWTH_SHARE_MAX * published) / 2;
   return half - begin <= chance || end - half <= chance;

@@ -5,7 +5,7 @@ import { TokenBucket } from './token-bucket.ts';
 
 /** The sizes of a deployment. A test that compares with the emulator has smaller ones. */
 export interface FanOutSizes {
-  /** A shard takes so many subscribers before a filter doubles its shards (docs/data-model.md). */
+  /** A shard takes this many subscribers before a filter doubles its shards (docs/data-model.md). */
   readonly shardSubscribers: number;
   /** A worker's pace (infra/lib/defaults.ts). */
   readonly postsPerWorkerSecond: number;

@@ -1,4 +1,4 @@
-/** Buckets of each doubling: a value is off by less than one in so many. */
+/** Buckets of each doubling: a value is off by less than one in this many. */
 const BUCKETS_PER_DOUBLING = 64;
 const SMALLEST_MS = 0.001;
 const DOUBLINGS = 36;

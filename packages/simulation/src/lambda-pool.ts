@@ -7,7 +7,7 @@ export interface LambdaQuotas {
   readonly scalingPerTenSeconds: number;
 }
 
-/** An environment serves at most so many requests a second by the account's quota, however fast it is. */
+/** An environment serves at most this many requests a second by the account's quota, however fast it is. */
 export const REQUESTS_PER_ENVIRONMENT_SECOND = 10;
 
 export type Start = 'warm' | 'cold' | 'throttled';

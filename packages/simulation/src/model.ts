@@ -35,7 +35,7 @@ export class Model {
   readonly quotas: Quotas;
   readonly times: ServiceTimes;
   readonly #fromMs: number;
-  /** Environments read the registry of shapes every two seconds each; so often all of them together. */
+  /** Environments read the registry of shapes every two seconds each; this often all of them together. */
   #leaseDueAtMs = 0;
 
   constructor(workload: SimulatedWorkload, quotas: Quotas, times: ServiceTimes, warm: number) {
@@ -57,7 +57,7 @@ export class Model {
     if (this.isMeasured) change(this.tally);
   }
 
-  /** Milliseconds of a function of its memory for so many of a whole processor. */
+  /** Milliseconds of a function of its memory for this many of a whole processor. */
   cpu(milliseconds: number): number {
     return milliseconds / this.times.processorShare;
   }
@@ -131,5 +131,5 @@ export class Model {
   }
 }
 
-/** A process uses the shapes that it has read for so long (store-dynamodb/src/limits.ts). */
+/** A process uses the shapes that it has read for this long (store-dynamodb/src/limits.ts). */
 export const LEASE_MS = 2_000;

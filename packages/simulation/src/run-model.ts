@@ -9,7 +9,7 @@ import { repeat, startStandingLoad } from './standing-load.ts';
 import type { Tally } from './tally.ts';
 import type { SimulatedWorkload } from './workload.ts';
 
-/** Messages that one run follows one by one. Of more, one part in so many is simulated, with that part of the quotas. */
+/** Messages that one run follows one by one. Of more, one part is simulated, with that part of the quotas. */
 const MESSAGES_MAX = 400_000;
 
 /** Posts of wide filters cannot be simulated in parts: a shard is served by one worker. */
@@ -25,7 +25,7 @@ export interface RunOptions {
   readonly warm?: number;
   /** Whether connections are opened anew and prove that they live. @default true */
   readonly hasStandingLoad?: boolean;
-  /** Messages that are followed one by one; of more, one part in so many. @default 400,000 */
+  /** Messages that are followed one by one; of more, one part in this many. @default 400,000 */
   readonly messagesMax?: number;
   /**
    * The publishers, from 0 up to `publishers`, and the times of their messages. @default at random, at the workload's

@@ -21,7 +21,7 @@ export interface ServiceTimes {
   readonly processorShare: number;
 }
 
-/** Lambda gives a whole processor at so many megabytes. */
+/** Lambda gives a whole processor at this many megabytes. */
 const MEGABYTES_PER_PROCESSOR = 1_769;
 
 export const MEMORY_MEGABYTES = 512;

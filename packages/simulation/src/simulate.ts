@@ -27,7 +27,7 @@ export interface Prediction {
   readonly billedDeliveries: number;
   /** Seconds until all clients are connected, at the quota of new connections. */
   readonly connectSeconds: { readonly asIs: number; readonly lifted: number };
-  /** Seconds until Lambda has so many environments, from none. */
+  /** Seconds until Lambda has this many environments, from none. */
   readonly scaleUpSeconds: number;
 }
 
@@ -99,7 +99,7 @@ function borneRate(workload: SimulatedWorkload, behind: Run, options: RunOptions
   return undefined;
 }
 
-/** The first environments may come at once; then so many after each ten seconds. */
+/** The first environments may come at once; then this many after each ten seconds. */
 export function scaleUpSeconds(environments: number, perTenSeconds: number): number {
   return Math.max(0, ((environments - perTenSeconds) / perTenSeconds) * 10);
 }

@@ -4,7 +4,7 @@ import type { Model } from './model.ts';
 /** A connection moves to a new one at a random age of 90 to 115 minutes, ahead of the gateway's two hours. */
 export const CONNECTION_SECONDS_MEAN = ((90 + 115) / 2) * 60;
 
-/** A PINGREQ after so long without a frame that wants a reply. */
+/** A PINGREQ after this long without a frame that wants a reply. */
 export const HEARTBEAT_SECONDS = 540;
 
 const REPLY_BYTES = 23;

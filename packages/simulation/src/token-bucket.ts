@@ -1,4 +1,4 @@
-/** A throttle: so many a second, and so many at once after a pause. */
+/** A throttle: a rate a second, and a burst after a pause. */
 export class TokenBucket {
   offered = 0;
   refused = 0;

@@ -1,6 +1,6 @@
 /** Every limit and duration of this store, with its reason. Those that a deployment may want to change are options. */
 
-/** A cached set of filter shapes is used for so long; the SUBACK of a new shape waits for it. Wall clock. */
+/** A cached set of filter shapes is used for this long; the SUBACK of a new shape waits for it. Wall clock. */
 export const LEASE_MS = 2_000;
 
 /** Clocks of two processes may disagree by this much before a shape's age is misjudged. */
@@ -19,7 +19,7 @@ export const INLINE_SUBSCRIBERS_MAX = 12;
 /** Subscribers of a shard; one Query of 1 MB reads them all. When it is full the filter doubles its shards. */
 export const SHARD_SUBSCRIBERS = 1_000;
 
-/** One in so many subscribers that join a shard counts it. */
+/** One in this many subscribers that join a shard counts it. */
 export const SHARD_SAMPLE = 32;
 
 /** Shards of one filter: a fan-out visits every one. 256 hold a quarter of a million subscribers. */
@@ -68,7 +68,7 @@ export const INLINE_RETAINED_BYTES_MAX = 256 * 1_024;
  */
 export const RETAINED_FIRST_ITEMS = 16;
 
-/** A Query reads at most so many times as many items as the one before: by how much a guess can be wrong. */
+/** A Query reads at most this many times as many items as the one before: by how much a guess can be wrong. */
 export const RETAINED_GROWTH = 8;
 
 /** Items of one Query for retained messages: 1 MB, where a Query ends, holds no more of a hundred bytes. */
@@ -113,7 +113,7 @@ export const STREAM_TTL_SLACK_SECONDS = 2 * 24 * 60 * 60;
 /** Notes of a tile about earlier ones, from which later tiles learn up to where messages had settled. */
 export const STREAM_CHECKPOINTS_MAX = 4;
 
-/** The last value of a key is kept so long, unless a later message takes its place. */
+/** The last value of a key is kept this long, unless a later message takes its place. */
 export const STREAM_VALUE_KEPT_MS = 366 * 24 * 60 * 60 * 1_000;
 
 /** Keys that a snapshot reads at most, those that were taken out with them. A SUBACK brings no more than 1,000 values. */
@@ -125,7 +125,7 @@ export const STREAM_UNSETTLED_MAX = 4_000;
 /** Ends of logs that are read at the same time for one filter. */
 export const STREAM_LANES = 16;
 
-/** Topics of which nothing is kept any more stand in their list until TTL takes them: so many times those wanted. */
+/** Topics of which nothing is kept any more stand in their list until TTL takes them: this many times those wanted. */
 export const STREAM_TOPICS_LOOKED_AT = 4;
 
 /** One in so many members that come or go changes the number of a room, by as many. */
@@ -152,7 +152,7 @@ export const PRESENCE_REPEATED_MS = 120_000;
 /** Packet ids that are tried blindly before the window is read. */
 export const PROBES_MAX = 3;
 
-/** One in so many changes of a number over a tenant is written, as so many. */
+/** One in this many changes of a number over a tenant is written, as this many. */
 export const COUNT_SAMPLE = 64;
 
 /** The same of a number of bytes: a write for 64 KB, which are 64 write units themselves. */

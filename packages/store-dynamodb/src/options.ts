@@ -38,7 +38,7 @@ export interface DynamoOptions {
    * the time for which a queue keeps its jobs. @default 7 days, the broker's `sessionExpirySecondsMax`
    */
   readonly repeatSecondsMax?: number;
-  /** A put that is older than a delete, and comes after it, is refused for so long. @default 600 */
+  /** A put that is older than a delete, and comes after it, is refused for this long. @default 600 */
   readonly retainedTombstoneSeconds?: number;
   /**
    * How long a network connection can live, where the door knows. A subscription of a session that ends with its
@@ -60,7 +60,7 @@ export interface DynamoOptions {
    * for it. @default they are not counted
    */
   readonly onHeld?: (change: HeldChange) => Promise<void>;
-  /** After so long a publisher that has taken a place in a window posts no more, in ms. @default 0: it has posted */
+  /** A publisher that took a place in a window posts no more after this time, in ms. @default 0: it has posted */
   readonly postsWithinMs?: number;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;

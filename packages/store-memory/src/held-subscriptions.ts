@@ -1,7 +1,7 @@
 import { type FilterName, type Subscription, subscriptionWeight } from '@apus/broker';
 import type { HeldSubscription } from './filter-entry.ts';
 
-/** Up to so many subscriptions a search is as fast as a map, and takes a fraction of its memory. */
+/** Up to this many subscriptions a search is as fast as a map, and takes a fraction of its memory. */
 const SEARCH_MAX = 8;
 
 /** The subscriptions of one session. Most sessions hold a few, so there is no map until there are many. */

@@ -88,7 +88,7 @@ export class MemoryBudget implements Memory {
     }
   }
 
-  /** So many bytes more are kept, or fewer. */
+  /** This many bytes more are kept, or fewer. */
   change(bytes: number): void {
     this.#bytes += bytes;
   }

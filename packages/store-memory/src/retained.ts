@@ -15,7 +15,7 @@ import { MemoryBudget, retainedMemoryBytes } from './memory-budget.ts';
 import { type RetainedEntry, RetainedLog } from './retained-log.ts';
 
 /**
- * Up to so many matches the tree finds them anew for each page. A filter that matches more is answered from the log,
+ * Up to this many matches the tree finds them anew for each page. A filter that matches more is answered from the log,
  * in one pass over it, all pages together: neither way does the work grow with the square of the matches.
  */
 const MATCHES_FROM_TREE_MAX = 2048;

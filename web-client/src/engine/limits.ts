@@ -40,6 +40,6 @@ export const KEPT_BYTES_MAX = 8 * 1024 * 1024;
 /** The least time between two writes of messages. A reload loses those that come after the last one. */
 export const KEEP_INTERVAL_MS = 1_000;
 
-/** A record of kept messages that holds so many, or so many bytes, is not written again. */
+/** A record of kept messages that holds this many, or this many bytes, is not written again. */
 export const KEPT_RECORD_MESSAGES = 500;
 export const KEPT_RECORD_BYTES = 256 * 1024;

@@ -10,7 +10,7 @@ export interface MatchedFilter {
   readonly shareGroup?: string | undefined;
   /** Valid until the caller next waits for a port. */
   readonly subscribers: readonly Subscriber[];
-  /** Further subscribers stand in so many shards, for `FanOut` to reach. Absent: there are no others. */
+  /** Further subscribers stand in this many shards, for `FanOut` to reach. Absent: there are no others. */
   readonly shards?: number;
   /** The workers of these shards are far behind. */
   readonly isBehind?: boolean;

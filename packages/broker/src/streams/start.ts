@@ -6,7 +6,7 @@ import { parsePosition, type StreamPosition, StreamProperty } from './position.t
 export type StartFrom =
   | { readonly at: 'latest' }
   | { readonly at: 'earliest' }
-  /** So many messages of each topic. */
+  /** This many messages of each topic. */
   | { readonly at: 'count'; readonly count: number }
   | { readonly at: 'time'; readonly tsMs: number };
 

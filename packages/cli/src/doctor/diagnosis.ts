@@ -22,16 +22,16 @@ export interface Reading {
   readonly raise: string | undefined;
 }
 
-/** A client that sends nothing else proves its connection so often. */
+/** A client that sends nothing else proves its connection this often. */
 export const HEARTBEAT_SECONDS = 540;
-/** A frame keeps an environment busy for so long: DynamoDB and its posts, on 512 MB. */
+/** A frame keeps an environment busy for this long: DynamoDB and its posts, on 512 MB. */
 const FRAME_SECONDS = 0.025;
-/** However quick they are, an environment is counted for no more than so many requests a second. */
+/** However quick they are, an environment is counted for no more than this many requests a second. */
 const REQUESTS_PER_ENVIRONMENT_SECOND = 10;
-/** Above so many subscribers of a filter workers deliver, each so many posts a second. */
+/** Above this many subscribers of a filter workers deliver, each this many posts a second. */
 export const INLINE_SUBSCRIBERS_MAX = 12;
 const POSTS_PER_WORKER_SECOND = 500;
-/** A fleet that was cut is to be back within so long. That connections end at two hours takes a twelfth of it. */
+/** A fleet that was cut is to be back within this long. That connections end at two hours takes a twelfth of it. */
 const RETURN_SECONDS = 600;
 /** Frames and posts of a load are not spread evenly over its second. */
 const BURST_SHARE = 0.5;

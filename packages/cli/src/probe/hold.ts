@@ -51,7 +51,7 @@ export const idlePing: ProbeItem = {
   },
 };
 
-/** Lets them be for so long, with a sign of life from each now and then. Answers how those ended that did. */
+/** Lets them be for this long, with a sign of life from each now and then. Answers how those ended that did. */
 async function hold(
   { sleep, say }: ProbeContext,
   clients: readonly ProbeClient[],

@@ -18,7 +18,7 @@ import type { FanOutWorkerLimits } from './worker-limits.ts';
 /** A failed job comes again after one second to this many: soon, and not in step with others. */
 const AGAIN_SECONDS_MAX = 4;
 
-/** Before the function's end nothing is sent any more: a post without an answer takes so long, and then its slice is given back. */
+/** Before the function's end it sends no more: a post without an answer takes this long, then its slice goes back. */
 const POSTS_END_BEFORE_MS = POST_TIMEOUT_MS + 500;
 
 /** The state that one worker keeps from batch to batch. */

@@ -34,7 +34,7 @@ export interface GroupContext {
   readonly limits: FanOutWorkerLimits;
   readonly log: Log;
   readonly randomId: () => string;
-  /** The jobs are about to go through so many subscribers, or more. Called once for each run that is begun. */
+  /** The jobs are about to go through this many subscribers, or more. Called once for each run that is begun. */
   readonly foresee: (tasks: readonly Task[], subscribers: number) => void;
   /** For another slice. */
   readonly hasTime: () => boolean;

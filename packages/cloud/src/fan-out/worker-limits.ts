@@ -21,7 +21,7 @@ export interface FanOutWorkerLimits {
   readonly reserveMs: number;
   /** How often one claim is taken up again before its jobs count as poison. */
   readonly attemptsMax: number;
-  /** After so many its jobs are served one by one: a job that kills its worker then stands alone. */
+  /** After this many its jobs are served one by one: a job that kills its worker then stands alone. */
   readonly attemptsTogetherMax: number;
   /** A job that waited longer says that its filter takes no more for a while (0x97). */
   readonly lagSecondsMax: number;

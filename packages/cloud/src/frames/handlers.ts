@@ -45,7 +45,7 @@ export interface HandlerOptions {
   readonly connectionSeconds?: number | undefined;
   /** How long after a loss a client may go on with its session; 0: not at all. @default 60 */
   readonly resumeSeconds?: number | undefined;
-  /** How long a session has moved before its first connection is cut; 0: that is cut first. @default 0 */
+  /** Milliseconds from a session's move to the cut of its old connection. @default 0: before its subscriptions move */
   readonly cutAfterMs?: number | undefined;
   /** @default a timer of this process */
   readonly sleep?: (ms: number) => Promise<void>;

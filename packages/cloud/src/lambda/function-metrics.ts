@@ -3,7 +3,7 @@ import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Meter } from '../metrics/meter.ts';
 import { METRICS_SERVICE, type MetricName } from '../metrics/metric-names.ts';
 
-/** A line of metrics for each frame would cost as much as the frame: they are gathered so long in each environment. */
+/** A line of metrics for each frame would cost as much as the frame: each environment gathers them this long. */
 const FLUSH_EVERY_MS = 60_000;
 
 /** Counts of one execution environment, written to the log in CloudWatch's embedded metric format. */

@@ -17,7 +17,7 @@ export type OperatorRequest =
       readonly tenant: string | undefined;
       readonly clientId: string | undefined;
       readonly username: string | undefined;
-      /** An answer has about so many. */
+      /** An answer has about this many. */
       readonly limit: number;
       /** The `next` of the answer before. */
       readonly after: unknown;

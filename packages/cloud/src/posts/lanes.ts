@@ -1,4 +1,4 @@
-/** Does something for each, at most so many at the same time. */
+/** Does something for each, at most this many at the same time. */
 export async function inLanes<T>(
   lanesMax: number,
   items: Iterable<T>,

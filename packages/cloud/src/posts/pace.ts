@@ -35,7 +35,7 @@ export class Pace {
     return this.#rate;
   }
 
-  /** Takes one post; it is due after so many milliseconds. */
+  /** Takes one post; it is due after this many milliseconds. */
   take(nowMs: number): number {
     this.#recover(nowMs);
     this.#count(nowMs);

@@ -7,13 +7,13 @@ const THROTTLED_SHARE = 0.1;
 /** Fewer refused posts say nothing. */
 const THROTTLED_MIN = 5;
 
-/** So many posts that were taken are assumed beside those seen: a few say little. */
+/** This many posts that were taken are assumed beside those seen: a few say little. */
 const ASSUMED_TAKEN = 5;
 
-/** A connection is given up when chance alone would refuse it as often less than once in so many times. */
+/** A connection is given up when chance alone would refuse it as often less than once in this many times. */
 const CHANCE = 1 / 10_000;
 
-/** However rare refusals are: a moment's trouble of one connection passes within so many tries. */
+/** However rare refusals are: a moment's trouble of one connection passes within this many tries. */
 const TRIES_MIN = 4;
 
 /**

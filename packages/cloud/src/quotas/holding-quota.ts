@@ -20,10 +20,10 @@ import {
   sampleFor,
 } from '@apus/store-dynamodb';
 
-/** A holder that has no room is asked about again after so long; until then it is turned away without asking. */
+/** A holder that has no room is asked about again after this long; until then it is turned away without asking. */
 const FULL_MS = 10_000;
 
-/** The sweep is asked to count a holder that is full at most so often. */
+/** The sweep is asked to count a holder that is full at most this often. */
 const COUNT_EVERY_MS = 600_000;
 
 /** Holders that an environment remembers as full; beyond it all are forgotten, and found out anew. */
@@ -49,7 +49,7 @@ export interface SharedHoldingQuotaOptions {
 
 /**
  * Counts connections and sessions of identities and tenants, over all environments together, near enough: one
- * connection in so many is written down, as that many, and with its end as many are taken away again. A hash of the
+ * connection in this many is written down, as that many, and with its end as many are taken away again. A hash of the
  * identifier decides which ones, so the number does not drift as clients come and go. An environment learns that a
  * holder has no room when it writes, and remembers it for ten seconds. The sweep recounts the holders that have refused
  * a connection or a session (docs/fan-out.md, "What one identity may hold") [SEC-QUOTA-6].

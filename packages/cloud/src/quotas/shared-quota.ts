@@ -10,7 +10,7 @@ export type Accounts = Pick<QuotaAccounts, 'charge'>;
 
 export interface SharedQuotaOptions {
   readonly of: QuotaAccount['of'];
-  /** An account is overdrawn when it takes so long to work its debt off: so much may come at once. */
+  /** An account is overdrawn when it takes this long to work its debt off: so much may come at once. */
   readonly debtMsMax: number;
   readonly accounts: Accounts;
   readonly clock: Clock;
@@ -82,7 +82,7 @@ export class SharedQuota {
     return this.#ownBalance(identity, clientId)?.isLight(this.#options.clock.now()) ?? true;
   }
 
-  /** Adds to a debt, once, so that the account stays overdrawn for so long. */
+  /** Adds to a debt, once, so that the account stays overdrawn for this long. */
   async fine(account: QuotaAccount, fineMs: number): Promise<void> {
     const { accounts, clock, debtMsMax } = this.#options;
     const charged = await accounts.charge(account, fineMs, debtMsMax + fineMs, true);

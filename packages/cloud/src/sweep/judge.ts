@@ -106,7 +106,7 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
   }
 }
 
-/** It happened so long ago that no process is at work on it any more. */
+/** It happened so long ago that no process works on it any more. */
 export function isOldEnough(atMs: number, pass: Pass): boolean {
   return isPast(atMs, OLD_ENOUGH_SECONDS, pass);
 }

@@ -25,7 +25,7 @@ const REMEDY_RESERVE_MS = 5_000;
 /** Segments of a table that are read side by side: 4 MB a round. */
 const SEGMENTS = 4;
 
-/** A connection that was let in and has sent no CONNECT after so long is cut. */
+/** A connection that was let in and has sent no CONNECT after this long is cut. */
 const CONNECT_TIMEOUT_SECONDS = 60;
 
 /** The earlier pass skipped everything that happened shortly before it began: it was too young. */

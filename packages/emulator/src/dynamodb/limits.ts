@@ -15,7 +15,7 @@ export const LIMITS = {
   /** Of all the items of a transaction. */
   transactionBytesMax: 4 * 1024 * 1024,
   clientRequestTokenCharactersMax: 36,
-  /** A transaction that is asked for again under the same token does not take effect again for so long. */
+  /** A transaction that is asked for again under the same token does not take effect again for this long. */
   clientRequestTokenSeconds: 10 * 60,
   /** A request as it travels. */
   requestBytesMax: 16 * 1024 * 1024,

@@ -12,7 +12,7 @@ interface Bucket {
   filledAtMs: number;
 }
 
-/** Buckets that are full again are forgotten once there are so many. */
+/** Buckets that are full again are forgotten once there are this many. */
 const BUCKETS_MAX = 10_000;
 
 /**

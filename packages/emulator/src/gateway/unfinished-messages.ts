@@ -17,7 +17,7 @@ export class UnfinishedMessages<Connection> {
     this.#end = end;
   }
 
-  /** The connection holds so many bytes now; 0: its message is whole, or the connection is gone. */
+  /** The connection holds this many bytes now; 0: its message is whole, or the connection is gone. */
   set(connection: Connection, bytes: number): void {
     this.#bytes += bytes - (this.#held.get(connection) ?? 0);
     if (bytes === 0) this.#held.delete(connection);

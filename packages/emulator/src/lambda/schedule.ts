@@ -25,7 +25,7 @@ export interface ScheduleFunction extends FunctionOptions {
 }
 
 export interface ScheduleOptions {
-  /** Whole minutes, as `rate(1 minute)`. The first turn comes so long after the start. */
+  /** Whole minutes, as `rate(1 minute)`. The first turn comes this long after the start. */
   readonly rateSeconds: number;
   readonly function: ScheduleFunction;
   /** The rule's. @default the function's name */

@@ -19,7 +19,7 @@ export interface SqsLimits {
   readonly deduplicationSeconds: number;
   /** Received and neither deleted nor visible again. Beyond it a standard queue answers OverLimit, a FIFO queue nothing. */
   readonly inFlightMessagesMax: number;
-  /** Among so many messages from the front a FIFO queue looks for groups that are free: a longer backlog hides others. */
+  /** A FIFO queue looks for free groups among this many messages from its front: a longer backlog hides others. */
   readonly fifoLookaheadMessagesMax: number;
   /** Calls of one kind on a FIFO queue whose throughput limit is per queue. A batch is one call. */
   readonly fifoCallsPerSecond: number;

@@ -13,6 +13,6 @@ export interface Line {
   changed(message: QueuedMessage, before: QueuedMessage['state']): void;
   /** It is gone. */
   remove(message: QueuedMessage, before: QueuedMessage['state']): void;
-  /** Messages to be received, at most so many. */
+  /** Messages to be received, at most this many. */
   choose(messagesMax: number, judge: (message: QueuedMessage) => Verdict): QueuedMessage[];
 }

@@ -3,7 +3,7 @@ import type { SqsLimits } from './limits.ts';
 export interface RedriveOptions {
   /** Name of a queue of the same kind that exists. */
   readonly deadLetterQueue: string;
-  /** A message that was received so often and not deleted is moved instead of being received again. 1 to 1,000. */
+  /** A message that was received this often and not deleted is moved instead of being received again. 1 to 1,000. */
   readonly maxReceiveCount: number;
 }
 

@@ -34,7 +34,7 @@ export class FixedApiKeys implements ApiKeySource {
 /** A key that was taken out of the list is refused after this. */
 const FRESH_MS = 5 * 60_000;
 
-/** While the list cannot be read its keys are good for so long. */
+/** While the list cannot be read its keys are good for this long. */
 const STALE_MS = 24 * 3_600_000;
 
 /** A key that was added is known after this. */

@@ -7,10 +7,10 @@ import { jwkKey, PUBLIC_KEY_ALGORITHMS, type VerificationKey } from './verificat
 /** A key that its provider has withdrawn is refused after this. */
 const FRESH_MS = 10 * 60_000;
 
-/** While a provider is away its clients can still connect for so long. */
+/** While a provider is away its clients can still connect for this long. */
 const STALE_MS = 24 * 3_600_000;
 
-/** A provider is asked for an unknown key so often at most. */
+/** A provider is asked for an unknown key this often at most. */
 const AGAIN_MS = 30_000;
 
 /** A gateway's handler has five seconds in all. */

@@ -70,7 +70,7 @@ function readSecret(entry: unknown, index: number): SigningSecret {
 /** A secret that was taken out of the list is refused after this [SEC-TOKEN-7]. */
 const FRESH_MS = 5 * 60_000;
 
-/** While the store of secrets is away clients can still connect for so long. */
+/** While the store of secrets is away clients can still connect for this long. */
 const STALE_MS = 24 * 3_600_000;
 
 /** A secret that was added is known after this. */

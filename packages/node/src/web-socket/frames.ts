@@ -13,7 +13,7 @@ export const MASK_BYTES = 4;
 export const LENGTH_16_BIT = 126;
 export const LENGTH_64_BIT = 127;
 
-/** A control frame has at most so many bytes of payload, and comes in one piece (section 5.5). */
+/** A control frame has at most this many bytes of payload, and comes in one piece (section 5.5). */
 export const CONTROL_BYTES_MAX = 125;
 
 const FINAL_BINARY = FINAL | Opcode.Binary;

@@ -1,7 +1,7 @@
 import { PACKET_OVERHEAD_BYTES } from '../publishing.ts';
 import type { FleetWorkload } from './workload.ts';
 
-/** The buffer of a lost session is one item of so many bytes at most (docs/text-frames.md). */
+/** The buffer of a lost session is one item of this many bytes at most (docs/text-frames.md). */
 const BUFFER_BYTES_MAX = 8_192;
 
 /** DynamoDB bills a write by the KB begun. */
@@ -33,7 +33,7 @@ export function bufferCapacity(workload: FleetWorkload): number {
   return Math.min(workload.bufferMessages, Math.floor(BUFFER_BYTES_MAX / packetBytesOf(workload)));
 }
 
-/** Write units of so many messages in a buffer: each of them writes the whole item anew. */
+/** Write units of this many messages in a buffer: each of them writes the whole item anew. */
 export function bufferWrites(messages: number, packetBytes: number): number {
   let writes = 0;
   for (let held = 1; held <= messages; held += 1)

@@ -9,7 +9,7 @@ import type { FleetWorkload } from './workload.ts';
 export interface Outcome {
   readonly way: Way;
   readonly firstWaitSeconds: number;
-  /** Seconds from the cut until so many are back; Infinity where they are not within two hours. */
+  /** Seconds from the cut until this many are back; Infinity where they are not within two hours. */
   readonly backSeconds: {
     readonly half: number;
     readonly ninetyPercent: number;

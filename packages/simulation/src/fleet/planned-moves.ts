@@ -10,7 +10,7 @@ import type { FleetWorkload } from './workload.ts';
 export const MOVE_FROM = 0.75;
 export const MOVE_UNTIL = 0.96;
 
-/** A move that the gateway refuses is put off for so long (packages/client/src/limits.ts). */
+/** A move that the gateway refuses is put off for this long (packages/client/src/limits.ts). */
 export const MOVE_AGAIN_MS = 60_000;
 
 /** The handshakes of a fleet whose connections are of nearly the same age. */
@@ -25,7 +25,7 @@ export interface PlannedHandshakes {
 
 interface Plan {
   readonly ageMs: (random: Random) => number;
-  /** The wait after so many refused tries. */
+  /** The wait after this many refused tries. */
   readonly againMs: (refused: number, random: Random) => number;
 }
 

@@ -3,10 +3,10 @@ import { type FieldsOf, numbersFrom } from '../fields.ts';
 /** A fleet that is cut at one moment, and the rules by which it comes back. Every number has a default. */
 export interface FleetWorkload {
   readonly clients: number;
-  /** Each client is sent a message so often, at moments of its own. */
+  /** Each client is sent a message this often, at moments of its own. */
   readonly messageEverySeconds: number;
   readonly payloadBytes: number;
-  /** A lost session can be resumed for so long. */
+  /** A lost session can be resumed for this long. */
   readonly resumeSeconds: number;
   /** Messages that the server keeps for a lost session meanwhile. */
   readonly bufferMessages: number;

@@ -5,7 +5,7 @@ import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import { sampleFor } from './held-sample.ts';
 import type { HoldingAccount, QuotaHoldings } from './quota-holdings.ts';
 
-/** A holder that is full has the sweep count it at most so often: TTL removes messages, and nothing counts them down. */
+/** The sweep counts a full holder at most this often: TTL removes messages, and no process counts them down. */
 const COUNT_EVERY_MS = 600_000;
 
 /** Holders that an environment knows about; beyond it all are forgotten, and read anew. */

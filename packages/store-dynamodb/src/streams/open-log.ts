@@ -143,7 +143,7 @@ async function leave(table: Table, of: StreamTopic, head: LogHead, nowMs: number
   ]);
 }
 
-/** The root and the topic's place in the list outlive its tiles. They are written again once in so many days. */
+/** The root and the topic's place in the list outlive its tiles. They are written again once in this many days. */
 async function prolong(table: Table, of: StreamTopic, { root }: LogHead, nowMs: number): Promise<void> {
   if (root.endsAtSeconds > ttlSeconds(nowMs, rememberedMs(of.stream))) return;
   await list(table, of, nowMs);

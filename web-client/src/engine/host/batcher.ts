@@ -86,7 +86,7 @@ export class Batcher {
   /** The server has answered an earlier publish. */
   outcome(outcome: PublishOutcome): void {
     this.#keeper?.outcome(outcome);
-    // A page that takes nothing for so long has let those messages go.
+    // A page that takes nothing for this long has let those messages go.
     if (this.#builder.outcomeCount >= BATCH_MESSAGES_MAX) return;
     this.#builder.addOutcome(outcome);
     this.#schedule();

@@ -30,7 +30,7 @@ function textLength(text: string): number {
   return 2 + encoder.encode(text).length;
 }
 
-/** So many bytes, behind a Variable Byte Integer that says so. */
+/** This many bytes, behind a Variable Byte Integer that says so. */
 function withLength(length: number): number {
   return length + (length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : 4);
 }

@@ -241,7 +241,7 @@ function PanelChart({ chart, plots, ...props }: PanelChartProps) {
   return <Chart {...props} onPlot={onPlot} />;
 }
 
-/** Renders anew every so many milliseconds. */
+/** Renders anew every this many milliseconds. */
 function useTick(intervalMs: number): void {
   const [, setCount] = useState(0);
   useEffect(() => {

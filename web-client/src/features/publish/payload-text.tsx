@@ -1,7 +1,7 @@
 import { type ClipboardEvent, lazy, Suspense } from 'react';
 import classes from './publish-panel.module.css';
 
-/** A payload of so many characters is edited with folding, colours and a search: a shorter one in a plain field. */
+/** A payload of this many characters is edited with folding, colours and a search: a shorter one in a plain field. */
 const CODE_CHARACTERS_MIN = 2_000;
 
 /** The editor weighs more than the rest of the view: the page fetches it when its user needs it. */

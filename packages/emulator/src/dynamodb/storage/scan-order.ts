@@ -15,7 +15,7 @@ export function compareInScan(one: ScanPlace, other: ScanPlace): number {
   return one.key < other.key ? -1 : Number(one.key > other.key);
 }
 
-/** Which of so many segments a scan finds a partition in. */
+/** Which of this many segments a scan finds a partition in. */
 export function segmentOf({ hash }: ScanPlace, segments: number): number {
   return Math.floor((hash / HASHES) * segments);
 }

@@ -163,7 +163,7 @@ function logicalNumber(value: bigint, logical: string): unknown {
   return value;
 }
 
-/** Two's complement, the most significant byte first, with so many digits behind the point. */
+/** Two's complement, the most significant byte first, with this many digits behind the point. */
 function decimalOf(bytes: Uint8Array, scale: number): ExactNumber {
   let bits = 0n;
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);
