@@ -16,7 +16,7 @@ export function loadLink({ links }: State, connection: number): Found {
   return isConnected ? 'connected' : 'nothing';
 }
 
-/** `links.end`: answers what stood there. */
+/** `links.end`: returns the connection's state before. */
 export function endLink(state: State, connection: number): Found {
   const found = loadLink(state, connection);
   linkAt(state.links, connection).hasEnded = true;

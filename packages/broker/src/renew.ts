@@ -76,7 +76,7 @@ export function credentialOf(
   return { ...(expiresAtMs !== undefined && { expiresAtMs }), ...(holder !== undefined && { holder }) };
 }
 
-/** Removes the subscriptions that the identity may not have (any more), and answers the others [SEC-RULES-4]. */
+/** Removes the subscriptions that the identity may not have (any more), and returns the others [SEC-RULES-4]. */
 export function* endForbidden(
   context: Context,
   session: SessionRef,

@@ -158,7 +158,7 @@ export class Outbox implements BrokerOutbox {
     return failed.length === 0 && this.#routed.length === 0 && this.posts.isEmpty;
   }
 
-  /** Posts what has been gathered, to sessions that move meanwhile as well. Answers the posts that have failed. */
+  /** Posts the gathered packets, also to sessions that move meanwhile. Returns the failed posts. */
   async #post(): Promise<readonly FailedPost[]> {
     const failed: FailedPost[] = [];
     for (let round = 0; round < ROUNDS_MAX && !this.posts.isEmpty; round += 1) {

@@ -51,7 +51,7 @@ export const idlePing: ProbeItem = {
   },
 };
 
-/** Lets them be for this long, with a sign of life from each now and then. Answers how those ended that did. */
+/** Keeps the connections open this long, with a heartbeat from each. Returns how each ended connection ended. */
 async function hold(
   { sleep, say }: ProbeContext,
   clients: readonly ProbeClient[],

@@ -17,7 +17,7 @@ export interface FailedPost {
 
 /** Posts the frames that an event has gathered. */
 export interface Sender {
-  /** Answers the connections that did not get all of theirs; a sender that ends these by itself answers none. */
+  /** Returns the connections that did not get all of theirs; a sender that ends these by itself returns none. */
   post(posts: ReadonlyMap<ConnectionId, PacketSequence>): Promise<readonly FailedPost[]>;
   /**
    * Resolves when these connections have been sent their frames, or are closed, or the time is out. Absent if `post`
@@ -84,7 +84,7 @@ export class GatheredPosts {
     return { connectionId, outcome: 'failed', isLoss: true, packets: 1 };
   }
 
-  /** Posts everything and waits for it. Answers the connections that did not get all of theirs. */
+  /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
   async flush(): Promise<FailedPost[]> {
     if (this.isEmpty) return [];
     const taken = this.#connections;

@@ -51,7 +51,7 @@ export class RequestLimiter {
     this.#unauthorized.take(addressGroup(address), this.#clock.now());
   }
 
-  /** Takes a request of a known caller. Answers the seconds that it has to wait; 0: it may come. */
+  /** Takes a request of a known caller. Returns the seconds that it has to wait; 0: it may come. */
   take(caller: string): number {
     const nowMs = this.#clock.now();
     const seconds = Math.max(

@@ -165,7 +165,7 @@ export class Records {
     });
   }
 
-  /** No publisher takes a place from now on; TTL forgets it. Answers what stood there. */
+  /** No publisher takes a place from now on; TTL removes the record. Returns the record as it was before. */
   async end(session: SessionRef): Promise<HeldRecord | undefined> {
     const { old } = await this.#table.update(
       recordKey(session),

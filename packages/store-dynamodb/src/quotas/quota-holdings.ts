@@ -36,7 +36,7 @@ export class QuotaHoldings {
     this.#table = table;
   }
 
-  /** Answers how many there are then; undefined where that is not known, as the table is busy. */
+  /** Returns the number after the change; undefined where it is not known, as the table is busy. */
   async change(account: HoldingAccount, of: HeldChange['of'], by: number): Promise<number | undefined> {
     try {
       const { old } = await this.#table.update(

@@ -46,7 +46,7 @@ export class ShapeRegistry {
   }
 
   /**
-   * Enters the filter's shape. Answers how long its SUBACK has to wait from now, undefined when there are too many
+   * Enters the filter's shape. Returns how long its SUBACK has to wait from now, undefined when there are too many
    * shapes.
    */
   async enter(tenant: string, topicFilter: string): Promise<number | undefined> {

@@ -70,7 +70,7 @@ export class Shards {
     });
   }
 
-  /** Answers how many shards there are by now, as far as it happened to learn it. */
+  /** Adds a subscriber to a shard. Returns the number of shards, where the call has learned of more; else `shards`. */
   async add(
     tenant: string,
     topicFilter: string,

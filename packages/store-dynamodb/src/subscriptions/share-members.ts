@@ -52,7 +52,7 @@ export class ShareMembers {
     });
   }
 
-  /** Those that a crash has left behind, of connections that are over. Answers how many there were. */
+  /** Removes the members of ended connections that a crash has left. Returns their number. */
   async removeEnded(key: Key, group: Item | undefined): Promise<number> {
     const ended = endedEntriesOf(group, this.#table.nowSeconds());
     for (const incarnation of ended) {

@@ -16,5 +16,5 @@ export interface QueueRequest {
   readonly pause: () => () => void;
 }
 
-/** Answers the members of the response, or throws an `SqsError`. */
+/** Returns the members of the response, or throws an `SqsError`. */
 export type QueueAction = (request: QueueRequest) => object | Promise<object>;
