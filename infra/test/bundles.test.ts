@@ -11,13 +11,13 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 665,
+  gateway: 670,
   disconnect: 600,
-  fanOut: 615,
+  fanOut: 620,
   timers: 600,
-  sweep: 605,
-  operator: 615,
-  publish: 625,
+  sweep: 610,
+  operator: 620,
+  publish: 630,
   breaker: 400,
 };
 
