@@ -81,7 +81,7 @@ describe('the on-demand maximum of a table', () => {
       return Number(line.split('|')[5]);
     };
     const repeated = ['SUBSCRIBE, narrow filter', 'DISCONNECT, clean, one filter'].map(writesOf);
-    expect(repeated).toEqual([3, 4]);
+    expect(repeated).toEqual([2, 4]);
     const { maxWriteRequestUnits = 0 } = tableMaximumOf({ fanOut: { maxPostsPerSecond: 0 } });
     const unitsPerFrame = (TABLES * maxWriteRequestUnits) / 500;
     expect(unitsPerFrame).toBe(2 * 4);

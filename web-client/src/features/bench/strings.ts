@@ -4,7 +4,7 @@ export const bench = {
   plan: 'Plan',
   publishers: 'Publishers',
   subscribers: 'Subscribers',
-  fanOut: 'Which subscribers get which messages',
+  fanOut: 'Fan-out',
   fanOuts: {
     all: 'Every subscriber gets every message',
     pairs: 'Subscriber n gets the messages of publisher n',
