@@ -1,6 +1,12 @@
 import { type Delivery, type Message, remainingSeconds } from '@apus/broker';
 import { isFailure, matches, type PublishPacket, ReasonCode } from '@apus/mqtt';
-import { type BridgesContext, type LocalHandler, LocalLinkEnded, type LocalSession } from '@apus/node';
+import {
+  type BridgesContext,
+  type LocalHandler,
+  type LocalLink,
+  LocalLinkEnded,
+  type LocalSession,
+} from '@apus/node';
 import { type Bridge, newCounts, StateKeeper } from '../bridge.ts';
 import { localOf, type MqttBridgeConfiguration, remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
 import { withHop } from '../hops.ts';
@@ -119,10 +125,10 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     return this.#remote.isReady();
   }
 
-  deliver(message: Message, delivery: Delivery): void {
+  deliver(message: Message, delivery: Delivery, link: LocalLink): void {
     const packet = this.#outgoing(message, delivery);
-    if (packet === undefined) this.#local?.link.acknowledge(delivery);
-    else void this.#publishThere(packet, delivery);
+    if (packet === undefined) link.acknowledge(delivery);
+    else void this.#publishThere(packet, delivery, link);
   }
 
   ended(why: string): void {
@@ -153,19 +159,18 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     };
   }
 
-  async #publishThere(packet: PublishPacket, delivery: Delivery): Promise<void> {
-    const local = this.#local;
+  async #publishThere(packet: PublishPacket, delivery: Delivery, link: LocalLink): Promise<void> {
     try {
       const { reasonCode } = await this.#remote.publish(packet);
       if (isFailure(reasonCode)) this.#refused('out', packet.topic, reasonCode);
       else this.#out.forwarded += 1;
-      local?.link.acknowledge(delivery);
+      link.acknowledge(delivery);
     } catch (error) {
       if (this.#isStopped) return;
       if (packet.qos === 0) this.#out.dropped += 1;
       // It is still in the session's window: a new connection to this broker brings it again.
-      else if (local !== undefined && local === this.#local) {
-        await local.link.leave();
+      else if (link === this.#local?.link) {
+        await link.leave();
         this.ended((error as Error).message);
       }
     }

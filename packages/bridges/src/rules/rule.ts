@@ -4,6 +4,7 @@ import {
   type BridgesContext,
   type DeadLetters,
   type LocalHandler,
+  type LocalLink,
   LocalLinkEnded,
   type LocalSession,
 } from '@apus/node';
@@ -119,15 +120,10 @@ export class Rule implements LocalHandler {
     return !this.#isHeld;
   }
 
-  deliver(message: Message, delivery: Delivery): void {
-    const local = this.#local;
-    const acknowledge = (): void => {
-      // A session that has been opened again sends the message again, under another packet identifier.
-      if (local === this.#local) local?.link.acknowledge(delivery);
-    };
+  deliver(message: Message, delivery: Delivery, link: LocalLink): void {
     const leaving = this.#leaving(message);
     if (leaving === undefined) {
-      acknowledge();
+      link.acknowledge(delivery);
       return;
     }
     this.#underWay += 1;
@@ -135,8 +131,9 @@ export class Rule implements LocalHandler {
       message: leaving,
       done: () => {
         this.#underWay -= 1;
-        acknowledge();
-        if (this.#isHeld) this.#local?.link.drain();
+        link.acknowledge(delivery);
+        // The session may have another link by now, or none yet that `open` has returned.
+        if (this.#isHeld) (this.#local?.link ?? link).drain();
       },
     });
   }

@@ -12,8 +12,11 @@ import {
 export interface LocalHandler {
   /** Whether it takes more now. Where it does not, QoS 0 is dropped, and QoS 1 and 2 wait until `LocalLink.drain`. */
   isReady(): boolean;
-  /** `delivery.packetId` is 0 at QoS 0; otherwise `LocalLink.acknowledge` has to follow. */
-  deliver(message: Message, delivery: Delivery): void;
+  /**
+   * `delivery.packetId` is 0 at QoS 0; otherwise `acknowledge` of this link has to follow. A session that goes on is
+   * sent what waits for it before `connect` returns.
+   */
+  deliver(message: Message, delivery: Delivery, link: LocalLink): void;
   /** The broker has ended the connection: an operator's doing. Not called after `leave`. */
   ended(why: string): void;
 }
@@ -112,9 +115,12 @@ export class LocalLink implements Link {
     await this.#ask('pubcomp', packetId, acknowledgement('pubrel', packetId));
   }
 
-  /** The message is where it should be. At QoS 2 PUBREL is answered by itself. */
+  /**
+   * The message is where it should be. At QoS 2 PUBREL is answered by itself. On a link that has ended it does nothing:
+   * the session's next one is sent the message again, under another packet identifier.
+   */
   acknowledge({ qos, packetId }: Pick<Delivery, 'qos' | 'packetId'>): void {
-    if (qos > 0) this.#call(acknowledgement(qos === 1 ? 'puback' : 'pubrec', packetId));
+    if (qos > 0 && !this.#isClosed) this.#call(acknowledgement(qos === 1 ? 'puback' : 'pubrec', packetId));
   }
 
   /** The handler takes more again. */
@@ -145,7 +151,7 @@ export class LocalLink implements Link {
   }
 
   deliver(message: Message, delivery: Delivery): void {
-    this.#options.handler.deliver(message, delivery);
+    this.#options.handler.deliver(message, delivery, this);
   }
 
   /** For the broker. */
