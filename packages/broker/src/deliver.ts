@@ -195,7 +195,8 @@ function sort(context: Context, { message, deliveries, passes }: Routed): Sorted
     } else if (isUnkept(message, delivery)) direct.push(delivery);
     else if (delivery.qos > 0) {
       queued.push(delivery);
-      if (!isReady) {
+      const isBehindPage = isReady && attachment && connections.isPageUnderWay?.(attachment.connectionId);
+      if (!isReady || isBehindPage) {
         held ??= new Set();
         held.add(delivery);
       }

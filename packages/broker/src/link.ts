@@ -97,10 +97,11 @@ export interface Link {
   /** The door can tell this client that something waits, without sending it. Read with CONNECT. @default false */
   readonly takesNudges?: boolean;
   /**
-   * Called before messages are dequeued for this link. Where another handler's messages could
-   * overtake them, the door keeps those back from now on [MQTT-4.6.0-6]. @default nothing overtakes them
+   * Called before messages are dequeued for this link. Where another handler's messages could overtake them, those wait
+   * from now on (`Connections.isPageUnderWay`) [MQTT-4.6.0-6]. Returns a function to be called where nothing was
+   * dequeued. @default nothing overtakes them
    */
-  beforePage?(): Awaitable<void>;
+  beforePage?(): Awaitable<(() => void) | undefined>;
   /** Topic aliases that the client has set: in the door's memory; absent on a door that offers none. */
   readonly topicAliases?: Map<number, string>;
   /** Subscriptions that read streams, by topic filter: in the door's memory; absent where another process may handle the next packet. */

@@ -1,69 +1,60 @@
+import type { Handlers, Poster, ProxyResult } from '@apus/cloud';
 import { describe, expect, test } from 'vitest';
-import { PageOrder } from '../src/gateway/page-order.ts';
+import { HandlersPoster, OrderedPoster, PageOrder } from '../src/gateway/page-order.ts';
 
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('a post to a connection', () => {
-  const posted = (order: PageOrder) => {
-    const posts: string[] = [];
-    void order.post('c', undefined, async () => posts.push('post'));
-    return posts;
-  };
+function createOrder() {
+  const nudged: string[] = [];
+  return { order: new PageOrder((connectionId) => nudged.push(connectionId)), nudged };
+}
 
-  test('waits until the request whose page is under way has been answered [MQTT-4.6.0-6]', async () => {
-    const order = new PageOrder();
+describe('a message for a client', () => {
+  test('waits in the queue while a page of that is under way, and the client is told [MQTT-4.6.0-6]', async () => {
+    const { order, nudged } = createOrder();
+    order.begin('r');
+    expect(order.isUnderWay('c')).toBe(false);
+    await order.hold('c', 'r');
+    expect(order.isUnderWay('c')).toBe(true);
+    expect(order.isUnderWay('another')).toBe(false);
+    expect(nudged).toEqual([]);
+    order.answered('r');
+    expect(nudged).toEqual(['c']);
+    expect(order.isUnderWay('c')).toBe(false);
+  });
+
+  test('leaves the client in peace where none came while the page was under way', async () => {
+    const { order, nudged } = createOrder();
     order.begin('r');
     await order.hold('c', 'r');
-    const posts = posted(order);
-    await turn();
-    expect(posts).toEqual([]);
     order.answered('r');
-    await turn();
-    expect(posts).toEqual(['post']);
+    expect(nudged).toEqual([]);
+  });
+
+  test('does not wait for a page that has been found empty; one that waits already is announced', async () => {
+    const { order, nudged } = createOrder();
+    order.begin('r');
+    await order.hold('c', 'r');
+    order.isUnderWay('c');
+    order.cancel('r');
+    expect(order.isUnderWay('c')).toBe(false);
+    expect(nudged).toEqual(['c']);
+    order.answered('r');
+    expect(nudged).toEqual(['c']);
   });
 
   test('does not wait for a handler that has timed out and takes its page all the same', async () => {
-    const order = new PageOrder();
+    const { order } = createOrder();
     order.begin('r');
     order.answered('r');
-    expect(await order.hold('c', 'r')).toBe(undefined);
-    const posts = posted(order);
-    await turn();
-    expect(posts).toEqual(['post']);
-  });
-
-  test('waits, from a handler whose own page is under way, for a page that was begun before', async () => {
-    const order = new PageOrder();
-    order.begin('r');
-    order.begin('s');
     await order.hold('c', 'r');
-    const own = await order.hold('d', 's');
-    const posts: string[] = [];
-    void order.post('c', own, async () => posts.push('post'));
-    await turn();
-    expect(posts).toEqual([]);
-    order.answered('r');
-    await turn();
-    expect(posts).toEqual(['post']);
-  });
-
-  test('does not wait for a page that was begun after its handler began its own: no two wait for each other', async () => {
-    const order = new PageOrder();
-    order.begin('r');
-    order.begin('s');
-    const own = await order.hold('c', 'r');
-    await order.hold('d', 's');
-    const posts: string[] = [];
-    void order.post('d', own, async () => posts.push('to d'));
-    void order.post('c', own, async () => posts.push('a part of the page'));
-    await turn();
-    expect(posts).toEqual(['to d', 'a part of the page']);
+    expect(order.isUnderWay('c')).toBe(false);
   });
 });
 
 describe('the next page of a client', () => {
   test('waits for the one before it, which another frame has taken [MQTT-4.6.0-6]', async () => {
-    const order = new PageOrder();
+    const { order } = createOrder();
     const taken: string[] = [];
     for (const request of ['r', 's', 't']) {
       order.begin(request);
@@ -77,5 +68,142 @@ describe('the next page of a client', () => {
     order.answered('s');
     await turn();
     expect(taken).toEqual(['r', 's', 't']);
+  });
+});
+
+describe('a reply with a page', () => {
+  const REPLY: ProxyResult = { statusCode: 200, body: 'page' };
+
+  /** An execution environment whose handler of frames does the given steps. */
+  function environment(order: PageOrder, does: (poster: HandlersPoster) => Promise<void>) {
+    const posted: string[] = [];
+    const finish: (() => void)[] = [];
+    const inner: Poster = {
+      post: (connectionId, frame) =>
+        new Promise((resolve) =>
+          finish.push(() => {
+            posted.push(`${connectionId}: ${String(frame)}`);
+            resolve('sent');
+          }),
+        ),
+      delete: async () => {},
+      get: async () => 'gone' as never,
+    };
+    const poster = new HandlersPoster(inner, order);
+    const refuse = async () => ({ statusCode: 400 });
+    const handlers: Handlers = poster.over({
+      connect: refuse,
+      disconnect: refuse,
+      default: async () => {
+        await does(poster);
+        return REPLY;
+      },
+    });
+    const state = { replied: false };
+    const handle = async (requestId: string) => {
+      await handlers.default({ requestContext: { requestId } } as never, {} as never);
+      state.replied = true;
+    };
+    return { handle, posted, finish, state, inner };
+  }
+
+  test('waits for what another event has gathered for the client before, and not yet posted [MQTT-4.6.0-6]', async () => {
+    const { order } = createOrder();
+    let commit = () => {};
+    const publisher = environment(order, async (poster) => {
+      poster.willPost('c');
+      await new Promise<void>((resolve) => {
+        commit = resolve;
+      });
+      await poster.post('c', 'older', true);
+    });
+    const client = environment(order, async (poster) => {
+      await poster.beforePage('c', async () => {});
+    });
+    const published = publisher.handle('p');
+    const fetched = client.handle('r');
+    await turn();
+    expect(client.state.replied).toBe(false);
+    commit();
+    await turn();
+    expect(client.state.replied).toBe(false);
+    publisher.finish[0]?.();
+    await Promise.all([published, fetched]);
+    expect(publisher.posted).toEqual(['c: older']);
+  });
+
+  test('waits for a post of the other door', async () => {
+    const { order } = createOrder();
+    const client = environment(order, async (poster) => {
+      await poster.beforePage('c', async () => {});
+    });
+    const outside = new OrderedPoster(client.inner, order);
+    const post = outside.post('c', 'older', true);
+    const fetched = client.handle('r');
+    await turn();
+    expect(client.state.replied).toBe(false);
+    client.finish[0]?.();
+    await Promise.all([post, fetched]);
+    expect(client.state.replied).toBe(true);
+  });
+
+  test('posts nothing of a page in parts before that', async () => {
+    const { order } = createOrder();
+    const client = environment(order, async (poster) => {
+      await poster.beforePage('c', async () => {});
+      await poster.post('c', 'a part', true);
+    });
+    const outside = new OrderedPoster(client.inner, order);
+    const post = outside.post('c', 'older', true);
+    const fetched = client.handle('r');
+    await turn();
+    expect(client.finish).toHaveLength(1);
+    client.finish[0]?.();
+    await turn();
+    client.finish[1]?.();
+    await Promise.all([post, fetched]);
+    expect(client.posted).toEqual(['c: older', 'c: a part']);
+  });
+
+  test('of two clients that publish to each other: neither waits for the other', async () => {
+    const { order } = createOrder();
+    const [one, other] = [
+      ['a', 'b'],
+      ['b', 'a'],
+    ].map(([own = '', recipient = '']) =>
+      environment(order, async (poster) => {
+        poster.willPost(recipient);
+        await turn();
+        await poster.beforePage(own, async () => void (await poster.post(recipient, `from ${own}`, true)));
+        expect(poster.isPageUnderWay(own)).toBe(false);
+      }),
+    ) as [ReturnType<typeof environment>, ReturnType<typeof environment>];
+    const handled = [one.handle('r'), other.handle('s')];
+    await turn();
+    await turn();
+    for (const { finish } of [one, other]) finish[0]?.();
+    await Promise.all(handled);
+    expect([one.posted, other.posted]).toEqual([['b: from a'], ['a: from b']]);
+  });
+
+  test('goes on when another event has failed before it posted', async () => {
+    const { order } = createOrder();
+    let fail = (_: Error) => {};
+    const publisher = environment(order, async (poster) => {
+      poster.willPost('c');
+      await new Promise((_, reject) => {
+        fail = reject;
+      });
+    });
+    const client = environment(order, async (poster) => {
+      await poster.beforePage('c', async () => {});
+    });
+    const published = publisher.handle('p');
+    const fetched = client.handle('r');
+    await turn();
+    fail(new Error('a defect'));
+    await expect(published).rejects.toThrow('a defect');
+    await fetched;
+    expect(client.state.replied).toBe(true);
   });
 });

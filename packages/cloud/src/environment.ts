@@ -1,4 +1,13 @@
-import type { Awaitable, Bans, Broker, Clock, LinkStore, Log, MessageClock } from '@apus/broker';
+import type {
+  Awaitable,
+  Bans,
+  Broker,
+  Clock,
+  ConnectionId,
+  LinkStore,
+  Log,
+  MessageClock,
+} from '@apus/broker';
 import type { FanOutQueue } from './fan-out/gathered-jobs.ts';
 import type { ConnectDeadline } from './handshake/connect-deadline.ts';
 import type { Meter } from './metrics/meter.ts';
@@ -43,6 +52,11 @@ export type MakeBroker = (
   kind: EventKind,
 ) => { readonly broker: Broker; readonly stores?: EventStores };
 
+export type BeforePage = (
+  connectionId: ConnectionId,
+  commit: () => Promise<void>,
+) => Promise<(() => void) | undefined>;
+
 /** Shared by the handlers of one execution environment. An event's own state is in its `Outbox`. */
 export interface Environment {
   readonly makeBroker: MakeBroker;
@@ -62,10 +76,11 @@ export interface Environment {
   /** Absent where no timer cuts connections that do not show who they are. */
   readonly connectDeadline?: ConnectDeadline | undefined;
   /**
-   * Called before a page is taken from the queue of the connection's session, to leave with a reply. Absent where the
-   * session's record keeps other messages behind the page.
+   * Called before a page is taken from the queue of the connection's session, to leave with a reply. `commit` posts what
+   * the event has gathered. Returns a function to be called where the queue was empty. Absent where the session's record
+   * keeps other messages behind the page.
    */
-  readonly beforePage?: ((connectionId: string) => Promise<void>) | undefined;
+  readonly beforePage?: BeforePage | undefined;
   /** The tenant whose topics are read ahead before the connection's own is known. */
   readonly defaultTenant: string;
   /** The gateway cuts a connection at this age. */

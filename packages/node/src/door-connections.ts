@@ -16,6 +16,10 @@ export class DoorConnections implements Connections {
     return this.#doorOf(connectionId).isReady(connectionId);
   }
 
+  isPageUnderWay(connectionId: ConnectionId): boolean {
+    return !this.#node.owns(connectionId) && this.#gateway.isPageUnderWay?.(connectionId) === true;
+  }
+
   publish(message: Message, deliveries: readonly Delivery[]): Awaitable<readonly FailedPush[] | undefined> {
     const here: Delivery[] = [];
     const there: Delivery[] = [];

@@ -27,6 +27,9 @@ export function meteredBroker(broker: Broker, { received }: TrafficMeter): Broke
 export function meteredConnections(connections: Connections, meter: TrafficMeter): Connections {
   return {
     isReady: (connectionId) => connections.isReady(connectionId),
+    ...(connections.isPageUnderWay && {
+      isPageUnderWay: (connectionId) => connections.isPageUnderWay?.(connectionId) ?? false,
+    }),
     send: (connectionId, packet) => connections.send(connectionId, packet),
     close: (connectionId, disconnect) => connections.close(connectionId, disconnect),
     publish(message, deliveries) {

@@ -27,6 +27,12 @@ export interface Connections {
   isReady(connectionId: ConnectionId): boolean;
 
   /**
+   * Whether a message of QoS 1 or 2 has to wait in the session's queue, as a page of that is on its way to the client
+   * [MQTT-4.6.0-6]. The door then tells the client to fetch. Absent where nothing overtakes a page.
+   */
+  isPageUnderWay?(connectionId: ConnectionId): boolean;
+
+  /**
    * Sends one message to many connections: one call, no promise per recipient, one encoding for all whose packets
    * are alike. The broker has asked `isReady` before: nothing is dropped for slowness here by a door that buffers.
    * Topic aliases and the remaining Message Expiry Interval are the door's, at the moment of sending. Returns those that failed, or undefined when none did. Messages to one connection leave in the order

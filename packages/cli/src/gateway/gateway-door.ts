@@ -5,6 +5,7 @@ import {
   type Environment,
   gatewayBrokerOptions,
   type MakeBroker,
+  NUDGE,
   PostingConnections,
   SignedPoster,
 } from '@apus/cloud';
@@ -12,7 +13,7 @@ import { type Emulator, startEmulator } from '@apus/emulator';
 import { cannotListen, type GatewayContext, type GatewayDoor } from '@apus/node';
 import { MemoryLinks } from '@apus/store-memory';
 import { withConnectTimeout } from './connect-timeout.ts';
-import { OrderedPoster, PageOrder } from './page-order.ts';
+import { HandlersPoster, OrderedPoster, PageOrder } from './page-order.ts';
 
 export interface GatewayDoorOptions {
   /** At the host of the node door. 0: any free port. */
@@ -41,7 +42,11 @@ export async function startGatewayDoor(
   const makeBroker: MakeBroker = ({ connections }) => ({
     broker: context.makeBroker(connections, brokerOptions, state),
   });
-  const pageOrder = new PageOrder();
+  const pageOrder = new PageOrder((connectionId) => {
+    const state = links.load(connectionId);
+    if (state?.phase !== 'connected' || state.connection.session.attachment?.takesNudges !== true) return;
+    void outside.poster.post(connectionId, NUDGE, true);
+  });
   const shared = { links, clock, log, makeBroker, messageClock: state.messageClock };
   const connectTimeout = {
     ...{ seconds: limits.connectTimeoutSeconds, links, clock, log },
@@ -66,7 +71,7 @@ export async function startGatewayDoor(
       const region = variables.AWS_REGION ?? '';
       const sleep = (ms: number) =>
         new Promise<void>((resolve) => void environmentClock.setTimer(ms, resolve));
-      const poster = new OrderedPoster(
+      const poster = new HandlersPoster(
         new SignedPoster({ endpoint: managementEndpoint, region, credentials, clock, sleep }),
         pageOrder,
       );
@@ -74,7 +79,7 @@ export async function startGatewayDoor(
         ...{ ...shared, poster, maximumPacketSize, allowedOrigins, handshakes },
         bans: ports.bans,
         frameQuota,
-        beforePage: (connectionId) => poster.beforePage(connectionId),
+        beforePage: (connectionId, commit) => poster.beforePage(connectionId, commit),
       });
       return withConnectTimeout(poster.over(handlers), connectTimeout);
     },

@@ -1,99 +1,115 @@
 import type { ConnectionId } from '@apus/broker';
 import type { Frame, Handlers, Poster, PostOutcome } from '@apus/cloud';
 
-/** A page of a client's queue that its handler has taken, and that is not on the client's socket yet. */
+/** A page of a client's queue that its handler has begun to take, and that is not on the client's socket yet. */
 interface PageUnderWay {
-  /** Pages are numbered in the order in which handlers begin them, over all clients. */
-  readonly number: number;
   readonly answered: Promise<void>;
+  /** Messages wait in the queue behind the page: no acknowledgement need follow that would fetch them. */
+  isFollowed: boolean;
 }
 
 /**
- * Keeps messages behind the page of a client's queue that was taken before them and leaves with a reply [MQTT-4.6.0-6]:
- * what publishers post to the client, and the next page, which another frame of the client may take meanwhile. In a
- * deployment the session's record does this: a publisher that finds a page under way appends, and does not post. The
- * stores of a process know of no page, so here the post waits for the reply.
+ * Keeps the messages of a client in their order [MQTT-4.6.0-6] between the page of its queue that leaves with a reply,
+ * what publishers post to it, and the next page, which another frame of the client may take meanwhile. In a deployment
+ * the session's record does this. The stores of a process know of no page:
  *
- * A handler whose own page is under way waits only for pages with lower numbers, so no two handlers wait for each other.
+ * - While a page is under way, publishers leave their messages in the queue, and the client is told to fetch them.
+ * - A page leaves when the packets that other events have gathered for the client before it have been posted.
+ *
+ * Publishers wait for nothing, and a handler has posted what it has gathered when it waits, so no two wait for each other.
  */
 export class PageOrder {
   readonly #pages = new Map<ConnectionId, PageUnderWay>();
   readonly #posts = new Map<ConnectionId, Set<Promise<unknown>>>();
-  /** Ends the waits for a request's page, by the request. It is here until the request has been answered. */
+  /** Ends a request's page, by the request. It is here until the request has been answered. */
   readonly #requests = new Map<string, () => void>();
-  #lastNumber = 0;
+  readonly #nudge: (connectionId: ConnectionId) => void;
+
+  /** @param nudge tells a client to fetch what waits in its queue */
+  constructor(nudge: (connectionId: ConnectionId) => void) {
+    this.#nudge = nudge;
+  }
+
+  /** Whether a message has to wait in the queue, behind the page. */
+  isUnderWay(connectionId: ConnectionId): boolean {
+    const page = this.#pages.get(connectionId);
+    if (page !== undefined) page.isFollowed = true;
+    return page !== undefined;
+  }
 
   begin(requestId: string): void {
     this.#requests.set(requestId, () => {});
   }
 
   /**
-   * The page's number, when the page before it is on the client's socket and the posts that are on their way have
-   * arrived. From then on posts to the connection wait, until the request has been answered. A handler that has timed out
-   * goes on after that: its page never leaves, has no number, and nothing waits for it.
+   * Resolves when the page before this one is on the client's socket. From then on messages wait in the queue, until the
+   * request has been answered. A handler that has timed out goes on after that: its page never leaves, and nothing waits
+   * for it.
    */
-  async hold(connectionId: ConnectionId, requestId: string): Promise<number | undefined> {
+  async hold(connectionId: ConnectionId, requestId: string): Promise<void> {
     for (let page = this.#pages.get(connectionId); page; page = this.#pages.get(connectionId))
       await page.answered;
-    if (!this.#requests.has(requestId)) return undefined;
-    this.#lastNumber += 1;
-    const number = this.#lastNumber;
+    if (!this.#requests.has(requestId)) return;
     let letGo = () => {};
     const answered = new Promise<void>((resolve) => {
       letGo = resolve;
     });
-    this.#pages.set(connectionId, { number, answered });
+    const page: PageUnderWay = { answered, isFollowed: false };
+    this.#pages.set(connectionId, page);
     this.#requests.set(requestId, () => {
+      this.#requests.set(requestId, () => {});
       this.#pages.delete(connectionId);
       letGo();
+      if (page.isFollowed) this.#nudge(connectionId);
     });
-    await Promise.all(this.#posts.get(connectionId) ?? []);
-    return number;
+  }
+
+  /** The request's page has been found empty. */
+  cancel(requestId: string): void {
+    this.#requests.get(requestId)?.();
   }
 
   /** The reply is on the client's socket, or there is none. */
   answered(requestId: string): void {
-    this.#requests.get(requestId)?.();
+    this.cancel(requestId);
     this.#requests.delete(requestId);
   }
 
-  /** @param own the number of the page that the posting handler has under way; undefined: none */
-  async post<T>(connectionId: ConnectionId, own: number | undefined, post: () => Promise<T>): Promise<T> {
-    for (let page = this.#pages.get(connectionId); page; page = this.#pages.get(connectionId)) {
-      if (own !== undefined && page.number >= own) break;
-      await page.answered;
-    }
-    const outcome = post();
-    void outcome.finally(remember(this.#posts, connectionId, outcome));
-    return await outcome;
+  /** Something for the client is on its way, until `arrival` settles. */
+  expect(connectionId: ConnectionId, arrival: Promise<unknown>): void {
+    const posts = this.#posts.get(connectionId) ?? new Set();
+    this.#posts.set(connectionId, posts.add(arrival));
+    const forget = () => {
+      posts.delete(arrival);
+      if (posts.size === 0 && this.#posts.get(connectionId) === posts) this.#posts.delete(connectionId);
+    };
+    arrival.then(forget, forget);
+  }
+
+  /** Resolves when all that is on its way to the client now has arrived, or has failed. */
+  async arrived(connectionId: ConnectionId): Promise<void> {
+    await Promise.allSettled(this.#posts.get(connectionId) ?? []);
   }
 }
 
-/** Of one execution environment, which handles one event at a time. */
+/** A poster whose posts are known to the order. */
 export class OrderedPoster implements Poster {
   readonly #poster: Poster;
-  readonly #order: PageOrder;
-  #requestId = '';
-  #isHolding = false;
-  #page: number | undefined;
+  protected readonly order: PageOrder;
 
   constructor(poster: Poster, order: PageOrder) {
     this.#poster = poster;
-    this.#order = order;
+    this.order = order;
   }
 
-  /** A page is about to be taken from the queue of this event's client. */
-  async beforePage(connectionId: ConnectionId): Promise<void> {
-    if (this.#isHolding) return;
-    this.#isHolding = true;
-    this.#page = await this.#order.hold(connectionId, this.#requestId);
+  isPageUnderWay(connectionId: ConnectionId): boolean {
+    return this.order.isUnderWay(connectionId);
   }
 
-  /** A part of the page's own reply does not wait for it. */
   async post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
-    return await this.#order.post(connectionId, this.#page, () =>
-      this.#poster.post(connectionId, frame, mayRepeat),
-    );
+    const outcome = this.#poster.post(connectionId, frame, mayRepeat);
+    this.order.expect(connectionId, outcome);
+    return await outcome;
   }
 
   async delete(connectionId: string): Promise<void> {
@@ -103,26 +119,87 @@ export class OrderedPoster implements Poster {
   async get(connectionId: string, untilMs?: number) {
     return await this.#poster.get(connectionId, untilMs);
   }
+}
+
+/** Of one execution environment, which handles one event at a time. */
+export class HandlersPoster extends OrderedPoster {
+  #requestId = '';
+  /** The client whose page this event has begun to take. */
+  #holding: ConnectionId | undefined;
+  /** Ends the announcements of this event's posts, by connection. */
+  readonly #announced = new Map<ConnectionId, () => void>();
+
+  override isPageUnderWay(connectionId: ConnectionId): boolean {
+    return connectionId !== this.#holding && super.isPageUnderWay(connectionId);
+  }
+
+  willPost(connectionId: ConnectionId): void {
+    if (this.#announced.has(connectionId)) return;
+    this.order.expect(
+      connectionId,
+      new Promise<void>((resolve) => this.#announced.set(connectionId, resolve)),
+    );
+  }
+
+  /**
+   * A page is about to be taken from the queue of this event's client.
+   *
+   * @param commit posts what the event has gathered
+   * @returns to be called where the queue was empty; undefined where an earlier page leaves with the same reply
+   */
+  async beforePage(
+    connectionId: ConnectionId,
+    commit: () => Promise<void>,
+  ): Promise<(() => void) | undefined> {
+    if (this.#holding !== undefined) return undefined;
+    await commit();
+    this.#allPosted();
+    this.#holding = connectionId;
+    await this.order.hold(connectionId, this.#requestId);
+    return () => {
+      this.#holding = undefined;
+      this.order.cancel(this.#requestId);
+    };
+  }
+
+  /** A part of the page's own reply leaves when the event has been committed, so its posts have been sent. */
+  override async post(connectionId: string, frame: Frame | string, mayRepeat: boolean): Promise<PostOutcome> {
+    if (connectionId === this.#holding) await this.#beforeReply(connectionId);
+    return await super.post(connectionId, frame, mayRepeat);
+  }
 
   over(handlers: Handlers): Handlers {
     return {
       ...handlers,
+      connect: (event) => this.#inEvent(event.requestContext.requestId, () => handlers.connect(event)),
+      disconnect: (event) => this.#inEvent(event.requestContext.requestId, () => handlers.disconnect(event)),
       default: async (event, context) => {
-        this.#requestId = event.requestContext.requestId;
-        this.#isHolding = false;
-        this.#page = undefined;
-        this.#order.begin(this.#requestId);
-        return await handlers.default(event, context);
+        const { requestId } = event.requestContext;
+        this.order.begin(requestId);
+        return await this.#inEvent(requestId, () => handlers.default(event, context));
       },
     };
   }
-}
 
-function remember<T>(all: Map<ConnectionId, Set<T>>, connectionId: ConnectionId, one: T): () => void {
-  const ones = all.get(connectionId) ?? new Set();
-  all.set(connectionId, ones.add(one));
-  return () => {
-    ones.delete(one);
-    if (ones.size === 0 && all.get(connectionId) === ones) all.delete(connectionId);
-  };
+  async #inEvent<T>(requestId: string, handle: () => Promise<T>): Promise<T> {
+    this.#requestId = requestId;
+    this.#holding = undefined;
+    try {
+      const result = await handle();
+      if (this.#holding !== undefined) await this.#beforeReply(this.#holding);
+      return result;
+    } finally {
+      this.#allPosted();
+    }
+  }
+
+  async #beforeReply(connectionId: ConnectionId): Promise<void> {
+    this.#allPosted();
+    await this.order.arrived(connectionId);
+  }
+
+  #allPosted(): void {
+    for (const posted of this.#announced.values()) posted();
+    this.#announced.clear();
+  }
 }

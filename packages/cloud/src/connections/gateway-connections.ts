@@ -50,6 +50,10 @@ export class GatewayConnections implements Connections {
     return true;
   }
 
+  isPageUnderWay(connectionId: ConnectionId): boolean {
+    return this.#options.poster.isPageUnderWay?.(connectionId) ?? false;
+  }
+
   publish(message: Message, deliveries: readonly Delivery[]): readonly FailedPush[] | undefined {
     const encodings = new Map<string | number, EncodedPublish>();
     const failed: FailedPush[] = [];
@@ -91,9 +95,12 @@ export class GatewayConnections implements Connections {
   }
 
   #push(connectionId: ConnectionId, packet: Uint8Array, mustArrive: boolean): void {
-    const { own, posts } = this.#options;
+    const { own, posts, poster } = this.#options;
     if (connectionId === own?.id) own.out.push(packet, mustArrive);
-    else posts.push(connectionId, packet, mustArrive);
+    else {
+      poster.willPost?.(connectionId);
+      posts.push(connectionId, packet, mustArrive);
+    }
   }
 
   #encode(

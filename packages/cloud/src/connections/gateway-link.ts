@@ -27,7 +27,7 @@ export class GatewayLink implements Link {
   readonly offered: readonly string[];
   state: LinkState;
   /** Absent where a session's record keeps other messages behind its page. */
-  beforePage?: () => Promise<void>;
+  beforePage?: () => Promise<(() => void) | undefined>;
   readonly pastRoom = { messages: PAST_MESSAGES_MAX, bytes: PAST_BYTES_MAX };
   #endedBy: 'client' | 'server' | undefined;
   #ranOutOfRoom = false;

@@ -64,7 +64,7 @@ export async function handleMessage(
     const offered = frame instanceof Violation ? undefined : frame.offered;
     link = new GatewayLink(connectionId, peer, state, outbox.reply, offered);
     const { beforePage } = environment;
-    if (beforePage !== undefined) link.beforePage = () => beforePage(connectionId);
+    if (beforePage !== undefined) link.beforePage = () => beforePage(connectionId, () => outbox.commit());
     const handled: HandledFrame = { environment, outbox, link };
     if (!(await isPaidFor(environment, link, frame))) return await cut(handled);
     return await handleFrame(handled, frame, context);

@@ -1,7 +1,7 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import type { Clock, LinkStore, Log, MessageClock } from '@apus/broker';
 import { DEFAULT_TENANT } from '@apus/identity';
-import type { CloudBans, Environment, MakeBroker } from '../environment.ts';
+import type { BeforePage, CloudBans, Environment, MakeBroker } from '../environment.ts';
 import type {
   ConnectEvent,
   DisconnectEvent,
@@ -56,7 +56,7 @@ export interface HandlerOptions {
   /** @default connections that show nothing wait for the sweep */
   readonly connectDeadline?: ConnectDeadline | undefined;
   /** Called before a page is taken from a queue. @default the stores keep the order */
-  readonly beforePage?: ((connectionId: string) => Promise<void>) | undefined;
+  readonly beforePage?: BeforePage | undefined;
   /** @default 'default' */
   readonly defaultTenant?: string;
   /** Authenticates a handshake. Absent: every handshake is accepted. */

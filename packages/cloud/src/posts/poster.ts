@@ -26,6 +26,10 @@ export interface Poster {
   delete(connectionId: string): Promise<void>;
   /** Asks whether the connection is there, and does not ask again from `untilMs` on, by the clock. Never rejects. */
   get(connectionId: string, untilMs?: number): Promise<ConnectionStatus>;
+  /** Packets for the connection have been gathered: they are posted before their event ends. */
+  willPost?(connectionId: string): void;
+  /** As `Connections.isPageUnderWay`. */
+  isPageUnderWay?(connectionId: string): boolean;
 }
 
 /** Single attempts, for a caller that schedules retries itself. */

@@ -18,6 +18,10 @@ export class PostingConnections implements Connections {
     return true;
   }
 
+  isPageUnderWay(connectionId: ConnectionId): boolean {
+    return this.#environment.poster.isPageUnderWay?.(connectionId) ?? false;
+  }
+
   async publish(
     message: Message,
     deliveries: readonly Delivery[],
