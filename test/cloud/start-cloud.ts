@@ -6,8 +6,10 @@ import {
   startEmulator,
 } from '@apus/emulator';
 import { defineTable, leanClient } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { CreateTableCommand, DynamoDBClient, PutItemCommand } from '@aws-sdk/client-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import { registryKey } from '../../packages/store-dynamodb/src/table/keys.ts';
+import { number, VERSION } from '../../packages/store-dynamodb/src/table/values.ts';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
 import { FAN_OUT_DEAD, SESSIONS_TABLE, STREAMS_TABLE, TABLE, TIMERS_DEAD } from './names.ts';
@@ -24,6 +26,8 @@ export interface CloudWorld extends World {
 export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld> {
   const failures: string[] = [];
   const dynamoDb = await startDynamoDb(options);
+  // A clock that a test moves waits for nothing.
+  if (options.clock === undefined) await knowShapes(dynamoDb, options.tenants);
   let started: Emulator | undefined;
   const running = () => {
     if (started === undefined) throw new Error('the emulator has not started');
@@ -47,6 +51,27 @@ export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld
       [FAN_OUT_DEAD, TIMERS_DEAD].reduce((sum, name) => sum + emulator.sqs.depth(name).available, 0),
     stop: () => emulator.stop(),
   };
+}
+
+/** The shapes of filters of at most three levels, in all their forms. */
+const SHAPES = ['', ...levels(1), ...levels(2), ...levels(3)].flatMap((shape) => [shape, `${shape}#`]);
+
+function levels(count: number): string[] {
+  return count === 0 ? [''] : levels(count - 1).flatMap((shape) => [`${shape}.`, `${shape}+`]);
+}
+
+/**
+ * The first SUBACK of a shape waits two seconds of real time (`ShapeRegistry`). A deployment that has been used for a while
+ * knows its shapes.
+ */
+async function knowShapes(dynamoDb: DynamoDb, tenants: readonly string[] = ['default']): Promise<void> {
+  const client = new DynamoDBClient(dynamoDb.clientConfig());
+  const shapes = SHAPES.filter((shape) => shape !== '').map((shape) => [`~${shape}`, number(0)]);
+  for (const tenant of tenants) {
+    const { p, s } = registryKey(tenant);
+    const Item = { p: { S: p }, s: { S: s }, v: number(VERSION), ...Object.fromEntries(shapes) };
+    await client.send(new PutItemCommand({ TableName: TABLE, Item }));
+  }
 }
 
 /** DynamoDB in memory, with the tables. */

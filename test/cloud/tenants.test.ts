@@ -27,6 +27,7 @@ beforeEach(async () => {
   requests = undefined;
   world = await startCloud({
     seed: 3,
+    tenants: [OWN, OTHER],
     authenticator: tenantsByUsername,
     authorizer: rulesAuthorizer,
     streams: TENANT_STREAMS,
