@@ -10,8 +10,8 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Vitest would leave one processor idle, which of two is half of them.
-    maxWorkers: availableParallelism(),
+    // Half of the tests wait for a network, a browser or a timer: three workers keep two processors busy.
+    maxWorkers: Math.ceil(1.5 * availableParallelism()),
     // These end what hangs, and judge nothing: a machine may be busy many times over.
     testTimeout: 180_000,
     hookTimeout: 180_000,

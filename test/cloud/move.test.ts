@@ -172,5 +172,5 @@ async function playDensely(everyMs: number, begin = () => {}): Promise<void> {
   for (const reader of readers) for (const topic of TOPICS) expect(reader.of(topic)).toEqual(sent);
 }
 
-/** Some moves of each client. */
-const DENSE_MS = 25_000;
+/** Some moves of each client, of which each takes a second. */
+const DENSE_MS = process.env.CI === undefined ? 10_000 : 25_000;
