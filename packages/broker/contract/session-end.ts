@@ -74,6 +74,70 @@ export function sessionEndContract(makeStores: MakeStores): void {
     });
   });
 
+  describe('end', () => {
+    const end = async (connectionId = client.connectionId) =>
+      await sessions.end({ session: await client.session(), connectionId, nowMs: NOW_MS });
+
+    it('forgets the session of a connection that has ended, once', async () => {
+      const { session } = await client.open();
+      expect(await end()).toBe('ended');
+      expect(await stored()).toBeUndefined();
+      const again = { session: copyOf(session), connectionId: client.connectionId, nowMs: NOW_MS };
+      expect(await sessions.end(again)).toBe('not-owned');
+    });
+
+    it('forgets the will that the connection brought [MQTT-3.1.2-10]', async () => {
+      const { session } = await client.open({ will: WILL });
+      expect(await end()).toBe('ended');
+      const { connectionId } = client;
+      expect(await sessions.beginWill(session, connectionId, messageId(1), NOW_MS)).toEqual({
+        state: 'none',
+      });
+    });
+
+    it('leaves a session that another connection has taken over', async () => {
+      await client.open();
+      const { connectionId: first } = client;
+      await client.open();
+      expect(await end(first)).toBe('not-owned');
+      expect((await stored())?.attachment?.connectionId).toBe(client.connectionId);
+    });
+
+    it('leaves a session that has lost its connection', async () => {
+      await client.open();
+      await client.lose();
+      expect(await end()).toBe('not-owned');
+      expect(await stored()).toBeDefined();
+    });
+
+    it('leaves a newer incarnation', async () => {
+      const { session } = await client.open();
+      const { connectionId } = client;
+      await client.open({ cleanStart: true });
+      expect(await sessions.end({ session, connectionId, nowMs: NOW_MS })).toBe('not-owned');
+      expect(await stored()).toBeDefined();
+    });
+
+    it('keeps a will of an earlier connection that has been begun', async () => {
+      await client.open({ will: WILL });
+      const { connectionId: mortal } = client;
+      const session = await client.lose();
+      await sessions.beginWill(session, mortal, messageId(1), NOW_MS);
+      await client.open();
+      if ((await end()) === 'owes-more') expect(await stored()).toBeDefined();
+      const claim = await sessions.beginWill(session, mortal, messageId(2), NOW_MS);
+      expect(claim).toMatchObject({ state: 'begun', messageId: messageId(1), isRepeat: true });
+    });
+
+    it('is followed by another incarnation', async () => {
+      const { session } = await client.open();
+      await end();
+      const second = await client.open();
+      expect(second.previous).toBeUndefined();
+      expect(second.session.incarnation).not.toBe(session.incarnation);
+    });
+  });
+
   describe('remove', () => {
     it('forgets a session that is offline, once', async () => {
       await client.open();

@@ -188,7 +188,7 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 function* endPreviousOrRefuse(
   context: Context,
   link: Link,
-  { packet }: NamedAdmission,
+  { packet, identity }: NamedAdmission,
   opened: OpenedSession,
   nowMs: number,
 ): Flow<boolean> {
@@ -201,7 +201,7 @@ function* endPreviousOrRefuse(
     if (!(error instanceof Unavailable)) throw error;
     link.state = { phase: 'closed' };
     const willDelaySeconds = willDelaySecondsOf(packet.will);
-    const departure = { session, connectionId: link.id, connectedAtMs: nowMs, willDelaySeconds };
+    const departure = { session, connectionId: link.id, identity, connectedAtMs: nowMs, willDelaySeconds };
     const expirySeconds = present ? previous.expirySeconds : 0;
     const atMs = context.ports.clock.now();
     yield* leave(context, departure, { atMs, expirySeconds, isRefused: true, will: 'discarded' });

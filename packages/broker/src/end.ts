@@ -119,15 +119,15 @@ export function* lostUnnoticed(
   const record = yield* waitFor(sessions.get(tenant, clientId));
   if (record?.attachment?.connectionId !== connectionId) return false;
   log.info('connection-lost-unnoticed', { connectionId, clientId });
-  const { session, attachedAtMs, expirySeconds } = record;
+  const { session, identity, attachedAtMs, expirySeconds } = record;
   const willDelaySeconds = willDelaySecondsOf(record.will);
   const atMs = loss.atMs ?? clock.now();
   const will = graceOf(context.options, attachedAtMs, atMs, loss);
-  const departure = { session, connectionId, connectedAtMs: attachedAtMs, willDelaySeconds };
+  const departure = { session, connectionId, identity, connectedAtMs: attachedAtMs, willDelaySeconds };
   return yield* leave(context, departure, { atMs, expirySeconds, isLoss: true, will });
 }
 
 export function departureOf({ id }: Pick<Link, 'id'>, connection: Connection): Departure {
-  const { session, connectedAtMs, willDelaySeconds } = connection;
-  return { session, connectionId: id, connectedAtMs, willDelaySeconds };
+  const { session, identity, connectedAtMs, willDelaySeconds } = connection;
+  return { session, connectionId: id, identity, connectedAtMs, willDelaySeconds };
 }

@@ -1,6 +1,7 @@
 import { type DisconnectPacket, Violation } from '@apus/mqtt';
 import { type Ban, type Expulsion, expulsionOf, refusalCodeOf, sentenceOf } from './bans.ts';
 import type { Context } from './context.ts';
+import { departureOf } from './end.ts';
 import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { leave } from './leave.ts';
@@ -25,13 +26,13 @@ export function banViolation(
 
 /** A packet has come on a connection of a client that was banned meanwhile: it is not handled. */
 export function* expelLink(context: Context, link: Link, connection: Connection, ban: Ban): Flow<void> {
-  const { session, connectedAtMs, willDelaySeconds } = connection;
+  const { session } = connection;
   const expulsion = expulsionOf(ban);
   noteExpelled(context, session.clientId, expulsion);
   sayDisconnect(link, connection, expulsion.reasonCode, expulsion.reason);
   link.close('server');
   link.state = { phase: 'closed' };
-  const departure = { session, connectionId: link.id, connectedAtMs, willDelaySeconds };
+  const departure = departureOf(link, connection);
   yield* leave(context, departure, endingOf(context, connection.expirySeconds, expulsion));
 }
 
@@ -60,13 +61,14 @@ export function* expel(
 /** The session goes although its client may still be told: the store gives it up to its last connection alone. */
 function* endAttached(
   context: Context,
-  { session, attachment, attachedAtMs, expirySeconds, will }: SessionRecord,
+  { session, attachment, attachedAtMs, expirySeconds, identity, will }: SessionRecord,
   { connectionId }: Attachment,
   expulsion: Expulsion,
 ): Flow<void> {
   const departure = {
     session,
     connectionId,
+    identity,
     connectedAtMs: attachedAtMs,
     willDelaySeconds: willDelaySecondsOf(will),
   };

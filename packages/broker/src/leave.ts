@@ -1,9 +1,9 @@
 import { type DisconnectReason, tellDisconnected } from './client-events.ts';
 import type { Context } from './context.ts';
-import { endSession } from './end-session.ts';
+import { discardState, endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Grace } from './loss.ts';
-import { NEVER_EXPIRES, type SessionRecord, type WillDue } from './ports/index.ts';
+import { type Identity, NEVER_EXPIRES, type SessionRecord, type WillDue } from './ports/index.ts';
 import { leaveRooms, leaveRoomsLater } from './presence/leave-rooms.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { publishWillOrRemind } from './will.ts';
@@ -12,6 +12,7 @@ import { publishWillOrRemind } from './will.ts';
 export interface Departure {
   readonly session: SessionRef;
   readonly connectionId: ConnectionId;
+  readonly identity: Identity;
   /** When its CONNECT was accepted, in ms since the epoch. */
   readonly connectedAtMs: number;
   /** The Will Delay Interval; undefined: the connection brought no will. */
@@ -43,6 +44,10 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   const { session, connectionId } = departure;
   const { expirySeconds, resumeSeconds = 0, atMs } = ending;
   const will = willOf(departure, ending);
+  if (endsAtOnce(ending, will)) {
+    const end = yield* waitFor(sessions.end({ session, connectionId, nowMs: atMs }));
+    if (end === 'ended') return yield* ended(context, departure, ending);
+  }
   const resumableUntilMs = resumeSeconds > expirySeconds ? atMs + resumeSeconds * 1000 : undefined;
   const record = yield* waitFor(
     sessions.detach({ session, connectionId, expirySeconds, resumableUntilMs, nowMs: atMs, will }),
@@ -60,12 +65,29 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   return true;
 }
 
+/** Nothing of the session outlives the connection: one decision is enough. */
+function endsAtOnce({ expirySeconds, resumeSeconds = 0 }: Ending, will: WillDue | 'discarded' | undefined) {
+  return expirySeconds === 0 && resumeSeconds === 0 && (will === undefined || will === 'discarded');
+}
+
+/** The session has ended with its connection. */
+function* ended(context: Context, departure: Departure, ending: Ending): Flow<true> {
+  const { session, identity, connectedAtMs: attachedAtMs } = departure;
+  const { atMs, reason = 'tcp_closed', isRefused = false } = ending;
+  if (!isRefused) yield* tellDisconnected(context, { session, identity, attachedAtMs }, atMs, reason);
+  // A store that other processes use ends no session that is in a room: it answers 'owes-more'.
+  const hasRooms = context.ports.presence?.store.release === undefined ? undefined : false;
+  yield* leaveRoomsOf(context, departure, ending, { hasRooms });
+  yield* discardState(context, session);
+  return true;
+}
+
 /** At once, or after the grace of the will. */
 function* leaveRoomsOf(
   context: Context,
   departure: Departure,
   ending: Ending,
-  { hasRooms }: SessionRecord,
+  { hasRooms }: Pick<SessionRecord, 'hasRooms'>,
 ): Flow<void> {
   const { session, connectionId, willDelaySeconds = 0 } = departure;
   const leaving = { session, hasRooms };

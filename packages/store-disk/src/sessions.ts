@@ -3,10 +3,12 @@ import {
   type Awaitable,
   type ConnectionId,
   type DetachSession,
+  type EndSession,
   type Identity,
   type MessageId,
   type OpenedSession,
   type OpenSession,
+  type SessionEnd,
   type SessionMove,
   type SessionRecord,
   type SessionRef,
@@ -66,6 +68,16 @@ export class DiskSessions implements SessionStore {
   detach(request: DetachSession): Awaitable<SessionRecord | undefined> {
     const record = this.#memory.detach(request);
     return record === undefined ? undefined : this.#saved(request.session, record);
+  }
+
+  end(request: EndSession): Awaitable<SessionEnd> {
+    const { session } = request;
+    const durable = this.#durables.living(session);
+    const end = this.#memory.end(request);
+    if (end !== 'ended' || durable === undefined) return end;
+    this.#durables.end(durable);
+    this.#ends.add(session.key);
+    return this.#writer.settled(end);
   }
 
   renew(

@@ -3,12 +3,14 @@ import {
   belongsToAnother,
   type ConnectionId,
   type DetachSession,
+  type EndSession,
   type Identity,
   isSameOwner,
   type MessageId,
   NEVER_EXPIRES,
   type OpenedSession,
   type OpenSession,
+  type SessionEnd,
   type SessionMove,
   type SessionRecord,
   type SessionRef,
@@ -91,6 +93,13 @@ export class MemorySessions implements SessionStore {
     if (will === 'discarded') this.#setWill(session, undefined);
     else if (state.will !== undefined) state.will.due = will;
     return session.record();
+  }
+
+  end({ session, connectionId, nowMs }: EndSession): SessionEnd {
+    const left = this.detach({ session, connectionId, expirySeconds: 0, nowMs, will: 'discarded' });
+    if (left === undefined) return 'not-owned';
+    this.remove(session, connectionId);
+    return 'ended';
   }
 
   renew(

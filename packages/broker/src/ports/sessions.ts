@@ -98,6 +98,12 @@ export interface DetachSession {
   readonly will: WillDue | 'discarded' | undefined;
 }
 
+/** A session ends with its connection, and leaves no will. */
+export type EndSession = Pick<DetachSession, 'session' | 'connectionId' | 'nowMs'>;
+
+/** The answer of `SessionStore.end`. */
+export type SessionEnd = 'ended' | 'owes-more' | 'not-owned';
+
 /** A session moves from one connection to another. */
 export interface SessionMove {
   readonly from: ConnectionId;
@@ -152,6 +158,14 @@ export interface SessionStore {
    * connection no longer owns the session: it was taken over, or this call was made before.
    */
   detach(request: DetachSession): Awaitable<SessionRecord | undefined>;
+
+  /**
+   * The connection has ended, and with it its session, whose will its client has withdrawn, if it brought one: `detach`
+   * and `remove` as one decision. 'owes-more', and nothing changed, where a will of an earlier connection stands, or the session is in a room, which
+   * the store keeps with the session; 'not-owned' as where `detach` answers undefined. The caller removes the session's
+   * state in the other ports.
+   */
+  end(request: EndSession): Awaitable<SessionEnd>;
 
   /**
    * The client has shown who it is once more: identity and attachment of its connection are replaced. Undefined, and

@@ -23,6 +23,7 @@ export class LivenessSessions implements SessionStore {
   get: SessionStore['get'] = (...call) => this.#store.get(...call);
   renew: SessionStore['renew'] = (...call) => this.#store.renew(...call);
   detach: SessionStore['detach'] = (...call) => this.#store.detach(...call);
+  end: SessionStore['end'] = (...call) => this.#store.end(...call);
   beginWill: SessionStore['beginWill'] = (...call) => this.#store.beginWill(...call);
   doneWill: SessionStore['doneWill'] = (...call) => this.#store.doneWill(...call);
   discardWill: SessionStore['discardWill'] = (...call) => this.#store.discardWill(...call);

@@ -2,9 +2,11 @@ import type {
   Attachment,
   ConnectionId,
   DetachSession,
+  EndSession,
   Identity,
   OpenedSession,
   OpenSession,
+  SessionEnd,
   SessionMove,
   SessionRecord,
   SessionRef,
@@ -30,6 +32,10 @@ import { Wills } from './wills.ts';
 
 /** The sessions of all tenants are counted together, as the port does. */
 const ALL_TENANTS = '';
+
+const HAS_NOTHING_BEGUN = 'attribute_not_exists(wm)';
+const OWES_NOTHING = '(attribute_not_exists(ow) OR size(ow) = :zero)';
+const IS_IN_NO_ROOM = 'attribute_not_exists(rm)';
 
 /** What an event has gathered and not written yet. */
 interface Gathered {
@@ -103,6 +109,39 @@ export class DynamoSessions implements SessionStore {
     return record;
   }
 
+  /**
+   *     DISCONNECT(A)                 CONNECT(B)
+   *                                   open: connection := B
+   *     end: fails, B owns it
+   *
+   * A will of the connection has not been begun, as that is done only once `detach` has given it a time.
+   */
+  async end({ session, connectionId }: EndSession): Promise<SessionEnd> {
+    const { tenant, clientId, incarnation } = session;
+    // Of a frame that ends with DISCONNECT.
+    await this.#acknowledgements.commit();
+    const isThisIncarnation = 'i = :incarnation';
+    const isOwner = 'c = :connection';
+    const { ok, old, isRetry } = await this.#table.delete(sessionItemKey(tenant, clientId), {
+      condition: [isThisIncarnation, isOwner, HAS_NOTHING_BEGUN, OWES_NOTHING, IS_IN_NO_ROOM].join(' AND '),
+      values: {
+        ':incarnation': text(incarnation),
+        ':connection': text(connectionId),
+        ':zero': number(0),
+      },
+      returnsOld: true,
+    });
+    const isDone = ok || (isRetry && old === undefined);
+    if (!isDone) {
+      const isOwned = textOf(old, 'i') === incarnation && textOf(old, 'c') === connectionId;
+      return isOwned ? 'owes-more' : 'not-owned';
+    }
+    const identity = old && settledOf(old).identity;
+    if (identity !== undefined) await this.#tell(endOfConnection(connectionId, identity, clientId));
+    await this.#removed(session, old);
+    return 'ended';
+  }
+
   async renew(
     session: SessionRef,
     attachment: Attachment,
@@ -159,11 +198,8 @@ export class DynamoSessions implements SessionStore {
       ':incarnation': text(session.incarnation),
       ...(lastConnectionId !== undefined && { ':last': text(lastConnectionId) }),
     };
-    const hasNothingBegun = 'attribute_not_exists(wm)';
-    const owesNothing = '(attribute_not_exists(ow) OR size(ow) = :zero)';
-    const isInNoRoom = 'attribute_not_exists(rm)';
     const { ok, old, isRetry } = await this.#table.delete(key, {
-      condition: [...mayGo, hasNothingBegun, owesNothing, isInNoRoom].join(' AND '),
+      condition: [...mayGo, HAS_NOTHING_BEGUN, OWES_NOTHING, IS_IN_NO_ROOM].join(' AND '),
       values: { ...values, ':zero': number(0) },
       returnsOld: true,
     });
@@ -174,7 +210,7 @@ export class DynamoSessions implements SessionStore {
       key,
       `SET i = :none, u = :zero, t = :ttl${isBegun ? '' : ', w = :none'}`,
       {
-        condition: [...mayGo, ...(isBegun ? [] : [hasNothingBegun])].join(' AND '),
+        condition: [...mayGo, ...(isBegun ? [] : [HAS_NOTHING_BEGUN])].join(' AND '),
         values: {
           ...values,
           ':none': text(NONE),
