@@ -125,6 +125,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     connectTimeoutSeconds: settings.count('connectTimeoutSeconds'),
     resumeSeconds: settings.count('resumeSeconds'),
     cutAfterMs: settings.count('cutAfterMs'),
+    withoutExtensions: settings.text('withoutExtensions')?.split(','),
     alarms: definedOf({
       email: alarmEmail,
       frameMilliseconds: settings.count('alarmFrameMilliseconds'),

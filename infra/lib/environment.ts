@@ -35,6 +35,9 @@ export function sharedEnvironment(
       [VARIABLES.resumeSeconds]: String(props.resumeSeconds),
     }),
     ...(props.cutAfterMs !== undefined && { [VARIABLES.cutAfterMs]: String(props.cutAfterMs) }),
+    ...(props.withoutExtensions !== undefined && {
+      [VARIABLES.withoutExtensions]: props.withoutExtensions.join(','),
+    }),
     ...(quotas !== undefined && { [VARIABLES.quotas]: JSON.stringify(quotas) }),
     ...(props.limits !== undefined && { [VARIABLES.limits]: JSON.stringify(props.limits) }),
   };

@@ -116,6 +116,14 @@ export interface ApusBrokerProps {
   readonly cutAfterMs?: number;
 
   /**
+   * Extensions of the wire (docs/text-frames.md, section 10) that the broker does not take although clients offer them,
+   * where `apus probe` says that what one rests on is otherwise in your account.
+   *
+   * @default none
+   */
+  readonly withoutExtensions?: readonly string[];
+
+  /**
    * Quotas of one identity, of one tenant, and of all together, where they differ from the defaults
    * (`packages/broker/src/quotas.ts`; docs/fan-out.md, "What one identity may cause"). 0 lifts a quota.
    *

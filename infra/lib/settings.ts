@@ -179,6 +179,12 @@ export const SETTINGS = {
     help: 'How long after a move the former connection of a session is cut. For an account where `apus probe` finds that a cut loses posts.',
     preset: '0: before its subscriptions move',
   },
+  withoutExtensions: {
+    kind: 'text',
+    value: 'NAMES',
+    help: 'Extensions of text-frames.md that are not taken from clients, with commas, where `probe` says that one does not work.',
+    preset: 'all are taken',
+  },
   reservedConcurrency: {
     kind: 'count',
     value: 'COUNT',

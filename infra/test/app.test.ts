@@ -42,6 +42,7 @@ describe('the app', () => {
       connectTimeoutSeconds: '60',
       resumeSeconds: '90',
       cutAfterMs: 500,
+      withoutExtensions: 'close',
       alarmEmail: 'ops@example.com',
       dashboard: 'false',
       retainData: false,

@@ -156,6 +156,7 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
       { alarms: { email: 'ops' } },
       'Test/Broker: alarms.email is a mail address, not "ops".',
     ],
+    ['an extension that is none', { withoutExtensions: ['close', 'open'] }, '"open"'],
     ['a long wait before a cut', { cutAfterMs: 1_001 }, 'cutAfterMs'],
     ['a long time to resume', { resumeSeconds: 241 }, 'resumeSeconds'],
     [

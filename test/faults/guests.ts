@@ -179,6 +179,39 @@ export class Guests {
     setTimeout(begin, stayMs + awayMs);
   }
 
+  /** Says DISCONNECT in the close, and comes again with nothing left of its session. */
+  leaver({ awayMs, stayMs }: StepOf<'leaver'>): void {
+    const clientId = this.#name('leaver');
+    const options = { clientId, sessionExpirySeconds: 0, isSingle: true };
+    const { trace, wrong } = this.#books;
+    const first = this.#add(
+      new SimClient(
+        this.#emulator,
+        options,
+        { connected: async () => void (await first.subscribe('news/#', 1)) },
+        trace,
+      ),
+    );
+    setTimeout(() => first.end('goodbye'), stayMs);
+    const begin = (): void => {
+      this.#add(
+        new SimClient(
+          this.#emulator,
+          { ...options, isClean: false },
+          {
+            connected: (_connection, sessionPresent) => {
+              if (sessionPresent) wrong(`session: ${clientId} has a session that had ended`, clientId);
+            },
+            message: (topic, payload) =>
+              wrong(`leaked: ${clientId} got ${topic} ${payload} after DISCONNECT`, `${topic}=${payload}`),
+          },
+          trace,
+        ),
+      );
+    };
+    setTimeout(begin, stayMs + awayMs);
+  }
+
   /** Asks for what it may not read, and publishes what it may not. */
   intruder(filter: string): void {
     const name = this.#name('intruder');

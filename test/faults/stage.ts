@@ -138,6 +138,9 @@ export function perform(step: Step, { world, cast, guests, readers, rooms, books
     case 'amnesiac':
       guests.amnesiac(step);
       break;
+    case 'leaver':
+      guests.leaver(step);
+      break;
     case 'cold':
       world.emulator.retireIdleEnvironments();
       break;

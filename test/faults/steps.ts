@@ -47,6 +47,8 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'outlaw'; readonly filter: string; readonly bannedAfterMs: number }
   /** A client that leaves a session behind and returns with Clean Start. */
   | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
+  /** A client whose session ends with its connection, and who says so by the code of the close. */
+  | { readonly kind: 'leaver'; readonly stayMs: number; readonly awayMs: number }
   /** All execution environments that are idle are gone. */
   | { readonly kind: 'cold' }
   /** To a topic of a stream, which all publishers share. */
@@ -124,6 +126,7 @@ const OTHER_EVERY_MS = 1_500;
 const THIEF_EVERY_MS = 2_500;
 const BRIEF_EVERY_MS = 5_000;
 const OUTLAW_EVERY_MS = 5_000;
+const LEAVER_EVERY_MS = 2_000;
 const APPEND_EVERY_MS = 150;
 const END_READER_EVERY_MS = 1_000;
 const NEWCOMER_EVERY_MS = 2_000;
@@ -152,9 +155,12 @@ export function activeMs(seed: number, size: Size): number {
 
 /** What happens in the history of a seed. */
 export function stepsOf(seed: number, size: Size): Step[] {
-  const steps = [...drawnSteps(seed, size), ...streamSteps(seed, size), ...roomSteps(seed, size)].sort(
-    (one, other) => one.atMs - other.atMs,
-  );
+  const steps = [
+    ...drawnSteps(seed, size),
+    ...streamSteps(seed, size),
+    ...roomSteps(seed, size),
+    ...leaverSteps(seed, size),
+  ].sort((one, other) => one.atMs - other.atMs);
   if (!isAged(seed, size)) return steps;
   const halfMs = size.durationMs / 2;
   const leapt = (step: Step): Step =>
@@ -231,6 +237,23 @@ function roomSteps(seed: number, size: Size): Step[] {
     atMs,
     watcher: Math.floor(random() * ROOM_WATCHERS),
     how: oneOf(random, READER_ENDS),
+  }));
+  return steps;
+}
+
+/** Drawn by themselves as well. */
+function leaverSteps(seed: number, size: Size): Step[] {
+  const random = seededRandom(seed ^ 0x1e_a7_e5);
+  const steps: Step[] = [];
+  drawing(
+    random,
+    size,
+    steps,
+  )(LEAVER_EVERY_MS, (atMs) => ({
+    kind: 'leaver',
+    atMs,
+    stayMs: 300 + Math.round(random() * 2_000),
+    awayMs: Math.round(random() ** 2 * 3_000),
   }));
   return steps;
 }

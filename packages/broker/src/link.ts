@@ -28,6 +28,8 @@ export interface Connection {
   readonly isPresent?: boolean;
   /** How long after a loss the session waits for its client, where it would end before. @default 0 */
   readonly resumeSeconds?: number;
+  /** The client says DISCONNECT by the code with which it closes the network connection. @default false */
+  readonly endsByClose?: boolean;
 }
 
 /** The peer, for the log, which counts by these names. */

@@ -35,6 +35,7 @@ describe('on the gateway door of this machine', () => {
     ['empty-reply', 'none of 20 was sent'],
     ['overlap', 'none of 10 clients'],
     ['cut', '360 of 360 posts beside 20 cuts came in their order'],
+    ['close-code', 'a close with 4001 has ended the session at once'],
     ['redeployment', '5 connections stayed open for 60 s'],
   ])('%s passes', async (name, seen) => {
     const node = await doorsForTest({ gatewayPort: 0 });
@@ -66,6 +67,7 @@ describe('a deviation is reported', () => {
     ['cut', { postsAtCut: 'lost' }, 'of 360 posts beside 20 cuts have not arrived: set --cut-after-ms.'],
     ['cut', { postsAtCut: 'late' }, 'of 360 posts beside 20 cuts came behind one that was sent after them.'],
     ['empty-reply', { sendsEmptyReplies: true }, '20 of 20 came as empty messages'],
+    ['close-code', {}, 'a session that was closed with 4001 still waits for its client'],
     ['overlap', { overlaps: true }, '10 of 10 clients that had said DISCONNECT left a will.'],
     [
       'redeployment',

@@ -80,7 +80,7 @@ export class Connection implements SocketEnd {
       connected: () => this.#connected(),
       drained: () => this.#drained(),
       refused: (packet) => this.#refused(packet),
-      finished: () => this.#closeSocket(),
+      finished: (code) => this.#closeSocket(code),
       fail: (error) => this.#fail(error),
       mayMove: (move) => this.#mover.plan(move),
       move: () => this.#mover.begin(),
@@ -282,9 +282,9 @@ export class Connection implements SocketEnd {
   }
 
   /** Everything is said. The library hears of it when the server has closed too, but need not wait for long. */
-  #closeSocket(): void {
+  #closeSocket(code: number): void {
     this.readyState = ReadyState.CLOSING;
-    this.#webSocket?.close(1000);
+    this.#webSocket?.close(code);
     this.#closingAlarm.set(CLOSING_MS, () => this.#end(1000, '', true));
   }
 

@@ -51,6 +51,7 @@ const CLOSE_ADVICE: Readonly<Record<number, string>> = {
   1009: 'too large a frame',
   1011: 'the gateway failed',
   1012: 'a restart',
+  4001: 'in order',
 };
 
 export function closeAdvice(code: number): string {

@@ -4,10 +4,10 @@ import { gatewayError, type TransportError, tokenExpired, tooMuchWaiting, unread
 import { decodeServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
-import { FRAME_BYTES_MAX, KEPT_PACKET_ID_MAX } from './limits.ts';
+import { FRAME_BYTES_MAX, GOODBYE, KEPT_PACKET_ID_MAX } from './limits.ts';
 import type { Settings, TransportEvent } from './options.ts';
 import { type Memory, Outbound } from './outbound.ts';
-import { frameHas } from './outgoing-queue.ts';
+import { frameHas, isPlainDisconnect, type OutgoingFrame } from './outgoing-queue.ts';
 import { byteAt, concat, PINGREQ, PINGRESP, packetIdOf, qosOf, splitPackets, typeOf } from './packet.ts';
 import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
 import * as PacketType from './packet-type.ts';
@@ -33,7 +33,7 @@ export interface ExchangePorts {
   /** A packet that cannot be sent. */
   readonly refused: (packet: SplitPacket) => void;
   /** Everything is said: the socket may be closed. */
-  readonly finished: () => void;
+  readonly finished: (code: number) => void;
   readonly fail: (error: TransportError) => void;
   /** The server lets the session move to another connection. */
   readonly mayMove: (move: string) => void;
@@ -60,6 +60,8 @@ export class Exchange {
   readonly #renewal: Renewal;
   #isConnected = false;
   #isOver = false;
+  /** The server takes DISCONNECT in the close. */
+  #takesClose = false;
   /** The library has written DISCONNECT: a close that follows is a flush. */
   isLeaving = false;
 
@@ -68,7 +70,11 @@ export class Exchange {
     this.#ports = ports;
     this.#heartbeat = new Heartbeat(heartbeatSeconds, timers.now());
     this.#heartbeatAlarm = new Alarm(timers);
-    this.#outbound = new Outbound({ ...ports, heartbeat: this.#heartbeat });
+    this.#outbound = new Outbound({
+      ...ports,
+      heartbeat: this.#heartbeat,
+      closes: (frame) => this.#closes(frame),
+    });
     this.#renewal = new Renewal({ ...ports, show: (token) => this.#show(token) });
   }
 
@@ -261,6 +267,7 @@ export class Exchange {
       this.#misread('half a packet, or a reply to no frame');
       return;
     }
+    if (reply.extensions !== undefined) this.#takesClose = reply.extensions.includes('close');
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
     if (!reply.more) this.#again.clear();
     if (reply.move !== undefined && this.#isConnected) this.#ports.mayMove(reply.move);
@@ -361,9 +368,18 @@ export class Exchange {
     this.#ports.fail(unreadable(why));
   }
 
-  #finish(): void {
+  /** A lone DISCONNECT that says nothing but that needs no frame where its loss does no harm (14). */
+  #closes({ packets }: OutgoingFrame): boolean {
+    const [packet, second] = packets;
+    if (!this.#takesClose || !this.#facts.mayEndByClose || second !== undefined) return false;
+    if (packet === undefined || !isPlainDisconnect(packet)) return false;
+    this.#finish(GOODBYE);
+    return true;
+  }
+
+  #finish(code = 1000): void {
     if (this.#isOver) return;
     this.#isOver = true;
-    this.#ports.finished();
+    this.#ports.finished(code);
   }
 }

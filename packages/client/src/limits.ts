@@ -7,9 +7,9 @@ export const SUBPROTOCOL = 'mqtt-text-v1';
 export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 
 /** The extensions that the transport knows, as its first frame offers them (10). */
-export const OFFER = '(nudge,move,resume)';
+export const OFFER = '(nudge,move,resume,close)';
 /** Of a client that does not come back after a loss: its session need not wait for it. */
-export const OFFER_ONCE = '(nudge,move)';
+export const OFFER_ONCE = '(nudge,move,close)';
 
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;
@@ -87,6 +87,9 @@ export const CLOSING_MS = 1_000;
 
 /** Our own close code for a connection that is given up. Of those that browsers allow (3000 to 4999). */
 export const GIVEN_UP = 4_000;
+
+/** Says DISCONNECT in the close (14). */
+export const GOODBYE = 4_001;
 
 /** How a WebSocket closes without a closing handshake (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1_006;

@@ -29,6 +29,8 @@ export interface OutboundPorts {
   readonly heartbeat: Heartbeat;
   readonly sendText: (text: string) => void;
   readonly fail: (error: TransportError) => void;
+  /** The close of the connection says what the frame would. */
+  readonly closes: (frame: OutgoingFrame) => boolean;
   /** Fewer bytes wait than before. */
   readonly drained: () => void;
 }
@@ -238,7 +240,7 @@ export class Outbound {
       (this.#confirms && this.queue.hasAcknowledgements
         ? this.queue.takeAcknowledgementFrame()
         : this.#fetch());
-    if (frame !== undefined) this.#send(frame);
+    if (frame !== undefined && !this.#ports.closes(frame)) this.#send(frame);
   }
 
   #fetch(): OutgoingFrame | undefined {

@@ -108,6 +108,11 @@ function isHeldWithPublish(packet: Uint8Array): boolean {
   return type === PacketType.PUBLISH || type === PacketType.DISCONNECT;
 }
 
+/** Without properties, and with no reason but the normal one. */
+export function isPlainDisconnect(packet: Uint8Array): boolean {
+  return typeOf(packet) === PacketType.DISCONNECT && packet.length < 5 && !packet[2] && !packet[3];
+}
+
 /** One QoS 0 PUBLISH and nothing else, as a rare publisher sends it (5). */
 export function isLoneQos0({ packets }: OutgoingFrame): boolean {
   const [packet, second] = packets;

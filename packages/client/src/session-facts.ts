@@ -5,12 +5,14 @@ import * as PropertyId from './property-id.ts';
 
 const MQTT_5 = 5;
 const CLEAN = 0x02;
+const WILL = 0x04;
 const SHARED = '$share/';
 
 /** The facts that a transport reads in passing packets: whether PUBACKs are needed, and how long it may be silent. */
 export class SessionFacts {
   #version = 0;
   #isEphemeral = false;
+  #hasWill = false;
   #hasSharedSubscription = false;
   /** CONNECT left with the transport's own Authentication Method (11). */
   hasMethod = false;
@@ -27,6 +29,11 @@ export class SessionFacts {
     return this.#isEphemeral;
   }
 
+  /** Nothing is lost with a DISCONNECT that does not arrive (14). */
+  get mayEndByClose(): boolean {
+    return this.#isEphemeral && !this.#hasWill;
+  }
+
   /** Whether there is AUTH. */
   get isFive(): boolean {
     return this.#version === MQTT_5;
@@ -39,7 +46,9 @@ export class SessionFacts {
     this.#version = byteAt(packet, versionAt);
     packet[versionAt + 2] = heartbeatSeconds >> 8;
     packet[versionAt + 3] = heartbeatSeconds & 255;
-    this.#isEphemeral = (byteAt(packet, versionAt + 1) & CLEAN) !== 0;
+    const flags = byteAt(packet, versionAt + 1);
+    this.#isEphemeral = (flags & CLEAN) !== 0;
+    this.#hasWill = (flags & WILL) !== 0;
     if (!this.isFive) return packet;
     const { values } = propertiesAt(packet, versionAt + 4);
     if (values.get(PropertyId.SESSION_EXPIRY_INTERVAL) || values.has(PropertyId.RECEIVE_MAXIMUM)) {

@@ -15,7 +15,7 @@ async function resumable(
 ): Promise<Harness> {
   const harness = new Harness(options);
   await harness.open(connect, 5, 'mqtt-text-v1.1');
-  await harness.say(`(nudge,move,resume)${move}:${harness.bytes([CONNACK]).toString('base64')}`);
+  await harness.say(`(nudge,move,resume,close)${move}:${harness.bytes([CONNACK]).toString('base64')}`);
   harness.received = [];
   harness.events.length = 0;
   return harness;

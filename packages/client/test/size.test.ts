@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
 /** Minified and gzipped; both READMEs say it too. mqtt.js itself has over 100,000. */
-const BUDGET_BYTES = 11_000;
+const BUDGET_BYTES = 12_000;
 
 /** Of the entry for streams. */
 const RESUME_BUDGET_BYTES = 3_000;

@@ -9,6 +9,7 @@ import type {
   MessageClock,
 } from '@apus/broker';
 import type { FanOutQueue } from './fan-out/gathered-jobs.ts';
+import type { Extension } from './frames/text-frame.ts';
 import type { ConnectDeadline } from './handshake/connect-deadline.ts';
 import type { Meter } from './metrics/meter.ts';
 import type { Outbox } from './outbox.ts';
@@ -89,6 +90,8 @@ export interface Environment {
   readonly resumeSeconds: number;
   /** Milliseconds from a session's move to the cut of its old connection. 0: before its subscriptions move. */
   readonly cutAfterMs: number;
+  /** Extensions of the wire that the server takes where a client offers them. */
+  readonly extensions: readonly Extension[];
   readonly sleep: (ms: number) => Promise<void>;
   /** The largest packet that is taken from a client, in bytes. */
   readonly maximumPacketSize: number;

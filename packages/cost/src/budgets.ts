@@ -35,7 +35,9 @@ export interface Budgets {
   readonly loss: Units;
   readonly lossFilter: Units;
   readonly lossPersistent: Units;
+  /** By the code of the close: of a session that ends with its connection, without its filters. */
   readonly disconnect: Units;
+  readonly disconnectPersistent: Units;
   readonly disconnectFilter: Units;
   /** For a frame with messages of a stream, beside what every frame reads. */
   readonly appendFrame: Units;
@@ -71,6 +73,7 @@ export const DESIGN_BUDGETS: Budgets = {
   lossFilter: { reads: 0, writes: 1 },
   lossPersistent: { reads: 2, writes: 3 },
   disconnect: { reads: 1, writes: 2 },
+  disconnectPersistent: { reads: 1, writes: 2 },
   disconnectFilter: { reads: 1, writes: 1 },
   appendFrame: { reads: 1, writes: 0 },
   append: { reads: 0, writes: 1 },
@@ -102,7 +105,8 @@ export const MEASURED_BUDGETS: Budgets = {
   loss: { reads: 3, writes: 3 },
   lossFilter: { reads: 0, writes: 1 },
   lossPersistent: { reads: 0, writes: 3 },
-  disconnect: { reads: 4, writes: 3 },
+  disconnect: { reads: 2, writes: 2 },
+  disconnectPersistent: { reads: 2, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
   appendFrame: { reads: 3, writes: 0 },
   append: { reads: 0, writes: 1 },

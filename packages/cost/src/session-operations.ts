@@ -135,7 +135,10 @@ function loss(workload: Workload, { losses }: Rates, budgets: Budgets): Operatio
   };
 }
 
-/** Every connection that is not lost ends with `$disconnect`. A client that goes offline for the day sends DISCONNECT before. */
+/**
+ * Every connection that is not lost ends with `$disconnect`. A client that goes offline for the day says DISCONNECT: by a
+ * frame where its session is kept, else by the code of the close.
+ */
 function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Budgets): Operation {
   const { clients, days, hours, persistentShare, subscriptions } = workload;
   const ends = connects - losses;
@@ -146,8 +149,9 @@ function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Bu
     count: ends,
     usage: addUsage(
       invocations(ends, workload.frameMs, workload),
-      exchanges(goodbyes, workload, { answerBytes: SHORT_REPLY_BYTES }),
-      units(ends, budgets.disconnect),
+      exchanges(goodbyes * persistentShare, workload, { answerBytes: SHORT_REPLY_BYTES }),
+      units(ephemeral, budgets.disconnect),
+      units(ends - ephemeral, budgets.disconnectPersistent),
       units(ephemeral * subscriptions, budgets.disconnectFilter),
     ),
   };

@@ -61,6 +61,7 @@ describe('what `apus cost` estimates with is what the table of docs/costs.md say
     ['Move, clean, one filter', sum(BUDGETS.move, BUDGETS.moveFilter)],
     ['Move, persistent, one filter', BUDGETS.movePersistent],
     ['DISCONNECT, clean, one filter', sum(BUDGETS.disconnect, BUDGETS.disconnectFilter)],
+    ['DISCONNECT, persistent, one filter', BUDGETS.disconnectPersistent],
     ['PUBLISH QoS 0 to 1', PUBLISH],
     ['PUBLISH QoS 1 to 1', PUBLISH],
     [

@@ -114,8 +114,8 @@ export class DirectWorld implements World {
         if (pushes.size === 0) await this.settle();
         return await pushes.next();
       },
-      close: () => {
-        this.#told = this.#disconnected(connectionId);
+      close: (code) => {
+        this.#told = this.#disconnected(connectionId, code);
       },
       vanish: async () => {
         await this.#disconnected(connectionId);
@@ -206,8 +206,11 @@ export class DirectWorld implements World {
     return reply;
   }
 
-  async #disconnected(connectionId: string): Promise<void> {
-    const requestContext = this.#context(connectionId);
+  async #disconnected(connectionId: string, disconnectStatusCode?: number): Promise<void> {
+    const requestContext = {
+      ...this.#context(connectionId),
+      ...(disconnectStatusCode !== undefined && { disconnectStatusCode }),
+    };
     await this.#invoke(() => this.#functions.routes.disconnect({ requestContext }));
   }
 

@@ -196,9 +196,9 @@ function benchClient(client: TextClient, sent: { frames: number; closes: number 
       return client.replies.next();
     },
     nextPush: () => client.pushes.next(),
-    close() {
+    close(code) {
       sent.closes += 1;
-      client.close();
+      client.close(code);
     },
     vanish() {
       sent.closes += 1;

@@ -1,3 +1,4 @@
+import { GOODBYE_CODE } from '@apus/cloud';
 import { publish, subscribe } from '../../support/text-client.ts';
 import {
   type BenchOperation,
@@ -233,9 +234,21 @@ export const MOVES: readonly BenchOperation[] = [
   moveOf('Move, persistent, one filter', 1, true),
 ];
 
-/** `$disconnect` is a part of it, as of every end of a connection. */
+/** By the code of the close, as the transport does it: it takes no frame (text-frames.md, section 14). */
 export const DISCONNECT_CLEAN: BenchOperation = {
   name: 'DISCONNECT, clean, one filter',
+  deliveries: NO_DELIVERY,
+  floor: { in: 0, out: 0 },
+  async prepare(world, topic) {
+    const client = await connected(world);
+    await client.exchange(subscribe(topic, { qos: 1 }));
+    return async () => client.close(GOODBYE_CODE);
+  },
+};
+
+/** `$disconnect` is a part of it, as of every end of a connection. */
+export const DISCONNECT_FRAME: BenchOperation = {
+  name: 'DISCONNECT in a frame, clean, one filter',
   deliveries: NO_DELIVERY,
   floor: { in: 1, out: 0 },
   async prepare(world, topic) {

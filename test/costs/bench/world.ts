@@ -1,7 +1,7 @@
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 
 /** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
-export const OFFER = '(nudge,move,resume)';
+export const OFFER = '(nudge,move,resume,close)';
 
 /** Counts in billed units. */
 export interface Counted {
@@ -30,8 +30,8 @@ export interface BenchClient {
   /** The first frame of a connection that resumes the session of that ticket's, which is lost. */
   resume(ticket: string): Promise<Reply>;
   nextPush(): Promise<Push>;
-  /** Closes the WebSocket, as the transport does after DISCONNECT's reply. */
-  close(): void;
+  /** Closes the WebSocket. @param code @default 1000, as the transport does after DISCONNECT's reply */
+  close(code?: number): void;
   /** The network breaks. */
   vanish(): Promise<void>;
 }

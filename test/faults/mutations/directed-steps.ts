@@ -19,6 +19,11 @@ export const MORTALS: readonly Step[] = repeated(16, (index) => [
   },
 ]);
 
+/** The same, of clients that say goodbye: theirs must not come. */
+export const GOODBYES_OF_MORTALS: readonly Step[] = MORTALS.map(
+  (step) => ({ ...step, how: 'goodbye' }) as Step,
+);
+
 /**
  * Subscribers that come while messages are being retained, in a shape that every process knows by then. There are six
  * publications a second of each publisher, and somebody new a moment after each.

@@ -1,7 +1,8 @@
 import { vi } from 'vitest';
 import { Outbound } from '../../../packages/client/src/outbound.ts';
 import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
-import { losses, NEWCOMERS } from './directed-steps.ts';
+import { SessionFacts } from '../../../packages/client/src/session-facts.ts';
+import { GOODBYES_OF_MORTALS, losses, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation } from './mutation.ts';
 
 /** What the client's transport holds back. */
@@ -16,6 +17,14 @@ export const OF_TRANSPORT: readonly Mutation[] = [
     inlineSubscribersMax: ALL_INLINE,
     rates: { 'late-reply': 0.5 },
     finds: ['order'],
+  },
+  {
+    name: 'a client with a will says DISCONNECT in the close',
+    install: () => {
+      vi.spyOn(SessionFacts.prototype, 'mayEndByClose', 'get').mockReturnValue(true);
+    },
+    steps: GOODBYES_OF_MORTALS,
+    finds: ['will'],
   },
   {
     name: 'publishing goes on at once after a frame of unknown fate',

@@ -1,3 +1,4 @@
+import { closeCode } from './close-code.ts';
 import { cut } from './cut.ts';
 import { emptyReply } from './empty-reply.ts';
 import { idlePing, redeployment, skipped } from './hold.ts';
@@ -14,6 +15,7 @@ export const PROBE_ITEMS: readonly ProbeItem[] = [
   emptyReply,
   overlap,
   cut,
+  closeCode,
   redeployment,
   idlePing,
 ];

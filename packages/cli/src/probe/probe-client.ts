@@ -63,7 +63,7 @@ export class ProbeClient {
   static async connect(
     target: ProbeTarget,
     suffix: string,
-    { will, offers }: { readonly will?: Will; readonly offers?: 'move' } = {},
+    { will, offers }: { readonly will?: Will; readonly offers?: string } = {},
   ): Promise<ProbeClient> {
     const client = new ProbeClient(await openSocket(target));
     const frame = frameOf([
@@ -177,6 +177,11 @@ export class ProbeClient {
   leaveAtOnce(): void {
     this.send([{ type: 'disconnect', reasonCode: 0, properties: {} }], '');
     this.#socket.close(1000);
+  }
+
+  /** Closes with this code, and says nothing before. */
+  close(code: number): void {
+    this.#socket.close(code);
   }
 
   terminate(): void {

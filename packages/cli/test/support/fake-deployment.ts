@@ -83,7 +83,7 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
   }
 
   function handle(client: Client, frame: string): void {
-    const offer = frame.startsWith('(move)') ? '(move)' : '';
+    const [offer = ''] = /^\(move[a-z,]*\)/.exec(frame) ?? [];
     const text = frame.slice(offer.length);
     if (offer !== '') [client.ticket] = TICKET.split(',');
     const wantsReply = !text.startsWith(',');

@@ -1,9 +1,13 @@
-import { loseConnection } from '../connections/lose.ts';
+import type { ConnectionId, LinkState } from '@apus/broker';
+import { ReasonCode } from '@apus/mqtt';
+import { GatewayLink } from '../connections/gateway-link.ts';
+import { loseConnection, tellLost } from '../connections/lose.ts';
 import type { Environment } from '../environment.ts';
 import type { DisconnectEvent, ProxyResult, RequestContext } from '../events/gateway.ts';
 import { refreshBans } from '../identity/refresh-bans.ts';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
-import { inOneEvent } from '../outbox.ts';
+import { inOneEvent, type Outbox } from '../outbox.ts';
+import { GOODBYE_CODE } from './text-frame.ts';
 
 /** Going away: at ten idle minutes, and at two hours. */
 const GOING_AWAY = 1001;
@@ -25,12 +29,40 @@ export async function handleDisconnect(
   const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
   await refreshBans(environment);
+  if (disconnectStatusCode === GOODBYE_CODE) {
+    await inOneEvent(environment, (outbox) => hearGoodbye(outbox, connectionId, why));
+    return { statusCode: 200 };
+  }
   if (!WITHOUT_GOODBYE.has(disconnectStatusCode) && (await isOver(environment, connectionId)))
     return { statusCode: 200 };
   await inOneEvent(environment, (outbox) =>
     loseConnection(outbox, connectionId, why, { wasCut: wasCut(event.requestContext) }),
   );
   return { statusCode: 200 };
+}
+
+/**
+ * The client has said DISCONNECT by the code of its close (docs/text-frames.md, section 14). That this handler runs is
+ * best effort, so a client with a will, or with a session that outlives its connection, has to send DISCONNECT: its close
+ * with this code is a loss [MQTT-3.14.4-3].
+ */
+async function hearGoodbye(outbox: Outbox, connectionId: ConnectionId, why: string): Promise<void> {
+  const { broker, links } = outbox;
+  const state = await links.end(connectionId);
+  if (state === undefined) return;
+  if (!mayEndByClose(state)) return await tellLost(broker, connectionId, state, why);
+  const link = new GatewayLink(connectionId, { address: 'unknown' }, state);
+  await broker.receive(link, {
+    type: 'disconnect',
+    reasonCode: ReasonCode.NormalDisconnection,
+    properties: {},
+  });
+}
+
+function mayEndByClose(state: LinkState): boolean {
+  if (state.phase !== 'connected') return false;
+  const { endsByClose, expirySeconds, willDelaySeconds } = state.connection;
+  return endsByClose === true && expirySeconds === 0 && willDelaySeconds === undefined;
 }
 
 /**

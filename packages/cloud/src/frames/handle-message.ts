@@ -36,7 +36,7 @@ export async function handleMessage(
   context: InvocationContext,
 ): Promise<ProxyResult> {
   const { connectionId, connectedAt, identity } = event.requestContext;
-  const frame = parseClientFrame(event.body ?? '');
+  const frame = parseClientFrame(event.body ?? '', environment.extensions);
   const isReplyWanted = frame instanceof Violation || frame.replyWanted;
   const outbox = new Outbox(environment, { connectionId, looksAtEnd: true, isReplyWanted });
   let link: GatewayLink | undefined;
@@ -177,7 +177,7 @@ async function handleFrame(
   const packets = decode(frame.bytes, link.state, handled.environment.maximumPacketSize);
   const taken = await handlePackets(handled, packets, frame, context);
   await outbox.commit();
-  const move = giveTicket(handled, loaded);
+  const move = agree(handled, loaded);
   const isOpen = frame.replyWanted
     ? await save(outbox, link, loaded, packets.some(isSubscribe))
     : await saveEnd(outbox, link, loaded);
@@ -186,18 +186,26 @@ async function handleFrame(
   return await answerFrame(handled, frame, taken, move);
 }
 
-/** CONNACK's reply brings the ticket with which the client may move or resume its session. Its hash is saved with the state. */
-function giveTicket({ environment, link }: HandledFrame, loaded: LinkState): string | undefined {
+/**
+ * What was agreed on with CONNECT is saved with the state. CONNACK's reply brings the ticket with which the client may
+ * move or resume its session; its hash is saved too.
+ */
+function agree({ environment, link }: HandledFrame, loaded: LinkState): string | undefined {
   const { state } = link;
   if (state.phase === 'authenticating' && link.offered.length > 0)
     link.state = { ...state, offered: link.offered };
   if (state.phase !== 'connected' || loaded.phase === 'connected') return undefined;
-  if (!link.offered.includes('move')) return undefined;
+  const { offered } = link;
+  const mayMove = offered.includes('move');
+  const resumeSeconds = mayMove && offered.includes('resume') ? environment.resumeSeconds : undefined;
+  const connection = {
+    ...state.connection,
+    ...(resumeSeconds !== undefined && { resumeSeconds }),
+    ...(offered.includes('close') && { endsByClose: true }),
+  };
   const ticket = newTicket(link.id);
-  const resumeSeconds = link.offered.includes('resume') ? environment.resumeSeconds : undefined;
-  const connection = { ...state.connection, ...(resumeSeconds !== undefined && { resumeSeconds }) };
-  link.state = { ...state, connection, ticket: hashOf(ticket) };
-  return movableWith(environment, ticket, resumeSeconds);
+  link.state = { ...state, connection, ...(mayMove && { ticket: hashOf(ticket) }) };
+  return mayMove ? movableWith(environment, ticket, resumeSeconds) : undefined;
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */

@@ -20,7 +20,7 @@ import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
 import { handleMessage } from './handle-message.ts';
-import { CLIENT_PACKET_BYTES_MAX } from './text-frame.ts';
+import { CLIENT_PACKET_BYTES_MAX, EXTENSIONS } from './text-frame.ts';
 
 /** The functions of the three routes. */
 export interface Handlers {
@@ -47,6 +47,8 @@ export interface HandlerOptions {
   readonly resumeSeconds?: number | undefined;
   /** Milliseconds from a session's move to the cut of its old connection. @default 0: before its subscriptions move */
   readonly cutAfterMs?: number | undefined;
+  /** Extensions of the wire that the server does not take, although a client offers them. @default none */
+  readonly withoutExtensions?: readonly string[] | undefined;
   /** @default a timer of this process */
   readonly sleep?: (ms: number) => Promise<void>;
   /** The queue of the workers that serve wide filters. */
@@ -94,8 +96,10 @@ export function createEnvironment(options: HandlerOptions): Environment {
     connectionSeconds = CONNECTION_SECONDS_MAX,
     resumeSeconds = RESUME_SECONDS,
     cutAfterMs = 0,
+    withoutExtensions = [],
     sleep = sleepFor,
   } = options;
+  const extensions = EXTENSIONS.filter((name) => !withoutExtensions.includes(name));
   const moves = { connectionSeconds, resumeSeconds, cutAfterMs, sleep };
-  return { ...options, meter, maximumPacketSize, defaultTenant, ...moves };
+  return { ...options, meter, maximumPacketSize, defaultTenant, extensions, ...moves };
 }

@@ -22,9 +22,15 @@ export const PACKED_BYTES_MAX = 24_558;
  * Extensions of the wire that this server knows. It uses one only where the client has offered it with its CONNECT
  * (docs/text-frames.md, section 10).
  */
-export const EXTENSIONS = ['nudge', 'move', 'resume'] as const;
+export const EXTENSIONS = ['nudge', 'move', 'resume', 'close'] as const;
 
 export type Extension = (typeof EXTENSIONS)[number];
+
+/**
+ * A client that has offered `close` closes its WebSocket with this code instead of sending DISCONNECT (section 14). Of the
+ * codes that browsers may send; 4000 is the transport's own for a connection that it gives up.
+ */
+export const GOODBYE_CODE = 4_001;
 
 /** Characters of all names in an offer, with the commas between them. */
 const OFFER_CHARACTERS_MAX = 128;
@@ -57,8 +63,11 @@ const CLIENT_FRAME = new RegExp(
   `^(?:\\((?=[^)]{0,${OFFER_CHARACTERS_MAX}}\\))((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$`,
 );
 
-/** Reads a frame; returns a violation for a malformed one. */
-export function parseClientFrame(text: string): ClientFrame | Violation {
+/** Reads a frame; returns a violation for a malformed one. `known`: the extensions that are taken. */
+export function parseClientFrame(
+  text: string,
+  known: readonly Extension[] = EXTENSIONS,
+): ClientFrame | Violation {
   const [, lost, ticket] = MOVE_FRAME.exec(text) ?? [];
   if (ticket !== undefined) {
     const isResume = lost !== '';
@@ -72,12 +81,12 @@ export function parseClientFrame(text: string): ClientFrame | Violation {
   const replyWanted = marker !== ',';
   if (!replyWanted && bytes.length === 0) return malformed('the frame is empty and wants no reply');
   if (!replyWanted && offer !== undefined) return malformed('the frame offers extensions and wants no reply');
-  return { bytes, replyWanted, clock, offered: offer === undefined ? undefined : knownOf(offer) };
+  return { bytes, replyWanted, clock, offered: offer === undefined ? undefined : knownOf(offer, known) };
 }
 
-function knownOf(offer: string): Extension[] {
+function knownOf(offer: string, known: readonly Extension[]): Extension[] {
   const names = offer.split(',');
-  return EXTENSIONS.filter((name) => names.includes(name));
+  return known.filter((name) => names.includes(name));
 }
 
 function malformed(reason: string): Violation {

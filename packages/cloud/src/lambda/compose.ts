@@ -65,6 +65,8 @@ export interface CloudOptions {
   readonly resumeSeconds?: number | undefined;
   /** Milliseconds from a session's move to the cut of its old connection. @default 0: before its subscriptions move */
   readonly cutAfterMs?: number | undefined;
+  /** Extensions of the wire that are not taken. @default none */
+  readonly withoutExtensions?: readonly string[] | undefined;
   readonly limits?: Partial<BrokerLimits>;
   /** Quotas of one identity, one tenant, and all together. @default any amount */
   readonly quotas?: QuotaScopes | undefined;
@@ -195,6 +197,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     connectionSeconds: options.connectionSeconds,
     resumeSeconds: options.resumeSeconds,
     cutAfterMs: options.cutAfterMs,
+    withoutExtensions: options.withoutExtensions,
     sleep,
     frameQuota: shared && messages && new SharedFrameQuota(shared, messages),
     allowedOrigins,

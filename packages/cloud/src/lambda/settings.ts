@@ -56,6 +56,7 @@ export function movesOf(variables: Variables) {
   return {
     resumeSeconds: countUpTo(RESUME_SECONDS_MAX, variables, VARIABLES.resumeSeconds),
     cutAfterMs: countUpTo(CUT_AFTER_MS_MAX, variables, VARIABLES.cutAfterMs),
+    withoutExtensions: variables[VARIABLES.withoutExtensions]?.split(','),
   };
 }
 

@@ -31,6 +31,8 @@ export const VARIABLES = {
   resumeSeconds: 'APUS_RESUME_SECONDS',
   /** Milliseconds from the move of a session to the cut of its first connection. 0 or not set: that is cut first. */
   cutAfterMs: 'APUS_CUT_AFTER_MS',
+  /** Extensions of the wire that are not taken, with commas between. Not set: all are. */
+  withoutExtensions: 'APUS_WITHOUT_EXTENSIONS',
   /** JSON of the quotas that differ from the defaults, by scope: `{"identity": {"framesPerSecondMax": 50}}`. */
   quotas: 'APUS_QUOTAS',
   /** Posts a second that one worker may make. */

@@ -194,7 +194,7 @@ describe('CONNECT where the store is throttled', () => {
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...LASTING });
     await client.exchange({ cmd: 'disconnect' });
     client.close();
-    fail('unacknowledged', 'detach');
+    fail('unacknowledged', 'end');
     expect(await connectFrom(gateway.url, { will: WILL })).toEqual([]);
   });
 });

@@ -1,12 +1,26 @@
 import { expect, it } from 'vitest';
+import { createEnvironment, parseClientFrame } from '../../src/index.ts';
 import { movesOf } from '../../src/lambda/settings.ts';
 
 it('reads how sessions move and are resumed from the variables of a function', () => {
-  expect(movesOf({})).toEqual({ resumeSeconds: undefined, cutAfterMs: undefined });
+  expect(movesOf({})).toEqual({
+    resumeSeconds: undefined,
+    cutAfterMs: undefined,
+    withoutExtensions: undefined,
+  });
   expect(movesOf({ APUS_RESUME_SECONDS: '0', APUS_CUT_AFTER_MS: '1000' })).toEqual({
     resumeSeconds: 0,
     cutAfterMs: 1_000,
+    withoutExtensions: undefined,
   });
+});
+
+it('reads which extensions are not taken', () => {
+  const { withoutExtensions } = movesOf({ APUS_WITHOUT_EXTENSIONS: 'close,resume' });
+  expect(withoutExtensions).toEqual(['close', 'resume']);
+  const { extensions } = createEnvironment({ withoutExtensions } as never);
+  expect(extensions).toEqual(['nudge', 'move']);
+  expect(parseClientFrame('(nudge,resume,close)wAA=', extensions)).toMatchObject({ offered: ['nudge'] });
 });
 
 it.each([

@@ -1,0 +1,36 @@
+import { GOODBYE_CODE } from '@apus/cloud';
+import { ReasonCode } from '@apus/mqtt';
+import { differs, type ProbeItem, passed } from './item.ts';
+import { ProbeClient } from './probe-client.ts';
+
+/** Below the minute for which a session waits whose client was lost instead. */
+const TRIES = 20;
+const EVERY_MS = 500;
+
+/** A session whose client has said DISCONNECT in the close is over; one whose client was lost still has its subscription. */
+export const closeCode: ProbeItem = {
+  name: 'close-code',
+  summary: '$disconnect is told the code with which a client closes',
+  billedMessages: 14,
+  seconds: 3,
+  run: async (context) => {
+    const topic = `apus-probe/${context.name}/closed`;
+    const publisher = await ProbeClient.connect(context, 'publisher');
+    try {
+      const leaver = await ProbeClient.connect(context, 'leaver', { offers: 'move,resume,close' });
+      await leaver.subscribe(topic);
+      leaver.close(GOODBYE_CODE);
+      for (let tries = 0; tries < TRIES; tries += 1) {
+        const [puback] = await publisher.exchange(publisher.publishPacket(topic, 'x', 1));
+        const isOver = puback?.type === 'puback' && puback.reasonCode === ReasonCode.NoMatchingSubscribers;
+        if (isOver) return passed(`a close with ${GOODBYE_CODE} has ended the session at once.`);
+        await context.sleep(EVERY_MS);
+      }
+      return differs(
+        `a session that was closed with ${GOODBYE_CODE} still waits for its client: set --without-extensions close.`,
+      );
+    } finally {
+      await publisher.end();
+    }
+  },
+};
