@@ -7,7 +7,7 @@ import {
   parseQuotas,
   ruleFilterProblem,
 } from '@apus/broker';
-import { CUT_AFTER_MS_MAX, EXTENSIONS, RESUME_SECONDS_MAX } from '@apus/cloud/lambda';
+import { CONNECT_IN_HANDSHAKE, CUT_AFTER_MS_MAX, EXTENSIONS, RESUME_SECONDS_MAX } from '@apus/cloud/lambda';
 import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
@@ -59,10 +59,10 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
   checkRange(scope, 'resumeSeconds', props.resumeSeconds, { least: 0, most: RESUME_SECONDS_MAX });
   checkRange(scope, 'cutAfterMs', props.cutAfterMs, { least: 0, most: CUT_AFTER_MS_MAX });
   for (const name of props.withoutExtensions ?? [])
-    if (!EXTENSIONS.some((known) => known === name))
+    if (![...EXTENSIONS, CONNECT_IN_HANDSHAKE].some((known) => known === name))
       throw new PropsError(
         scope,
-        `withoutExtensions has names of ${EXTENSIONS.join(', ')}, not ${JSON.stringify(name)}.`,
+        `withoutExtensions has names of ${[...EXTENSIONS, CONNECT_IN_HANDSHAKE].join(', ')}, not ${JSON.stringify(name)}.`,
       );
   checkRange(scope, 'memorySizeMegabytes', props.memorySizeMegabytes, { least: 256, most: 10_240 });
   const { frameMilliseconds } = props.alarms || {};

@@ -75,6 +75,10 @@ export type LinkState =
       readonly isReading?: boolean;
       /** Set while the client re-authenticates. */
       readonly reauthentication?: { readonly methodState: unknown };
+      /** The door's: the extensions of its wire, where CONNECT came with the handshake. @default CONNECT came later */
+      readonly agreed?: readonly string[];
+      /** The door's: what the first reply brings, in base64, where CONNECT came with the handshake. @default nothing */
+      readonly waiting?: string;
       /** The door's: proves who may move the session to another connection. @default it cannot be moved */
       readonly ticket?: string;
     }

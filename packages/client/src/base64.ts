@@ -25,3 +25,8 @@ export function decodeBase64(text: string, from = 0): Uint8Array<ArrayBuffer> | 
     return undefined;
   }
 }
+
+/** The same for names: with the alphabet of section 5, and without padding. */
+export function encodeBase64Url(bytes: Uint8Array): string {
+  return encodeBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
+}

@@ -1,8 +1,10 @@
+import { encodeBase64Url } from './base64.ts';
 import { Alarm } from './environment.ts';
 import { closeAdvice, messageOf, TransportError, tooSlow, wrongSubprotocol } from './errors.ts';
 import { Exchange } from './exchange.ts';
 import {
   ABNORMAL,
+  ASK,
   CLOSING_MS,
   GIVEN_UP,
   HELD_BYTES_MAX,
@@ -23,6 +25,11 @@ import type { Reply } from './parted-reply.ts';
 import { SocketFaces } from './socket-faces.ts';
 import type { Statistics } from './statistics.ts';
 import { type GatewaySocket, newSocket, withToken } from './web-socket.ts';
+
+const PROTOCOLS: readonly string[] = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL];
+/** CONNECT came with the handshake (15): with the ordinary CONNACK, and with one that the first reply brings. */
+const ACCEPTED = `${SUBPROTOCOL_WITH_OFFER}-0`;
+const HANDLED = `${SUBPROTOCOL_WITH_OFFER}-1`;
 
 /** After this long without a frame from the server, a page that comes into sight asks whether it is still there. */
 const STALE_MS = 60_000;
@@ -59,6 +66,11 @@ export class Connection implements SocketEnd {
   #sent: ((error?: Error) => void)[] = [];
   #heardAt = 0;
   #socketError: unknown;
+  /** CONNECT, when the library has written it. Undefined: it has to be a frame. */
+  readonly #connect: Promise<Uint8Array | undefined>;
+  /** Behind a dot, where CONNECT came with the handshake. */
+  #secret = '';
+  #hasOpened = false;
   /** The close code of the connection that was lost last. */
   #lostBy = 0;
   readyState: number = ReadyState.CONNECTING;
@@ -70,12 +82,18 @@ export class Connection implements SocketEnd {
     this.#faces = new SocketFaces(timers);
     this.#closingAlarm = new Alarm(timers);
     this.#stableAlarm = new Alarm(timers);
+    let written: (connect: Uint8Array | undefined) => void = () => {};
+    this.#connect = new Promise((resolve) => {
+      written = resolve;
+    });
     this.#exchange = new Exchange({
       settings,
       memory,
       statistics,
       report,
       sendText: (text) => this.#webSocket?.send(text),
+      connecting: written,
+      secret: () => this.#secret,
       deliver: (bytes) => this.#deliver(bytes),
       connected: () => this.#connected(),
       drained: () => this.#drained(),
@@ -110,15 +128,14 @@ export class Connection implements SocketEnd {
     try {
       await this.#newSocket((webSocket) => {
         this.#webSocket = webSocket;
-        this.#exchange.admit(this.#token);
-      });
+      }, true);
     } catch (cause) {
       this.#fail(new TransportError('cannot-open', `No WebSocket: ${messageOf(cause)}`, cause));
     }
   }
 
   /** Opens none where the connection has ended meanwhile. */
-  async #newSocket(opens: (webSocket: GatewaySocket) => void): Promise<void> {
+  async #newSocket(opens: (webSocket: GatewaySocket) => void, isFirst = false): Promise<void> {
     const { settings, statistics, memory, url, webSocketOptions } = this.#ports;
     const WebSocket = await settings.webSocketClass();
     const token = memory.token ?? (await settings.token?.());
@@ -128,10 +145,26 @@ export class Connection implements SocketEnd {
     );
     if (this.#isClosed()) return;
     this.#token = token;
-    const webSocket = newSocket(WebSocket, fullUrl, [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL], webSocketOptions);
+    const protocols = isFirst ? await this.#handshake() : PROTOCOLS;
+    if (this.#isClosed()) return;
+    const webSocket = newSocket(WebSocket, fullUrl, [...protocols], webSocketOptions);
     statistics.connections += 1;
     opens(webSocket);
     this.#listen(webSocket);
+  }
+
+  /** The library opens its socket and writes CONNECT, which may come with the handshake (15). */
+  async #handshake(): Promise<readonly string[]> {
+    const { memory, offer } = this.#ports;
+    this.#exchange.admit(this.#token);
+    this.readyState = ReadyState.OPEN;
+    this.#faces.open();
+    const connect = await this.#connect;
+    if (connect === undefined || memory.sparesHandshake) return PROTOCOLS;
+    const secret = encodeBase64Url(crypto.getRandomValues(new Uint8Array(16)));
+    this.#secret = `.${secret}`;
+    const names = offer.slice(1, -1).replaceAll(',', '+');
+    return [`mqtt-connect.${secret}.${names}.${encodeBase64Url(connect)}`, ACCEPTED, HANDLED, ...PROTOCOLS];
   }
 
   /** Never throws: after the end data is dropped, as with any socket. */
@@ -179,8 +212,7 @@ export class Connection implements SocketEnd {
       if (webSocket !== this.#webSocket) return;
       this.#socketError = event.error ?? event;
       // Node.js 22 has no 'close' for a handshake that failed; where there is one, it comes at once.
-      if (this.readyState === ReadyState.CONNECTING)
-        this.#ports.settings.timers.defer(() => this.#lost(ABNORMAL, ''));
+      if (!this.#hasOpened) this.#ports.settings.timers.defer(() => this.#lost(ABNORMAL, ''));
     });
     webSocket.addEventListener('close', ({ code, reason }) => {
       if (
@@ -227,6 +259,8 @@ export class Connection implements SocketEnd {
   }
 
   #lost(code: number, reason: string): void {
+    // It may be the header that is too much for something on the way.
+    if (!this.#hasOpened) this.#ports.memory.sparesHandshake = this.#secret !== '';
     if (this.#isClosed() || this.#resumes(code, closeAdvice(code), this.#webSocket)) return;
     this.#webSocket = undefined;
     if (this.#socketError !== undefined) this.#faces.error(this.#socketError);
@@ -235,13 +269,13 @@ export class Connection implements SocketEnd {
 
   #opened({ protocol }: GatewaySocket): void {
     if (this.#isClosed()) return;
-    const mayOffer = protocol === SUBPROTOCOL_WITH_OFFER;
-    if (!mayOffer && protocol !== SUBPROTOCOL) {
+    const handled = protocol === ACCEPTED ? 'accepted' : protocol === HANDLED ? 'handled' : undefined;
+    if (handled === undefined && !PROTOCOLS.includes(protocol)) {
       this.#fail(wrongSubprotocol(protocol));
       return;
     }
     const { settings } = this.#ports;
-    if (this.readyState === ReadyState.CONNECTING) this.readyState = ReadyState.OPEN;
+    this.#hasOpened = true;
     this.#heardAt = settings.timers.now();
     const probe = (): void => {
       if (this.#mover.isResuming) this.#mover.hurry();
@@ -250,8 +284,10 @@ export class Connection implements SocketEnd {
     this.#unwatch = watchPage(settings.page, probe, () => {
       if (settings.timers.now() - this.#heardAt > STALE_MS) probe();
     });
-    this.#exchange.start(mayOffer ? this.#ports.offer : '');
-    this.#faces.open();
+    if (handled === undefined) {
+      this.#secret = '';
+      this.#exchange.start(protocol === SUBPROTOCOL ? '' : this.#ports.offer);
+    } else this.#exchange.start(ASK, handled);
   }
 
   #received(text: string): void {

@@ -26,6 +26,10 @@ export interface ExchangePorts {
   readonly memory: Memory;
   readonly statistics: Statistics;
   readonly sendText: (text: string) => void;
+  /** CONNECT is written: undefined where it has to be a frame. */
+  readonly connecting: (connect: Uint8Array | undefined) => void;
+  /** The secret of the ticket, where CONNECT came with the handshake. */
+  readonly secret: () => string;
   /** Bytes for the library. */
   readonly deliver: (bytes: Bytes) => void;
   readonly connected: () => void;
@@ -124,9 +128,15 @@ export class Exchange {
     this.#renewal.admit(token);
   }
 
-  /** The socket is open. `offer`: the extensions that the server may use; empty: it knows of none. */
-  start(offer: string): void {
-    this.#outbound.start(offer);
+  /**
+   * The socket is open. `offer`: the extensions that the server may use; empty: it knows of none.
+   *
+   * @param handled CONNECT came with the handshake: 'accepted', or 'handled' where a reply brings its CONNACK
+   */
+  start(offer: string, handled?: 'accepted' | 'handled'): void {
+    this.#outbound.start(offer, handled);
+    const connack = this.#facts.ordinaryConnack;
+    if (handled === 'accepted') this.#take(connack, [connack]);
   }
 
   pause(isPaused: boolean): void {
@@ -169,7 +179,7 @@ export class Exchange {
         break;
       case 'reply':
         // To a repeated frame of a move.
-        if (frame.move !== undefined && this.#isConnected) break;
+        if (frame.move !== undefined && frame.extensions === undefined && this.#isConnected) break;
         if (this.#parted.setReply(frame)) this.#replyWhenWhole();
         else this.#misread('a second reply');
         break;
@@ -197,7 +207,7 @@ export class Exchange {
     const { settings, statistics, deliver } = this.#ports;
     switch (typeOf(packet)) {
       case PacketType.CONNECT:
-        this.#outbound.add(
+        this.#connect(
           this.#facts.connect(packet, settings.heartbeatSeconds, this.#renewal.wantsMethod(packet)),
         );
         return;
@@ -222,6 +232,11 @@ export class Exchange {
         return;
     }
     this.#outbound.add(packet);
+  }
+
+  #connect(packet: Uint8Array): void {
+    this.#outbound.add(packet);
+    this.#ports.connecting(this.#facts.mayShakeHands ? packet : undefined);
   }
 
   /** MQTT 5 has AUTH for a new token, while in 3.1.1 only a connection can show one. True: it will be answered. */
@@ -270,7 +285,10 @@ export class Exchange {
     if (reply.extensions !== undefined) this.#takesClose = reply.extensions.includes('close');
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
     if (!reply.more) this.#again.clear();
-    if (reply.move !== undefined && this.#isConnected) this.#ports.mayMove(reply.move);
+    if (reply.move !== undefined && this.#isConnected) {
+      const secret = reply.extensions === undefined ? '' : this.#ports.secret();
+      this.#ports.mayMove(reply.move.replace(',', `${secret},`));
+    }
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
     // In vain: the server may wait for the acknowledgement of held packets.
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;

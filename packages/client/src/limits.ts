@@ -11,6 +11,12 @@ export const OFFER = '(nudge,move,resume,close)';
 /** Of a client that does not come back after a loss: its session need not wait for it. */
 export const OFFER_ONCE = '(nudge,move,close)';
 
+/** In the place of an offer, in the first frame after a CONNECT that came with the handshake (15). */
+export const ASK = '()';
+
+/** CONNECT in the handshake has room for so many bytes: its header takes 4,096 characters (15). */
+export const HANDSHAKE_BYTES_MAX = 2_900;
+
 /** MQTT bytes in one client frame: with its marker and in base64 it is 32,765 characters (2). */
 export const FRAME_BYTES_MAX = 24_573;
 

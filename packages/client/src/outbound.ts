@@ -2,7 +2,7 @@ import { Alarm, type Timers } from './environment.ts';
 import { noReply, notTaken, type TransportError } from './errors.ts';
 import { encodeClientFrame } from './frame.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
+import { ASK, EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
 import type { Settings } from './options.ts';
 import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue, repeated } from './outgoing-queue.ts';
 import { qosOf, typeOf } from './packet.ts';
@@ -18,6 +18,8 @@ export interface Memory {
   holdPublish: boolean;
   /** Fetched for the next connection (11). */
   token: string | undefined;
+  /** A handshake with CONNECT has failed: the next one goes without (15). */
+  sparesHandshake: boolean;
   /** The server has refused the method of tokens. */
   isUnrenewable: boolean;
 }
@@ -41,6 +43,7 @@ export interface Receipt {
   readonly taken: number | undefined;
   readonly more: boolean;
   readonly isEmpty: boolean;
+  readonly extensions?: string | undefined;
 }
 
 const NOTHING: OutgoingFrame = { packets: [] };
@@ -59,7 +62,7 @@ export class Outbound {
   /** Set after a frame of QoS 0 without a reply: its handler may live that long. */
   readonly #quietAlarm: Alarm;
   #outstanding: OutgoingFrame | undefined;
-  /** Of the frame with CONNECT (10). */
+  /** Of the first frame that wants a reply (10, 15). */
   #offer = '';
   #isOpen = false;
   /** Every frame is answered, acknowledgements as well. */
@@ -105,9 +108,11 @@ export class Outbound {
     return this.#outstanding !== undefined && frameHas(this.#outstanding, type);
   }
 
-  start(offer: string): void {
+  start(offer: string, handled?: 'accepted' | 'handled'): void {
     this.#offer = offer;
     this.#isOpen = true;
+    if (handled !== undefined) this.queue.dropFirst();
+    this.#isNudged = handled === 'handled';
     this.#schedule();
   }
 
@@ -191,6 +196,7 @@ export class Outbound {
     const { clock, taken = frame?.packets.length ?? 0, more } = receipt;
     if (frame === undefined || taken > frame.packets.length) return undefined;
     this.#outstanding = undefined;
+    if (this.#offer === ASK ? receipt.extensions !== undefined : taken > 0) this.#offer = '';
     this.#replyAlarm.clear();
     const { memory } = this.#ports;
     if (clock !== undefined && clock > (memory.clock ?? '')) memory.clock = clock;
@@ -284,8 +290,7 @@ export class Outbound {
   #write(frame: OutgoingFrame, replyWanted: boolean): void {
     if (!this.queue.hasAcknowledgements) this.#acknowledgeAlarm.clear();
     const { memory, statistics, sendText, drained } = this.#ports;
-    const offer = frameHas(frame, PacketType.CONNECT) ? this.#offer : '';
-    const text = encodeClientFrame(frame.packets, replyWanted, memory.clock, offer);
+    const text = encodeClientFrame(frame.packets, replyWanted, memory.clock, replyWanted ? this.#offer : '');
     countSent(statistics, text, frame.packets.length);
     sendText(text);
     drained();

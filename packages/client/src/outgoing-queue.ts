@@ -35,6 +35,11 @@ export class OutgoingQueue {
     this.#bytes += packet.length;
   }
 
+  /** CONNECT, which came with the handshake. */
+  dropFirst(): void {
+    this.#bytes -= this.#packets.shift()?.length ?? 0;
+  }
+
   /** Packets that the server did not take go again, before everything else. */
   giveBack(packets: readonly Uint8Array[]): void {
     this.#packets.unshift(...packets);

@@ -1,4 +1,5 @@
 import { addMethod } from './auth-packets.ts';
+import { HANDSHAKE_BYTES_MAX } from './limits.ts';
 import { bodyOf, byteAt, uint16At } from './packet.ts';
 import { propertiesAt } from './properties.ts';
 import * as PropertyId from './property-id.ts';
@@ -34,6 +35,16 @@ export class SessionFacts {
     return this.#isEphemeral && !this.#hasWill;
   }
 
+  /** CONNECT may come with the handshake (15). */
+  mayShakeHands = false;
+
+  /** CONNACK that accepts, as it is where the server need not send it (15). */
+  get ordinaryConnack(): Uint8Array<ArrayBuffer> {
+    return this.isFive
+      ? Uint8Array.of(0x20, 11, 0, 0, 8, 0x21, 4, 0, 0x27, 0, 0, 0x5f, 0xfd)
+      : Uint8Array.of(0x20, 2, 0, 0);
+  }
+
   /** Whether there is AUTH. */
   get isFive(): boolean {
     return this.#version === MQTT_5;
@@ -49,13 +60,16 @@ export class SessionFacts {
     const flags = byteAt(packet, versionAt + 1);
     this.#isEphemeral = (flags & CLEAN) !== 0;
     this.#hasWill = (flags & WILL) !== 0;
+    this.mayShakeHands = this.#isEphemeral && !this.#hasWill && packet.length < HANDSHAKE_BYTES_MAX;
     if (!this.isFive) return packet;
     const { values } = propertiesAt(packet, versionAt + 4);
     if (values.get(PropertyId.SESSION_EXPIRY_INTERVAL) || values.has(PropertyId.RECEIVE_MAXIMUM)) {
       this.#isEphemeral = false;
     }
     // A program with a method of its own authenticates by itself.
-    this.hasMethod = wantsMethod && !values.has(PropertyId.AUTHENTICATION_METHOD);
+    const hasOwn = values.has(PropertyId.AUTHENTICATION_METHOD);
+    this.hasMethod = wantsMethod && !hasOwn;
+    this.mayShakeHands &&= !hasOwn;
     return this.hasMethod ? addMethod(packet, versionAt + 4) : packet;
   }
 

@@ -49,6 +49,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
     clock: undefined,
     holdPublish: false,
     token: undefined,
+    sparesHandshake: false,
     isUnrenewable: false,
   };
   const statistics = newStatistics();

@@ -100,7 +100,7 @@ describe('opening', () => {
 
   test('packets written before the socket is open leave when it opens', async () => {
     const harness = new Harness();
-    await harness.dial();
+    await harness.listen();
     await harness.write({ cmd: 'connect', clientId: 'c', protocolId: 'MQTT', protocolVersion: 4 });
     harness.gateway.open();
     await harness.clock.settle();
@@ -301,7 +301,8 @@ describe('packets over the limit of a frame (2)', () => {
 
   test('a CONNECT cannot be done without: the connection ends', async () => {
     const harness = new Harness();
-    await harness.open({ will: { topic: 'a', payload: large, qos: 0, retain: false } });
+    await harness.dial(undefined, { will: { topic: 'a', payload: large, qos: 0, retain: false } });
+    expect(harness.sockets).toEqual([]);
     expect(harness.errors).toEqual(['packet-too-large']);
     expect(harness.closes).toHaveLength(1);
   });

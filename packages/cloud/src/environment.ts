@@ -92,6 +92,8 @@ export interface Environment {
   readonly cutAfterMs: number;
   /** Extensions of the wire that the server takes where a client offers them. */
   readonly extensions: readonly Extension[];
+  /** CONNECT may come with the handshake. */
+  readonly takesConnect: boolean;
   readonly sleep: (ms: number) => Promise<void>;
   /** The largest packet that is taken from a client, in bytes. */
   readonly maximumPacketSize: number;

@@ -16,6 +16,7 @@ export {
   isLoopbackOrigin,
   LOOPBACK_ORIGINS,
 } from './handshake/allowed-origins.ts';
+export { offeredConnect, SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED } from './handshake/offered-connect.ts';
 export { SUBPROTOCOL, SUBPROTOCOL_WITH_OFFER } from './handshake/subprotocol.ts';
 export type { RequestSender } from './http/client.ts';
 export type { AwsCredentials } from './http/sigv4.ts';

@@ -61,8 +61,17 @@ export class Harness {
     return this.library;
   }
 
-  /** As mqtt.js does in a browser. */
-  async dial(url = 'ws://gateway.test/mqtt'): Promise<void> {
+  /** As mqtt.js does in a browser; with its CONNECT the WebSocket is opened. */
+  async dial(
+    url = 'ws://gateway.test/mqtt',
+    connect: Partial<mqttPacket.IConnectPacket> = {},
+  ): Promise<void> {
+    await this.listen(url);
+    await this.writeConnect(connect);
+  }
+
+  /** No CONNECT is written yet, so there is no WebSocket. */
+  async listen(url = 'ws://gateway.test/mqtt'): Promise<void> {
     const parser = mqttPacket.parser({ protocolVersion: this.version });
     parser.on('packet', (packet) => this.received.push(packet));
     const socket = this.transport.createWebsocket(url, ['mqtt'], this.options);
@@ -83,12 +92,17 @@ export class Harness {
     protocol?: string,
   ): Promise<void> {
     this.version = version;
-    await this.dial();
+    await this.dial(undefined, connect);
     this.gateway.open(protocol);
+    await this.clock.settle();
+  }
+
+  /** The WebSocket is opened when the library has written it. */
+  async writeConnect(connect: Partial<mqttPacket.IConnectPacket> = {}): Promise<void> {
     await this.write({
       cmd: 'connect',
       protocolId: 'MQTT',
-      protocolVersion: version,
+      protocolVersion: this.version,
       clientId: 'c',
       clean: true,
       keepalive: 60,

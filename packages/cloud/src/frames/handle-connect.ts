@@ -5,9 +5,12 @@ import type { ConnectEvent, ProxyResult } from '../events/gateway.ts';
 import { type AllowedOrigins, isAllowedOrigin } from '../handshake/allowed-origins.ts';
 import type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
+import { offeredConnect } from '../handshake/offered-connect.ts';
 import { chosenSubprotocol, headerOf, SUBPROTOCOL } from '../handshake/subprotocol.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import { senderOf } from '../quotas/sender.ts';
+import type { Offer } from './connect-in-handshake.ts';
+import type { Extension } from './text-frame.ts';
 
 /** Characters of an origin in the log: a browser's is short, but any client may send a longer one. */
 const LOGGED_ORIGIN_CHARACTERS_MAX = 100;
@@ -31,6 +34,10 @@ export interface ConnectOptions {
   readonly frameQuota?: FrameQuota | undefined;
   /** @default a connection without a token may wait as long as any with its CONNECT */
   readonly connectDeadline?: ConnectDeadline | undefined;
+  /** Handles a CONNECT of the handshake; undefined: it comes as a frame. @default it always does */
+  readonly takeConnect?: (event: ConnectEvent, offer: Offer) => Promise<ProxyResult | undefined>;
+  /** Extensions of the wire that are taken. @default all */
+  readonly extensions?: readonly Extension[];
   /** The tenant of clients that show no token. @default 'default' */
   readonly defaultTenant?: string;
 }
@@ -60,7 +67,11 @@ export async function handleConnect(options: ConnectOptions, event: ConnectEvent
   }
   if (handshakes === undefined) {
     if (isOverdrawn(options, event)) return TOO_MANY;
-    return (await banRefusal(options, event)) ?? accepted(subprotocol);
+    return (
+      (await banRefusal(options, event)) ??
+      (await connected(options, event, undefined)) ??
+      accepted(subprotocol)
+    );
   }
   const outcome = await handshakes.identify(requestOf(event), event.requestContext);
   if ('status' in outcome) {
@@ -71,8 +82,19 @@ export async function handleConnect(options: ConnectOptions, event: ConnectEvent
   if (isOverdrawn(options, event, outcome.identity)) return TOO_MANY;
   return (
     (await banRefusal(options, event, outcome.identity)) ??
+    (await connected(options, event, outcome.identity)) ??
     (await accept(options, event, outcome.identity, subprotocol))
   );
+}
+
+/** The answer to a handshake that brings CONNECT. Undefined: it brings none, or the client is to send it as a frame. */
+async function connected(
+  { takeConnect, extensions }: ConnectOptions,
+  event: ConnectEvent,
+  identity: Identity | undefined,
+): Promise<ProxyResult | undefined> {
+  const connect = takeConnect && offeredConnect(event.headers, extensions);
+  return connect && (await takeConnect?.(event, { connect, identity }));
 }
 
 function accepted(subprotocol: string): ProxyResult {

@@ -16,11 +16,12 @@ import { METRICS } from '../metrics/metric-names.ts';
 import { Outbox } from '../outbox.ts';
 import { contentsOf } from '../quotas/frame-contents.ts';
 import { senderOf } from '../quotas/sender.ts';
+import { agreedWith, resumeSecondsWith } from './agreement.ts';
 import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from './answer-frame.ts';
 import { handleMove } from './handle-move.ts';
 import { handleResume } from './handle-resume.ts';
-import { type ClientFrame, formatPush, parseClientFrame } from './text-frame.ts';
-import { hashOf, movableWith, newTicket, readTicket } from './tickets.ts';
+import { type ClientFrame, type Extension, formatPush, parseClientFrame } from './text-frame.ts';
+import { movableWith, newTicket, readTicket, ticketText } from './tickets.ts';
 import { topicNamesOf } from './topic-names.ts';
 
 /** A handler with less time left than this begins no further packet: it needs the time to post and to save. */
@@ -166,7 +167,8 @@ async function handleFrame(
     if (frame.isResume === true) return await handleResume(handled, frame, ticket);
     return await handleMove(handled, ticket);
   }
-  if (frame.offered !== undefined && link.state.phase !== 'new') {
+  const asks = asksWhatWasAgreed(link, frame);
+  if (frame.offered !== undefined && link.state.phase !== 'new' && !asks) {
     const reason = 'extensions are offered in the first frame alone';
     await broker.receive(link, new Violation(ReasonCode.MalformedPacket, reason));
     return await endLink(handled);
@@ -177,13 +179,36 @@ async function handleFrame(
   const packets = decode(frame.bytes, link.state, handled.environment.maximumPacketSize);
   const taken = await handlePackets(handled, packets, frame, context);
   await outbox.commit();
-  const move = agree(handled, loaded);
+  const move = asks ? askedMove(handled) : agree(handled, loaded);
   const isOpen = frame.replyWanted
     ? await save(outbox, link, loaded, packets.some(isSubscribe))
     : await saveEnd(outbox, link, loaded);
   if (!isOpen) return await endLink(handled);
   if (link.endedBy !== undefined) return await closeAfterFrame(handled, frame);
-  return await answerFrame(handled, frame, taken, move);
+  return await answerFrame(handled, asks ? { ...frame, offered: agreedOn(link) } : frame, taken, move);
+}
+
+/** A client whose CONNECT came with the handshake asks what was agreed on (docs/text-frames.md, section 15). */
+function asksWhatWasAgreed(link: GatewayLink, { offered, replyWanted }: ClientFrame): boolean {
+  if (offered?.length !== 0 || !replyWanted || agreedOn(link) === undefined) return false;
+  const { state } = link;
+  if (state.phase === 'connected' && state.waiting !== undefined) {
+    link.out.push(Buffer.from(state.waiting, 'base64'), true);
+    const { waiting: _, ...told } = state;
+    link.state = told;
+  }
+  return true;
+}
+
+function agreedOn({ state }: GatewayLink): readonly Extension[] | undefined {
+  return state.phase === 'connected' ? (state.agreed as readonly Extension[] | undefined) : undefined;
+}
+
+/** The client has chosen its ticket's secret: it is told the rest. */
+function askedMove({ environment, link }: HandledFrame): string | undefined {
+  const agreed = agreedOn(link) ?? [];
+  if (!agreed.includes('move')) return undefined;
+  return movableWith(environment, link.id, resumeSecondsWith(environment, agreed));
 }
 
 /**
@@ -196,16 +221,10 @@ function agree({ environment, link }: HandledFrame, loaded: LinkState): string |
     link.state = { ...state, offered: link.offered };
   if (state.phase !== 'connected' || loaded.phase === 'connected') return undefined;
   const { offered } = link;
-  const mayMove = offered.includes('move');
-  const resumeSeconds = mayMove && offered.includes('resume') ? environment.resumeSeconds : undefined;
-  const connection = {
-    ...state.connection,
-    ...(resumeSeconds !== undefined && { resumeSeconds }),
-    ...(offered.includes('close') && { endsByClose: true }),
-  };
   const ticket = newTicket(link.id);
-  link.state = { ...state, connection, ...(mayMove && { ticket: hashOf(ticket) }) };
-  return mayMove ? movableWith(environment, ticket, resumeSeconds) : undefined;
+  link.state = agreedWith(environment, state, offered, ticket);
+  if (!offered.includes('move')) return undefined;
+  return movableWith(environment, ticketText(ticket), resumeSecondsWith(environment, offered));
 }
 
 /** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */

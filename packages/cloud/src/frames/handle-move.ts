@@ -4,7 +4,7 @@ import { tellLost } from '../connections/lose.ts';
 import type { ProxyResult } from '../events/gateway.ts';
 import { DONE, endLink, type HandledFrame } from './answer-frame.ts';
 import { formatReply, type MoveRefusal, refusedAs } from './text-frame.ts';
-import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket } from './tickets.ts';
+import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket, ticketText } from './tickets.ts';
 
 export const NO_BYTES = new Uint8Array();
 
@@ -62,7 +62,7 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
   const body = formatReply({
     bytes: NO_BYTES,
     more: outbox.stores?.isMoreWaiting === true,
-    move: movableWith(environment, next, connection.resumeSeconds),
+    move: movableWith(environment, ticketText(next), connection.resumeSeconds),
   });
   return { statusCode: 200, body };
 }

@@ -4,7 +4,7 @@ import type { ProxyResult } from '../events/gateway.ts';
 import { answerFrame, type HandledFrame } from './answer-frame.ts';
 import { type Connected, lose, refuse } from './handle-move.ts';
 import type { ClientFrame } from './text-frame.ts';
-import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket } from './tickets.ts';
+import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket, ticketText } from './tickets.ts';
 
 /** Moves whose reply the client did not get: its session has gone further than its ticket says. */
 const HOPS_MAX = 4;
@@ -72,7 +72,7 @@ export async function handleResume(
   if (!(await links.save(link.id, link.state))) return await lose(handled, link.id, link.state);
   environment.log.debug('resumed', { connectionId: link.id, from, clientId: connection.session.clientId });
   const hasMissed = (kept as KeptPackets | undefined)?.hasMissed !== false || ticket !== shown;
-  const move = movableWith(environment, next, resumeSeconds) + (hasMissed ? GAP : '');
+  const move = movableWith(environment, ticketText(next), resumeSeconds) + (hasMissed ? GAP : '');
   return await answerFrame(handled, frame, undefined, move);
 }
 

@@ -17,10 +17,11 @@ import { type Meter, NO_METER } from '../metrics/meter.ts';
 import { CONNECTION_SECONDS_MAX, RESUME_SECONDS } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
-import { handleConnect } from './handle-connect.ts';
+import { connectInHandshake } from './connect-in-handshake.ts';
+import { type ConnectOptions, handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
 import { handleMessage } from './handle-message.ts';
-import { CLIENT_PACKET_BYTES_MAX, EXTENSIONS } from './text-frame.ts';
+import { CLIENT_PACKET_BYTES_MAX, CONNECT_IN_HANDSHAKE, EXTENSIONS } from './text-frame.ts';
 
 /** The functions of the three routes. */
 export interface Handlers {
@@ -80,7 +81,12 @@ export function createRouteHandlers(
   { handshakes, allowedOrigins, bans }: Pick<HandlerOptions, 'handshakes' | 'allowedOrigins' | 'bans'>,
 ): Handlers {
   const { links, log, frameQuota, connectDeadline, defaultTenant } = environment;
-  const given = { links, handshakes, allowedOrigins, bans, log, frameQuota, connectDeadline, defaultTenant };
+  const takeConnect: ConnectOptions['takeConnect'] = (event, offer) =>
+    connectInHandshake(environment, event, offer);
+  const given: ConnectOptions = {
+    ...{ links, handshakes, allowedOrigins, bans, log, frameQuota, connectDeadline, defaultTenant },
+    ...(environment.takesConnect && { takeConnect, extensions: environment.extensions }),
+  };
   return {
     connect: (event) => handleConnect(given, event),
     default: (event, context) => handleMessage(environment, event, context),
@@ -101,5 +107,6 @@ export function createEnvironment(options: HandlerOptions): Environment {
   } = options;
   const extensions = EXTENSIONS.filter((name) => !withoutExtensions.includes(name));
   const moves = { connectionSeconds, resumeSeconds, cutAfterMs, sleep };
-  return { ...options, meter, maximumPacketSize, defaultTenant, extensions, ...moves };
+  const takesConnect = !withoutExtensions.includes(CONNECT_IN_HANDSHAKE);
+  return { ...options, meter, maximumPacketSize, defaultTenant, extensions, takesConnect, ...moves };
 }

@@ -32,6 +32,15 @@ export type Extension = (typeof EXTENSIONS)[number];
  */
 export const GOODBYE_CODE = 4_001;
 
+/** The properties of a CONNACK of MQTT 5.0 that a client can tell without being sent it (section 15). */
+export const ORDINARY_CONNACK = {
+  receiveMaximum: 1_024,
+  maximumPacketSize: CLIENT_PACKET_BYTES_MAX,
+} as const;
+
+/** Switches off the CONNECT in the handshake, where it stands among the extensions that are not taken. */
+export const CONNECT_IN_HANDSHAKE = 'connect';
+
 /** Characters of all names in an offer, with the commas between them. */
 const OFFER_CHARACTERS_MAX = 128;
 

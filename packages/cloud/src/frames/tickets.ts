@@ -33,11 +33,11 @@ export function nextTicket({ secret }: Ticket, connectionId: ConnectionId): Tick
  */
 export function movableWith(
   { connectionSeconds }: Pick<Environment, 'connectionSeconds'>,
-  ticket: Ticket,
+  ticket: string,
   resumeSeconds: number | undefined,
 ): string {
   const lasts = resumeSeconds === undefined ? '' : `,${resumeSeconds}`;
-  return `${ticketText(ticket)},${connectionSeconds}${lasts}`;
+  return `${ticket},${connectionSeconds}${lasts}`;
 }
 
 export function ticketText({ connectionId, secret }: Ticket): string {

@@ -7,7 +7,7 @@ export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 type Headers = Readonly<Record<string, string | undefined>>;
 
 /** The names a client offers in the handshake. */
-function offeredSubprotocols(headers: Headers): string[] {
+export function offeredSubprotocols(headers: Headers): string[] {
   const value = headerOf(headers, 'sec-websocket-protocol');
   return value === undefined ? [] : value.split(',').map((each) => each.trim());
 }

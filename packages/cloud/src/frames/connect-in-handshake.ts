@@ -1,0 +1,143 @@
+import { type Identity, Unavailable } from '@apus/broker';
+import { peerHostOf } from '@apus/identity';
+import { type ConnectPacket, encodePacket, type Packet, PacketDecoder, Violation } from '@apus/mqtt';
+import { GatewayLink } from '../connections/gateway-link.ts';
+import type { Environment } from '../environment.ts';
+import type { ConnectEvent, ProxyResult } from '../events/gateway.ts';
+import {
+  type OfferedConnect,
+  SUBPROTOCOL_ACCEPTED,
+  SUBPROTOCOL_HANDLED,
+} from '../handshake/offered-connect.ts';
+import { Outbox } from '../outbox.ts';
+import { contentsOf } from '../quotas/frame-contents.ts';
+import { senderOf } from '../quotas/sender.ts';
+import { agreedWith } from './agreement.ts';
+import { bytesOf } from './frame.ts';
+import { ORDINARY_CONNACK } from './text-frame.ts';
+
+/** The client comes back: it cannot be known how far its CONNECT came. */
+const UNAVAILABLE: ProxyResult = { statusCode: 503, body: 'Unavailable for a moment. Try again later.' };
+
+const OVER: ProxyResult = { statusCode: 410, body: 'The connection is over.' };
+
+/** The sender has used up its frames. */
+const TOO_MANY: ProxyResult = {
+  statusCode: 429,
+  body: 'This identity has sent more than its quotas allow. Come back in some seconds.',
+};
+
+/** A CONNECT of the handshake, and who sends it. */
+export interface Offer {
+  readonly connect: OfferedConnect;
+  /** As the handshake has shown it. */
+  readonly identity: Identity | undefined;
+}
+
+/**
+ * `$connect` does what `$default` would do with a CONNECT (docs/text-frames.md, section 15). Undefined: nothing has been
+ * done, and the client is to send it as a frame; a CONNECT that is refused is refused there.
+ *
+ * A post to this connection would be answered 410 until the handshake is over, and its session would count as lost. So
+ * only a session that begins is opened here: it has no subscription, and no message can be for it.
+ *
+ * The handshake may fail after this: then the session is attached to a connection that never was. The client that comes
+ * back takes it over, or the sweep finds that it is gone. It leaves no will, as a CONNECT with one goes as a frame.
+ */
+export async function connectInHandshake(
+  environment: Environment,
+  event: ConnectEvent,
+  { connect, identity }: Offer,
+): Promise<ProxyResult | undefined> {
+  const { connectionId, identity: source } = event.requestContext;
+  const packet = onlyConnectIn(connect.bytes, environment.maximumPacketSize);
+  if (packet === undefined || !packet.cleanStart || packet.will !== undefined) return undefined;
+  const outbox = new Outbox(environment, { connectionId, looksAtEnd: true });
+  try {
+    const tenant = environment.defaultTenant;
+    await outbox.stores?.readAhead({ connectionId, tenant, topicNames: [] });
+    const before = await outbox.links.load(connectionId);
+    // The event has come twice. The client is one: it sees what was answered first, or it comes back.
+    if (before !== undefined) return OVER;
+    const host = peerHostOf(source?.sourceIp);
+    const peer = {
+      address: source?.sourceIp ?? 'unknown',
+      ...(host !== undefined && { host }),
+      ...(identity !== undefined && { identity }),
+    };
+    const state = { phase: 'new', ...(identity !== undefined && { identity }) } as const;
+    const link = new GatewayLink(connectionId, peer, state, outbox.reply, connect.extensions);
+    if (!(await isPaidFor(environment, link, connect.bytes))) return TOO_MANY;
+    await outbox.broker.receive(link, packet);
+    await outbox.commit();
+    if (link.state.phase !== 'connected' || link.endedBy !== undefined) return undefined;
+    return await accept(environment, outbox, link, connect);
+  } catch (error) {
+    await outbox.abandon();
+    if (!(error instanceof Unavailable)) throw error;
+    environment.log.warn('handshake-unavailable', { connectionId, reason: error.message });
+    return UNAVAILABLE;
+  }
+}
+
+/** One CONNECT, and nothing behind it. */
+function onlyConnectIn(bytes: Buffer, maximumPacketSize: number): ConnectPacket | undefined {
+  const decoder = new PacketDecoder({ maximumPacketSize });
+  const [packet, ...others] = decoder.push(bytes);
+  const isWhole = !decoder.isWithinPacket && others.length === 0;
+  if (!isWhole || packet === undefined || packet instanceof Violation) return undefined;
+  return packet.type === 'connect' ? packet : undefined;
+}
+
+async function isPaidFor(
+  { frameQuota, defaultTenant }: Environment,
+  { id, state, peer }: GatewayLink,
+  bytes: Buffer,
+): Promise<boolean> {
+  if (frameQuota === undefined) return true;
+  const sender = senderOf(state, peer, defaultTenant);
+  return (await frameQuota.take(sender, id, contentsOf(bytes, state))) === undefined;
+}
+
+/** Saves what was agreed on, and what the first reply is to bring. */
+async function accept(
+  environment: Environment,
+  outbox: Outbox,
+  link: GatewayLink,
+  { secret, extensions }: OfferedConnect,
+): Promise<ProxyResult> {
+  const { state } = link;
+  if (state.phase !== 'connected') return OVER;
+  const { protocolVersion, authenticationMethod } = state.connection;
+  const [connack, ...others] = link.out.take();
+  const ordinary = encodePacket(ordinaryConnack(protocolVersion, authenticationMethod), protocolVersion);
+  const isOrdinary =
+    others.length === 0 && connack !== undefined && Buffer.compare(connack.bytes, ordinary) === 0;
+  const waiting = connack === undefined || isOrdinary ? [] : [connack, ...others];
+  const ticket = { connectionId: link.id, secret };
+  link.state = {
+    ...agreedWith(environment, state, extensions, ticket),
+    agreed: extensions,
+    ...(waiting.length > 0 && { waiting: Buffer.from(bytesOf(waiting)).toString('base64') }),
+  };
+  if (!(await outbox.links.save(link.id, link.state))) {
+    await outbox.broker.lost(link, 'ended while its handshake was handled');
+    await outbox.commit();
+    return OVER;
+  }
+  const chosen = isOrdinary ? SUBPROTOCOL_ACCEPTED : SUBPROTOCOL_HANDLED;
+  return { statusCode: 200, headers: { 'Sec-WebSocket-Protocol': chosen } };
+}
+
+function ordinaryConnack(protocolVersion: number, authenticationMethod: string | undefined): Packet {
+  const properties = {
+    ...ORDINARY_CONNACK,
+    ...(authenticationMethod !== undefined && { authenticationMethod }),
+  };
+  return {
+    type: 'connack',
+    sessionPresent: false,
+    reasonCode: 0,
+    properties: protocolVersion < 5 ? {} : properties,
+  };
+}
