@@ -56,9 +56,17 @@ export class TextClient {
     socket.on('error', () => {});
   }
 
-  /** @param offer what its frame with CONNECT offers, as `(nudge)`. @default nothing */
-  static async open(url: string, version: 3 | 4 | 5 = 5, offer = ''): Promise<TextClient> {
-    const socket = new WebSocket(url, [offer === '' ? 'mqtt-text-v1' : 'mqtt-text-v1.1']);
+  /**
+   * @param offer what its frame with CONNECT offers, as `(nudge)`. @default nothing
+   * @param protocols the subprotocols that it offers. @default the one in which it speaks
+   */
+  static async open(
+    url: string,
+    version: 3 | 4 | 5 = 5,
+    offer = '',
+    protocols: readonly string[] = [offer === '' ? 'mqtt-text-v1' : 'mqtt-text-v1.1'],
+  ): Promise<TextClient> {
+    const socket = new WebSocket(url, [...protocols]);
     const client = new TextClient(socket, version, offer);
     await once(socket, 'open');
     return client;
@@ -73,6 +81,11 @@ export class TextClient {
     const client = await TextClient.open(url, version);
     const reply = await client.exchange(connect(fields));
     return { client, connack: reply.packets[0], reply };
+  }
+
+  /** Which the server has selected. */
+  get subprotocol(): string {
+    return this.#socket.protocol;
   }
 
   /** A text frame as it is. */
