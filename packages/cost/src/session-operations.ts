@@ -26,7 +26,7 @@ export function sessionOperations(workload: Workload, rates: Rates, budgets: Bud
   ];
 }
 
-/** `$connect` checks the token in an invocation of its own; then CONNECT comes as a frame. */
+/** CONNECT comes with the handshake; that of a session that is kept comes as a frame, behind an invocation of `$connect`. */
 function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
   const persistent = connects * workload.persistentShare;
   return {
@@ -34,7 +34,7 @@ function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Ope
     count: connects,
     usage: addUsage(
       invocations(connects, workload.frameMs, workload),
-      exchanges(connects, workload, { answerBytes: CONNACK_BYTES }),
+      exchanges(persistent, workload, { answerBytes: CONNACK_BYTES }),
       units(connects - persistent, budgets.connect),
       units(persistent, budgets.connectPersistent),
     ),

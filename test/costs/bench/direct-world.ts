@@ -9,7 +9,7 @@ import { readServerFrame } from '../../support/server-frame.ts';
 import { type Fields, Mailbox, type Push, type Reply } from '../../support/text-client.ts';
 import { composeFunctions, type FunctionParts, type Functions, QUEUES } from './functions.ts';
 import { decodePackets, encodePackets } from './packets.ts';
-import { type BenchClient, OFFER, type World } from './world.ts';
+import { type BenchClient, OFFER, protocolsWith, type World } from './world.ts';
 
 const BATCH_ENTRIES_MAX = 10;
 const FUNCTION_MS = 30_000;
@@ -90,12 +90,20 @@ export class DirectWorld implements World {
   }
 
   async open(): Promise<BenchClient> {
+    return await this.#open(['mqtt-text-v1.1', 'mqtt-text-v1']);
+  }
+
+  async openWith(connect: Fields): Promise<BenchClient> {
+    return await this.#open(protocolsWith(connect));
+  }
+
+  async #open(protocols: readonly string[]): Promise<BenchClient> {
     this.#connections += 1;
     const connectionId = `connection-${String(this.#connections).padStart(6, '0')}`;
     const pushes = new Mailbox<Push>('a push');
     this.#mailboxes.set(connectionId, pushes);
     const requestContext = this.#context(connectionId);
-    const headers = { 'Sec-WebSocket-Protocol': 'mqtt-text-v1.1, mqtt-text-v1' };
+    const headers = { 'Sec-WebSocket-Protocol': protocols.join(', ') };
     await this.#invoke(() => this.#functions.routes.connect({ requestContext, headers }));
     const frame = (marker: string, packets: readonly Fields[]) =>
       this.#frame(connectionId, bodyOf(marker, packets));

@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { SignedPoster } from '@apus/cloud';
+import { SignedPoster, SUBPROTOCOL_ACCEPTED } from '@apus/cloud';
 import {
   createDynamoDb,
   type DynamoDb,
@@ -20,7 +20,7 @@ import {
   STREAMS_TABLE,
   TABLE,
 } from './functions.ts';
-import { type BenchClient, type Counted, type CountingWorld, OFFER } from './world.ts';
+import { type BenchClient, type Counted, type CountingWorld, OFFER, protocolsWith } from './world.ts';
 
 const WORKER_SECONDS = 30;
 
@@ -107,6 +107,11 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
   };
   return {
     open: async () => benchClient(await TextClient.open(emulator.url, 5, OFFER), sent),
+    async openWith(connect) {
+      const client = await TextClient.open(emulator.url, 5, '', protocolsWith(connect));
+      if (client.subprotocol !== SUBPROTOCOL_ACCEPTED) throw new Error('CONNECT was not accepted');
+      return benchClient(client, sent);
+    },
     settle,
     async pass(milliseconds) {
       await clock.advance(milliseconds);

@@ -14,6 +14,7 @@ import {
 import {
   CONNECT_AGAIN,
   CONNECT_CLEAN,
+  CONNECT_FRAME,
   CONNECT_PERSISTENT,
   DISCONNECT_CLEAN,
   DISCONNECT_FRAME,
@@ -36,6 +37,7 @@ const QOS = [0, 1, 2] as const;
 /** Every operation that is measured over sockets, in the order of the table. */
 export const OPERATIONS: readonly BenchOperation[] = [
   CONNECT_CLEAN,
+  CONNECT_FRAME,
   CONNECT_PERSISTENT,
   CONNECT_AGAIN,
   SUBSCRIBE_NARROW,

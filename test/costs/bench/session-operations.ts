@@ -21,9 +21,19 @@ const EXCHANGE = { in: 1, out: 1 };
 /** More than a filter's head holds. */
 const WIDE_SUBSCRIBERS = 12;
 
-/** `$connect` is a part of it: the handshake invokes a function too. */
+/** In the handshake, as the transport does it: it takes no frame (text-frames.md, section 15). */
 export const CONNECT_CLEAN: BenchOperation = {
   name: 'CONNECT, clean',
+  deliveries: NO_DELIVERY,
+  floor: { in: 0, out: 0 },
+  prepare: async (world) => async () => {
+    await world.openWith(connectPacket());
+  },
+};
+
+/** `$connect` is a part of it: the handshake invokes a function too. */
+export const CONNECT_FRAME: BenchOperation = {
+  name: 'CONNECT in a frame, clean',
   deliveries: NO_DELIVERY,
   floor: EXCHANGE,
   prepare: async (world) => async () => {

@@ -1,7 +1,21 @@
+import { SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED } from '@apus/cloud';
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
+import { encodePackets } from './packets.ts';
 
 /** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
 export const OFFER = '(nudge,move,resume,close)';
+
+/** The subprotocols of a handshake that brings CONNECT (section 15). */
+export function protocolsWith(connect: Fields): string[] {
+  const names = OFFER.slice(1, -1).replaceAll(',', '+');
+  const bytes = encodePackets([connect]).toString('base64url');
+  return [
+    `mqtt-connect.${'A'.repeat(22)}.${names}.${bytes}`,
+    SUBPROTOCOL_ACCEPTED,
+    SUBPROTOCOL_HANDLED,
+    'mqtt-text-v1.1',
+  ];
+}
 
 /** Counts in billed units. */
 export interface Counted {
@@ -40,6 +54,8 @@ export interface BenchClient {
 export interface World {
   /** Opens a WebSocket; nothing has been said on it. */
   open(): Promise<BenchClient>;
+  /** Opens a WebSocket whose handshake brings this CONNECT; rejects where that is not accepted. */
+  openWith(connect: Fields): Promise<BenchClient>;
   /** Resolves when nothing is under way: no frame, no job, no `$disconnect`. */
   settle(): Promise<void>;
   /** Lets time pass, and what is due happen. */

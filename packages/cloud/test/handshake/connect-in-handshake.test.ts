@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { encodePacket } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
@@ -37,7 +38,10 @@ const carrierOf = (bytes: Buffer, names = 'nudge+move+resume+close') =>
 const offerOf = (bytes: Buffer, names?: string) => [carrierOf(bytes, names), ...ANSWERS, ...FRAMES];
 
 /** The subprotocol that the server selects. */
-async function shake(url: string, protocols: readonly string[]): Promise<{ chosen: string; socket: WebSocket }> {
+async function shake(
+  url: string,
+  protocols: readonly string[],
+): Promise<{ chosen: string; socket: WebSocket }> {
   const socket = new WebSocket(url, [...protocols]);
   await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
   return { chosen: socket.protocol, socket };
@@ -48,6 +52,29 @@ async function chosen(url: string, protocols: readonly string[]): Promise<string
   socket.terminate();
   return protocol;
 }
+
+interface Vector {
+  readonly name: string;
+  readonly protocols: readonly string[];
+  readonly hex: string;
+  readonly extensions: readonly string[];
+  readonly secret: string;
+}
+const file = new URL('../../../../docs/text-frames.vectors.json', import.meta.url);
+const { handshakes } = JSON.parse(readFileSync(file, 'utf8')) as { readonly handshakes: readonly Vector[] };
+
+describe('the vectors of docs/text-frames.vectors.json', () => {
+  it.each(handshakes)('$name', ({ protocols, hex, extensions, secret }) => {
+    const read = offeredConnect({ 'sec-websocket-protocol': protocols.join(', ') });
+    expect(
+      read && { ...read, bytes: read.bytes.toString('hex'), secret: read.secret.toString('hex') },
+    ).toEqual({
+      bytes: hex,
+      extensions,
+      secret,
+    });
+  });
+});
 
 describe('CONNECT in the handshake', () => {
   it.each([4, 5] as const)('is accepted, MQTT %i: no frame was sent for it', async (protocolVersion) => {
