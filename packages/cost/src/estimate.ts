@@ -108,7 +108,7 @@ function floorOfWorkload(workload: Workload, rates: Rates): Floor {
   const deliveries = (onlineDeliveries(workload, rates) / rates.packing) * trips;
   const kept = qos === 2 ? 1 : qos === 1 ? persistentShare : 0;
   return floorOf({
-    connects: rates.connects,
+    connects: rates.connects * workload.persistentShare,
     moves: rates.moves,
     resumes: rates.resumes,
     subscribes: subscribeFrames(workload, rates.connects) + pastsOf(workload),

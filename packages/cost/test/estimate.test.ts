@@ -24,11 +24,11 @@ describe('an estimate, by hand', () => {
     expect(usage.connectionMinutes).toBe(14_400_000);
     expect(traffic.publishes).toBe(14_400_000);
     expect(traffic.deliveries).toBe(144_000_000);
-    // One connection a day, a CONNECT and a SUBSCRIBE, and four moves; one goodbye a day; no ping, since who publishes is alive.
+    // One connection a day, whose CONNECT and DISCONNECT take no frame, a SUBSCRIBE and four moves; no ping, since who publishes is alive.
     const connects = 1_000 * 30;
     const moves = 4 * connects;
-    expect(usage.gatewayMessagesIn).toBe(14_400_000 + 2 * connects + moves + 30_000);
-    expect(usage.gatewayMessagesOut).toBe(14_400_000 + 144_000_000 + 2 * connects + moves + 30_000);
+    expect(usage.gatewayMessagesIn).toBe(14_400_000 + connects + moves);
+    expect(usage.gatewayMessagesOut).toBe(14_400_000 + 144_000_000 + connects + moves);
   });
 
   it('without moves a client connects anew for each two hours begun', () => {
@@ -271,8 +271,8 @@ describe('an estimate, by hand', () => {
   it('the floor is frames and minutes: a message in, its answer, a message out', () => {
     const { floor } = estimate({ ...QUIET, clients: 1, publishesPerHour: 100, qos: 1, subscriptions: 0 });
     expect(floor.usage).toMatchObject({
-      gatewayMessagesIn: 72_000 + 30 + 420,
-      gatewayMessagesOut: 2 * 72_000 + 30 + 420,
+      gatewayMessagesIn: 72_000 + 420,
+      gatewayMessagesOut: 2 * 72_000 + 420,
       lambdaRequests: 0,
     });
     expect(floor.usd).toBeCloseTo(billOf(floor.usage).usd, 12);
