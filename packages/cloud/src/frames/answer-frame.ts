@@ -88,12 +88,21 @@ export async function closeAfterFrame(handled: HandledFrame, frame: ClientFrame)
   return await endLink(handled);
 }
 
-/** Tells the client why, then cuts it: a reply would come after the cut. */
+/**
+ * Tells the client why, then cuts it: a reply would come after the cut. The connection's item says that it has ended only
+ * when the client has been told:
+ *
+ *     handler of frame 1                 handler of frame 2, at the same time
+ *     posts DISCONNECT
+ *     ends the connection's item
+ *                                        finds that it has ended: cuts the client
+ *     cuts the client
+ */
 export async function endLink(handled: HandledFrame): Promise<ProxyResult> {
   const { outbox, link } = handled;
-  await outbox.links.end(link.id);
   await outbox.commit();
   await push(handled, link.out.take());
+  await outbox.links.end(link.id);
   await outbox.poster.delete(link.id);
   return DONE;
 }

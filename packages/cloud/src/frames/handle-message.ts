@@ -340,7 +340,8 @@ async function save(
   const isAsLoaded = isDeepStrictEqual(state, loaded);
   if (isAsLoaded && !hasSubscribed) return true;
   if (state.phase === 'closed') {
-    await links.end(id);
+    // Where the server has closed it, the client is told first: see `endLink`.
+    if (link.endedBy !== 'server') await links.end(id);
     return true;
   }
   const isOpen = isAsLoaded ? (await links.load(id))?.phase !== 'closed' : await links.save(id, state);
