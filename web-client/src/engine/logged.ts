@@ -151,6 +151,8 @@ export interface PacketLog {
 
 /** The kind of a text frame of the gateway door (docs/text-frames.md, section 2). */
 export type FrameKind =
+  /** No frame, and not billed: CONNECT came with the handshake, which may have answered it (section 15). */
+  | 'handshake'
   /** From the client: packets that want a reply. */
   | 'request'
   /** From the client: packets that want none. */

@@ -147,38 +147,57 @@ describe.each(DOORS)('at the %s door', (door) => {
   });
 });
 
-test('at the gateway door every packet of the timeline has its frame, and CONNECT and its answer theirs', async () => {
-  const node = await startBroker();
-  const test = new TestConnection(profileFor(urlOf(node, 'gateway'), { door: 'gateway' })).open();
-  await test.until(({ status }) => status?.phase === 'connected');
-  const { connection } = test;
-  const publish = (topic: string) =>
-    connection.publish({ topic, payload: bytes('x'), qos: 1, retain: false });
-  await Promise.all([publish('a'), publish('b'), publish('c')]);
-  await test.until(({ status }) => status?.traffic.gateway?.packets === 8);
-  const { frames, packets } = connection;
-  const oldestFirst = frames.newest().toReversed();
-  expect(oldestFirst.map(({ direction, kind, packets: { length } }) => [direction, kind, length])).toEqual([
-    ['out', 'request', 1],
-    ['in', 'reply', 1],
-    ['out', 'request', 3],
-    ['in', 'reply', 3],
-  ]);
-  const seen = Array.from({ length: packets.size }, (_, index) => packets.at(packets.firstSequence + index));
-  expect(seen.map((packet) => [packet?.type, packet?.frame])).toEqual([
-    [1, 1],
-    [2, 2],
-    [3, 3],
-    [3, 3],
-    [3, 3],
-    [4, 4],
-    [4, 4],
-    [4, 4],
-  ]);
-  expect(test.status?.traffic.gateway).toMatchObject({
-    framesSent: 2,
-    framesReceived: 2,
-    messagesBilled: 4,
-    billedAlone: 8,
+describe.each([
+  // A CONNACK that says more than the client can tell by itself comes with the first reply.
+  [
+    'its client identifier from the server',
+    '',
+    [
+      ['out', 'handshake', 1],
+      ['out', 'fetch', 0],
+      ['in', 'reply', 1],
+    ],
+    3,
+  ],
+  ['its own client identifier', 'timeline', [['out', 'handshake', 1]], 1],
+] as const)('at the gateway door, with %s', (_, clientId, beginning, connackFrame) => {
+  test('every packet of the timeline has its frame, and CONNECT its handshake', async () => {
+    const node = await startBroker();
+    const profile = profileFor(urlOf(node, 'gateway'), { door: 'gateway', clientId });
+    const test = new TestConnection(profile).open();
+    await test.until(({ status }) => status?.phase === 'connected');
+    const { connection } = test;
+    const publish = (topic: string) =>
+      connection.publish({ topic, payload: bytes('x'), qos: 1, retain: false });
+    await Promise.all([publish('a'), publish('b'), publish('c')]);
+    await test.until(({ status }) => status?.traffic.gateway?.packets === 8);
+    const { frames, packets } = connection;
+    const oldestFirst = frames.newest().toReversed();
+    expect(oldestFirst.map(({ direction, kind, packets: { length } }) => [direction, kind, length])).toEqual([
+      ...beginning,
+      ['out', 'request', 3],
+      ['in', 'reply', 3],
+    ]);
+    const seen = Array.from({ length: packets.size }, (_, index) =>
+      packets.at(packets.firstSequence + index),
+    );
+    const [request, reply] = [beginning.length + 1, beginning.length + 2];
+    expect(seen.map((packet) => [packet?.type, packet?.frame])).toEqual([
+      [1, 1],
+      [2, connackFrame],
+      [3, request],
+      [3, request],
+      [3, request],
+      [4, reply],
+      [4, reply],
+      [4, reply],
+    ]);
+    const sent = beginning.length === 1 ? 1 : 2;
+    expect(test.status?.traffic.gateway).toMatchObject({
+      framesSent: sent,
+      framesReceived: sent,
+      messagesBilled: 2 * sent,
+      billedAlone: 8,
+    });
   });
 });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { FrameRecorder } from '../../src/engine/host/frame-recorder.ts';
 import type { FrameRow } from '../../src/engine/protocol.ts';
+import { readHandshake } from '../../src/engine/wire/frame-tap.ts';
 
 const KEPT = -1;
 const UNSENT = -2;
@@ -173,4 +174,43 @@ test('late frames of an abandoned socket are billed, and not taken for packets o
   read(PUBLISH_A);
   expect(links).toEqual([]);
   expect(recorder.totals.messagesBilled).toBe(1);
+});
+
+const CONNECT = [0x10, 13, 0, 4, 0x4d, 0x51, 0x54, 0x54, 4, 2, 0, 60, 0, 1, 0x61];
+const CONNACK = [0x20, 2, 0, 0];
+const CARRIER = `mqtt-connect.${'A'.repeat(22)}.nudge+close.${Buffer.from(CONNECT).toString('base64url')}`;
+
+test('a CONNECT that the handshake has answered is there with its CONNACK, and not billed', () => {
+  const { recorder, wire, rows, links, write, read } = setUp();
+  const connect = write(CONNECT);
+  const handshake = readHandshake([CARRIER, 'mqtt-text-v1.1'], 'mqtt-text-v1.1-0');
+  if (handshake !== undefined) wire.handshake(handshake);
+  const connack = read(CONNACK);
+  expect(rows).toMatchObject([{ kind: 'handshake', characters: CARRIER.length, billed: 0, billedAlone: 2 }]);
+  expect(links).toEqual([
+    [connect, 1],
+    [connack, 1],
+  ]);
+  expect(recorder.totals).toMatchObject({ framesSent: 0, messagesBilled: 0, packets: 2, billedAlone: 2 });
+});
+
+test('a CONNACK that the first reply brings is in that reply', () => {
+  const { wire, rows, links, write, read } = setUp();
+  const connect = write(CONNECT);
+  const handshake = readHandshake([CARRIER, 'mqtt-text-v1.1'], 'mqtt-text-v1.1-1');
+  if (handshake !== undefined) wire.handshake(handshake);
+  wire.frameIn(frame('(nudge):', CONNACK));
+  const connack = read(CONNACK);
+  expect(rows).toMatchObject([{ kind: 'handshake', billedAlone: 1 }, { kind: 'reply' }]);
+  expect(links).toEqual([
+    [connect, 1],
+    [connack, 2],
+  ]);
+});
+
+test.each([
+  ['a server that wants a frame', [CARRIER, 'mqtt-text-v1.1'], 'mqtt-text-v1.1'],
+  ['a client that has offered no CONNECT', ['mqtt-text-v1.1'], 'mqtt-text-v1.1-0'],
+] as const)('%s has handled no CONNECT in the handshake', (_, offered, chosen) => {
+  expect(readHandshake(offered, chosen)).toBeUndefined();
 });

@@ -2,7 +2,7 @@ import { billedMessages, decodeServerFrame, type Statistics } from '@apus/client
 import { PacketType } from '../inspect/packet-types.ts';
 import { type FrameRow, NoFrame } from '../protocol.ts';
 import type { FrameKind, GatewayTraffic } from '../types.ts';
-import { type FrameListener, readClientFrame } from '../wire/frame-tap.ts';
+import { type ConnectHandshake, type FrameListener, readClientFrame } from '../wire/frame-tap.ts';
 import { PacketSplitter } from '../wire/packet-splitter.ts';
 
 /** The receiver of recorded frames: the batcher, in the worker. */
@@ -45,6 +45,8 @@ export class FrameRecorder {
   #statistics: Statistics | undefined;
   #pubacksDropped = 0;
   #lastFrame = 0;
+  /** The handshake that has answered CONNECT, until the library has read CONNACK. */
+  #handshake: number | undefined;
   #session = 0;
   #written: Written[] = [];
   #arrived: Arrived[] = [];
@@ -70,12 +72,14 @@ export class FrameRecorder {
     this.#written = [];
     this.#arrived = [];
     this.#outstanding = [];
+    this.#handshake = undefined;
   }
 
   /** For the next WebSocket. Frames that an abandoned one still brings are counted, and reach no library. */
   listener(): FrameListener {
     const session = this.#session;
     return {
+      handshake: (handshake) => this.#connectedBy(handshake),
       frameOut: (text) => this.#frameOut(text),
       frameIn: (text) => this.#frameIn(text, session === this.#session),
     };
@@ -103,7 +107,8 @@ export class FrameRecorder {
       return;
     }
     const arrived = takeAlike(this.#arrived, bytes);
-    if (arrived !== undefined) this.#sink.link(id, arrived.frame);
+    const frame = arrived?.frame ?? (typeOf(bytes) === PacketType.CONNACK ? this.#handshake : undefined);
+    if (frame !== undefined) this.#sink.link(id, frame);
   }
 
   /** Finds the acknowledgements that the transport has left out since: they are the first that were written. */
@@ -115,6 +120,21 @@ export class FrameRecorder {
       const [puback] = index === -1 ? [] : this.#written.splice(index, 1);
       if (puback !== undefined) this.#sink.link(puback.id, NoFrame.Kept);
     }
+  }
+
+  /** The gateway bills no message for a handshake. */
+  #connectedBy({ connect, characters, isAccepted }: ConnectHandshake): void {
+    const { totals } = this;
+    const billedAlone = billedMessagesAlone(connect) + (isAccepted ? CONNACK_BILLED : 0);
+    this.#lastFrame += 1;
+    totals.packets += isAccepted ? 2 : 1;
+    totals.billedAlone += billedAlone;
+    const number = this.#lastFrame;
+    const of = { number, atMs: this.#now(), isOut: true, kind: 'handshake', characters } as const;
+    this.#sink.frame({ ...of, ...NO_REPLY, billed: 0, billedAlone }, connect);
+    const written = takeAlike(this.#written, connect);
+    if (written !== undefined) this.#sink.link(written.id, number);
+    if (isAccepted) this.#handshake = number;
   }
 
   #frameOut(text: string): void {
@@ -185,6 +205,11 @@ export class FrameRecorder {
     return this.#lastFrame;
   }
 }
+
+const NO_REPLY = { taken: undefined, parts: 0, more: false };
+
+/** In a frame of its own, CONNACK would be one message. */
+const CONNACK_BILLED = 1;
 
 const NO_FRAMES: { -readonly [K in keyof GatewayTraffic]: number } = {
   framesSent: 0,

@@ -2,11 +2,24 @@ import { decodeServerFrame, type WebSocketClass, type WebSocketLike } from '@apu
 
 /** Hears each text frame of a socket before the transport handles it. */
 export interface FrameListener {
+  /** The socket has opened, and the server has handled the CONNECT of its handshake. */
+  handshake(handshake: ConnectHandshake): void;
   frameOut(text: string): void;
   frameIn(text: string): void;
 }
 
+/** A CONNECT that came with the handshake (docs/text-frames.md, section 15). */
+export interface ConnectHandshake {
+  /** CONNECT as the transport has offered it. */
+  readonly connect: Uint8Array;
+  /** Characters of the subprotocol that has carried it. */
+  readonly characters: number;
+  /** The handshake has answered it with CONNACK; otherwise the first reply brings that. */
+  readonly isAccepted: boolean;
+}
+
 interface EventfulSocket extends WebSocketLike {
+  addEventListener(type: 'open', listener: () => void): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
 }
 
@@ -20,6 +33,11 @@ export function tapFrames(WebSocket: WebSocketClass, listenerOf: () => FrameList
 
     constructor(...args: never[]) {
       super(...args);
+      const [, subprotocols = []] = args as readonly unknown[] as readonly [unknown, (readonly string[])?];
+      this.addEventListener('open', () => {
+        const handshake = readHandshake(subprotocols, this.protocol);
+        if (handshake !== undefined) this.#listener.handshake(handshake);
+      });
       this.addEventListener('message', ({ data }) => {
         if (typeof data === 'string') this.#listener.frameIn(data);
       });
@@ -30,6 +48,23 @@ export function tapFrames(WebSocket: WebSocketClass, listenerOf: () => FrameList
       super.send(text);
     }
   };
+}
+
+/** The secret of a ticket, extensions, and CONNECT in base64url. */
+const CARRIER = /^mqtt-connect\.[\w-]*\.[a-z0-9+-]*\.([\w-]+)$/;
+
+/** The end of the chosen subprotocol: CONNECT was accepted, or the first reply brings its CONNACK. */
+const ANSWER = /^mqtt-text-v1\.1-([01])$/;
+
+/** Undefined where the server has not handled a CONNECT in the handshake. */
+export function readHandshake(offered: readonly string[], chosen: string): ConnectHandshake | undefined {
+  const [, answer] = ANSWER.exec(chosen) ?? [];
+  const carrier = offered.find((each) => CARRIER.test(each));
+  if (answer === undefined || carrier === undefined) return undefined;
+  const [, connect = ''] = CARRIER.exec(carrier) ?? [];
+  const base64 = connect.replaceAll('-', '+').replaceAll('_', '/');
+  const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
+  return { connect: bytes, characters: carrier.length, isAccepted: answer === '0' };
 }
 
 /** A frame that the transport has sent (docs/text-frames.md, section 2). */

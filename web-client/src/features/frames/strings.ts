@@ -28,6 +28,7 @@ export const frames = {
   out: 'client to server',
   in: 'server to client',
   kinds: {
+    handshake: 'handshake',
     request: 'request',
     'one-way': 'no reply wanted',
     fetch: 'fetch',
@@ -40,6 +41,8 @@ export const frames = {
     unreadable: 'unreadable',
   },
   explained: {
+    handshake:
+      'CONNECT came with the handshake of the WebSocket, which API Gateway does not bill as a message.',
     request: 'Packets that the client sends together; the server replies.',
     'one-way': 'Packets that need no reply: acknowledgements, or a rare publish at QoS 0.',
     fetch: 'No packets: the client asks for what is waiting.',
