@@ -150,8 +150,8 @@ describe.each(DOORS)('at the %s door', (door) => {
 describe.each([
   // A CONNACK that says more than the client can tell by itself comes with the first reply.
   [
-    'its client identifier from the server',
-    '',
+    'a version 5 client',
+    5,
     [
       ['out', 'handshake', 1],
       ['out', 'fetch', 0],
@@ -159,11 +159,15 @@ describe.each([
     ],
     3,
   ],
-  ['its own client identifier', 'timeline', [['out', 'handshake', 1]], 1],
-] as const)('at the gateway door, with %s', (_, clientId, beginning, connackFrame) => {
+  ['a version 4 client', 4, [['out', 'handshake', 1]], 1],
+] as const)('at the gateway door, with %s', (_, protocolVersion, beginning, connackFrame) => {
   test('every packet of the timeline has its frame, and CONNECT its handshake', async () => {
     const node = await startBroker();
-    const profile = profileFor(urlOf(node, 'gateway'), { door: 'gateway', clientId });
+    const profile = profileFor(urlOf(node, 'gateway'), {
+      door: 'gateway',
+      protocolVersion,
+      clientId: 'timeline',
+    });
     const test = new TestConnection(profile).open();
     await test.until(({ status }) => status?.phase === 'connected');
     const { connection } = test;
