@@ -11,13 +11,13 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 670,
-  disconnect: 600,
-  fanOut: 620,
-  timers: 600,
-  sweep: 610,
-  operator: 620,
-  publish: 630,
+  gateway: 675,
+  disconnect: 605,
+  fanOut: 625,
+  timers: 605,
+  sweep: 615,
+  operator: 625,
+  publish: 635,
   breaker: 400,
 };
 
