@@ -17,6 +17,14 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export type Colours = 'light' | 'dark';
 
+/** Axe's rules: the second look at a page whose colours alone have changed needs those of contrast. */
+const RULES = {
+  all: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+  contrast: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
+} as const;
+
+type Rules = keyof typeof RULES;
+
 export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
@@ -169,22 +177,26 @@ export class ClientPage {
   }
 
   /** Axe's violations of WCAG 2.2 A and AA, one line for each rule; waits for those that pass by themselves. */
-  async accessibilityProblems(): Promise<string[]> {
+  async accessibilityProblems(rules: Rules = 'all'): Promise<string[]> {
     // The button just pressed may show a tooltip, or be about to: a tooltip lies outside of all landmarks.
     await this.page.mouse.move(0, 0);
     const givesUpAtMs = Date.now() + PATIENCE_MS;
-    let problems = await this.#accessibilityProblemsNow();
+    let problems = await this.#accessibilityProblemsNow(rules);
     // Looks again: a tooltip or menu may be fading out, or React may have drawn only half of a change.
-    while (problems.length > 0 && Date.now() < givesUpAtMs) problems = await this.#accessibilityProblemsNow();
+    while (problems.length > 0 && Date.now() < givesUpAtMs)
+      problems = await this.#accessibilityProblemsNow(rules);
     return problems;
   }
 
   /** The same in light and in dark colours; the picture of each ends with its name. */
   async accessibilityProblemsInBothColours(picture: string): Promise<string[]> {
     const problems: string[] = [];
-    for (const colours of ['light', 'dark'] as const) {
+    for (const [colours, rules] of [
+      ['light', 'all'],
+      ['dark', 'contrast'],
+    ] as const) {
       await this.changeColours(colours);
-      for (const problem of await this.accessibilityProblems()) problems.push(`${colours}: ${problem}`);
+      for (const problem of await this.accessibilityProblems(rules)) problems.push(`${colours}: ${problem}`);
       await this.screenshot(`${picture}-${colours}`);
     }
     return problems;
@@ -196,7 +208,7 @@ export class ClientPage {
     await this.page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
   }
 
-  async #accessibilityProblemsNow(): Promise<string[]> {
+  async #accessibilityProblemsNow(rules: Rules): Promise<string[]> {
     await this.#viewIsDrawn();
     // A dialog that is still fading in has no contrast yet. Endless animations are left out.
     await this.page.evaluate(`Promise.allSettled(document.getAnimations()
@@ -205,7 +217,7 @@ export class ClientPage {
     if (!(await this.page.evaluate("'axe' in window"))) await this.page.evaluate(AXE);
     return (await this.page.evaluate(`
       axe.run(document, {
-        runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
+        runOnly: ${JSON.stringify(RULES[rules])},
         resultTypes: ['violations'],
       }).then(({ violations }) => violations.map(
         ({ id, help, nodes }) => id + ': ' + help + ' ' + nodes.map(({ html }) => html.slice(0, 200)).join(' | '),
