@@ -44,7 +44,13 @@ describe('the commands of the operator, at a node', () => {
   async function nodeWithKey() {
     const { url, httpUrl } = await doorsForTest({
       apiKey: KEY,
-      authenticator: { authenticate: ({ username = '' }) => ({ tenant: 'default', name: username }) },
+      authenticator: {
+        // `NAME@TENANT`, or a name of the default tenant.
+        authenticate: ({ username = '' }) => {
+          const [name = '', tenant = 'default'] = username.split('@');
+          return { tenant, name };
+        },
+      },
     });
     const broker = ['--url', httpUrl, '--api-key-file', fileWith(`${KEY}\n`)];
     return { url, broker };
@@ -56,6 +62,19 @@ describe('the commands of the operator, at a node', () => {
     expect(await run(kick, 'a/b', ...broker)).toEqual(['The connection of "a/b" has been ended.']);
     expect((await client.expect('disconnect')).reasonCode).toBe(0x98);
     await expect(run(kick, 'a/b', ...broker)).rejects.toThrow('No client "a/b" is connected.');
+  });
+
+  it('speak for the tenant that --tenant names', async () => {
+    const { url, broker } = await nodeWithKey();
+    const ofNorth = ['--tenant', 'north', ...broker];
+    await RawClient.connect(url, { clientId: 'phone', username: 'ann@north' });
+    expect(await run(clients, ...broker)).toEqual([]);
+    expect(await run(clients, ...ofNorth)).toEqual([expect.stringContaining('phone  ann')]);
+    await run(ban, '--user', 'eve', ...ofNorth);
+    expect(await run(bans, ...broker)).toEqual([]);
+    expect(await run(bans, ...ofNorth)).toEqual([expect.stringContaining('eve')]);
+    await expect(run(kick, 'phone', ...broker)).rejects.toThrow('No client "phone" is connected.');
+    expect(await run(kick, 'phone', ...ofNorth)).toEqual(['The connection of "phone" has been ended.']);
   });
 
   it('list the members of a room, and let none of them write to the terminal', async () => {
@@ -218,7 +237,6 @@ describe("the arguments of the operator's commands", () => {
     [unban, ['--user', 'a', 'b'], /takes one of --client-id/],
     [bans, ['a'], /only flags/],
     [bans, ['--stack', 'a', '--url', 'http://b'], /exclude each other/],
-    [bans, ['--tenant', 'a'], /for a deployment/],
     [bans, ['--url', 'nowhere'], /takes a URL/],
     [bans, ['--api-key-file', '/nonexistent'], /cannot be read/],
   ])('%j %j', async (command, args, message) => {

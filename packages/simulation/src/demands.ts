@@ -1,3 +1,4 @@
+import { TENANT_SHARE } from './client-limits.ts';
 import { shardsOf } from './fan-out-workers.ts';
 import { REQUESTS_PER_ENVIRONMENT_SECOND } from './lambda-pool.ts';
 import { INLINE_RECIPIENTS } from './publishing.ts';
@@ -13,9 +14,6 @@ export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
   /** Above 1 it binds. */
   readonly ratio: number;
 }
-
-/** One tenant has so much of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
-const TENANT_SHARE = 0.6;
 
 /** Room above the demand: bursts, a reconnecting fleet, and growth. */
 const HEADROOM = 1.3;

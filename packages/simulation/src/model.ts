@@ -1,5 +1,6 @@
 import { Account } from './account.ts';
 import { Backlog } from './backlog.ts';
+import { ClientLimits } from './client-limits.ts';
 import { EventLoop } from './event-loop.ts';
 import type { Quotas } from './quotas.ts';
 import { Random } from './random.ts';
@@ -29,6 +30,7 @@ export class Model {
   readonly loop = new EventLoop();
   readonly random: Random;
   readonly account: Account;
+  readonly limits: ClientLimits;
   readonly tally = new Tally();
   readonly backlog: Backlog;
   readonly workload: SimulatedWorkload;
@@ -45,6 +47,7 @@ export class Model {
     this.times = times;
     this.random = new Random(workload.seed);
     this.account = new Account(quotas, warm);
+    this.limits = new ClientLimits(quotas);
     this.#fromMs = workload.warmUpSeconds * 1_000;
   }
 

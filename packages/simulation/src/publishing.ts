@@ -64,7 +64,7 @@ export class Publishing {
         isHotTopic: workload.topics === 1,
       },
       replyBytes: REPLY_BYTES,
-      work: (then) => this.#distribute(now, then),
+      work: (then) => this.#accept(publisher, now, then),
       onEnd: (isAnswered) => {
         if (isAnswered) this.#answered(publisher, now, outstanding);
         else this.#lost(publisher, now, outstanding);
@@ -98,6 +98,28 @@ export class Publishing {
       this.#busy.delete(publisher);
       if (again.length > 0) this.#send(publisher, again, losses + 1);
     });
+  }
+
+  /** The limits of the publisher and of its tenant are looked at before anything leaves. */
+  #accept(publisher: number, publishedAtMs: readonly number[], then: (isDone: boolean) => void): void {
+    const { limits, loop, workload } = this.#model;
+    if (!limits.takeFrame(publisher, publishedAtMs.length, loop.nowMs)) {
+      this.#model.count((tally) => {
+        tally.framesOverLimit += 1;
+      });
+      then(false);
+      return;
+    }
+    const taken = publishedAtMs.filter(() =>
+      limits.takeDeliveries(publisher, workload.recipients, loop.nowMs),
+    );
+    const refused = publishedAtMs.length - taken.length;
+    this.#model.count((tally) => {
+      tally.publishesOverLimit += refused;
+      tally.deliveriesLost += refused * workload.recipients;
+    });
+    if (taken.length === 0) then(true);
+    else this.#distribute(taken, then);
   }
 
   /** The frame posts to the subscribers in the head, and leaves the others to workers before the reply. */

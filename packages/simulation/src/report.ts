@@ -1,10 +1,11 @@
 import { billText, quantityText, tableText, usdPerMillion, usdText } from '@apus/cost';
+import { keepsUp as isBacklogKept } from './backlog.ts';
 import type { Demand } from './demands.ts';
 import type { Histogram } from './histogram.ts';
 import { QUOTA_KINDS } from './quotas.ts';
 import type { Run } from './run-model.ts';
 import { CPU_SOURCE, DEFAULT_SERVICE_TIMES, type ServiceTimes } from './service-times.ts';
-import { isKeptUpIn, type Prediction } from './simulate.ts';
+import { isKeptUpIn, isRefusedIn, type Prediction } from './simulate.ts';
 
 /** A prediction for people. */
 export function predictionText(prediction: Prediction, times: ServiceTimes = DEFAULT_SERVICE_TIMES): string {
@@ -93,12 +94,38 @@ function keepingUpSentences(prediction: Prediction): readonly string[] {
   if (keepsUp && isLiftedKept) return [];
   const waiting = (run: Run) => quantityText(Math.round((run.backlog?.end ?? 0) * run.parts));
   const bears =
-    borneMessagesPerSecond === undefined
-      ? 'No lower rate was found that it bears.'
-      : `It bears about ${quantityText(borneMessagesPerSecond)} messages a second.`;
-  const ofAsIs = `It does not keep up with the quotas as they are: ${waiting(asIs)} messages wait after ${quantityText(workload.warmUpSeconds + workload.seconds)} s, and more with each second. Its latencies only say how long the run was. ${bears}`;
+    workload.messagesOnce > 0
+      ? ''
+      : borneMessagesPerSecond === undefined
+        ? 'No lower rate was found that it bears.'
+        : `It bears about ${quantityText(borneMessagesPerSecond)} messages a second.`;
+  const behind = `${waiting(asIs)} messages wait after ${quantityText(workload.warmUpSeconds + workload.seconds)} s, and more with each second. Its latencies only say how long the run was.`;
+  const isBehind = asIs.backlog !== undefined && !isBacklogKept(asIs.backlog, asIs.tally.published);
+  const why = [
+    ...(isBehind ? [behind] : []),
+    ...stoppedSentences(asIs, prediction.quotas.messagesPerMinuteMax),
+  ];
+  const ofAsIs = `It does not keep up with the quotas as they are: ${[...why, bears].join(' ').trimEnd()}`;
   const ofLifted = `It does not keep up with the quotas raised either: ${waiting(lifted)} messages wait at the end.`;
   return [...(keepsUp ? [] : [ofAsIs]), ...(isLiftedKept ? [] : [ofLifted]), ''];
+}
+
+/** The deployment's own limits that stop a part of it, or everything. */
+function stoppedSentences(run: Run, messagesPerMinuteMax: number): readonly string[] {
+  const { tally, parts, seconds, tripsBreaker, messagesPerMinute } = run;
+  const aSecond = (count: number) => quantityText(Math.round((count * parts) / seconds));
+  return [
+    ...(isRefusedIn(run)
+      ? [
+          `limits of one identity or of the tenant refuse ${aSecond(tally.publishesOverLimit)} messages a second (0x97), and end ${aSecond(tally.framesOverLimit)} connections.`,
+        ]
+      : []),
+    ...(tripsBreaker
+      ? [
+          `${quantityText(Math.round(messagesPerMinute))} messages pass in a minute, and the breaker trips at ${quantityText(messagesPerMinuteMax)}: within two minutes everything stops, for twenty to thirty minutes.`,
+        ]
+      : []),
+  ];
 }
 
 /** All flags of a deployment in one line. */
@@ -153,6 +180,8 @@ function refusalsText(asIs: Run, lifted: Run): string {
       tally.dynamoThrottled,
       tally.queueThrottled,
       tally.framesFailed,
+      tally.framesOverLimit,
+      tally.publishesOverLimit,
       tally.connectionsRefused,
     ].map((count) => quantityText(Math.round((count * parts) / seconds)));
   return tableText([
@@ -165,6 +194,8 @@ function refusalsText(asIs: Run, lifted: Run): string {
       'store calls',
       'sends to the queue',
       'frames failed',
+      'of these over a limit',
+      'messages over a limit',
       'connections',
     ],
     ['quotas as they are', ...cells(asIs)],

@@ -49,6 +49,10 @@ export interface Run {
   readonly seconds: number;
   /** The growth of the backlog under a rate; undefined for a single event. */
   readonly backlog: BacklogTrend | undefined;
+  /** Messages in a minute as the breaker counts them: frames, replies and posts. */
+  readonly messagesPerMinute: number;
+  /** They are more than the breaker lets pass: it stops everything within two minutes, and closes after twenty to thirty. */
+  readonly tripsBreaker: boolean;
   readonly events: number;
   /** The most executions at a time: of frames, and of workers. */
   readonly executionsMax: number;
@@ -85,7 +89,15 @@ export function runModel(workload: SimulatedWorkload, options: RunOptions): Run 
   const publishing = new Publishing(model, frames, new FanOutWorkers(model, options.fanOut));
   if (options.hasStandingLoad !== false) startStandingLoad(model, frames);
   const { seconds, backlog } = runWorkload(model, publishing, options.arrivals);
-  return { ...resultOf(model), parts, seconds, backlog };
+  const perMinute = parts * messagesPerMinute(model.tally, seconds, backlog !== undefined);
+  const tripsBreaker = perMinute > options.quotas.messagesPerMinuteMax;
+  return { ...resultOf(model), parts, seconds, backlog, messagesPerMinute: perMinute, tripsBreaker };
+}
+
+/** A steady rate goes on for a minute; a single event may be over sooner. */
+function messagesPerMinute({ framesIn, replies, posts }: Tally, seconds: number, isRate: boolean): number {
+  const minutes = seconds / 60;
+  return (framesIn + replies + posts) / (isRate ? minutes : Math.max(1, minutes));
 }
 
 /** In how many parts the traffic is cut, of which one is simulated. */
@@ -143,7 +155,11 @@ function runOnce(model: Model, publishing: Publishing): number {
   return ONCE_SECONDS_MAX;
 }
 
-function resultOf({ account, tally, loop }: Model): Omit<Run, 'parts' | keyof Ran> {
+function resultOf({
+  account,
+  tally,
+  loop,
+}: Model): Omit<Run, 'parts' | 'messagesPerMinute' | 'tripsBreaker' | keyof Ran> {
   return {
     tally,
     events: loop.events,

@@ -83,14 +83,33 @@ export function simulate(workload: SimulatedWorkload, options: SimulateOptions =
 const RATE_TRIES_MAX = 8;
 const LOWER = 0.85;
 
-export function isKeptUpIn({ backlog, tally }: Pick<Run, 'backlog' | 'tally'>): boolean {
+/** A limit of an identity or a tenant that refuses less than this share of what is published refuses a burst. */
+const REFUSED_SHARE_MAX = 0.05;
+
+export function isKeptUpIn(run: Pick<Run, 'backlog' | 'tally' | 'tripsBreaker'>): boolean {
+  const { backlog, tally, tripsBreaker } = run;
+  if (tripsBreaker || isRefusedIn(run)) return false;
   return backlog === undefined || keepsUp(backlog, tally.published);
+}
+
+/** Whether a limit of an identity or of a tenant refuses more than a burst of what is published. */
+export function isRefusedIn({ tally }: Pick<Run, 'tally'>): boolean {
+  const refused = tally.publishesOverLimit + tally.framesOverLimit;
+  return refused > 1 && refused > REFUSED_SHARE_MAX * tally.published;
+}
+
+/** The first guess of the share of a rate that is borne. */
+function guessedShare({ backlog, tally, tripsBreaker, messagesPerMinute }: Run, quotas: Quotas): number {
+  const ofBreaker = tripsBreaker ? quotas.messagesPerMinuteMax / messagesPerMinute : 1;
+  const ofLimits = tally.published === 0 ? 1 : 1 - tally.publishesOverLimit / tally.published;
+  const ofBacklog = backlog === undefined ? 1 : borneShare(backlog, tally.published);
+  return Math.min(ofBreaker, ofLimits, ofBacklog);
 }
 
 /** Two digits of a rate with which a run keeps up, from what the run that fell behind got done. */
 function borneRate(workload: SimulatedWorkload, behind: Run, options: RunOptions): number | undefined {
   if (behind.backlog === undefined || isKeptUpIn(behind)) return undefined;
-  let rate = workload.messagesPerSecond * borneShare(behind.backlog, behind.tally.published);
+  let rate = workload.messagesPerSecond * guessedShare(behind, options.quotas);
   for (let tries = 0; tries < RATE_TRIES_MAX && rate > 0; tries += 1) {
     const messagesPerSecond = Number(rate.toPrecision(2));
     if (isKeptUpIn(runModel({ ...workload, messagesPerSecond }, options))) return messagesPerSecond;

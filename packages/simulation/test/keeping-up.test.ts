@@ -7,9 +7,12 @@ import { DEFAULT_QUOTAS, predictionText, simulate, workloadFrom } from '../src/i
 /** Twice the posts that the deployment's budget has: half of it waits for ever. */
 const BEHIND = { connections: 2_000, recipients: 1_000, messagesPerSecond: 2, warmUpSeconds: 10 };
 
+/** The breaker's share of a tenant would refuse half of it before a worker is asked. */
+const ROOM = { quotas: { ...DEFAULT_QUOTAS, messagesPerMinuteMax: 1_000_000 } };
+
 describe('a system that falls behind', () => {
   it.each([20, 60])('is said not to keep up, with the rate that it bears, in a window of %d s', (seconds) => {
-    const prediction = simulate(workloadFrom({ ...BEHIND, seconds }));
+    const prediction = simulate(workloadFrom({ ...BEHIND, seconds }), ROOM);
     expect(prediction.keepsUp).toBe(false);
     const borne = prediction.borneMessagesPerSecond ?? Number.NaN;
     expect(borne).toBeGreaterThan(0.5);
@@ -17,7 +20,7 @@ describe('a system that falls behind', () => {
     expect(predictionText(prediction)).toMatch(
       /does not keep up with the quotas as they are: \d+ messages wait after \d+ s.*It bears about [\d.]+ messages a second/,
     );
-    expect(simulate(workloadFrom({ ...BEHIND, messagesPerSecond: borne, seconds })).keepsUp).toBe(true);
+    expect(simulate(workloadFrom({ ...BEHIND, messagesPerSecond: borne, seconds }), ROOM).keepsUp).toBe(true);
   });
 
   it('keeps up once its quotas are raised', () => {
@@ -58,6 +61,50 @@ describe("the deployment's own limits", () => {
     expect(predictionText(prediction)).toMatch(
       /npm run deploy -- --messages-per-minute-max \d+ --frames-per-second \d+/,
     );
+  });
+
+  it('are played: light clients of a tenant trip the breaker, and a rate that it lets pass is said', () => {
+    const given = { connections: 20_000, messagesPerSecond: 800, seconds: 20 };
+    // Room in the stage's throttle: the breaker alone is met.
+    const quotas = { ...DEFAULT_QUOTAS, stageFramesPerSecond: 5_000 };
+    const prediction = simulate(workloadFrom(given), { quotas });
+    expect(prediction.asIs.messagesPerMinute).toBeGreaterThan(800 * 2.9 * 60);
+    expect(prediction).toMatchObject({ keepsUp: false, asIs: { tripsBreaker: true } });
+    expect(predictionText(prediction)).toMatch(/does not keep up .*the breaker trips at 100,000: within two/);
+    const borne = prediction.borneMessagesPerSecond ?? Number.NaN;
+    expect(borne).toBeGreaterThan(400);
+    // Each message is a frame, a reply and a post.
+    expect(borne * 3 * 60).toBeLessThanOrEqual(100_000);
+    expect(prediction.lifted.tripsBreaker).toBe(false);
+  });
+
+  it('are played: a busy publisher is refused for its deliveries, and no more of them pass than a minute has', () => {
+    const given = { connections: 1_000, publishers: 1, recipients: 100, messagesPerSecond: 40, seconds: 60 };
+    const quotas = { ...DEFAULT_QUOTAS, maxPostsPerSecond: 10_000, messagesPerMinuteMax: 10_000_000 };
+    const prediction = simulate(workloadFrom({ ...given, warmUpSeconds: 120 }), { quotas });
+    const { tally } = prediction.asIs;
+    // 30,000 deliveries a minute, of 240,000 that are asked for.
+    expect(tally.delivered).toBeGreaterThan(27_000);
+    expect(tally.delivered).toBeLessThan(33_000);
+    expect(tally.publishesOverLimit).toBeGreaterThan(2_000);
+    expect(prediction.keepsUp).toBe(false);
+    expect(predictionText(prediction)).toMatch(/limits of one identity or of the tenant refuse 3\d messages/);
+    expect(prediction.lifted.tally.publishesOverLimit).toBe(0);
+  });
+
+  it('are played: a publisher with too many frames is cut', () => {
+    const given = {
+      connections: 100,
+      publishers: 1,
+      messagesPerSecond: 2_000,
+      payloadBytes: 9_000,
+      seconds: 20,
+    };
+    const quotas = { ...DEFAULT_QUOTAS, identityFramesPerSecondMax: 10, stageFramesPerSecond: 5_000 };
+    const { tally } = simulate(workloadFrom(given), {
+      quotas: { ...quotas, messagesPerMinuteMax: 1e7 },
+    }).asIs;
+    expect(tally.framesOverLimit).toBeGreaterThan(0);
   });
 
   it('name what one identity may cause, where it publishes for many', () => {

@@ -20,7 +20,7 @@ export const STACK_FLAGS: Flags = {
     help: 'Operates a deployment on AWS: the name or the ARN of its operator function (the output OperatorName of the stack).',
   },
   region: { value: 'REGION', help: 'Where the deployment is.', default: 'that of your AWS profile' },
-  tenant: { value: 'NAME', help: 'The tenant, where a deployment has several.' },
+  tenant: { value: 'NAME', help: 'The tenant, where a broker has several.' },
 };
 
 /** Which node. */
@@ -71,8 +71,6 @@ export function operatorFrom(values: Values): Operator {
     throw new UsageError('--url, --stack and --function exclude each other.');
   const deployment = stackOperatorFrom(values);
   if (deployment !== undefined) return deployment;
-  const tenant = values.text('tenant');
-  if (tenant !== undefined) throw new UsageError('A node has one tenant: --tenant is for a deployment.');
   return new NodeOperator(nodeFrom(values));
 }
 
@@ -106,7 +104,7 @@ function nodeFrom(values: Values): NodeApi {
   // Clients of MQTT know the same address as `ws:`.
   const address = url.replace(/^ws/, 'http');
   if (!URL.canParse(address)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
-  return new NodeApi(address, keyFile === undefined ? undefined : keyFrom(keyFile));
+  return new NodeApi(address, keyFile === undefined ? undefined : keyFrom(keyFile), values.text('tenant'));
 }
 
 function keyFrom(path: string): string {

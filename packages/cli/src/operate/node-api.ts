@@ -1,3 +1,4 @@
+import { TENANT_HEADER } from '@apus/cloud';
 import { OperateError } from './operator.ts';
 
 /** Entries of a page: as many as the API gives. */
@@ -14,12 +15,15 @@ interface Page<T> {
 /** Calls on the `/api/v5` of a node. */
 export class NodeApi {
   readonly url: string;
-  readonly #key: string | undefined;
+  readonly #headers: Readonly<Record<string, string>>;
 
-  /** `url` is the page's, as `http://127.0.0.1:8083`. */
-  constructor(url: string, key: string | undefined) {
+  /** `url` is the page's, as `http://127.0.0.1:8083`; `tenant` is the node's default one where it is not given. */
+  constructor(url: string, key: string | undefined, tenant?: string) {
     this.url = url;
-    this.#key = key;
+    this.#headers = {
+      ...(key !== undefined && { authorization: `Bearer ${key}` }),
+      ...(tenant !== undefined && { [TENANT_HEADER]: tenant }),
+    };
   }
 
   async *pages<T>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<T> {
@@ -46,7 +50,7 @@ export class NodeApi {
     try {
       return await fetch(new URL(`/api/v5/${path}`, this.url), {
         method,
-        headers: { ...(this.#key !== undefined && { authorization: `Bearer ${this.#key}` }) },
+        headers: this.#headers,
         signal: AbortSignal.timeout(TIMEOUT_MS),
         ...(body !== undefined && { body: JSON.stringify(body) }),
       });

@@ -114,7 +114,7 @@ async function answer(
     case 'unban':
       return { unbanned: await bans.remove(request.ban) };
     case 'bans':
-      return { bans: (await bans.all()).map(described) };
+      return { bans: bansFor(await bans.all(), request.tenant).map(described) };
     case 'members':
       return await listMembers(options.presence, request);
     case 'streams':
@@ -151,6 +151,11 @@ async function ban(
   const second = await enforcement.of(wanted, hasTime);
   const expelled = first.expelled + second.expelled;
   return { ban: described(wanted), expelled, isComplete: second.isComplete };
+}
+
+/** An address is banned for every tenant [SEC-TENANT-5]. */
+function bansFor(bans: readonly Ban[], tenant: string | undefined): readonly Ban[] {
+  return bans.filter((each) => tenant === undefined || each.tenant === tenant || each.as === 'peerhost');
 }
 
 function described(each: Ban): OperatorBan {

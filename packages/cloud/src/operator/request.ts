@@ -25,7 +25,8 @@ export type OperatorRequest =
   | { readonly action: 'kick'; readonly tenant: string; readonly clientId: string }
   | { readonly action: 'ban'; readonly ban: Ban }
   | { readonly action: 'unban'; readonly ban: BanName }
-  | { readonly action: 'bans' }
+  /** Of one tenant, with those of addresses, which hold for every tenant; or all. */
+  | { readonly action: 'bans'; readonly tenant: string | undefined }
   | MembersRequest
   | StreamsRequest
   | UsersRequest;
@@ -68,7 +69,7 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
     case 'unban':
       return { action, ban: readBanName(fields.as, fields.who, tenant) };
     case 'bans':
-      return { action };
+      return { action, tenant: asked };
     case 'members': {
       const room = textOf(fields, 'room') ?? missing('room');
       return { action, tenant, room, after: textOf(fields, 'after') };
