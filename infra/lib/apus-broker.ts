@@ -3,19 +3,19 @@ import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
-import { createVerification } from './authentication.ts';
+import { createVerification, type Verification } from './authentication.ts';
 import { calledAs } from './broker-function.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
 import { createBackups, serviceKeyOf, withCompliance } from './compliance.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
-import { Functions } from './functions.ts';
+import { type FunctionDefaults, Functions } from './functions.ts';
 import { HttpPublish } from './http-publish.ts';
 import { authorizationFunctionOf, isSigned } from './identity.ts';
 import { BrokerMetrics } from './metrics.ts';
@@ -24,6 +24,7 @@ import type { Resources } from './permissions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 import { createFanOutQueue, createTimerQueue } from './queues.ts';
+import { createRotation } from './rotation.ts';
 import { connectSources, fanOutBudget } from './sources.ts';
 import { type BrokerTable, StateTables } from './table.ts';
 import { tableMaximumOf } from './table-maximum.ts';
@@ -97,6 +98,7 @@ export class ApusBroker extends Construct {
     });
     const stage = this.#createStage(resources.api, functions, props);
     const sources = connectSources(this, functions, resources, budget);
+    this.#rotate(props, verification, defaults);
     const protection = props.httpPublish ?? false;
     this.#httpPublish =
       protection === false
@@ -252,6 +254,20 @@ export class ApusBroker extends Construct {
       domain: props.domain,
       logKey: serviceKeyOf(props),
     });
+  }
+
+  #rotate(
+    { rotateTokenSecretDays: days }: ApusBrokerProps,
+    { secret }: Verification,
+    { logRetention, logKey, tracing }: FunctionDefaults,
+  ): void {
+    if (days === undefined) return;
+    if (secret instanceof Secret) createRotation(this, { secret, days, logRetention, logKey, tracing });
+    else
+      throw new PropsError(
+        this,
+        'rotateTokenSecretDays is for the secret that the stack generates, and there is none.',
+      );
   }
 
   #requireHttpPublish(): HttpPublish {

@@ -19,6 +19,8 @@ import type { ApusBrokerProps } from './props.ts';
 export interface SecretProps {
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey: IKey | undefined;
+  /** Secrets Manager rotates it, by a function that keeps the former key. @default false */
+  readonly isRotated?: boolean;
 }
 
 /** How the gateway's function learns who may connect. */
@@ -41,7 +43,10 @@ export function createVerification(
   const identity = identityOf(props);
   const own = props.authentication;
   const generated = () =>
-    createSecret(scope, 'TokenSecret', 'Apus: signs the tokens of clients (HS256)', secretProps);
+    createSecret(scope, 'TokenSecret', 'Apus: signs the tokens of clients (HS256)', {
+      ...secretProps,
+      isRotated: props.rotateTokenSecretDays !== undefined,
+    });
   const secret =
     typeof own === 'object' && 'secret' in own ? own.secret : isGenerated(identity) ? generated() : undefined;
   const secrets = secretsOf(scope, identity, secret);
@@ -75,6 +80,7 @@ export function createSecret(scope: Construct, id: string, description: string, 
     removalPolicy: props.removalPolicy,
     ...(props.encryptionKey !== undefined && { encryptionKey: props.encryptionKey }),
   });
+  if (props.isRotated === true) return secret;
   const rotation =
     'It holds a list of keys: a new one signs while the former one is kept until its tokens have expired. Secrets Manager would replace it at once.';
   acknowledge(secret, 'AwsSolutions-SMG4', rotation);

@@ -14,6 +14,7 @@ import type { IConstruct } from 'constructs';
 import { checkIdentity } from './check-identity.ts';
 import type { ApusBrokerProps, Authentication, TableProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
+import { ROTATION_DAYS_MAX } from './rotation.ts';
 import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 
@@ -70,6 +71,10 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
   checkRange(scope, 'budget.dollarsPerMonth', props.budget?.dollarsPerMonth, {
     least: 1,
     most: Number.MAX_SAFE_INTEGER,
+  });
+  checkRange(scope, 'rotateTokenSecretDays', props.rotateTokenSecretDays, {
+    least: 1,
+    most: ROTATION_DAYS_MAX,
   });
   checkRange(scope, 'reservedConcurrency', props.reservedConcurrency, { least: 1, most: 100_000 });
   checkRange(scope, 'publishReservedConcurrency', props.publishReservedConcurrency, {

@@ -131,6 +131,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
       frameMilliseconds: settings.count('alarmFrameMilliseconds'),
       sweepMissing: settings.switch('alarmSweepMissing'),
     }),
+    rotateTokenSecretDays: settings.count('rotateTokenSecretDays'),
     rollbackOnAlarm: settings.switch('rollbackOnAlarm'),
     budget: budgetOf(settings),
     reservedConcurrency: settings.count('reservedConcurrency'),

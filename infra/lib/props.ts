@@ -59,6 +59,15 @@ export interface ApusBrokerProps {
   readonly httpPublish?: 'iam' | 'keys' | false;
 
   /**
+   * Days between two rotations of the secret that the stack generates, 1 to 1,000: a new key signs, the former one is
+   * known until the next rotation, so tokens have to end before that. The program that makes tokens has to read the
+   * secret again, as `apus token` does: the first key of its list signs.
+   *
+   * @default it is rotated by hand (`apus token rotate`)
+   */
+  readonly rotateTokenSecretDays?: number;
+
+  /**
    * The secret that holds the keys of `httpPublish: 'keys'`, as docs/deploy.md has it: of yours, or left by a broker that
    * is gone.
    *

@@ -191,6 +191,12 @@ export const SETTINGS = {
     help: "Reserved concurrency of the gateway's function: its environments are kept for it, and it never gets more.",
     preset: "none; an account's ten allow none",
   },
+  rotateTokenSecretDays: {
+    kind: 'count',
+    value: 'DAYS',
+    help: 'Rotates the generated secret by itself after so many days; the former key is known until the next rotation. Tokens have to end before that.',
+    preset: 'by hand: apus token rotate',
+  },
   alarmFrameMilliseconds: {
     kind: 'count',
     value: 'MS',

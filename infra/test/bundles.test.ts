@@ -19,6 +19,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   operator: 625,
   publish: 635,
   breaker: 400,
+  rotation: 160,
 };
 
 /** Modules that would be loaded at each cold start without use. */

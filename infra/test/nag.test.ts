@@ -44,6 +44,7 @@ it.each(PACKS)('%s finds nothing where everything is switched on', (_, makePack)
     accessLogs: true,
     tracing: true,
     table: { pointInTimeRecovery: true },
+    rotateTokenSecretDays: 30,
   };
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
@@ -76,6 +77,7 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
         streams: STREAMS,
         httpPublish: 'keys',
         rollbackOnAlarm: true,
+        rotateTokenSecretDays: 30,
       }),
     ],
     [
