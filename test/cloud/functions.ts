@@ -146,6 +146,8 @@ export function functionsOf(environment: Environment, services: Services, option
         sessions: stores.sessions,
         bans: stores.bans,
         users: stores.users,
+        tenants: stores.tenants,
+        retained: stores.retained,
         streams: cloud.streams,
         presence: cloud.presence,
         clock,

@@ -335,8 +335,15 @@ function* refusalToRetain(
 }
 
 function retainedLimits({ ports, limits }: Context, { publisher }: AcceptOptions): RetainedLimits {
-  const { retainedMessagesMax: messagesMax, retainedBytesMax: bytesMax } = limits;
+  const plan = publisher?.identity.plan;
+  const messagesMax = planned(plan?.retainedMessagesMax, limits.retainedMessagesMax);
+  const bytesMax = planned(plan?.retainedBytesMax, limits.retainedBytesMax);
   return { messagesMax, bytesMax, holder: publisher && ports.holdingQuota?.retainedHolder(publisher) };
+}
+
+/** A plan's 0 stands for any number. */
+function planned(ofPlan: number | undefined, limit: number): number {
+  return ofPlan === undefined ? limit : ofPlan || Number.POSITIVE_INFINITY;
 }
 
 function overRetainedQuota(

@@ -4,7 +4,12 @@ import type { Bans, Clock, Identity } from './ports/index.ts';
 /** Things that a ban names. EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
 export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
 
-export type BanKind = (typeof BAN_KINDS)[number];
+/** The suspension of a tenant is a ban of all its clients: `who` is its name. The register of tenants makes it. */
+const TENANT_KIND = 'tenant';
+
+const ALL_KINDS = [...BAN_KINDS, TENANT_KIND] as const;
+
+export type BanKind = (typeof ALL_KINDS)[number];
 
 /**
  * Bans at a time. A list is for single clients; an authenticator refuses many. In the cloud the whole list is read
@@ -61,6 +66,24 @@ export const KICK: Expulsion = {
   publishesWill: true,
 };
 
+/** The ban that a suspended tenant is, for the list. [SEC-TENANT-6] */
+export function suspensionOf(tenant: string, nowMs: number, reason = ''): Ban {
+  return { as: TENANT_KIND, who: tenant, tenant, by: 'operator', reason, atMs: nowMs };
+}
+
+/** The end of a session of a tenant that the operator removes. */
+export const TENANT_REMOVED: Expulsion = {
+  reasonCode: ReasonCode.NotAuthorized,
+  reason: 'this tenant is not known here any more',
+  endsSession: true,
+  publishesWill: false,
+};
+
+/** A ban that stands for a suspended tenant: lists of banned clients leave it out. */
+export function isSuspension({ as }: Pick<Ban, 'as'>): boolean {
+  return as === TENANT_KIND;
+}
+
 /** A credential that was taken back: the same client may come with another one. */
 export function isRevocation({ as, issuedBeforeMs }: Ban): boolean {
   return as === 'token' || issuedBeforeMs !== undefined;
@@ -68,10 +91,11 @@ export function isRevocation({ as, issuedBeforeMs }: Ban): boolean {
 
 /** For CONNACK. */
 export function refusalCodeOf(ban: Ban): number {
-  return isRevocation(ban) ? ReasonCode.NotAuthorized : ReasonCode.Banned;
+  return isRevocation(ban) || isSuspension(ban) ? ReasonCode.NotAuthorized : ReasonCode.Banned;
 }
 
 export function sentenceOf(ban: Ban): string {
+  if (isSuspension(ban)) return 'this tenant is suspended';
   return isRevocation(ban) ? 'this credential has been revoked' : 'this client has been banned';
 }
 
@@ -81,9 +105,10 @@ export function sentenceOf(ban: Ban): string {
  */
 export function expulsionOf(ban: Ban): Expulsion {
   return {
-    reasonCode: isRevocation(ban) ? ReasonCode.NotAuthorized : ReasonCode.AdministrativeAction,
+    reasonCode:
+      isRevocation(ban) || isSuspension(ban) ? ReasonCode.NotAuthorized : ReasonCode.AdministrativeAction,
     reason: sentenceOf(ban),
-    endsSession: ban.as !== 'peerhost',
+    endsSession: ban.as !== 'peerhost' && !isSuspension(ban),
     publishesWill: false,
   };
 }
@@ -97,6 +122,7 @@ export function isBanOn(
 ): boolean {
   if (as === 'peerhost') return who === host;
   if (tenant !== identity.tenant) return false;
+  if (as === TENANT_KIND) return true;
   if (as === 'clientid') return who === clientId;
   if (as === 'token') return who === identity.tokenId;
   return who === identity.name && (issuedBeforeMs ?? Infinity) > (identity.issuedAtMs ?? 0);
@@ -110,6 +136,7 @@ export class BanList implements Bans {
     username: new Map(),
     peerhost: new Map(),
     token: new Map(),
+    tenant: new Map(),
   };
   #size = 0;
 
@@ -121,7 +148,7 @@ export class BanList implements Bans {
   /** Those that have not ended. */
   all(): Ban[] {
     this.#dropEnded();
-    return BAN_KINDS.flatMap((as) => [...this.#bans[as].values()].flat());
+    return ALL_KINDS.flatMap((as) => [...this.#bans[as].values()].flat());
   }
 
   get({ as, who, tenant }: BanName): Ban | undefined {
@@ -150,7 +177,7 @@ export class BanList implements Bans {
   }
 
   replace(bans: Iterable<Ban>): void {
-    for (const as of BAN_KINDS) this.#bans[as].clear();
+    for (const as of ALL_KINDS) this.#bans[as].clear();
     this.#size = 0;
     for (const ban of bans) this.add(ban);
   }
@@ -161,6 +188,7 @@ export class BanList implements Bans {
     const { tenant, name, tokenId } = identity;
     const byName = this.#find('username', name, tenant);
     return (
+      this.#find(TENANT_KIND, tenant, tenant) ??
       this.#find('clientid', clientId, tenant) ??
       (byName !== undefined && isBanOn(byName, identity, clientId) ? byName : undefined) ??
       (tokenId === undefined ? undefined : this.#find('token', tokenId, tenant)) ??
@@ -187,7 +215,7 @@ export class BanList implements Bans {
   }
 
   #dropEnded(): void {
-    for (const as of BAN_KINDS)
+    for (const as of ALL_KINDS)
       for (const bans of this.#bans[as].values())
         for (const ban of bans) if (this.#hasEnded(ban)) this.remove(ban);
   }

@@ -48,6 +48,9 @@ export interface KeptQuotas {
 /** Bounds of all of one tenant together. 0 stands for any number. */
 export type TenantQuotas = RateQuotas & HoldingQuotas;
 
+/** Bounds of a tenant where they differ from those that every tenant has: connections, rates, and what is retained for it. */
+export type TenantPlan = Partial<TenantQuotas & Omit<KeptQuotas, 'queuedBytesMax'>>;
+
 /** Bounds of one identity. 0 stands for any number. */
 export type Quotas = TenantQuotas & KeptQuotas;
 
@@ -175,6 +178,28 @@ export function parseQuotas(value: unknown): Partial<Quotas> | string {
       return `"${name}" has to be a whole number from 0 up; 0 stands for any number.`;
   }
   return value;
+}
+
+/**
+ * The plan of a tenant.
+ *
+ * @returns a sentence if the value is not an object of names of quotas with whole numbers from 0 up
+ */
+export function parsePlan(value: unknown): TenantPlan | string {
+  const quotas = parseQuotas(value);
+  if (typeof quotas === 'string') return quotas;
+  const { queuedBytesMax, ...plan } = quotas;
+  return queuedBytesMax === undefined
+    ? plan
+    : '"queuedBytesMax" is for an identity: what waits for a tenant is bounded by the broker.';
+}
+
+/** The quotas of the tenant of an identity. */
+export function tenantQuotasOf(
+  { tenant }: QuotaScopes,
+  { plan }: { readonly plan?: TenantPlan },
+): TenantQuotas {
+  return plan === undefined ? tenant : { ...tenant, ...plan };
 }
 
 function isQuotaName(name: string): name is keyof Quotas {

@@ -9,6 +9,7 @@ import {
 } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import type { ChainAuthenticator, Shown } from './answer.ts';
+import type { KnownTenants } from './tenants/known-tenants.ts';
 
 /** Characters of all the reasons together for which no authenticator took a credential. */
 const REASONS_LENGTH_MAX = 300;
@@ -22,8 +23,12 @@ export class Chain implements Authenticator {
   readonly authorizer = new RulesAuthorizer((identity) => this.#rulesOf(identity));
   readonly #authenticators: readonly ChainAuthenticator[];
 
-  constructor(authenticators: readonly ChainAuthenticator[]) {
+  readonly #tenants: Pick<KnownTenants, 'planned'> | undefined;
+
+  /** @param tenants gives identities the plans of their tenants. @default there are no plans */
+  constructor(authenticators: readonly ChainAuthenticator[], tenants?: Pick<KnownTenants, 'planned'>) {
     this.#authenticators = authenticators;
+    this.#tenants = tenants;
   }
 
   /** For CONNECT. An identity that the handshake has verified stands, and CONNECT does not change it. */
@@ -57,7 +62,8 @@ export class Chain implements Authenticator {
     for (const authenticator of this.#authenticators) {
       if (!hasShown && authenticator.isAskedAlways !== true) continue;
       const answer = await authenticator.authenticate(shown);
-      if (!('notMine' in answer)) return answer;
+      if ('refused' in answer) return answer;
+      if (!('notMine' in answer)) return this.#tenants === undefined ? answer : this.#tenants.planned(answer);
       reasons.add(answer.notMine);
     }
     if (!hasShown) return NOTHING_SHOWN;

@@ -68,6 +68,29 @@ export * from './rules/limits.ts';
 export { type RuleSources, readRules } from './rules/read-rules.ts';
 export { type ReadUser, StoredUsers } from './stored-users.ts';
 export { DEFAULT_TENANT, isTenant } from './tenant.ts';
+export {
+  type KnownTenant,
+  KnownTenants,
+  type KnownTenantsOptions,
+  type ReadTenant,
+  TENANT_FRESH_MS,
+} from './tenants/known-tenants.ts';
+export {
+  parseTenant,
+  readTenantEntry,
+  TENANT_KEYS_MAX,
+  TENANT_STATES,
+  type TenantEntry,
+  type TenantProvider,
+  type TenantState,
+} from './tenants/tenant-entry.ts';
+export {
+  type TenantClients,
+  TenantRegister,
+  type TenantRegisterOptions,
+  type TenantStore,
+  type TenantsPage,
+} from './tenants/tenant-register.ts';
 export { type TokenCheck, tokenMethods } from './token-methods.ts';
 export {
   PASSWORD_BYTES_MAX,

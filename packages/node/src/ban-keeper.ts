@@ -63,6 +63,22 @@ export class BanKeeper {
     return true;
   }
 
+  /**
+   * Refuses and disconnects the clients of a suspended tenant, and says how many there were. The register of tenants
+   * keeps it, not the store of bans. Undefined when the list is full.
+   */
+  async suspend(suspension: Ban): Promise<number | undefined> {
+    const { list, log } = this.#options;
+    if (!list.add(suspension)) return undefined;
+    log.info('tenant-suspended', { tenant: suspension.tenant });
+    return await this.#enforce(suspension);
+  }
+
+  resume(suspension: Ban): void {
+    const { list, log } = this.#options;
+    if (list.remove(suspension)) log.info('tenant-resumed', { tenant: suspension.tenant });
+  }
+
   /** At the start: a crash may have come between a ban and the end of the sessions that it names. */
   async enforceAll(): Promise<void> {
     await this.#forgetEnded();
@@ -75,7 +91,8 @@ export class BanKeeper {
     for (const ban of [...store.all()]) if (list.get(ban) === undefined) await store.remove(ban);
   }
 
-  async #enforce(ban: Ban): Promise<void> {
+  /** How many clients were ended. */
+  async #enforce(ban: Ban): Promise<number> {
     const { stores, links } = this.#options;
     // The broker's list is known to say the address of a connection, at both doors.
     const banned = [...stores.sessions.all()].filter(({ session, identity, attachment }) =>
@@ -87,6 +104,7 @@ export class BanKeeper {
       if (isUnconnected && ban.as === 'peerhost' && link.peer.host === ban.who)
         link.closeWith(CloseCode.PolicyViolation, 'This address has been banned');
     }
+    return banned.length;
   }
 
   /** One that cannot be told, at the gateway door, keeps no other. */

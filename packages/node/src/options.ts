@@ -14,7 +14,12 @@ import {
   withQuotas,
 } from '@apus/broker';
 import { type AllowedOrigins as GatewayOrigins, LOOPBACK_ORIGINS } from '@apus/cloud';
-import { checkCookieOrigins, type IdentityConfiguration, type WatchedUsersFile } from '@apus/identity';
+import {
+  checkCookieOrigins,
+  type IdentityConfiguration,
+  type TenantStore,
+  type WatchedUsersFile,
+} from '@apus/identity';
 import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
 import { isLoopbackHost } from './auth/loopback.ts';
 import type { OpenBridges } from './bridges/bridges.ts';
@@ -47,6 +52,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * it is not there. One process at a time. @default none: all is in memory
    */
   readonly dataDirectory?: string | undefined;
+  /**
+   * Keeps the register of tenants: `/api/v5/tenants` changes it, and identities get the plans of their tenants.
+   * @default none
+   */
+  readonly tenants?: TenantStore | undefined;
   /** Quotas of one identity, of one tenant, and of all together. @default NODE_QUOTAS */
   readonly quotas?: GivenQuotaScopes | undefined;
   /** Topics whose messages are kept for those who come later (docs/streams.md). @default none */
@@ -115,6 +125,7 @@ export interface ResolvedOptions {
   readonly streams: StreamDeclarations | undefined;
   readonly limits: NodeLimits;
   readonly quotas: QuotaScopes;
+  readonly tenants: TenantStore | undefined;
   readonly identity: IdentityConfiguration | undefined;
   readonly readSecret: ((arn: string) => Promise<string>) | undefined;
   readonly authenticator: Authenticator | undefined;
@@ -153,6 +164,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     streams: streamsOf(options),
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     quotas: withQuotas(NODE_QUOTAS, options.quotas),
+    tenants: options.tenants,
     identity: options.identity,
     readSecret: options.readSecret,
     authenticator: options.authenticator,

@@ -49,6 +49,7 @@ import { RateQuota } from './quotas/rate-quota.ts';
 import { Throttle } from './quotas/throttle.ts';
 import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
+import { TenantKeeper } from './tenant-keeper.ts';
 import { NodeTimers } from './timers.ts';
 import { createTrafficMeter, meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
 import { usersChanged } from './users-changed.ts';
@@ -150,11 +151,16 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const { stores, bans: list, banStore: store } = opened;
   const banKeeper = new BanKeeper({ list, store, stores, broker, links, log });
   await banKeeper.enforceAll();
+  const tenantStore = resolved.tenants;
+  const tenants =
+    tenantStore && new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log });
+  await tenants?.suspendAll();
   const routes = apiRoutes({
     bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
     rules: () => outlet?.bridges?.rules,
     stores,
     bans: banKeeper,
+    tenants,
     broker,
     connections,
     links,

@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Stores } from '@apus/broker';
 import { FanOutProgress } from './fan-out/progress.ts';
 import { DynamoBans } from './identity/bans.ts';
+import { DynamoTenants } from './identity/tenants.ts';
 import { DynamoUsers } from './identity/users.ts';
 import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
 import type { DynamoOptions, Settings } from './options.ts';
@@ -72,6 +73,8 @@ export interface DynamoStores extends BrokerStores {
   readonly bans: DynamoBans;
   /** Users with passwords, where an authenticator of the chain has them here. */
   readonly users: DynamoUsers;
+  /** The register of tenants. */
+  readonly tenants: DynamoTenants;
   /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
   /** The units consumed since the stores were made. */
@@ -102,6 +105,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     presence: new DynamoPresence(table),
     bans: parts.bans,
     users: new DynamoUsers(table),
+    tenants: new DynamoTenants(table),
     sweepScan: new DynamoSweepScan(table, parts.records),
     meter: table.meter,
     forEvent: (kind = {}) => eventStores(table, parts, new EventCache(kind)),

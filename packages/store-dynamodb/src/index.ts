@@ -2,6 +2,7 @@ export * from './create-stores.ts';
 export type { Claim, Cohort, FanOutProgress, FanOutState } from './fan-out/progress.ts';
 export { DynamoBans } from './identity/bans.ts';
 export { isBanOnSession } from './identity/held-bans.ts';
+export type { DynamoTenants, TenantsPage } from './identity/tenants.ts';
 export type { DynamoUsers, UsersPage } from './identity/users.ts';
 export { STREAM_APPENDS_TRIED_MAX } from './limits.ts';
 export type { DynamoOptions } from './options.ts';

@@ -1,6 +1,6 @@
 import type { PublishPacket, QoS } from '@apus/mqtt';
 import type { Awaitable } from '../flow.ts';
-import type { Quotas } from '../quotas.ts';
+import type { Quotas, TenantPlan } from '../quotas.ts';
 import type { Rule } from '../rules.ts';
 import type { Subscription } from '../session.ts';
 
@@ -31,6 +31,8 @@ export interface Identity {
   readonly source?: string;
   /** Where they differ from what every identity of this broker has (`quotas.ts`). */
   readonly quotas?: Partial<Quotas>;
+  /** Quotas of its tenant where they differ from what every tenant of this broker has. */
+  readonly plan?: TenantPlan;
   /** Of an anonymous client: its IP address, or its network of IPv6, which tells it from others. The broker sets it. */
   readonly address?: string;
   /** IP address from which its client connected, where the authorizer asks for that. The broker sets it. */

@@ -4,7 +4,7 @@ import type { WideFilter } from './fan-out.ts';
 
 /** The client that is charged for a message, as `quotaHolderOf` says. */
 export interface Publisher {
-  readonly identity: Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas'>;
+  readonly identity: Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas' | 'plan'>;
   readonly clientId: string;
 }
 

@@ -15,6 +15,7 @@ import { rule } from './rule.ts';
 import { serve } from './serve.ts';
 import { stream } from './stream.ts';
 import { sub } from './sub.ts';
+import { tenant } from './tenant.ts';
 import { token } from './token.ts';
 import { unban } from './unban.ts';
 import { user } from './user.ts';
@@ -26,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
   sub,
   passwd,
   user,
+  tenant,
   token,
   identity,
   cost,

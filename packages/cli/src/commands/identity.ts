@@ -1,9 +1,18 @@
 import { readFileSync } from 'node:fs';
-import { type IdentityConfiguration, parseIdentity } from '@apus/identity';
+import { type IdentityConfiguration, parseIdentity, type TenantStore } from '@apus/identity';
 import { openChain, systemScheduler } from '@apus/node';
 import { readSecret } from '../aws/secret.ts';
 import { type Command, CommandError } from './command.ts';
 import { UsageError } from './flags.ts';
+
+/** A check asks about the file, and not about the tenants that a broker has. */
+const NO_TENANTS: TenantStore = {
+  get: () => undefined,
+  add: () => false,
+  replace: () => false,
+  remove: () => false,
+  list: () => ({ tenants: [], next: undefined }),
+};
 
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -39,7 +48,11 @@ export function readConfiguration(path: string): IdentityConfiguration {
 
 /** A line for each authenticator, in the order in which they are asked. Returns how many cannot read their keys. */
 async function report(configuration: IdentityConfiguration): Promise<number> {
-  const { chain } = openChain(configuration, { clock: systemScheduler, readSecret }, NO_LOG);
+  const { chain } = openChain(
+    configuration,
+    { clock: systemScheduler, readSecret, tenants: NO_TENANTS },
+    NO_LOG,
+  );
   let problems = 0;
   for (const [source, error] of await chain.probe()) {
     if (error !== undefined) problems += 1;

@@ -4,6 +4,7 @@ import { NodeOperator } from '../operate/node-operator.ts';
 import { OperateError, type Operator } from '../operate/operator.ts';
 import { RuleOperator } from '../operate/rule-operator.ts';
 import { StackOperator } from '../operate/stack-operator.ts';
+import { NodeTenants, StackTenants, type TenantsOperator } from '../operate/tenants-operator.ts';
 import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
@@ -77,6 +78,15 @@ export function operatorFrom(values: Values): Operator {
 /** @throws {UsageError} */
 export function ruleOperatorFrom(values: Values): RuleOperator {
   return new RuleOperator(nodeFrom(values));
+}
+
+/** Of the register of tenants, which is of no tenant. @throws {UsageError} */
+export function tenantsOperatorFrom(values: Values): TenantsOperator {
+  if (values.isSet('tenant')) throw new UsageError('`apus tenant` takes the name without --tenant.');
+  if (values.isSet('url') && (values.isSet('stack') || values.isSet('function')))
+    throw new UsageError('--url, --stack and --function exclude each other.');
+  const deployment = stackOperatorFrom(values);
+  return deployment === undefined ? new NodeTenants(nodeFrom(values)) : new StackTenants(deployment);
 }
 
 /** Undefined where the flags name no deployment. */

@@ -4,6 +4,7 @@ import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
 import { LOG_LEVELS, type OpenBridges } from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
+import { TenantsFile } from '../tenants-file.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
@@ -46,6 +47,10 @@ const ACCESS: Flags = {
   users: {
     value: 'FILE',
     help: 'File with users, their passwords and their permissions; the broker reads it again when it changes. Without it every client on this machine may do everything, and clients on other machines cannot connect.',
+  },
+  tenants: {
+    value: 'FILE',
+    help: 'File with the register of tenants, which `apus tenant` and /api/v5/tenants change: their keys, quotas and states. Made when it is not there.',
   },
   'allow-anonymous': { help: 'Lets every client connect without credentials, also from other machines.' },
   'trusted-proxy': {
@@ -140,6 +145,7 @@ function optionsFrom(values: Values): DoorsOptions {
     allowedOrigins: origins.length > 0 ? origins : undefined,
     trustedProxies: values.all('trusted-proxy'),
     dataDirectory: values.text('data'),
+    tenants: tenantsFrom(values.text('tenants')),
     streams: streamsFrom(values.text('streams')),
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
@@ -167,6 +173,14 @@ function identityFrom(values: Values): IdentityConfiguration | undefined {
 /** SIGHUP, unless it says that the terminal was closed: then it ends the process, as it does by itself. */
 function readAgainWhenAsked(node: RunningDoors): void {
   if (!process.stdin.isTTY) process.on('SIGHUP', () => void node.rereadUsers());
+}
+
+function tenantsFrom(path: string | undefined): TenantsFile | undefined {
+  try {
+    return path === undefined ? undefined : new TenantsFile(path);
+  } catch (error) {
+    throw new UsageError(`--tenants: ${(error as Error).message}`);
+  }
 }
 
 function keyFrom(path: string | undefined): string | undefined {

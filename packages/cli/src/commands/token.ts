@@ -1,10 +1,19 @@
-import { randomBytes } from 'node:crypto';
-import { kidOf, mintToken, parseSigningSecrets, type SigningSecret, secretKeys } from '@apus/identity';
+import { createPrivateKey, createPublicKey, type KeyObject, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import {
+  kidOf,
+  type MintOptions,
+  mintToken,
+  parseSigningSecrets,
+  type SigningSecret,
+  secretKeys,
+} from '@apus/identity';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { operating } from './operate-flags.ts';
 import { RULE_FLAGS, rulesFrom } from './rule-flags.ts';
 import { SECRET_FLAGS, secretPlaceFrom } from './secret-place.ts';
+import { kidOfPem } from './tenant-keys.ts';
 import { ROTATE_FLAGS, rotateToken } from './token-rotate.ts';
 
 const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
@@ -13,6 +22,14 @@ const EXPIRES_SECONDS_MAX = 30 * 86_400;
 
 /** Of a token's name: no two are alike. */
 const JTI_BYTES = 8;
+
+const TENANT_KEY: Flags = {
+  'key-file': {
+    value: 'FILE',
+    help: 'Signs with the private key of a tenant (`apus tenant create NAME --new-key FILE`), instead of the secret.',
+  },
+  kid: { value: 'KID', help: 'The name of that key.', default: 'one of the key itself' },
+};
 
 const TOKEN: Flags = {
   sub: { value: 'NAME', help: 'The user of the token; topic filters name it as %u. Required.' },
@@ -39,7 +56,12 @@ export const token: Command = {
     '`apus token rotate` makes a new secret, which signs from then on, and keeps the former one for the tokens that it has',
     'signed, until it is rotated again or with --finish.',
   ].join('\n'),
-  flags: { Token: TOKEN, 'The secret': SECRET_FLAGS, Rotate: ROTATE_FLAGS },
+  flags: {
+    Token: TOKEN,
+    'The secret': SECRET_FLAGS,
+    'The key of a tenant': TENANT_KEY,
+    Rotate: ROTATE_FLAGS,
+  },
   async run(values) {
     const [verb, ...others] = values.positionals;
     if (verb === 'rotate' && others.length === 0) return await rotateToken(values);
@@ -57,6 +79,11 @@ export const token: Command = {
       ...(tenant !== undefined && { tenant }),
       jti,
     };
+    const keyFile = values.text('key-file');
+    if (keyFile !== undefined) {
+      console.log(await mintWithKey(keyFile, values, claims));
+      return 0;
+    }
     const signing = await signingSecretFrom(values);
     const secret = new TextEncoder().encode(signing.secret);
     console.log(await mintToken(secret, { ...claims, kid: kidOf(signing) }));
@@ -69,6 +96,22 @@ function secondsOf(text: string): number {
   const seconds = Number(count) * (SECONDS_OF[unit] ?? Number.NaN);
   if (seconds > 0 && seconds <= EXPIRES_SECONDS_MAX) return seconds;
   throw new UsageError(`--expires takes a time up to 30d, such as 15m or 12h, not "${text}".`);
+}
+
+/** With the private key of a tenant. */
+async function mintWithKey(path: string, values: Values, claims: MintOptions): Promise<string> {
+  if (['secret-file', 'stack', 'secret-id'].some((flag) => values.isSet(flag)))
+    throw new UsageError('--key-file signs without a secret: it goes without the flags of one.');
+  if (claims.tenant === undefined)
+    throw new UsageError('--key-file is for the key of a tenant: name it with --tenant.');
+  let key: KeyObject;
+  try {
+    key = createPrivateKey(readFileSync(path));
+  } catch (error) {
+    throw new UsageError(`--key-file: no private key can be read from ${path}: ${(error as Error).message}`);
+  }
+  const publicPem = createPublicKey(key).export({ type: 'spki', format: 'pem' }).toString();
+  return await mintToken(key, { ...claims, kid: values.text('kid') ?? kidOfPem(publicPem) });
 }
 
 /** Of a list of secrets the first signs. */

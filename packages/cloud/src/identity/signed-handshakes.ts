@@ -1,4 +1,5 @@
-import type { HandshakeRefused, HandshakeTaken, IamConfiguration } from '@apus/identity';
+import type { Awaitable, Identity } from '@apus/broker';
+import type { HandshakeRefused, HandshakeTaken, IamConfiguration, KnownTenants } from '@apus/identity';
 import type { RequestContext } from '../events/gateway.ts';
 import { identityOfCaller } from './caller-identity.ts';
 
@@ -13,12 +14,28 @@ const UNSIGNED: HandshakeRefused = {
 export class SignedHandshakes {
   readonly #configuration: IamConfiguration;
 
-  constructor(configuration: IamConfiguration) {
+  readonly #tenants: Pick<KnownTenants, 'planned'> | undefined;
+
+  /** @param tenants gives identities the plan of their tenant. @default there are no plans */
+  constructor(configuration: IamConfiguration, tenants?: Pick<KnownTenants, 'planned'>) {
     this.#configuration = configuration;
+    this.#tenants = tenants;
   }
 
-  identify(_request: unknown, { identity: caller }: RequestContext): HandshakeTaken | HandshakeRefused {
+  identify(
+    _request: unknown,
+    { identity: caller }: RequestContext,
+  ): Awaitable<HandshakeTaken | HandshakeRefused> {
     const identity = identityOfCaller(caller, this.#configuration);
-    return identity === undefined ? UNSIGNED : { identity };
+    if (identity === undefined) return UNSIGNED;
+    return this.#tenants === undefined ? { identity } : this.#planned(identity, this.#tenants);
+  }
+
+  async #planned(
+    identity: Identity,
+    tenants: Pick<KnownTenants, 'planned'>,
+  ): Promise<HandshakeTaken | HandshakeRefused> {
+    const planned = await tenants.planned(identity);
+    return 'refused' in planned ? { status: 503, reason: planned.reason } : { identity: planned };
   }
 }

@@ -5,7 +5,9 @@ import {
   GuessLimiter,
   Handshakes,
   handshakeAuthenticator,
+  KnownTenants,
   parseIdentity,
+  type ReadTenant,
   type ReadUser,
   type TokenCheck,
 } from '@apus/identity';
@@ -32,6 +34,8 @@ export interface AuthenticationContext extends InvocationOptions {
   readonly readSecret?: (arn: string) => Promise<string>;
   /** Reads a user of the table. */
   readonly readUser?: ReadUser | undefined;
+  /** Reads a tenant of the table. Absent: there are no plans, and no tenant has keys of its own. */
+  readonly readTenant?: ReadTenant | undefined;
 }
 
 /** Every client may do everything: the owner has explicitly asked for this. */
@@ -48,9 +52,11 @@ export function authenticationOf(variables: Variables, context: AuthenticationCo
   const { iam, cookie, mqttPassword } = identity;
   const hooks = hookContextOf(variables, context);
   const authorizer = authorizerOf(variables, hooks);
-  if (iam !== undefined) return byHandshake(authorizer, new SignedHandshakes(iam));
+  const tenants = tenantsOf(context);
+  if (iam !== undefined) return byHandshake(authorizer, new SignedHandshakes(iam, tenants));
   const { clock, readSecret = secretReader(), readUser } = context;
-  const chain = createChain(identity, { ...hooks, readSecret, readUser, limiter: new GuessLimiter(clock) });
+  const limiter = new GuessLimiter(clock);
+  const chain = createChain(identity, { ...hooks, readSecret, readUser, tenants, limiter });
   return {
     authenticator: mqttPassword ? chain : handshakeAuthenticator,
     authorizer,
@@ -63,6 +69,11 @@ export function authenticationOf(variables: Variables, context: AuthenticationCo
 export function authorizationOf(variables: Variables, context: AuthenticationContext): Authentication {
   if (variables[VARIABLES.authentication] === 'anonymous') return ANONYMOUS;
   return byHandshake(authorizerOf(variables, hookContextOf(variables, context)), undefined);
+}
+
+/** The register of tenants, as a function that authenticates reads it. */
+export function tenantsOf({ readTenant, clock, log }: AuthenticationContext): KnownTenants | undefined {
+  return readTenant && new KnownTenants({ read: readTenant, clock, log });
 }
 
 /** Without AUTH: there are no tokens. */

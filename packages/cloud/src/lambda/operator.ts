@@ -14,6 +14,8 @@ export const handler = withMetrics(
     sessions: cloud.stores.sessions,
     bans: cloud.stores.bans,
     users: cloud.stores.users,
+    tenants: cloud.stores.tenants,
+    retained: cloud.stores.retained,
     streams: cloud.streams,
     presence: cloud.presence,
     clock,

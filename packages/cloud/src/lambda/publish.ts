@@ -1,3 +1,4 @@
+import { KnownTenants } from '@apus/identity';
 import { METRICS } from '../metrics/metric-names.ts';
 import { createPublishFunction } from '../publish/create-publish-function.ts';
 import { authorizationOf } from './authentication.ts';
@@ -20,6 +21,7 @@ export const handler = withMetrics(
     clock,
     readKeys: secretId === undefined ? undefined : () => readSecret(secretId),
     tenants: publishTenantsOf(process.env),
+    plans: new KnownTenants({ read: (name) => cloud.stores.tenants.get(name), clock, log: runtime.log }),
     ...(topicLevelsMax !== undefined && { topicLevelsMax }),
     count: (messages) => metrics.add(METRICS.messagesIn, messages),
     countRefused: () => metrics.add(METRICS.publishesRefused, 1),

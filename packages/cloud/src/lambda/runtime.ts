@@ -67,6 +67,7 @@ export function createRuntime(
     remainingMs: deadline.remainingMs,
     // Not before the first event: the stores are made below.
     readUser: (tenant, name) => cloud.stores.users.get(tenant, name),
+    readTenant: (name) => cloud.stores.tenants.get(name),
   });
   const sqs = new SQSClient(CLIENT);
   const queue = (queueUrl: string) => new SqsQueue({ client: sqs, queueUrl, sleep });

@@ -3,12 +3,14 @@ import {
   type Ban,
   type Clock,
   type Identity,
+  isSuspension,
   KICK,
+  type RetainedStore,
   type SessionStore,
   type Streams,
 } from '@apus/broker';
 import { type BanEntry, BanEntryError, banEntryOf, DEFAULT_TENANT } from '@apus/identity';
-import type { DynamoBans, DynamoPresence, DynamoUsers } from '@apus/store-dynamodb';
+import type { DynamoBans, DynamoPresence, DynamoTenants, DynamoUsers } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
 import { StreamQuestionError } from '../streams/question.ts';
 import { type ClientListing, listClients, oneClient } from './clients.ts';
@@ -17,6 +19,7 @@ import { listMembers, type MemberListing } from './members.ts';
 import { type OperatorRequest, readRequest } from './request.ts';
 import { OperatorRequestError } from './request-error.ts';
 import { answerOfStreams, type StreamsAnswer } from './streams.ts';
+import { answerOfTenants, type TenantsAnswer } from './tenants.ts';
 import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './users.ts';
 
 /**
@@ -31,6 +34,9 @@ const RESERVE_MS = 15_000;
 export interface OperatorOptions extends EnforcementOptions {
   readonly bans: DynamoBans;
   readonly users: DynamoUsers;
+  readonly tenants: DynamoTenants;
+  /** Forgets what is retained for a tenant that is removed. */
+  readonly retained: RetainedStore;
   readonly sessions: Pick<SessionStore, 'get'>;
   /** @default none */
   readonly streams?: Streams | undefined;
@@ -52,6 +58,7 @@ export type OperatorAnswer =
   | MemberListing
   | StreamsAnswer
   | UserListing
+  | TenantsAnswer
   | { readonly added: boolean }
   | { readonly changed: boolean }
   | ({ readonly removed: boolean } & Enforced)
@@ -75,6 +82,8 @@ export type Operator = (request: unknown, context: InvocationContext) => Promise
  *     {"action": "stream-messages", "name": "chat", "topic": "chat/room-7", "limit": 50, "reverse": true}
  *     {"action": "add-user", "user": {"name": "anna", "password": "scrypt:…", "publish": [], "subscribe": ["#"]}}
  *     {"action": "remove-user", "name": "anna"}
+ *     {"action": "create-tenant", "entry": {"name": "acme", "plan": {"connectionsMax": 100}}}
+ *     {"action": "change-tenant", "name": "acme", "change": {"state": "suspended"}}
  */
 export function createOperator(options: OperatorOptions): Operator {
   const enforcement = new Enforcement(options);
@@ -126,6 +135,27 @@ async function answer(
       return { added: await users.add(request.tenant, request.user.name, JSON.stringify(request.user)) };
     case 'set-password':
       return { changed: await setPassword(users, request) };
+    case 'tenants':
+    case 'tenant':
+    case 'create-tenant':
+    case 'change-tenant':
+    case 'remove-tenant': {
+      const { tenants, retained, clock, environment } = options;
+      const { messageClock } = environment;
+      const banned = async (wanted: Ban) => await banAll(options, enforcement, wanted, hasTime);
+      const parts = {
+        tenants,
+        bans,
+        users,
+        retained,
+        messageClock,
+        clock,
+        enforcement,
+        hasTime,
+        ban: banned,
+      };
+      return await answerOfTenants(parts, request);
+    }
     case 'remove-user': {
       const removed = await users.remove(request.tenant, request.name);
       const isMeant = ({ identity }: { readonly identity: Identity }) =>
@@ -135,27 +165,39 @@ async function answer(
   }
 }
 
-/** The list first: from then on each end is for good, but for processes that have not read it yet. */
 async function ban(
-  { bans, sleep, log }: OperatorOptions,
+  options: OperatorOptions,
   enforcement: Enforcement,
   wanted: Ban,
   hasTime: () => boolean,
 ): Promise<OperatorAnswer> {
+  const ended = await banAll(options, enforcement, wanted, hasTime);
+  return 'error' in ended ? ended : { ban: described(wanted), ...ended };
+}
+
+/** The list first: from then on each end is for good, but for processes that have not read it yet. */
+async function banAll(
+  { bans, sleep, log }: OperatorOptions,
+  enforcement: Enforcement,
+  wanted: Ban,
+  hasTime: () => boolean,
+): Promise<Enforced | { readonly error: string }> {
   if (!(await bans.add(wanted)))
     return { error: `The list is full: it has ${BANS_MAX} bans, or 200 KB. Take some back.` };
   log.info('banned', { ...wanted });
   const first = await enforcement.of(wanted, hasTime);
   await sleep(SETTLING_MS);
-  if (!hasTime()) return { ban: described(wanted), ...first, isComplete: false };
+  if (!hasTime()) return { ...first, isComplete: false };
   const second = await enforcement.of(wanted, hasTime);
-  const expelled = first.expelled + second.expelled;
-  return { ban: described(wanted), expelled, isComplete: second.isComplete };
+  return { expelled: first.expelled + second.expelled, isComplete: second.isComplete };
 }
 
 /** An address is banned for every tenant [SEC-TENANT-5]. */
 function bansFor(bans: readonly Ban[], tenant: string | undefined): readonly Ban[] {
-  return bans.filter((each) => tenant === undefined || each.tenant === tenant || each.as === 'peerhost');
+  return bans.filter(
+    (each) =>
+      !isSuspension(each) && (tenant === undefined || each.tenant === tenant || each.as === 'peerhost'),
+  );
 }
 
 function described(each: Ban): OperatorBan {

@@ -3,6 +3,7 @@ import { isTenant, readBan, readBanName } from '@apus/identity';
 import type { MembersRequest } from './members.ts';
 import { OperatorRequestError } from './request-error.ts';
 import type { StreamsRequest } from './streams.ts';
+import { isTenantsAction, readTenantsRequest, type TenantsRequest } from './tenants-request.ts';
 import { readPassword, readUserEntry, type UsersRequest } from './users-request.ts';
 
 /** Clients that one answer lists at most, but for the rest of a page of the table. */
@@ -29,10 +30,11 @@ export type OperatorRequest =
   | { readonly action: 'bans'; readonly tenant: string | undefined }
   | MembersRequest
   | StreamsRequest
-  | UsersRequest;
+  | UsersRequest
+  | TenantsRequest;
 
 const ACTIONS =
-  'clients, kick, ban, revoke, unban, bans, members, streams, stream-messages, users, add-user, set-password and remove-user';
+  'clients, kick, ban, revoke, unban, bans, members, streams, stream-messages, users, add-user, set-password, remove-user, tenants, tenant, create-tenant, change-tenant and remove-tenant';
 
 /** The tenant and the operator, for requests that name none. */
 interface RequestContext {
@@ -52,6 +54,13 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
   if (asked !== undefined && !isTenant(asked))
     throw new OperatorRequestError('"tenant" has up to 64 letters, digits, ".", "_" and "-".');
   const tenant = asked ?? presetTenant;
+  if (isTenantsAction(action))
+    return readTenantsRequest(
+      action,
+      fields,
+      (name) => textOf(fields, name),
+      (name) => textOf(fields, name) ?? missing(name),
+    );
   switch (action) {
     case 'clients':
       return { action, tenant: asked, ...listingOf(fields) };

@@ -1,12 +1,12 @@
 import { type Clock, DEFAULT_LIMITS, rulesAuthorizer } from '@apus/broker';
-import { DEFAULT_TENANT, StoredApiKeys } from '@apus/identity';
+import { DEFAULT_TENANT, type KnownTenants, StoredApiKeys } from '@apus/identity';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import { type Authenticate, byKeys, byPlatform } from './callers.ts';
 import { createPublishEndpoint } from './endpoint.ts';
 import { type FunctionUrlEvent, type FunctionUrlResult, requestOf, resultOf } from './function-url.ts';
-import { tooManyRequests } from './http.ts';
-import { PUBLISH_BYTES_MAX } from './limits.ts';
+import { problem, tooManyRequests } from './http.ts';
+import { PUBLISH_BYTES_MAX, RETRY_AFTER_SECONDS } from './limits.ts';
 import type { PublishOutcome } from './outcomes.ts';
 import { publishAll } from './publish-all.ts';
 import { RequestLimiter, type RequestRates } from './request-limiter.ts';
@@ -28,6 +28,8 @@ export interface PublishFunctionOptions {
   readonly count?: (messages: number) => void;
   /** Is told of each request that is refused for its key (401), or since too many came (429). */
   readonly countRefused?: () => void;
+  /** Gives callers the plans of their tenants. @default there are no plans */
+  readonly plans?: Pick<KnownTenants, 'planned'> | undefined;
   /** Requests that this environment takes. @default those of `limits.ts` */
   readonly rates?: RequestRates;
 }
@@ -51,7 +53,11 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
     readKeys === undefined
       ? byPlatform(tenants)
       : byKeys(new StoredApiKeys({ what: 'The secret with the keys', read: readKeys, clock }), log, limiter);
-  const authenticate = limited(unbanned(identify, environment), limiter, options.countRefused);
+  const authenticate = limited(
+    unbanned(planned(identify, options.plans), environment),
+    limiter,
+    options.countRefused,
+  );
   return async (event, context) => {
     const endpoint = createPublishEndpoint({
       authenticate,
@@ -65,6 +71,19 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
       },
     });
     return resultOf(await endpoint(requestOf(event)));
+  };
+}
+
+/** The quotas of the caller's tenant count here as they do for its clients. */
+function planned(identify: Authenticate, plans: PublishFunctionOptions['plans']): Authenticate {
+  if (plans === undefined) return identify;
+  return async (request) => {
+    const caller = await identify(request);
+    if ('status' in caller) return caller;
+    const identity = await plans.planned(caller);
+    if (!('refused' in identity)) return identity;
+    const retryAfter = { 'retry-after': String(RETRY_AFTER_SECONDS) };
+    return problem('SERVICE_UNAVAILABLE', identity.reason, retryAfter);
   };
 }
 

@@ -11,6 +11,7 @@ import {
   type RetainedHolder,
   retainedHolderOf,
   type SessionRef,
+  tenantQuotasOf,
 } from '@apus/broker';
 import {
   type HeldChange,
@@ -145,9 +146,10 @@ export class SharedHoldingQuota implements HoldingQuota {
     await this.#options.holdings.askForCount(account);
   }
 
-  #maximum(scope: Scope, { quotas }: Pick<Identity, 'quotas'>, of: ExceededHolding['of']): number {
+  #maximum(scope: Scope, identity: Pick<Identity, 'quotas' | 'plan'>, of: ExceededHolding['of']): number {
     const scopes = this.#options.quotas;
-    const own: HoldingQuotas = scope === 'tenant' ? scopes.tenant : { ...scopes.identity, ...quotas };
+    const own: HoldingQuotas =
+      scope === 'tenant' ? tenantQuotasOf(scopes, identity) : { ...scopes.identity, ...identity.quotas };
     return of === 'connections' ? own.connectionsMax : own.sessionsMax;
   }
 }

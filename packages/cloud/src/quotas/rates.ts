@@ -1,4 +1,4 @@
-import type { Identity, QuotaScopes, RateQuotas } from '@apus/broker';
+import { type Identity, type QuotaScopes, type RateQuotas, tenantQuotasOf } from '@apus/broker';
 import type { Costs } from './shared-quota.ts';
 
 const SECOND_MS = 1_000;
@@ -7,11 +7,15 @@ export const MINUTE_MS = 60_000;
 /** The cost of one thing for each scope, in milliseconds of its account. */
 export function costsOf(
   quotas: QuotaScopes,
-  identity: Pick<Identity, 'quotas'>,
+  identity: Pick<Identity, 'quotas' | 'plan'>,
   costMs: (rates: RateQuotas) => number,
 ): Costs {
   const own = identity.quotas === undefined ? quotas.identity : { ...quotas.identity, ...identity.quotas };
-  return { identity: costMs(own), tenant: costMs(quotas.tenant), broker: costMs(quotas.broker) };
+  return {
+    identity: costMs(own),
+    tenant: costMs(tenantQuotasOf(quotas, identity)),
+    broker: costMs(quotas.broker),
+  };
 }
 
 /** 0 stands for any number, which costs nothing. */

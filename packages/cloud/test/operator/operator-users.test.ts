@@ -23,10 +23,13 @@ beforeEach(async () => {
 /** The operator's function, in a process of its own. */
 async function ask(request: object): Promise<OperatorAnswer> {
   const { environment, stores } = world.process().cloud;
-  const { sessions, bans, users, sweepScan: scan } = stores;
+  const { sessions, bans, users, tenants, retained, sweepScan: scan } = stores;
   const clock = { now: () => world.time.nowMs };
   const sleep = async () => {};
-  const operator = createOperator({ environment, scan, sessions, bans, users, clock, sleep, log: LOG });
+  const operator = createOperator({
+    ...{ environment, scan, sessions, bans, users, tenants, retained },
+    ...{ clock, sleep, log: LOG },
+  });
   return await operator(request, { getRemainingTimeInMillis: () => 60_000 });
 }
 

@@ -8,6 +8,7 @@ import { hookKind } from './hook.ts';
 import { type IamConfiguration, readIam } from './iam.ts';
 import { jwtKind } from './jwt.ts';
 import type { AuthenticatorKind, ChainContext } from './kind.ts';
+import { tenantsKind } from './tenants.ts';
 import { usersKind } from './users.ts';
 
 /** Every kind of authenticator that a configuration can name. */
@@ -16,6 +17,7 @@ const KINDS: readonly AuthenticatorKind[] = [
   cognitoKind,
   apiKeysKind,
   usersKind,
+  tenantsKind,
   hookKind,
 ] as AuthenticatorKind[];
 
@@ -140,6 +142,7 @@ export function createChain({ members, iam }: IdentityConfiguration, context: Ch
       const { kind, source, configuration } = member;
       return kind.create(configuration, context, { source, isLastForPasswords: member === lastForPasswords });
     }),
+    context.tenants,
   );
 }
 

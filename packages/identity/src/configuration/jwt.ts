@@ -4,12 +4,13 @@ import { JwtAuthenticator } from '../jwt/jwt-authenticator.ts';
 import { FixedKeys, type KeyRing } from '../jwt/key-ring.ts';
 import { remoteKeySet } from '../jwt/key-set.ts';
 import { parseSigningSecrets, secretKeys, storedSecrets } from '../jwt/signing-secrets.ts';
-import { jwkKey, pemKey, type VerificationKey } from '../jwt/verification-key.ts';
+import type { VerificationKey } from '../jwt/verification-key.ts';
 import { DEFAULT_TENANT } from '../tenant.ts';
 import { readDefaultRules } from './default-rules.ts';
-import { Fields } from './fields.ts';
+import type { Fields } from './fields.ts';
 import { checkKeySetUrl } from './key-set-url.ts';
 import type { AuthenticatorKind, ChainContext } from './kind.ts';
+import { publicKeyIn } from './public-key.ts';
 import { within } from './within.ts';
 
 /** Options of every authenticator of tokens, wherever its keys come from. */
@@ -117,18 +118,7 @@ function secretList(fields: Fields): readonly VerificationKey[] {
 function publicKeys(fields: Fields): readonly VerificationKey[] {
   const list = fields.list('keys') ?? [];
   if (list.length === 0) return fields.fail('keys', 'has to be a list of JSON Web Keys, or of {"pem": "…"}.');
-  return list.map((entry, index) => {
-    const where = `${fields.where}.keys[${index}]`;
-    if (typeof entry !== 'object' || entry === null) {
-      throw new ConfigurationError(`${where} has to be a JSON Web Key, or {"kid": "…", "pem": "…"}.`);
-    }
-    return within(where, () => ('pem' in entry ? readPemKey(entry, where) : jwkKey({ ...entry })));
-  });
-}
-
-function readPemKey(entry: object, where: string): VerificationKey {
-  const fields = new Fields(entry, where, ['kid', 'pem', 'alg']);
-  return pemKey(fields.requiredText('pem', 'the public key'), fields.text('kid'), fields.text('alg'));
+  return list.map((entry, index) => publicKeyIn(entry, `${fields.where}.keys[${index}]`));
 }
 
 function keyRing(keys: KeyConfiguration, context: ChainContext, source: string): KeyRing {

@@ -4,6 +4,7 @@ import type { Fetch } from '../fetch-text.ts';
 import type { GuessLimiter } from '../guess-limiter.ts';
 import type { HookSender, HookTimers } from '../hook/hook-client.ts';
 import type { ReadUser } from '../stored-users.ts';
+import type { KnownTenants } from '../tenants/known-tenants.ts';
 import type { UserLookup } from '../users-file.ts';
 import type { Fields } from './fields.ts';
 
@@ -35,6 +36,8 @@ export interface ChainContext extends HookContext {
   readonly usersFile?: ((path: string, owner: UsersOwner) => UserLookup) | undefined;
   /** Reads a user of the deployment's table. Absent outside of it. */
   readonly readUser?: ReadUser | undefined;
+  /** The register of tenants. Absent where the door has none. */
+  readonly tenants?: KnownTenants | undefined;
   /** Reads a secret of AWS Secrets Manager. */
   readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
 }

@@ -2,12 +2,13 @@
 export const TOKEN_LENGTH_MAX = 6_144;
 
 /**
- * Header and issuer of an unverified token, which any client can forge: they only decide which authenticator to ask.
+ * Header and claims of an unverified token, which any client can forge: they only decide which authenticator to ask.
  */
 export interface UnverifiedToken {
   readonly alg: string;
   readonly kid: string | undefined;
   readonly issuer: string | undefined;
+  readonly claims: Readonly<Record<string, unknown>>;
 }
 
 /** Three parts in base64url (RFC 7515, section 7.1). */
@@ -19,7 +20,7 @@ export function readToken(token: string): UnverifiedToken | undefined {
   const { alg, kid } = decode(header) ?? {};
   const claims = decode(payload);
   if (typeof alg !== 'string' || claims === undefined) return undefined;
-  return { alg, kid: textOrNothing(kid), issuer: textOrNothing(claims.iss) };
+  return { alg, kid: textOrNothing(kid), issuer: textOrNothing(claims.iss), claims };
 }
 
 function decode(part: string): Readonly<Record<string, unknown>> | undefined {

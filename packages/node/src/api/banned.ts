@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { BAN_KINDS, BANS_MAX, type Ban } from '@apus/broker';
+import { BAN_KINDS, BANS_MAX, type Ban, isSuspension } from '@apus/broker';
 import { BanEntryError, banEntryOf, readBan, readBanName } from '@apus/identity';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { bodyOf } from './body.ts';
@@ -36,7 +36,9 @@ function list(context: ApiContext, { tenant, query }: ApiRequest): ApiAnswer {
 
 /** The bans that hold for clients of a tenant: an address is banned for all [SEC-TENANT-4]. */
 function bansFor({ bans }: ApiContext, tenant: string): readonly Ban[] {
-  return bans.all().filter((each) => each.tenant === tenant || each.as === 'peerhost');
+  return bans
+    .all()
+    .filter((each) => !isSuspension(each) && (each.tenant === tenant || each.as === 'peerhost'));
 }
 
 /** By `clientid`, `username`, `peerhost` or `token`, as in EMQX. */

@@ -4,12 +4,15 @@ import type { RunningRules } from '../bridges/bridges.ts';
 import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
+import type { TenantKeeper } from '../tenant-keeper.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 
 /** The state that the routes read, and the functions that they call. */
 export interface ApiContext {
   readonly stores: LocalStores;
   readonly bans: BanKeeper;
+  /** Undefined where the node keeps no register of tenants. */
+  readonly tenants: TenantKeeper | undefined;
   readonly broker: Broker;
   /** Both doors. */
   readonly connections: Connections;

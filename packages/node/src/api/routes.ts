@@ -10,6 +10,7 @@ import { ruleRoutes } from './rules.ts';
 import { statsRoutes } from './stats.ts';
 import { streamRoutes } from './streams.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
+import { tenantRoutes } from './tenants.ts';
 
 /** Everything that `/api/v5` answers. */
 export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
@@ -24,5 +25,6 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...publishRoutes(context),
     ...bridgeRoutes(context),
     ...ruleRoutes(context),
+    ...tenantRoutes(context),
   ];
 }

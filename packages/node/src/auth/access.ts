@@ -20,6 +20,7 @@ import {
   WatchedUsersFile,
 } from '@apus/identity';
 import type { ResolvedOptions } from '../options.ts';
+import { knownTenants } from '../tenant-keeper.ts';
 import { anonymousAuthenticator, everythingAllowed, TENANT } from './anonymous.ts';
 import { UsersAuthorizer } from './users-authorizer.ts';
 
@@ -46,7 +47,14 @@ export interface ChainAccess extends Access {
 
 type AccessOptions = Pick<
   ResolvedOptions,
-  'identity' | 'readSecret' | 'authenticator' | 'authorizer' | 'authenticationMethods' | 'usersFile' | 'clock'
+  | 'identity'
+  | 'tenants'
+  | 'readSecret'
+  | 'authenticator'
+  | 'authorizer'
+  | 'authenticationMethods'
+  | 'usersFile'
+  | 'clock'
 >;
 
 /** @throws {ConfigurationError} when something that the configuration names is not there */
@@ -71,7 +79,7 @@ function presetAuthorizer({ authenticator, usersFile }: AccessOptions): Authoriz
 /** At the node a client may always show who it is in CONNECT: a connection costs nothing here. */
 export function openChain(
   identity: IdentityConfiguration,
-  { clock, readSecret }: Pick<AccessOptions, 'clock' | 'readSecret'>,
+  { clock, readSecret, tenants }: Pick<AccessOptions, 'clock' | 'readSecret'> & Partial<AccessOptions>,
   log: Log,
 ): ChainAccess {
   const usersFiles: UsersFile[] = [];
@@ -82,6 +90,7 @@ export function openChain(
     limiter: new GuessLimiter(clock),
     readFile,
     readSecret,
+    tenants: tenants && knownTenants(tenants, clock, log),
     usersFile: (path, owner) => {
       const users = new WatchedUsersFile(path);
       usersFiles.push({ users, ...owner });

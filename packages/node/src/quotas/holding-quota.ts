@@ -8,7 +8,7 @@ import type {
   RetainedHolder,
   SessionRef,
 } from '@apus/broker';
-import { retainedHolderOf } from '@apus/broker';
+import { retainedHolderOf, tenantQuotasOf } from '@apus/broker';
 import type { Holding, Holdings } from '@apus/store-memory';
 
 export interface NodeHoldingQuotaOptions {
@@ -32,14 +32,17 @@ export class NodeHoldingQuota implements HoldingQuota {
     const tenant = holdings.findTenant(identity.tenant);
     const ofIdentity = own && exceededOf(own, this.#quotasOf(identity));
     if (ofIdentity !== undefined) return { of: ofIdentity, scope: 'identity' };
-    const ofTenant = tenant && exceededOf(tenant, quotas.tenant);
+    const ofTenant = tenant && exceededOf(tenant, tenantQuotasOf(quotas, identity));
     return ofTenant && { of: ofTenant, scope: 'tenant' };
   }
 
   subscriptionsMax({ identity, clientId }: Publisher, session: SessionRef, maximum: number): number {
     const { holdings, quotas, weightOf } = this.#options;
     const ownRoom = roomOf(holdings.find(identity, clientId), this.#quotasOf(identity).subscriptionsMax);
-    const tenantRoom = roomOf(holdings.findTenant(identity.tenant), quotas.tenant.subscriptionsMax);
+    const tenantRoom = roomOf(
+      holdings.findTenant(identity.tenant),
+      tenantQuotasOf(quotas, identity).subscriptionsMax,
+    );
     const room = Math.min(ownRoom, tenantRoom);
     return room >= maximum ? maximum : Math.min(maximum, weightOf(session) + room);
   }

@@ -6,6 +6,7 @@ import {
   type QuotaHolder,
   type QuotaScopes,
   quotaHolderOf,
+  tenantQuotasOf,
 } from '@apus/broker';
 import type { Packet } from '@apus/mqtt';
 import { RateAccount } from './rate-account.ts';
@@ -101,7 +102,7 @@ export class RateQuota implements DeliveryQuota {
   chargesOf(identity: Identity, clientId: string): Charges {
     const known = this.#charges.get(identity);
     if (known !== undefined) return known;
-    const charges = this.#chargesTo(quotaHolderOf(identity, clientId), identity.quotas);
+    const charges = this.#chargesTo(quotaHolderOf(identity, clientId), identity);
     this.#charges.set(identity, charges);
     return charges;
   }
@@ -112,17 +113,16 @@ export class RateQuota implements DeliveryQuota {
     return true;
   }
 
-  #chargesTo(holder: QuotaHolder, exceptions: Identity['quotas']): Charges {
+  #chargesTo(holder: QuotaHolder, identity: Pick<Identity, 'quotas' | 'plan'>): Charges {
     const { tenant, kind, name } = holder;
-    const quotas = { ...this.#quotas.identity, ...exceptions };
+    const quotas = { ...this.#quotas.identity, ...identity.quotas };
     const own = this.#account(`${kind}\0${tenant}\0${name}`, () => new RateAccount(quotas));
     // The last credential that was shown counts: an older one may have brought others.
     own.setRates(quotas);
-    return new Charges(
-      own,
-      this.#account(`tenant\0${tenant}`, () => new RateAccount(this.#quotas.tenant)),
-      this.#all,
-    );
+    const ofTenant = tenantQuotasOf(this.#quotas, identity);
+    const shared = this.#account(`tenant\0${tenant}`, () => new RateAccount(ofTenant));
+    shared.setRates(ofTenant);
+    return new Charges(own, shared, this.#all);
   }
 
   #account(key: string, make: () => RateAccount): RateAccount {

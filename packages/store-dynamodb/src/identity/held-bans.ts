@@ -1,4 +1,4 @@
-import { type Ban, type BanList, type Identity, isBanOn, type SessionRef } from '@apus/broker';
+import { type Ban, type BanList, type Identity, isBanOn, isSuspension, type SessionRef } from '@apus/broker';
 import { fingerprintOfBan, type Holder, readHolder } from './holder.ts';
 
 const HELD_KINDS = ['username', 'token', 'peerhost'] as const;
@@ -12,13 +12,15 @@ export class HeldBans {
   constructor(list: BanList) {
     this.#list = list;
     for (const ban of list.all())
-      if (ban.as !== 'clientid') this.#bans.set(keyOf(ban.as, ban.tenant, fingerprintOfBan(ban)), ban);
+      if (ban.as !== 'clientid' && !isSuspension(ban))
+        this.#bans.set(keyOf(ban.as, ban.tenant, fingerprintOfBan(ban)), ban);
   }
 
   /** [SEC-BAN-2] */
   keepsOut({ tenant, clientId, attachment }: SessionRef): boolean {
     if (attachment === undefined) return false;
     if (this.#list.get({ as: 'clientid', who: clientId, tenant }) !== undefined) return true;
+    if (this.#list.get({ as: 'tenant', who: tenant, tenant }) !== undefined) return true;
     if (attachment.holder === undefined || this.#bans.size === 0) return false;
     const holder = readHolder(attachment.holder);
     return HELD_KINDS.some((as) => this.#banOn(as, tenant, holder) !== undefined);

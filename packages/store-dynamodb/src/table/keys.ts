@@ -100,6 +100,13 @@ export const sweepKey: Key = { p: 'Y', s: 'sweep' };
 /** The list of bans of all tenants: an address is banned before its client has named a tenant. */
 export const bansKey: Key = { p: 'Y', s: 'bans' };
 
+/** Sort keys of tenants begin with it. A name has at most 64 characters. */
+export const TENANTS_FROM = 'tenant\0';
+export const endOfTenants = `${TENANTS_FROM}\u{10ffff}`;
+
+/** The register of tenants is the operator's, and of no tenant. */
+export const tenantKey = (name: string): Key => ({ p: 'Y', s: TENANTS_FROM + name });
+
 /** Sort keys of users begin with it. */
 export const USERS_FROM = 'user\0';
 export const endOfUsers = `${USERS_FROM}\u{10ffff}`;

@@ -1,0 +1,131 @@
+import type { Awaitable, Clock } from '@apus/broker';
+import { ConfigurationError } from '../configuration-error.ts';
+import { DEFAULT_TENANT, isTenant } from '../tenant.ts';
+import { CHANGEABLE, parseTenant, readTenantEntry, type TenantEntry } from './tenant-entry.ts';
+
+/** A page of entries, in JSON. */
+export interface TenantsPage {
+  readonly tenants: readonly string[];
+  /** The next page begins after it; undefined on the last. */
+  readonly next: string | undefined;
+}
+
+/** Where the entries are kept, each in JSON. Every answer is the store's of now. */
+export interface TenantStore {
+  get(name: string): Awaitable<string | undefined>;
+  /** False when there is one of that name. */
+  add(name: string, json: string): Awaitable<boolean>;
+  /** False when another stands there than `before`, or none. */
+  replace(name: string, before: string, json: string): Awaitable<boolean>;
+  /** False when there was none. */
+  remove(name: string): Awaitable<boolean>;
+  /** In the order of their names. */
+  list(after: string | undefined): Awaitable<TenantsPage>;
+}
+
+/** What a door does with the clients of a tenant. `R` is its report: how many were ended. */
+export interface TenantClients<R> {
+  /** Refuses the clients of a tenant from now on, and ends those that are connected; their sessions stay. */
+  suspend(tenant: string, reason: string | undefined): Promise<R>;
+  resume(tenant: string): Promise<void>;
+  /** Ends the sessions of a tenant, and forgets its retained messages, its users and its bans. */
+  clear(tenant: string): Promise<R>;
+}
+
+export interface TenantRegisterOptions<R> {
+  readonly store: TenantStore;
+  readonly clients: TenantClients<R>;
+  readonly clock: Clock;
+}
+
+/**
+ * Tenants, and what the operator does with them: the same at a node and in a deployment. Where a change has two steps
+ * and the process dies between them, the same request does what is left.
+ */
+export class TenantRegister<R extends object = object> {
+  readonly #options: TenantRegisterOptions<R>;
+
+  constructor(options: TenantRegisterOptions<R>) {
+    this.#options = options;
+  }
+
+  async list(
+    after: string | undefined,
+  ): Promise<{ readonly tenants: readonly TenantEntry[]; readonly next: string | undefined }> {
+    const { tenants, next } = await this.#options.store.list(after);
+    return { tenants: tenants.map(parseTenant), next };
+  }
+
+  async get(name: string): Promise<TenantEntry | undefined> {
+    const json = await this.#options.store.get(name);
+    return json === undefined ? undefined : parseTenant(json);
+  }
+
+  /** Undefined when there is one of that name. @throws {ConfigurationError} */
+  async create(value: unknown): Promise<TenantEntry | undefined> {
+    const { store, clients, clock } = this.#options;
+    const given = objectOf(value);
+    const created = readTenantEntry({ ...given, createdAt: new Date(clock.now()).toISOString() });
+    if (!(await store.add(created.name, JSON.stringify(created)))) return undefined;
+    if (created.state === 'suspended') await clients.suspend(created.name, created.reason);
+    return created;
+  }
+
+  /** Sets the fields that are given; null takes one away. Undefined when there is no such tenant. @throws {ConfigurationError} */
+  async change(
+    name: string,
+    value: unknown,
+  ): Promise<({ readonly tenant: TenantEntry } & Partial<R>) | undefined> {
+    const { store, clients } = this.#options;
+    const before = await store.get(nameOf(name));
+    if (before === undefined) return undefined;
+    const tenant = readTenantEntry(merged(parseTenant(before), objectOf(value)));
+    // The clients first: who reads of a tenant that it is active can connect.
+    if (tenant.state === 'active') await clients.resume(name);
+    if (!(await store.replace(name, before, JSON.stringify(tenant))))
+      throw new ConfigurationError(`The tenant "${name}" is being changed by somebody else: try again.`);
+    const isSuspending = tenant.state === 'suspended' && 'state' in objectOf(value);
+    return { tenant, ...(isSuspending ? await clients.suspend(name, tenant.reason) : ({} as Partial<R>)) };
+  }
+
+  /**
+   * Removes a suspended tenant, and all that is kept for its clients but the history of its streams, which ends by
+   * itself. Undefined when there is none. @throws {ConfigurationError} for one that is not suspended
+   */
+  async remove(name: string): Promise<R | undefined> {
+    const { store, clients } = this.#options;
+    const tenant = await this.get(nameOf(name));
+    if (tenant === undefined) return undefined;
+    if (tenant.state !== 'suspended')
+      throw new ConfigurationError(`The tenant "${name}" is active: suspend it before you remove it.`);
+    const cleared = await clients.clear(name);
+    await store.remove(name);
+    await clients.resume(name);
+    return cleared;
+  }
+}
+
+function merged(before: TenantEntry, change: Readonly<Record<string, unknown>>): object {
+  const unknown = Object.keys(change).find((field) => !CHANGEABLE.some((each) => each === field));
+  if (unknown !== undefined)
+    throw new ConfigurationError(
+      `"${unknown}" of a tenant cannot be changed; there are ${CHANGEABLE.join(', ')}.`,
+    );
+  const all = Object.entries({ ...before, ...change }).filter(([, value]) => value !== null);
+  return Object.fromEntries(all);
+}
+
+function objectOf(value: unknown): Readonly<Record<string, unknown>> {
+  if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    return value as Readonly<Record<string, unknown>>;
+  throw new ConfigurationError(
+    'A tenant is a JSON object, as {"name": "acme", "plan": {"connectionsMax": 100}}.',
+  );
+}
+
+function nameOf(name: string): string {
+  if (isTenant(name) && name !== DEFAULT_TENANT) return name;
+  throw new ConfigurationError(
+    `"${name}" is no tenant of the register: up to 64 letters, digits, ".", "_" and "-", and not "${DEFAULT_TENANT}".`,
+  );
+}

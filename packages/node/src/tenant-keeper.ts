@@ -1,0 +1,91 @@
+import { type Broker, type Clock, type Log, suspensionOf, TENANT_REMOVED } from '@apus/broker';
+import {
+  ConfigurationError,
+  KnownTenants,
+  type TenantClients,
+  type TenantEntry,
+  TenantRegister,
+  type TenantStore,
+} from '@apus/identity';
+import type { BanKeeper } from './ban-keeper.ts';
+import type { LocalStores } from './stores.ts';
+
+/** How many clients were ended. */
+export interface TenantEnded {
+  readonly expelled: number;
+}
+
+export interface TenantKeeperOptions {
+  readonly store: TenantStore;
+  readonly stores: Pick<LocalStores, 'sessions' | 'retained'>;
+  readonly bans: BanKeeper;
+  readonly broker: Broker;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
+
+/** The register as this node authenticates by it: the store is in this process, so nothing is remembered. */
+export function knownTenants(store: TenantStore, clock: Clock, log: Log): KnownTenants {
+  return new KnownTenants({ read: (name) => store.get(name), clock, log, freshMs: 0 });
+}
+
+/** Tenants of a node: kept by the store, and in force at both doors [SEC-TENANT-6]. */
+export class TenantKeeper {
+  readonly register: TenantRegister<TenantEnded>;
+  readonly #options: TenantKeeperOptions;
+
+  constructor(options: TenantKeeperOptions) {
+    const { store, clock } = options;
+    this.#options = options;
+    this.register = new TenantRegister({ store, clients: this.#clients(), clock });
+  }
+
+  /** At the start: the store says which tenants are suspended, and the list of bans does not keep them. */
+  async suspendAll(): Promise<void> {
+    for (const tenant of await this.all())
+      if (tenant.state === 'suspended') await this.#suspend(tenant.name, tenant.reason);
+  }
+
+  async all(): Promise<readonly TenantEntry[]> {
+    const all: TenantEntry[] = [];
+    let after: string | undefined;
+    do {
+      const page = await this.register.list(after);
+      all.push(...page.tenants);
+      after = page.next;
+    } while (after !== undefined);
+    return all;
+  }
+
+  #clients(): TenantClients<TenantEnded> {
+    return {
+      suspend: (tenant, reason) => this.#suspend(tenant, reason),
+      resume: async (tenant) => this.#options.bans.resume(suspensionOf(tenant, 0)),
+      clear: (tenant) => this.#clear(tenant),
+    };
+  }
+
+  async #suspend(tenant: string, reason: string | undefined): Promise<TenantEnded> {
+    const { bans, clock } = this.#options;
+    const expelled = await bans.suspend(suspensionOf(tenant, clock.now(), reason));
+    if (expelled === undefined) throw new ConfigurationError('The list of bans is full: take some back.');
+    return { expelled };
+  }
+
+  async #clear(tenant: string): Promise<TenantEnded> {
+    const { stores, broker, bans, clock } = this.#options;
+    const records = [...stores.sessions.all()].filter(({ session }) => session.tenant === tenant);
+    for (const { session } of records) await broker.expel(tenant, session.clientId, TENANT_REMOVED);
+    let from: string | undefined;
+    do {
+      const page = await stores.retained.match(tenant, '#', clock.now(), from, PAGE);
+      for (const { topic } of page.messages)
+        await stores.retained.delete(tenant, topic, broker.messageClock.next());
+      from = page.next;
+    } while (from !== undefined);
+    for (const ban of bans.all()) if (ban.tenant === tenant && ban.as !== 'tenant') await bans.unban(ban);
+    return { expelled: records.length };
+  }
+}
