@@ -11,13 +11,13 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 675,
+  gateway: 705,
   disconnect: 605,
   fanOut: 625,
   timers: 605,
   sweep: 615,
-  operator: 625,
-  publish: 635,
+  operator: 655,
+  publish: 665,
   breaker: 400,
   rotation: 160,
 };
