@@ -188,10 +188,10 @@ export class BanList implements Bans {
     const { tenant, name, tokenId } = identity;
     const byName = this.#find('username', name, tenant);
     return (
-      this.#find(TENANT_KIND, tenant, tenant) ??
       this.#find('clientid', clientId, tenant) ??
       (byName !== undefined && isBanOn(byName, identity, clientId) ? byName : undefined) ??
       (tokenId === undefined ? undefined : this.#find('token', tokenId, tenant)) ??
+      this.#find(TENANT_KIND, tenant, tenant) ??
       this.banOnHost(host)
     );
   }

@@ -1,4 +1,4 @@
-import type { Ban, ConnectionId } from '@apus/broker';
+import { type Ban, type ConnectionId, isSuspension } from '@apus/broker';
 import type {
   DynamoBans,
   SessionIncarnation,
@@ -129,7 +129,9 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   const session = { tenant, clientId, incarnation };
   // [SEC-BAN-2]
   const ban = swept.identity && pass.bans?.banOnSession(swept.identity, clientId, swept.holder);
-  if (ban !== undefined) return [{ what: 'banned', session, ban }];
+  // The session of a suspended tenant stays, and ends when it is due.
+  const isEnded = ban !== undefined && isSuspension(ban) && connectionId === undefined;
+  if (ban !== undefined && !isEnded) return [{ what: 'banned', session, ban }];
   const findings: Finding[] = [];
   // The process that opened the session last is publishing them, if it lives.
   if (attachedAtMs !== undefined && isOldEnough(attachedAtMs, pass))

@@ -154,6 +154,18 @@ describe('the register of tenants', () => {
     expect(bans.keepsOut?.(of(OTHER))).toBe(false);
   });
 
+  it('leaves sessions of a suspended tenant to end when they are due, and looks at none of them again before', async () => {
+    await ask({ action: 'create-tenant', entry: acme });
+    await openPhone(OWN);
+    await ask({ action: 'change-tenant', name: OWN, change: { state: 'suspended' } });
+    expect(await sessions().get(OWN, 'phone')).toBeDefined();
+    expect(await world.sweep()).toMatchObject({ expelled: 0, sessionsEnded: 0 });
+    const { expirySeconds } = openOf('phone', { tenant: OWN });
+    world.time.nowMs += (expirySeconds + 3_600) * 1_000;
+    expect(await world.sweep()).toMatchObject({ expelled: 0, sessionsEnded: 1 });
+    expect(await sessions().get(OWN, 'phone')).toBeUndefined();
+  });
+
   it('removes a suspended tenant with all that is kept for its clients', async () => {
     await ask({ action: 'create-tenant', entry: acme });
     const password = await hashPassword(Buffer.from('right'));
