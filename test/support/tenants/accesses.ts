@@ -120,6 +120,24 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     await other.expectNothing();
   },
 
+  'a room of the same name, its members and their number': async (tenancy) => {
+    const room = unique('room');
+    const [own, other] = await both(tenancy);
+    await own.mqtt.publishAsync(`$presence/${room}/ann`, 'of the own', { qos: 1 });
+    await tenancy.settled();
+    for (const { mqtt } of [own, other])
+      await mqtt.subscribeAsync([`$presence/${room}/+`, `$occupancy/${room}`], { qos: 1 });
+    await own.expectInAnyOrder(['1', 'of the own']);
+    // The number of an empty room.
+    await other.expectInAnyOrder(['0']);
+    await other.mqtt.publishAsync(`$presence/${room}/ann`, 'of the other', { qos: 1 });
+    await other.expectInAnyOrder(['0', '1', 'of the other']);
+    await other.mqtt.publishAsync(`$presence/${room}/ann`, '', { qos: 1 });
+    await tenancy.settled();
+    await own.roundTrip();
+    await own.expectInAnyOrder(['1', 'of the own', 'round trip']);
+  },
+
   'the history of a stream, and a position in it': async (tenancy) => {
     const topic = unique('chat/room');
     const [own, other] = await both(tenancy);

@@ -4,11 +4,15 @@ import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
 import { expect, onTestFinished, vi } from 'vitest';
 import { unique } from '../unique.ts';
 
+/** `#` leaves topics that begin with `$` out. */
+const ROOMS = '$presence/+/+';
+const RULES = rulesOfLists(['#', ROOMS], ['#', ROOMS, '$occupancy/+']);
+
 /** Lets every client in, as `TENANT/NAME` says who it is: a configuration with tokens would name both in the token. */
 export const tenantsByUsername: Authenticator = {
   authenticate: ({ username = '' }) => {
     const [tenant = '', name = ''] = username.split('/');
-    return { tenant, name, clientIds: ['+'], rules: rulesOfLists(['#'], ['#']) };
+    return { tenant, name, clientIds: ['+'], rules: RULES };
   },
 };
 
@@ -50,6 +54,11 @@ export class Program {
   /** Waits until these have come, and has not been sent anything else. */
   async expectPayloads(payloads: readonly string[]): Promise<void> {
     await vi.waitFor(() => expect(this.payloads).toEqual(payloads), { timeout: 30_000, interval: 20 });
+  }
+
+  /** The same where they may come in another order: these are sorted. */
+  async expectInAnyOrder(payloads: readonly string[]): Promise<void> {
+    await vi.waitFor(() => expect(this.payloads.sort()).toEqual(payloads), { timeout: 30_000, interval: 20 });
   }
 
   /** Sends itself a message: when it comes, all messages sent to it before have come. */
