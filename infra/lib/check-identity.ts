@@ -6,6 +6,7 @@ import {
   createChain,
   GuessLimiter,
   type HookSender,
+  KnownTenants,
   readIdentity,
 } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
@@ -45,6 +46,7 @@ export function checkIdentity(scope: IConstruct, props: ApusBrokerProps): void {
       limiter: new GuessLimiter(CLOCK),
       readSecret,
       readUser: async () => undefined,
+      tenants: new KnownTenants({ read: () => undefined, clock: CLOCK, log: NO_LOG }),
       functionSender,
     };
     createAuthorizer(parsed.authorization, context);
