@@ -8,6 +8,8 @@ export const FAULT_KINDS = [
   /** It dies before, or after, a call to the gateway. */
   'kill-before-post',
   'kill-after-post',
+  /** It dies when `$connect` has done its work: the handshake fails. */
+  'dead-handshake',
   /** A frame is handled late, and may meet what came after it. */
   'late-invocation',
   /** A reply, or `$disconnect`, comes late or never. */
@@ -51,6 +53,7 @@ export const DEFAULT_RATES: Rates = {
   'kill-at-checkpoint': 0.004,
   'kill-before-post': 0.005,
   'kill-after-post': 0.005,
+  'dead-handshake': 0.01,
   'late-invocation': 0.05,
   'late-reply': 0.02,
   'no-reply': 0.005,
@@ -131,6 +134,7 @@ export class FaultPlan {
       killAtCheckpoint: this.#chance('kill-at-checkpoint'),
       killBeforeCall: this.#chance('kill-before-post'),
       killAfterCall: this.#chance('kill-after-post'),
+      dropHandshake: this.#chance('dead-handshake'),
       invocationDelayMs: this.#delay('late-invocation', this.#options.lateInvocationMsMax ?? LATE_MS_MAX),
       replyDelayMs: this.#delay('late-reply', LATE_MS_MAX),
       dropReply: this.#chance('no-reply'),

@@ -34,7 +34,12 @@ class Stage {
     );
   }
 
-  async client(clientId: string, options: Partial<SimClientOptions> = {}): Promise<SimClient> {
+  /** @param withinMs so long it may take to be connected */
+  async client(
+    clientId: string,
+    options: Partial<SimClientOptions> = {},
+    withinMs = 500,
+  ): Promise<SimClient> {
     if (this.#world === undefined) throw new Error('begin first');
     const client = new SimClient(
       this.#world.emulator,
@@ -43,7 +48,7 @@ class Stage {
       new Trace(() => this.time.nowMs),
     );
     this.#clients.push(client);
-    await this.time.advance(500);
+    await this.time.advance(withinMs);
     if (!client.mqtt.connected) throw new Error(`${clientId} is not connected`);
     return client;
   }
@@ -154,6 +159,69 @@ describe('retained messages that the window holds back (design, 3)', () => {
     await time.advance(5_000);
     expect(topics()).toEqual(['r/0', 'r/1', 'r/live']);
   });
+});
+
+describe('CONNECT in the handshake (docs/text-frames.md, 15)', () => {
+  /** The gateway waits 29 s for `$connect`, and the transport sends the next CONNECT in a frame. */
+  const COMES_BACK_MS = 90_000;
+
+  /**
+   *     handler of $connect                client
+   *     opens the session
+   *     dies, or its answer is lost
+   *                                        the handshake fails: it comes back with the same client identifier
+   */
+  it(
+    'a client comes back and is served, wherever its $connect dies',
+    async () => {
+      let steps = 0;
+      for (let killedAt = 0; killedAt <= steps; killedAt += 1) {
+        let passed = 0;
+        let isArmed = false;
+        const dies = () => isArmed && ++passed === killedAt;
+        const played = await begin({ gateway: { killAtCheckpoint: dies } });
+        const publisher = await played.client('publisher');
+        isArmed = true;
+        const withinMs = killedAt === 0 ? 500 : COMES_BACK_MS;
+        const subscriber = await played.client('subscriber', { isSingle: false }, withinMs);
+        isArmed = false;
+        if (killedAt === 0) steps = passed;
+        await isServed(played, publisher, subscriber, `killed at step ${killedAt}`);
+        await finish();
+      }
+      expect(steps).toBeGreaterThan(3);
+    },
+    10 * TIMEOUT_MS,
+  );
+
+  it('a client comes back and is served, where $connect has done its work and its answer is lost', async () => {
+    let lost = 0;
+    const gateway: Faults = {
+      dropHandshake: ({ headers }) => {
+        const carriesConnect = Object.values(headers).some((value) => value.startsWith('mqtt-connect.'));
+        if (carriesConnect) lost += 1;
+        return carriesConnect;
+      },
+    };
+    const played = await begin({ gateway });
+    const publisher = await played.client('publisher', { isSingle: false }, COMES_BACK_MS);
+    const subscriber = await played.client('subscriber', { isSingle: false }, COMES_BACK_MS);
+    // The next CONNECT of each goes in a frame.
+    expect(lost).toBe(2);
+    await isServed(played, publisher, subscriber, 'after a lost answer');
+  });
+
+  async function isServed(
+    { time, received }: Stage,
+    publisher: SimClient,
+    subscriber: SimClient,
+    when: string,
+  ): Promise<void> {
+    await time.during(subscriber.subscribe('news', 1), LEASES_MS);
+    publisher.publish('news', '1', { qos: 1 });
+    await time.advance(10_000);
+    expect(received, when).toEqual(['subscriber news 1']);
+  }
 });
 
 describe('QoS 2: pending, handed on, done (design, 5)', () => {

@@ -1,5 +1,5 @@
 import type { Random } from './clock/random.ts';
-import type { DisconnectEvent, MessageEvent, RouteEvent } from './gateway/events.ts';
+import type { ConnectEvent, DisconnectEvent, MessageEvent, RouteEvent } from './gateway/events.ts';
 import type { ScheduledEvent } from './lambda/schedule.ts';
 import type { SqsFaults } from './sqs/faults.ts';
 
@@ -43,6 +43,8 @@ export interface Faults extends SqsFaults {
   readonly shuffle?: number;
   /** Between an event and the invocation of its route. */
   readonly invocationDelayMs?: Delay<RouteEvent>;
+  /** The handler of `$connect` ran, its result is lost: the handshake fails with 502, and `$disconnect` never comes. */
+  readonly dropHandshake?: Chance<ConnectEvent>;
   /** Between a handler's result and the reply. */
   readonly replyDelayMs?: Delay<MessageEvent>;
   /** Between the end of a connection and its `$disconnect`, on top of `invocationDelayMs`. */

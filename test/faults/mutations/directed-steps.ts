@@ -24,6 +24,15 @@ export const GOODBYES_OF_MORTALS: readonly Step[] = MORTALS.map(
   (step) => ({ ...step, how: 'goodbye' }) as Step,
 );
 
+/** Members of a room whose sessions end with their connections say goodbye, and do not come back while faults strike. */
+export const GOODBYES_OF_DWELLERS: readonly Step[] = [0, 2].map((dweller) => ({
+  kind: 'end-dweller',
+  atMs: 2_000 + 500 * dweller,
+  dweller,
+  how: 'goodbye',
+  awayMs: 3_600_000,
+}));
+
 /**
  * Subscribers that come while messages are being retained, in a shape that every process knows by then. There are six
  * publications a second of each publisher, and somebody new a moment after each.

@@ -1,5 +1,5 @@
-import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
-import { BRIEFS, bursts, MORTALS, OUTLAWS } from './directed-steps.ts';
+import { alteredWrites, isWriteOf, type WriteInput } from '../altered-dynamo.ts';
+import { BRIEFS, bursts, GOODBYES_OF_DWELLERS, MORTALS, OUTLAWS } from './directed-steps.ts';
 import {
   doneAtOnce,
   LATE,
@@ -9,6 +9,12 @@ import {
   UNBROKEN,
   unconditionally,
 } from './mutation.ts';
+
+/** The one write of a session that ends with its connection (`SessionStore.end`). */
+function isEndOfSession(input: WriteInput): boolean {
+  const { UpdateExpression: update, ExpressionAttributeValues: values } = input;
+  return isWriteOf(input, 'S', 'session') && update === undefined && values?.[':connection'] !== undefined;
+}
 
 /** Whose session it is, and what becomes of it. */
 export const OF_SESSIONS: readonly Mutation[] = [
@@ -98,6 +104,19 @@ export const OF_SESSIONS: readonly Mutation[] = [
       },
     },
     finds: ['leaked', 'session', 'lost', 'doubled', 'order'],
+  },
+  {
+    name: 'a session that is in a room ends with its connection',
+    alterations: {
+      dynamo: alteredWrites((input) =>
+        isEndOfSession(input)
+          ? input.ConditionExpression?.replace(' AND attribute_not_exists(rm)', '')
+          : input.ConditionExpression,
+      ),
+    },
+    hasRoom: true,
+    steps: GOODBYES_OF_DWELLERS,
+    finds: ['ghost'],
   },
   {
     name: 'a will counts as published before it has left',

@@ -73,6 +73,7 @@ async function runConnect(
   const invocation = gateway.lambda.invoke('$connect', (handlers) => handlers.connect, event);
   const outcome = await withinIntegrationTimeout(gateway, invocation);
   if (outcome === undefined) return { status: 504 };
+  if (dice.strikes('dropHandshake', settings.faults.dropHandshake, event)) return { status: 502 };
   const result = readProxyResult(outcome);
   const decision = result instanceof Error ? result : judge(result, handshake);
   if (!(decision instanceof Error)) return decision;
