@@ -2,6 +2,7 @@ import type { InProcessEmulator } from '@apus/emulator';
 import type { Books } from './cast.ts';
 import type { Problem } from './ledger.ts';
 import { RoomTruth, WatcherLedger } from './presence-ledger.ts';
+import { RoomWatcher } from './room-watcher.ts';
 import { SimClient } from './sim-client.ts';
 import type { End } from './steps.ts';
 
@@ -91,30 +92,31 @@ class Dweller {
   }
 }
 
-/** A program that shows who is in the room. */
-class RoomWatcher {
+/** A client that watches the room, and what it was told. */
+class Watcher {
   readonly client: SimClient;
   readonly ledger: WatcherLedger;
-  hasBegun = false;
-  #isSubscribing = false;
+  readonly #program: RoomWatcher;
 
   constructor(
     emulator: InProcessEmulator,
     books: Books,
     truth: RoomTruth,
-    { name, sessionExpirySeconds }: (typeof WATCHERS)[number] | { name: string; sessionExpirySeconds: 0 },
+    { name, sessionExpirySeconds }: { readonly name: string; readonly sessionExpirySeconds: number },
   ) {
     this.ledger = new WatcherLedger(name, truth);
+    this.#program = new RoomWatcher({
+      ledger: this.ledger,
+      subscribe: async () => await this.client.subscribe(`${ROOM}+`, 1),
+      isConnected: () => this.client.mqtt.connected,
+    });
     this.client = new SimClient(
       emulator,
       { clientId: name, sessionExpirySeconds },
       {
-        connected: (_, sessionPresent) => {
-          if (!sessionPresent || !this.hasBegun) this.#subscribe();
-        },
-        // Changes may be missing: it asks for the room anew, as docs/presence.md has it.
+        connected: (_, isSessionPresent) => this.#program.connected(isSessionPresent),
         told: (what) => {
-          if (what === 'gap') this.#subscribe();
+          if (what === 'gap') this.#program.gap();
         },
         message: (topic, data) => {
           if (topic.startsWith(ROOM)) this.ledger.told(topic.slice(ROOM.length), data);
@@ -124,15 +126,8 @@ class RoomWatcher {
     );
   }
 
-  #subscribe(): void {
-    if (this.#isSubscribing) return;
-    this.#isSubscribing = true;
-    this.ledger.forgets();
-    void this.client.subscribe(`${ROOM}+`, 1).then((code) => {
-      this.#isSubscribing = false;
-      if (code === 1) this.hasBegun = true;
-      else if (this.client.mqtt.connected) setTimeout(() => this.#subscribe(), AGAIN_MS);
-    });
+  get hasBegun(): boolean {
+    return this.#program.hasBegun;
   }
 }
 
@@ -142,7 +137,7 @@ export class Rooms {
   readonly #books: Books;
   readonly #truth = new RoomTruth();
   readonly #dwellers: readonly Dweller[];
-  readonly #watchers: RoomWatcher[];
+  readonly #watchers: Watcher[];
   readonly #problems: Problem[] = [];
   #said = 0;
 
@@ -151,7 +146,7 @@ export class Rooms {
     this.#books = books;
     const watchers = isUsed ? WATCHERS : [];
     const dwellers = isUsed ? DWELLERS : [];
-    this.#watchers = watchers.map((terms) => new RoomWatcher(emulator, books, this.#truth, terms));
+    this.#watchers = watchers.map((terms) => new Watcher(emulator, books, this.#truth, terms));
     this.#dwellers = dwellers.map((terms) => new Dweller(emulator, books, this.#truth, terms));
   }
 
@@ -203,7 +198,7 @@ export class Rooms {
     if (this.#dwellers.length === 0) return;
     this.#look();
     const newcomer = { name: 'room-newcomer', sessionExpirySeconds: 0 } as const;
-    this.#watchers.push(new RoomWatcher(this.#emulator, this.#books, this.#truth, newcomer));
+    this.#watchers.push(new Watcher(this.#emulator, this.#books, this.#truth, newcomer));
     for (const { ledger } of this.#watchers) ledger.counts();
     setTimeout(() => {
       this.#look();

@@ -1,0 +1,57 @@
+import type { WatcherLedger } from './presence-ledger.ts';
+
+/** The watcher tries a refused SUBSCRIBE again after this time. */
+const AGAIN_MS = 500;
+
+export interface RoomWatcherOptions {
+  readonly ledger: Pick<WatcherLedger, 'forgets'>;
+  /** Sends SUBSCRIBE. The reason code of SUBACK; undefined where the connection ended before it came. */
+  readonly subscribe: () => Promise<number | undefined>;
+  readonly isConnected: () => boolean;
+}
+
+/**
+ * A program that shows the members of a room, as docs/presence.md has it. It asks for the room until a SUBACK grants the
+ * subscription: a SUBSCRIBE that had no answer is sent again, also where the session is still there.
+ */
+export class RoomWatcher {
+  readonly #options: RoomWatcherOptions;
+  /** The program has to ask for the room, as it has not asked yet, or may have missed changes. */
+  #mustAsk = true;
+  #isAsking = false;
+
+  constructor(options: RoomWatcherOptions) {
+    this.#options = options;
+  }
+
+  /** The subscription was granted after the last time that the program had to ask. */
+  get hasBegun(): boolean {
+    return !this.#mustAsk && !this.#isAsking;
+  }
+
+  /** CONNACK has come. */
+  connected(isSessionPresent: boolean): void {
+    if (!isSessionPresent) this.#mustAsk = true;
+    this.#ask();
+  }
+
+  /** The transport says that messages may be missing. */
+  gap(): void {
+    this.#mustAsk = true;
+    this.#ask();
+  }
+
+  #ask(): void {
+    const { ledger, subscribe, isConnected } = this.#options;
+    if (this.#isAsking || !this.#mustAsk || !isConnected()) return;
+    this.#isAsking = true;
+    this.#mustAsk = false;
+    ledger.forgets();
+    void subscribe().then((code) => {
+      this.#isAsking = false;
+      if (code === 1) return this.#ask();
+      this.#mustAsk = true;
+      setTimeout(() => this.#ask(), AGAIN_MS);
+    });
+  }
+}
