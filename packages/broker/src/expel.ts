@@ -86,7 +86,7 @@ function* endWaiting(context: Context, record: SessionRecord): Flow<void> {
   yield* waitFor(sessions.discardWill(session, lastConnectionId));
   for (const kind of ['will', 'session-expiry'] as const)
     yield* waitFor(timers.cancel({ kind, session, connectionId: lastConnectionId }));
-  yield* leaveRooms(context, record);
+  yield* leaveRooms(context, record, lastConnectionId);
   yield* endSession(context, session, lastConnectionId);
 }
 

@@ -92,7 +92,7 @@ function* leaveRoomsOf(
   const { session, connectionId, willDelaySeconds = 0 } = departure;
   const leaving = { session, hasRooms };
   const { isLoss = false, will, atMs, expirySeconds } = ending;
-  if (!isLoss || will === 'discarded') return yield* leaveRooms(context, leaving);
+  if (!isLoss || will === 'discarded') return yield* leaveRooms(context, leaving, connectionId);
   const seconds = Math.max(Math.min(willDelaySeconds, expirySeconds), will.seconds);
   yield* leaveRoomsLater(context, leaving, connectionId, atMs, seconds);
 }

@@ -32,8 +32,11 @@ export interface PresenceOwner {
 export type PresenceRefusal = 'room-full' | 'owners-full' | 'rooms-full' | 'memory-full';
 
 export interface PresenceChange {
-  /** 'same': it was there with these data. 'still-there': another session makes it present. 'not-there': not by this one. */
-  readonly change: 'joined' | 'changed' | 'same' | 'left' | 'still-there' | 'not-there';
+  /**
+   * 'same': it was there with these data. 'still-there': another session makes it present. 'not-there': not by this one.
+   * 'is-back': a later connection of the session makes it present.
+   */
+  readonly change: 'joined' | 'changed' | 'same' | 'left' | 'still-there' | 'not-there' | 'is-back';
   /** Settles when the change is durable: until then its publisher is not answered. @default it is durable */
   readonly written?: Promise<void> | undefined;
   /** The change as watchers are to be told, by a store that keeps no told state. Absent: `takeUntold` has it. */
@@ -65,9 +68,9 @@ export interface Untold {
  */
 export interface PresenceStore {
   /**
-   * The session makes the member present with this message; a refusal changes nothing. 'not-connected': the session's
-   * connection has ended meanwhile, and nothing is changed. A store that does not say so is asked in the turn in which
-   * the session is known to be connected.
+   * The session makes the member present with this message; a refusal changes nothing. 'not-connected': the session has
+   * lost the connection that `session` names, and nothing is changed. A store that does not say so is asked in the turn
+   * in which the session is known to be connected.
    */
   put(
     place: PresencePlace,
@@ -77,15 +80,19 @@ export interface PresenceStore {
     nowMs: number,
   ): Awaitable<PresenceChange | PresenceRefusal | 'not-connected'>;
 
-  /** The session makes the member present no more. The member leaves with the last one. */
-  remove(place: PresencePlace, session: SessionRef): Awaitable<PresenceChange>;
+  /**
+   * The session makes the member present no more. The member leaves with the last one. A store that other processes use
+   * changes nothing where a later connection of the session than this one has made the member present: 'is-back'.
+   */
+  remove(place: PresencePlace, session: SessionRef, connectionId?: ConnectionId): Awaitable<PresenceChange>;
 
   /** Members that the session makes present. */
   ownedBy(session: SessionRef): Awaitable<readonly PresencePlace[]>;
 
   /**
    * Watchers have been told that the session has left: until then `ownedBy` still names the place, so that a process
-   * which dies between is repeated. Absent where nothing can come between.
+   * which dies between is repeated. A session that makes the member present once more keeps the place. Absent where
+   * nothing can come between.
    */
   release?(place: PresencePlace, session: SessionRef): Awaitable<void>;
 

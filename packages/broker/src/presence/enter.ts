@@ -31,7 +31,7 @@ export function* enter(
   if (!(yield* isConnected(context, connection))) return 'no-matching-subscribers';
   const changed =
     message.payload.length === 0
-      ? yield* leaveRoom(context, presence, connection.session, place)
+      ? yield* leaveRoom(context, presence, connection.session, place, link.id)
       : yield* put(context, presence, link, connection, place, message, isRepetition);
   if (typeof changed === 'string') return changed;
   if (changed.written !== undefined) yield* waitFor(changed.written);

@@ -14,12 +14,19 @@ export const PRESENCE_GRACE_SECONDS = 5;
 /** A session whose store may know that it is in no room. */
 type Leaving = Pick<SessionRecord, 'session' | 'hasRooms'>;
 
-/** Members that the session makes present leave, unless another session makes them present as well. */
-export function* leaveRooms(context: Context, { session, hasRooms }: Leaving): Flow<void> {
+/**
+ * The connection of the session is over: members that the session makes present leave, unless another session, or a
+ * later connection of this one, makes them present as well.
+ */
+export function* leaveRooms(
+  context: Context,
+  { session, hasRooms }: Leaving,
+  connectionId: ConnectionId,
+): Flow<void> {
   const { presence } = context.ports;
   if (presence === undefined || hasRooms === false) return;
   for (const place of yield* waitFor(presence.store.ownedBy(session)))
-    yield* leaveRoom(context, presence, session, place);
+    yield* leaveRoom(context, presence, session, place, connectionId);
 }
 
 /**
@@ -36,11 +43,13 @@ export function* leaveRoom(
   presence: Presence,
   session: SessionRef,
   place: PresencePlace,
+  connectionId: ConnectionId,
 ): Flow<PresenceChange> {
   const { store } = presence;
-  const changed = yield* waitFor(store.remove(place, session));
-  if (changed.change === 'left') yield* noteChange(context, presence, place, changed);
-  if (store.release !== undefined && changed.change !== 'not-there')
+  const changed = yield* waitFor(store.remove(place, session, connectionId));
+  const { change } = changed;
+  if (change === 'left') yield* noteChange(context, presence, place, changed);
+  if (store.release !== undefined && (change === 'left' || change === 'still-there'))
     yield* whenDelivered(context, () => waitFor(store.release?.(place, session)));
   return changed;
 }
@@ -68,5 +77,5 @@ export function* ringPresence(context: Context, session: SessionRef, connectionI
   const { presence } = context.ports;
   if (isThat && presence?.store.mayLeave !== undefined)
     if (!(yield* waitFor(presence.store.mayLeave(session, connectionId)))) return;
-  yield* leaveRooms(context, { session });
+  yield* leaveRooms(context, { session }, connectionId);
 }

@@ -1,4 +1,4 @@
-import type { Message, SessionRef } from '@apus/broker';
+import type { ConnectionId, Message, SessionRef } from '@apus/broker';
 import type { Key } from '../table/keys.ts';
 import { decodeMessage, encodeMessage } from '../table/message-blob.ts';
 import { marshalled } from '../table/table.ts';
@@ -8,6 +8,8 @@ import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } fr
 export interface MemberOwner {
   readonly incarnation: string;
   readonly clientId: string;
+  /** The connection on which it has done so last. Absent in items of an earlier version. */
+  readonly connectionId?: ConnectionId;
 }
 
 /**
@@ -49,8 +51,8 @@ export function memberItem(key: Key, member: Member): Item {
   };
 }
 
-export function isOwnedBy({ owners }: Member, { incarnation }: SessionRef): boolean {
-  return owners.some((each) => each.incarnation === incarnation);
+export function ownerIn(member: Member | undefined, { incarnation }: SessionRef): MemberOwner | undefined {
+  return member?.owners.find((each) => each.incarnation === incarnation);
 }
 
 /** Watchers see no difference. */

@@ -25,10 +25,18 @@ import { PRESENCE_MEMBERS, presenceMemberKey, presenceRoomKey } from '../table/k
 import { endOf, type Table } from '../table/table.ts';
 import { type Transacted, transact } from '../table/transaction.ts';
 import { text, textOf } from '../table/values.ts';
-import { isOwnedBy, isSameData, type Member, memberItem, memberOf } from './member.ts';
+import { isSameData, type Member, type MemberOwner, memberItem, memberOf, ownerIn } from './member.ts';
 import { noteMember, readNotes } from './notes.ts';
 import { Rooms } from './room.ts';
-import { addition, claimLeave, placesOf, takeOut, whyNotAdded } from './session-rooms.ts';
+import {
+  addition,
+  claimLeave,
+  isConnectedBy,
+  isLatest,
+  placesOf,
+  takeOut,
+  whyNotAdded,
+} from './session-rooms.ts';
 
 /** A member as operators see it. */
 export interface PresentMember {
@@ -78,18 +86,21 @@ export class DynamoPresence implements PresenceStore {
     nowMs: number,
   ): Promise<PresenceChange | PresenceRefusal | 'not-connected'> {
     const { session } = owner;
+    const connectionId = connectionOf(session);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const before = await this.#read(place);
-      const isOwner = before !== undefined && isOwnedBy(before, session);
+      const own = ownerIn(before, session);
       const isSame = before !== undefined && isSameData(before.message, message);
-      if (isOwner && isSame && !isPerhapsUntold(before, owner, nowMs)) return { change: 'same' };
+      const isOfThis = own?.connectionId === connectionId;
+      if (isOfThis && isSame && !isPerhapsUntold(before as Member, owner, nowMs)) return { change: 'same' };
       const after = changed(before, session, isSame ? before.message : message, isSame, {
         nowMs,
         nonce: this.#table.settings.randomId(),
       });
-      const decided = isOwner
-        ? await this.#replace(place, before, after)
-        : await this.#join(place, session, before, after, limits);
+      const decided =
+        own === undefined || before === undefined
+          ? await this.#join(place, session, before, after, limits)
+          : await this.#change(place, session, before, after, isOfThis);
       if (decided === 'again') continue;
       if (decided !== 'done') return decided;
       if (before === undefined) await this.rooms.changed(place.tenant, place.room, 1);
@@ -98,12 +109,18 @@ export class DynamoPresence implements PresenceStore {
     throw new ContentionError('the member of a room', DECISIONS_MAX);
   }
 
-  async remove(place: PresencePlace, session: SessionRef): Promise<PresenceChange> {
+  async remove(
+    place: PresencePlace,
+    session: SessionRef,
+    connectionId?: ConnectionId,
+  ): Promise<PresenceChange> {
     const topic = presenceTopic(place.room, place.member);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const before = await this.#read(place);
-      if (before === undefined || !isOwnedBy(before, session))
+      const own = ownerIn(before, session);
+      if (before === undefined || own === undefined)
         return await this.#removedBefore(place, session, before, topic);
+      if (await this.#isBack(session, own, connectionId)) return { change: 'is-back' };
       const owners = before.owners.filter(({ incarnation }) => incarnation !== session.incarnation);
       if (owners.length > 0) {
         const after = { ...before, owners, nonce: this.#table.settings.randomId() };
@@ -121,7 +138,8 @@ export class DynamoPresence implements PresenceStore {
   }
 
   async release(place: PresencePlace, session: SessionRef): Promise<void> {
-    await takeOut(this.#table, place, session);
+    const isPresent = async () => ownerIn(await this.#read(place), session) !== undefined;
+    await takeOut(this.#table, place, session, isPresent);
   }
 
   async mayLeave(session: SessionRef, connectionId: ConnectionId): Promise<boolean> {
@@ -206,16 +224,47 @@ export class DynamoPresence implements PresenceStore {
     if (before === undefined && (await this.rooms.isFull(tenant, room, membersMax))) return 'room-full';
     if ((before?.owners.length ?? 0) >= ownersMax) return 'owners-full';
     const place = { tenant, room, member };
+    const connectionId = connectionOf(session);
     const asRead =
       before === undefined
         ? { condition: 'attribute_not_exists(p)' }
         : { condition: 'n = :nonce', values: { ':nonce': text(before.nonce) } };
     const written: Transacted = await transact(this.#table, [
       { put: memberItem(presenceMemberKey(place), after), ...asRead },
-      addition(place, session, roomsPerSessionMax),
+      addition(place, session, { connectionId, nonce: after.nonce, placesMax: roomsPerSessionMax }),
     ]);
     if (written.ok) return 'done';
-    return written.failed.has(1) ? whyNotAdded(written.failed.get(1), session) : 'again';
+    return written.failed.has(1) ? whyNotAdded(written.failed.get(1), session, connectionId) : 'again';
+  }
+
+  /** Its session is the member's already. A later connection of the session keeps what it has made of the member. */
+  async #change(
+    place: PresencePlace,
+    session: SessionRef,
+    before: Member,
+    after: Member,
+    isOfThis: boolean,
+  ): Promise<Decided> {
+    const connectionId = connectionOf(session);
+    if (!isOfThis && !(await isConnectedBy(this.#table, session, connectionId))) return 'not-connected';
+    return await this.#replace(place, before, after);
+  }
+
+  /**
+   * A later connection of the session has made the member present:
+   *
+   *     handler of a loss                  client
+   *     reads: the session has no connection
+   *                                        connects, and publishes: the member is there by this connection
+   *     the member stays
+   */
+  async #isBack(
+    session: SessionRef,
+    own: MemberOwner,
+    connectionId: ConnectionId | undefined,
+  ): Promise<boolean> {
+    if (connectionId === undefined || own.connectionId === connectionId) return false;
+    return !(await isLatest(this.#table, session, connectionId));
   }
 
   async #replace(place: PresencePlace, before: Member, after: Member): Promise<'done' | 'again'> {
@@ -263,18 +312,24 @@ export class DynamoPresence implements PresenceStore {
   }
 }
 
+/** Only sessions with a connection publish. */
+function connectionOf({ attachment }: SessionRef): ConnectionId {
+  return attachment?.connectionId ?? '';
+}
+
 function changed(
   before: Member | undefined,
-  { incarnation, clientId }: SessionRef,
+  session: SessionRef,
   message: Message,
   isSame: boolean,
   { nowMs, nonce }: { readonly nowMs: number; readonly nonce: string },
 ): Member {
-  const owners = before?.owners ?? [];
-  const isOwner = owners.some((each) => each.incarnation === incarnation);
+  const { incarnation, clientId } = session;
+  const own = { incarnation, clientId, connectionId: connectionOf(session) };
+  const others = before?.owners.filter((each) => each.incarnation !== incarnation) ?? [];
   return {
     message,
-    owners: isOwner ? owners : [...owners, { incarnation, clientId }],
+    owners: [...others, own],
     joinedAtMs: before?.joinedAtMs ?? nowMs,
     changedAtMs: isSame ? (before?.changedAtMs ?? nowMs) : nowMs,
     changedBy: isSame ? (before?.changedBy ?? incarnation) : incarnation,

@@ -1,5 +1,7 @@
 import type { ConnectionId, PresencePlace, SessionRef } from '@apus/broker';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
+import { DECISIONS_MAX } from '../limits.ts';
+import { ContentionError } from '../table/errors.ts';
 import { sessionItemKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
@@ -8,12 +10,19 @@ import { type Item, text, textOf } from '../table/values.ts';
 /*
  * The rooms of a client's sessions stand in its session item: `rm`, a set of incarnation, room and member. A place is
  * added in the transaction that makes the member present, and only while the session has its connection, so that each
- * end of a connection finds all of its places. It is taken out when watchers have been told that the session has left.
- * Until then the item stays, also when its session has ended or another incarnation stands there.
+ * end of a connection finds all of its places. It is taken out when watchers have been told that the session has left,
+ * unless the session makes the member present once more. Until then the item stays, also when its session has ended or
+ * another incarnation stands there. `rn`: the nonce of the last addition.
  * `rl`: the connection that a session was lost with which is leaving its rooms. It is not resumed without a CONNECT.
  */
 
 const PART = '\0';
+
+interface Addition {
+  readonly connectionId: ConnectionId;
+  readonly nonce: string;
+  readonly placesMax: number;
+}
 
 /** Whether the incarnation may make members present. */
 export function hasRooms(item: Item, incarnation: string): boolean {
@@ -35,17 +44,23 @@ export async function placesOf(table: Table, session: SessionRef): Promise<reado
   });
 }
 
-/** The session has its connection, and a place more. */
-export function addition(place: PresencePlace, session: SessionRef, placesMax: number): Action {
+/** The session has this connection, and a place more. */
+export function addition(
+  place: PresencePlace,
+  session: SessionRef,
+  { connectionId, nonce, placesMax }: Addition,
+): Action {
   const isThisIncarnation = 'i = :incarnation';
-  const isConnected = 'attribute_exists(c)';
+  const isConnected = 'c = :connection';
   const hasRoom = '(attribute_not_exists(rm) OR size(rm) < :max OR contains(rm, :place))';
   return {
     key: sessionItemKey(session.tenant, session.clientId),
-    update: 'ADD rm :places',
+    update: 'SET rn = :nonce ADD rm :places',
     condition: `${isThisIncarnation} AND ${isConnected} AND ${hasRoom}`,
     values: {
       ':incarnation': text(session.incarnation),
+      ':connection': text(connectionId),
+      ':nonce': text(nonce),
       ':max': { N: String(placesMax) },
       ':place': text(entryOf(place, session)),
       ':places': setOf(place, session),
@@ -57,16 +72,61 @@ export function addition(place: PresencePlace, session: SessionRef, placesMax: n
 export function whyNotAdded(
   item: Item | undefined,
   { incarnation }: SessionRef,
+  connectionId: ConnectionId,
 ): 'not-connected' | 'rooms-full' {
-  const isConnected = textOf(item, 'i') === incarnation && item?.c !== undefined;
+  const isConnected = textOf(item, 'i') === incarnation && textOf(item, 'c') === connectionId;
   return isConnected ? 'rooms-full' : 'not-connected';
 }
 
-export async function takeOut(table: Table, place: PresencePlace, session: SessionRef): Promise<void> {
-  await table.update(sessionItemKey(session.tenant, session.clientId), 'DELETE rm :places', {
-    condition: 'attribute_exists(rm)',
-    values: { ':places': setOf(place, session) },
-  });
+/** Whether no later connection of the session than this one has begun. */
+export async function isLatest(
+  table: Table,
+  { tenant, clientId, incarnation }: SessionRef,
+  connectionId: ConnectionId,
+): Promise<boolean> {
+  const item = await table.get(sessionItemKey(tenant, clientId));
+  return textOf(item, 'i') !== incarnation || textOf(item, 'l') === connectionId;
+}
+
+/** Whether the session has this connection. */
+export async function isConnectedBy(
+  table: Table,
+  { tenant, clientId, incarnation }: SessionRef,
+  connectionId: ConnectionId,
+): Promise<boolean> {
+  const item = await table.get(sessionItemKey(tenant, clientId));
+  return textOf(item, 'i') === incarnation && textOf(item, 'c') === connectionId;
+}
+
+/**
+ * Takes the place out, unless the session makes the member present:
+ *
+ *     handler of a leave                 client
+ *     the member is gone
+ *                                        publishes: the member is there, and the place is added
+ *     (were the place taken out …)
+ *     (… no end of a connection would find the member)
+ *     the member is there: the place stays
+ */
+export async function takeOut(
+  table: Table,
+  place: PresencePlace,
+  session: SessionRef,
+  isPresent: () => Promise<boolean>,
+): Promise<void> {
+  const key = sessionItemKey(session.tenant, session.clientId);
+  for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
+    const item = await table.get(key);
+    if (item === undefined || !placesIn(item).includes(entryOf(place, session))) return;
+    if (await isPresent()) return;
+    const { rn } = item;
+    const { ok } = await table.update(key, 'DELETE rm :places', {
+      condition: rn === undefined ? 'attribute_exists(rm) AND attribute_not_exists(rn)' : 'rn = :nonce',
+      values: { ':places': setOf(place, session), ...(rn !== undefined && { ':nonce': rn }) },
+    });
+    if (ok) return;
+  }
+  throw new ContentionError('the rooms of a session', DECISIONS_MAX);
 }
 
 /**
