@@ -41,6 +41,8 @@ interface Delivery {
   readonly connectionId: ConnectionId;
   /** Where it is posted: there, or where the session has moved to. */
   to: ConnectionId;
+  /** The connection, and those that its session has moved to: frames for any of them join the delivery. */
+  readonly names: Set<ConnectionId>;
   frames: readonly Frame[];
   /** The one that is next. */
   index: number;
@@ -78,7 +80,7 @@ export class FanOutPosts {
   /** From then on nothing is sent; posts under way still have time to end. */
   readonly #deadlineMs: number;
   readonly #lost: Losses;
-  /** Those whose session has moved stand here twice: also by the connection to which it has. */
+  /** A delivery whose session has moved stands here under each of its names. */
   readonly #retried = new Map<ConnectionId, Retry>();
   /** As long as it is not known whether the session of a connection that is gone has moved. */
   readonly #redirecting = new Set<Promise<boolean>>();
@@ -189,7 +191,16 @@ export class FanOutPosts {
     }
     const retried = this.#retried.get(connectionId)?.delivery;
     if (retried === undefined)
-      return { connectionId, to: connectionId, frames, index: 0, tries: 0, share: 0, onUnfinished };
+      return {
+        connectionId,
+        to: connectionId,
+        names: new Set([connectionId]),
+        frames,
+        index: 0,
+        tries: 0,
+        share: 0,
+        onUnfinished,
+      };
     // Behind the frames that the connection has not taken yet.
     retried.frames = [...retried.frames, ...frames];
     retried.onUnfinished = [...retried.onUnfinished, ...onUnfinished];
@@ -216,7 +227,7 @@ export class FanOutPosts {
    *     ends, and is forgotten
    */
   #end(delivery: Delivery): void {
-    for (const connectionId of [delivery.connectionId, delivery.to])
+    for (const connectionId of delivery.names)
       if (this.#retried.get(connectionId)?.delivery === delivery) this.#retried.delete(connectionId);
   }
 
@@ -293,6 +304,7 @@ export class FanOutPosts {
     if (next === undefined) return false;
     const retry = this.#retried.get(delivery.connectionId);
     delivery.to = next.to;
+    delivery.names.add(next.to);
     delivery.tries = 0;
     if (next.unkeptAlone) keepUnkept(delivery);
     if (retry !== undefined) this.#retried.set(next.to, retry);
@@ -334,11 +346,11 @@ export class FanOutPosts {
   /** Returns false: the frame is not tried again. */
   #giveUp(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): false {
     this.#end(delivery);
-    const { connectionId, to, onUnfinished } = delivery;
+    const { connectionId, to, names, onUnfinished } = delivery;
     const left = leftOf(delivery);
     const isLoss = mustArrive(delivery);
     if (outcome === 'gone' || isLoss) {
-      this.#ended.set(connectionId, to).set(to, to);
+      for (const name of names) this.#ended.set(name, to);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
       // One that is gone misses nothing by staying unclosed for a while: nothing reaches it.
       const onUnclosed = outcome === 'gone' ? [] : onUnfinished;

@@ -94,6 +94,30 @@ describe('a frame for a connection whose session has moved', () => {
     expect(sent).toEqual(['new', 'new']);
   });
 
+  it('follows a session that moves once more, and is waited for no longer than it takes', async () => {
+    const moves = new Map([
+      ['old', 'new'],
+      ['new', 'newest'],
+    ]);
+    const { posts, sent, answer } = posting(
+      () => true,
+      async (connectionId) => ({ to: moves.get(connectionId) ?? '', unkeptAlone: false }),
+    );
+    const isUnfinished = () => {};
+    const first = posts.post(slice('old'), isUnfinished);
+    await answer('gone');
+    await answer('gone');
+    await answer('sent');
+    await first;
+    // Also a frame that names the connection between: nothing is tried again there any more.
+    const second = posts.post(slice('new'), isUnfinished);
+    await idle();
+    await answer('sent');
+    await second;
+    expect(sent).toEqual(['newest', 'new']);
+    await posts.finishAll();
+  });
+
   it('is not sent where the new one is to be closed', async () => {
     const { posts, asked, done, answer } = posting(
       () => true,
