@@ -2,7 +2,7 @@ import { connect as connectInTextFrames } from '@apus/client';
 import * as mqtt from 'mqtt';
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { cuttable } from '../support/cuttable.ts';
-import { connect, publish, subscribe, TextClient } from '../support/text-client.ts';
+import { connect, type Fields, payloads, publish, subscribe, TextClient } from '../support/text-client.ts';
 import { STREAMS_TABLE } from './names.ts';
 import type { CloudWorldOptions } from './options.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
@@ -108,23 +108,70 @@ describe('a program of mqtt.js at a deployment that is cut again and again', () 
 describe('a connection that reads a stream', () => {
   const OFFER = '(nudge,move,resume)';
 
-  async function reading() {
+  async function reading(session: Fields = {}) {
     const client = await TextClient.open(world.url, 5, OFFER);
-    const { move = '' } = await client.exchange(connect({ clientId: 'reader' }));
+    const { move = '' } = await client.exchange(connect({ clientId: 'reader', ...session }));
     const properties = { userProperties: { 'stream-offset': 'latest' } };
     await client.exchange({ ...subscribe('chat/room', { qos: 0 }), properties });
     return { client, ticket: move.split(',')[0] ?? '' };
   }
 
-  it('does not move, and goes on', async () => {
+  const KEPT = { clean: false, properties: { sessionExpiryInterval: 60 } };
+
+  async function movedWith(ticket: string) {
+    const client = await TextClient.open(world.url, 5, OFFER);
+    client.sendText(`~${ticket}`);
+    const { move = '' } = await client.replies.next();
+    return { client, ticket: move.split(',')[0] ?? '' };
+  }
+
+  it.each([
+    ['ends with its connection, in the head', {}, 8],
+    ['ends with its connection, in a shard', {}, 0],
+    ['is kept, in the head', KEPT, 8],
+    ['is kept, in a shard', KEPT, 0],
+  ])(
+    'moves, and reads on with all its subscriptions (a session that %s)',
+    async (_, session, inlineSubscribersMax) => {
+      await start({ inlineSubscribersMax });
+      const { client: publisher } = await TextClient.connect(world.url);
+      let reader = await reading(session);
+      for (const later of ['chat/later', 'chat/last']) {
+        reader = await movedWith(reader.ticket);
+        // A reading that begins behind a move goes along with the next one.
+        const { packets } = await reader.client.exchange(subscribe(`$stream/chat/${later}`));
+        expect(packets).toMatchObject([{ granted: [0] }]);
+      }
+      reader = await movedWith(reader.ticket);
+      for (const topic of ['chat/room', 'chat/later', 'chat/last']) {
+        await publisher.exchange(publish(topic, `to ${topic}`, { qos: 1 }));
+        expect(payloads((await reader.client.pushes.next()).packets)).toEqual([`to ${topic}`]);
+      }
+      await reader.client.expectNoPush();
+    },
+  );
+
+  it('has moved, and is sent nothing on the next connection before it subscribes there', async () => {
     await start();
-    const { client, ticket } = await reading();
-    const other = await TextClient.open(world.url);
-    other.sendText(`~${ticket}`);
-    expect((await other.replies.next()).move).toBe('!unknown');
+    const { client, ticket } = await reading(KEPT);
+    const moved = await movedWith(ticket);
+    await client.expectClose();
+    await moved.client.vanish();
+    await world.emulator.quiet();
+    const { client: next } = await TextClient.connect(world.url, { clientId: 'reader', ...KEPT });
     const { client: publisher } = await TextClient.connect(world.url);
-    await publisher.exchange(publish('chat/room', 'live', { qos: 1 }));
-    expect((await client.pushes.next()).packets).toHaveLength(1);
+    await publisher.exchange(publish('chat/room', 'missed', { qos: 1 }));
+    await next.expectNoPush();
+  });
+
+  it('has moved, and is not resumed without its program', async () => {
+    await start();
+    const moved = await movedWith((await reading()).ticket);
+    await moved.client.vanish();
+    await world.emulator.quiet();
+    const other = await TextClient.open(world.url);
+    other.sendText(`~!${moved.ticket}`);
+    expect((await other.replies.next()).move).toBe('!unknown');
   });
 
   it.each([

@@ -49,6 +49,17 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
+    'readers of streams move, and go on reading',
+    async () => {
+      const moves = await Promise.all(
+        SEEDS.map(async (seed) => (await historyOf(seed)).counts.readerMoves ?? 0),
+      );
+      expect(moves.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
     'connections are cut at the age of two hours, among them one that owes a will, and their sessions go on',
     async () => {
       const { counts } = await historyOf(AGED_SEED);

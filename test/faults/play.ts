@@ -182,6 +182,7 @@ function countsOf(
     /** Which the gateway cut at two hours. */
     agedConnections: events.connectionDurationOver ?? 0,
     moves: [...cast.all, ...guests.clients].reduce((sum, { moves }) => sum + moves, 0),
+    readerMoves: readers.clients.reduce((sum, { moves }) => sum + moves, 0),
     resumes: [...cast.all, cast.listener, ...guests.clients].reduce((sum, { resumes }) => sum + resumes, 0),
     faults: struck.length,
   };

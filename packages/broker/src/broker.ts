@@ -71,8 +71,10 @@ export interface Broker {
   /**
    * The connection that takes the place of `before` when its client goes on over `link`, which is new. A `Violation`
    * where that may not be. Changes nothing: the door saves it, ends the former, and calls `takeSession`.
+   *
+   * @param isReading it reads streams, and goes on reading them @default false
    */
-  connectionAfterMove(link: Link, before: Connection): Connection | Violation;
+  connectionAfterMove(link: Link, before: Connection, isReading?: boolean): Connection | Violation;
   /**
    * Moves a session from connection `from` to that of `link`. False when another connection has taken the session over.
    *

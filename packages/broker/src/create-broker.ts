@@ -63,7 +63,7 @@ export function createBroker(
     expel: (tenant, clientId, expulsion, isMeant = () => true) =>
       run(expel(context, tenant, clientId, expulsion, isMeant)),
     discardEnded: (session) => run(discardState(context, session)),
-    connectionAfterMove: (link, before) => connectionAfterMove(context, link, before),
+    connectionAfterMove: (...call) => connectionAfterMove(context, ...call),
     resumeSession: (link, lost, mayHaveOtherRules) =>
       run(resumeSession(context, link, lost, mayHaveOtherRules)),
     takeSession: (link, from, mayHaveOtherRules) => run(takeSession(context, link, from, mayHaveOtherRules)),

@@ -69,7 +69,7 @@ export type LinkState =
       /** Retained messages that new subscriptions have not been sent yet. */
       readonly replays: readonly Replay[];
       /**
-       * It has subscribed to a stream, in which it may miss nothing unnoticed: its session neither moves nor is resumed
+       * It has subscribed to a stream, in which it may miss nothing unnoticed: after a loss its session is not resumed
        * without its knowledge. @default false
        */
       readonly isReading?: boolean;

@@ -6,7 +6,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
 import type { Identity } from './ports/index.ts';
 import { credentialOf, endForbidden, renewalRefusal } from './renew.ts';
-import type { ConnectionId, SessionRef } from './session.ts';
+import { type ConnectionId, readsOnOf, type SessionRef } from './session.ts';
 
 /**
  * The connection that takes the place of `before` when its client goes on over `link` [SEC-MOVE-1]. A `Violation` where
@@ -16,6 +16,7 @@ export function connectionAfterMove(
   context: Context,
   link: Link,
   before: Connection,
+  isReading = false,
 ): Connection | Violation {
   const { session, identity: shownBefore } = before;
   const { attachment } = session;
@@ -29,7 +30,12 @@ export function connectionAfterMove(
   const refusal = renewalRefusal(before, identity) ?? banViolation(context, link, identity, session.clientId);
   if (refusal !== undefined) return refusal;
   const { expiresAtMs: _, holder: __, ...lasting } = attachment;
-  const moved = { ...lasting, connectionId: link.id, ...credentialOf(context, link, identity) };
+  const moved = {
+    ...lasting,
+    connectionId: link.id,
+    ...(isReading && { readsOn: readsOnOf(attachment) }),
+    ...credentialOf(context, link, identity),
+  };
   return {
     ...before,
     session: { ...session, attachment: moved },

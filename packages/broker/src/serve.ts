@@ -4,6 +4,7 @@ import type { Flow } from './flow.ts';
 import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
 import { routeWide } from './route.ts';
+import { isOnItsConnection } from './streams/reader.ts';
 
 /**
  * Delivers a message that `FanOut` took to some of the subscribers of a wide filter. A repeat may have reached any of
@@ -17,8 +18,7 @@ export function* serve(
 ): Flow<void> {
   // A reader of a stream is sent nothing on another connection of its session.
   const deliveries = routeWide(message, subscribers).filter(
-    ({ session, readers }) =>
-      readers?.every(({ connectionId }) => connectionId !== session.attachment?.connectionId) !== true,
+    ({ session, readers }) => readers?.some((reader) => isOnItsConnection(reader, session)) !== false,
   );
   yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
 }

@@ -28,6 +28,13 @@ export interface Attachment {
   readonly expiresAtMs?: number;
   /** The holder of the connection, in a form that only the list of bans reads (`Bans.holderOf`). @default not known */
   readonly holder?: string;
+  /** The connection whose readers it goes on with: its session has moved from there. @default its own */
+  readonly readsOn?: ConnectionId;
+}
+
+/** The connection that the readers of an attachment are bound to. */
+export function readsOnOf({ connectionId, readsOn = connectionId }: Attachment): ConnectionId {
+  return readsOn;
 }
 
 /**

@@ -1,10 +1,11 @@
+import { LiveReader } from '@apus/broker';
 import { vi } from 'vitest';
 import { DynamoStreams } from '../../../packages/store-dynamodb/src/streams/streams.ts';
 import type { Alterations } from '../../cloud/options.ts';
 import { isWriteOf, type WriteInput } from '../altered-dynamo.ts';
 import type { StreamTopic } from '../steps.ts';
 import { appends, inOrder, newcomers, readerReturns } from './directed-steps.ts';
-import { KILLS, LATE, type Mutation, slowly } from './mutation.ts';
+import { ALL_INLINE, KILLS, LATE, type Mutation, slowly, UNBROKEN } from './mutation.ts';
 
 /** A tile is written so long after its append was answered. */
 const LATE_MS = 50;
@@ -63,6 +64,19 @@ export const OF_STREAMS: readonly Mutation[] = [
     steps: on('feed/a'),
     store: slowly(30),
     rates: LATE,
+    finds: ['lost'],
+  },
+  {
+    name: 'the readers of a session stay behind where it moves',
+    install: () => {
+      vi.spyOn(LiveReader.prototype, 'takes').mockImplementation(function (this: LiveReader, { attachment }) {
+        return attachment?.connectionId === this.connectionId;
+      });
+    },
+    steps: appends({ topic: 'feed/a', everyMs: 60, durationMs: 9_000 }),
+    durationMs: 10_000,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: UNBROKEN,
     finds: ['lost'],
   },
 ];

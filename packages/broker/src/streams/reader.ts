@@ -1,5 +1,5 @@
 import type { Connections, StreamEntry } from '../ports/index.ts';
-import type { ConnectionId, SessionRef } from '../session.ts';
+import { type ConnectionId, readsOnOf, type SessionRef } from '../session.ts';
 import type { StreamKind } from './position.ts';
 
 /** Topics that one reader may be behind in: each takes memory. */
@@ -36,8 +36,8 @@ export interface Reader {
 }
 
 /**
- * A reader behind a door that keeps nothing in memory: history came with SUBACK, and everything else is live. On
- * another connection of its session it is sent nothing: that one subscribes for itself.
+ * A reader behind a door that keeps nothing in memory: history came with SUBACK, and everything else is live. It goes
+ * along where its session moves. On another connection of its session it is sent nothing: that one subscribes for itself.
  */
 export class LiveReader implements Reader {
   readonly connectionId: ConnectionId;
@@ -46,9 +46,14 @@ export class LiveReader implements Reader {
     this.connectionId = connectionId;
   }
 
-  takes({ attachment }: SessionRef): boolean {
-    return attachment?.connectionId === this.connectionId;
+  takes(session: SessionRef): boolean {
+    return isOnItsConnection(this, session);
   }
+}
+
+/** False where the session has come back on another connection. */
+export function isOnItsConnection({ connectionId }: Reader, { attachment }: SessionRef): boolean {
+  return attachment !== undefined && readsOnOf(attachment) === connectionId;
 }
 
 /** How often a conflated reader is sent a message of one topic. */

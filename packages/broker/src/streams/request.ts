@@ -1,6 +1,7 @@
 import { ReasonCode, type SubscribePacket, type SubscriptionRequest, Violation } from '@apus/mqtt';
 import type { Context } from '../context.ts';
 import type { Connection, Link } from '../link.ts';
+import { readsOnOf } from '../session.ts';
 import type { Joining } from './join.ts';
 import { parseStreamFilter, type StreamFilter } from './names.ts';
 import { LiveReader, READERS_PER_CONNECTION_MAX, type Reader, StreamReader } from './reader.ts';
@@ -33,11 +34,16 @@ export function joiningOf(
     );
   const start = parseStart(userProperties, found.topicFilter, clock.now());
   if (typeof start === 'string') return new Violation(ReasonCode.ImplementationSpecificError, start);
-  return { ...found, start, reader: readerOf(context, link, conflateMs) };
+  return { ...found, start, reader: readerOf(context, link, connection, conflateMs) };
 }
 
-function readerOf({ ports: { conflation } }: Context, link: Link, conflateMs: number | undefined): Reader {
-  if (link.readers === undefined) return new LiveReader(link.id);
+function readerOf(
+  { ports: { conflation } }: Context,
+  link: Link,
+  { session: { attachment } }: Connection,
+  conflateMs: number | undefined,
+): Reader {
+  if (link.readers === undefined) return new LiveReader(attachment ? readsOnOf(attachment) : link.id);
   if (conflateMs === undefined || conflation === undefined) return new StreamReader(link.id);
   return new StreamReader(link.id, {
     intervalMs: conflateMs,

@@ -31,12 +31,11 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
   const before = ticket && (await stateToMove(handled, ticket));
   if (ticket === undefined || before === undefined) return refuse(handled, 'unknown');
   if (hasMoreToSend(before)) return refuse(handled, 'later');
-  // Its readers are bound to the connection: its client comes back with its positions when that is cut.
-  if (before.isReading === true) return refuse(handled, 'unknown', 'it reads a stream');
   const { connectionId: from } = ticket;
+  const { isReading = false } = before;
   const repeated = link.state.phase === 'connected' ? link.state : undefined;
   const mayHaveOtherRules = repeated !== undefined || link.peer.identity !== undefined;
-  const connection = repeated?.connection ?? broker.connectionAfterMove(link, before.connection);
+  const connection = repeated?.connection ?? broker.connectionAfterMove(link, before.connection, isReading);
   if (connection instanceof Violation) return refuse(handled, 'refused', connection.reason);
   if ((await links.move(from, link.id)) === undefined) return refuse(handled, 'unknown');
   const next = nextTicket(ticket, link.id);
@@ -45,6 +44,7 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
     connection,
     isDraining: false,
     replays: [],
+    ...(isReading && { isReading }),
     ticket: hashOf(next),
   };
   if (!(await links.adopt(link.id, link.state))) return await lose(handled, from, before);

@@ -1,5 +1,5 @@
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import { type Attachment, PACKET_SIZE_UNLIMITED } from '@apus/broker';
+import { type Attachment, type ConnectionId, PACKET_SIZE_UNLIMITED } from '@apus/broker';
 import type { PacketId, ProtocolVersion } from '@apus/mqtt';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
@@ -80,24 +80,29 @@ type PackedAttachment = [
   /** 1: keeps nothing; 2: takes nudges. */
   flags: number,
   expiresAtMs?: number | null,
-  holder?: string,
+  holder?: string | null,
+  readsOn?: ConnectionId,
 ];
 
 export function attachmentFields(attachment: Attachment): AttributeValue {
-  const { protocolVersion, maximumPacketSize, keepsNothing, takesNudges, expiresAtMs, holder } = attachment;
+  const { protocolVersion, maximumPacketSize, keepsNothing, takesNudges } = attachment;
   const size = maximumPacketSize === PACKET_SIZE_UNLIMITED ? 0 : maximumPacketSize;
   const flags = (keepsNothing ? KEEPS_NOTHING : 0) + (takesNudges === true ? TAKES_NUDGES : 0);
-  const fields: PackedAttachment = [protocolVersion, size, flags];
-  if (expiresAtMs !== undefined || holder !== undefined) fields.push(expiresAtMs ?? null);
-  if (holder !== undefined) fields.push(holder);
-  return text(JSON.stringify(fields));
+  return text(JSON.stringify([protocolVersion, size, flags, ...optionalFields(attachment)]));
+}
+
+/** None behind the last one that it has. */
+function optionalFields({ expiresAtMs, holder, readsOn }: Attachment): readonly (number | string | null)[] {
+  const fields = [expiresAtMs, holder, readsOn];
+  const last = fields.findLastIndex((field) => field !== undefined);
+  return fields.slice(0, last + 1).map((field) => field ?? null);
 }
 
 /** Undefined while the client is away. */
 export function attachmentOfItem(item: Item): Attachment | undefined {
   const [connectionId, json] = [textOf(item, 'c'), textOf(item, 'ca')];
   if (connectionId === undefined || json === undefined) return undefined;
-  const [protocolVersion, size, flags, expiresAtMs, holder] = JSON.parse(json) as PackedAttachment;
+  const [protocolVersion, size, flags, expiresAtMs, holder, readsOn] = JSON.parse(json) as PackedAttachment;
   return {
     connectionId,
     protocolVersion,
@@ -106,7 +111,8 @@ export function attachmentOfItem(item: Item): Attachment | undefined {
     keepsNothing: (flags & KEEPS_NOTHING) !== 0,
     ...((flags & TAKES_NUDGES) !== 0 && { takesNudges: true }),
     ...(typeof expiresAtMs === 'number' && { expiresAtMs }),
-    ...(holder !== undefined && { holder }),
+    ...(typeof holder === 'string' && { holder }),
+    ...(readsOn !== undefined && { readsOn }),
   };
 }
 

@@ -1,6 +1,13 @@
+import { type Attachment, PACKET_SIZE_UNLIMITED } from '@apus/broker';
+import type { ProtocolVersion } from '@apus/mqtt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recordFields, recordOfItem } from '../../src/queue/record-item.ts';
+import {
+  attachmentFields,
+  attachmentOfItem,
+  recordFields,
+  recordOfItem,
+} from '../../src/queue/record-item.ts';
 import { NEW_RECORD } from '../../src/queue/session-record.ts';
 import type { Entry, QueueRecord } from '../../src/queue/types.ts';
 import { sizeOf } from '../../src/table/meter.ts';
@@ -33,7 +40,35 @@ const records = fc.record<QueueRecord>({
   entries,
 });
 
+const attachments: fc.Arbitrary<Attachment> = fc.record(
+  {
+    connectionId: fc.string({ minLength: 1 }),
+    protocolVersion: fc.constantFrom<ProtocolVersion[]>(3, 4, 5),
+    receiveMaximum: fc.integer({ min: 1, max: 65_535 }),
+    maximumPacketSize: fc.oneof(fc.integer({ min: 1, max: 1_000_000 }), fc.constant(PACKET_SIZE_UNLIMITED)),
+    keepsNothing: fc.boolean(),
+    takesNudges: fc.constant(true as const),
+    expiresAtMs: fc.nat(),
+    holder: fc.string(),
+    readsOn: fc.string({ minLength: 1 }),
+  },
+  {
+    requiredKeys: ['connectionId', 'protocolVersion', 'receiveMaximum', 'maximumPacketSize', 'keepsNothing'],
+  },
+);
+
 describe('the item of a record', () => {
+  it('says how to send to its connection, and whose readers that goes on with', () => {
+    fc.assert(
+      fc.property(attachments, (attachment) => {
+        const { connectionId, receiveMaximum } = attachment;
+        const record = { ...NEW_RECORD, connectionId, receiveMaximum };
+        const item = { ...recordFields(record, 'nonce'), ca: attachmentFields(attachment) };
+        expect(attachmentOfItem(item)).toEqual(attachment);
+      }),
+    );
+  });
+
   it('says all that the record says', () => {
     fc.assert(
       fc.property(records, (record) => {
