@@ -60,7 +60,7 @@ module.exports = {
     layer('simulation', ['cost']),
     layer('publish', []),
     layer('node', ['mqtt', 'broker', 'identity', 'store-memory', 'store-disk', 'cloud']),
-    layer('bridges', ['mqtt', 'broker', 'identity', 'node']),
+    layer('bridges', ['mqtt', 'broker', 'identity', 'cloud', 'node']),
     layer(
       'cli',
       PACKAGES.filter((name) => name !== 'client' && name !== 'publish'),

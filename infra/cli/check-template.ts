@@ -46,6 +46,12 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
 };
 
+const KAFKA = {
+  name: 'market',
+  kafka: { aws: { clusterArn: 'arn:aws:kafka:eu-west-1:123456789012:cluster/market/0a1b-2' } },
+  in: [{ topic: 'prices', to: 'prices/{key}' }],
+};
+
 await main(checkTemplate);
 
 /** cfn-lint over the synthesized templates. */
@@ -55,8 +61,10 @@ async function checkTemplate(): Promise<void> {
   try {
     const streams = join(folder, 'streams.json');
     await writeFile(streams, JSON.stringify({ streams: [{ name: 'chat', topicFilter: 'chat/#' }] }));
-    const templates = Object.entries({ ...VARIANTS, streams: { streams } }).map(([name, context]) =>
-      synthesize(join(folder, name), context),
+    const bridges = join(folder, 'bridges.json');
+    await writeFile(bridges, JSON.stringify({ bridges: [KAFKA] }));
+    const templates = Object.entries({ ...VARIANTS, streams: { streams }, bridges: { bridges } }).map(
+      ([name, context]) => synthesize(join(folder, name), context),
     );
     const { status } = spawnSync(
       python,

@@ -36,6 +36,7 @@ const ENVIRONMENT = {
   APUS_IDENTITY: JSON.stringify({
     authenticators: [{ jwt: { secretArn: 'arn:aws:secretsmanager:us-east-1:1:secret:a' } }],
   }),
+  APUS_KAFKA: JSON.stringify({ name: 'a', in: [{ topic: 'a', to: 'a/{key}' }] }),
   BREAKER_API_ID: 'a',
   BREAKER_STAGE_NAME: 'mqtt',
   BREAKER_FRAMES_PER_SECOND: '1',

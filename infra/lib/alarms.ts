@@ -10,6 +10,8 @@ import { createTopic } from './topic.ts';
 /** One alarm. Its id is the title of its section in docs/runbook.md, in words. */
 export interface AlarmDefinition {
   readonly id: string;
+  /** The section of several alarms of one kind, in the same way. @default the id */
+  readonly section?: string;
   readonly description: string;
   readonly metric: IMetric;
   /** Goes off above it. */
@@ -22,7 +24,7 @@ export interface AlarmDefinition {
 
 /** `FanOutDelay` is the section "Fan-out delay" of the runbook. */
 export function createAlarm(scope: Construct, definition: AlarmDefinition): Alarm {
-  const { id, description, metric, threshold, periods, isBelow = false } = definition;
+  const { id, section = id, description, metric, threshold, periods, isBelow = false } = definition;
   return new Alarm(scope, `${id}Alarm`, {
     metric,
     threshold,
@@ -31,7 +33,7 @@ export function createAlarm(scope: Construct, definition: AlarmDefinition): Alar
       ? ComparisonOperator.LESS_THAN_THRESHOLD
       : ComparisonOperator.GREATER_THAN_THRESHOLD,
     treatMissingData: isBelow ? TreatMissingData.BREACHING : TreatMissingData.NOT_BREACHING,
-    alarmDescription: `${description} docs/runbook.md#${anchorOf(id)}`,
+    alarmDescription: `${description} docs/runbook.md#${anchorOf(section)}`,
   });
 }
 

@@ -18,6 +18,7 @@ import { sharedEnvironment } from './environment.ts';
 import { type FunctionDefaults, Functions } from './functions.ts';
 import { HttpPublish } from './http-publish.ts';
 import { authorizationFunctionOf, isSigned } from './identity.ts';
+import { createKafkaSources } from './kafka.ts';
 import { BrokerMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
 import type { Resources } from './permissions.ts';
@@ -112,6 +113,7 @@ export class ApusBroker extends Construct {
             hasAlias: props.rollbackOnAlarm ?? false,
             keysSecret: props.publishKeysSecret,
           });
+    const kafka = createKafkaSources(this, { ...defaults, bridges: props.kafka ?? [] });
     this.#api = resources.api;
     this.#isSigned = isSigned(props);
     this.#metrics = new BrokerMetrics(namespace, resources.api);
@@ -123,6 +125,7 @@ export class ApusBroker extends Construct {
       stage,
       sources,
       publish: this.#httpPublish?.lambda,
+      kafka,
     });
     this.url = stage.url;
     this.domainTarget = stage.domainTarget;

@@ -15,6 +15,8 @@ export interface Watched {
   readonly functions: Functions;
   /** The function of the publish URL; undefined without `httpPublish`. */
   readonly publish: BrokerFunction | undefined;
+  /** Functions of bridges from Kafka. */
+  readonly kafka: readonly BrokerFunction[];
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly state: StateTables;
@@ -183,6 +185,28 @@ export function publishesRefused(metrics: BrokerMetrics): AlarmDefinition {
     threshold: PUBLISHES_REFUSED_PER_MINUTE,
     periods: 3,
   };
+}
+
+/** Bridges from Kafka that stand still, and records that they leave out. */
+export function kafkaAlarms({ kafka, metrics }: Watched): readonly AlarmDefinition[] {
+  if (kafka.length === 0) return [];
+  return [
+    ...kafka.map((lambda) => ({
+      id: `${lambda.node.id}Errors`,
+      section: 'KafkaErrors',
+      description: 'Records of Kafka could not be published.',
+      metric: lambda.metricErrors(MINUTE),
+      threshold: 0,
+      periods: 5,
+    })),
+    {
+      id: 'KafkaRecordsSkipped',
+      description: 'Records of Kafka could be no message, and were left out.',
+      metric: metrics.kafkaRecordsSkipped(),
+      threshold: 0,
+      periods: 1,
+    },
+  ];
 }
 
 /** Trips the breaker. */

@@ -12,6 +12,7 @@ import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { checkIdentity } from './check-identity.ts';
+import { checkKafka } from './kafka.ts';
 import type { ApusBrokerProps, Authentication, TableProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { ROTATION_DAYS_MAX } from './rotation.ts';
@@ -44,6 +45,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
+  checkKafka(scope, props.kafka ?? []);
 }
 
 function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { GivenKafkaBridge } from '@apus/bridges/lambda';
 import type { GivenQuotaScopes, GivenStream } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
@@ -106,6 +107,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     authentication: authenticationOf(scope, settings),
     identity: jsonIn<IdentityProps>(settings, 'identity'),
     streams: streamsIn(settings),
+    kafka: jsonIn<{ readonly bridges: readonly GivenKafkaBridge[] }>(settings, 'bridges')?.bridges,
     presence: settings.switch('presence'),
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
@@ -245,7 +247,7 @@ function streamsIn(settings: Settings): readonly GivenStream[] | undefined {
 }
 
 /** A file that a setting names. Its contents are checked as the prop of the same name is. */
-function jsonIn<T>(settings: Settings, name: 'identity' | 'streams'): T | undefined {
+function jsonIn<T>(settings: Settings, name: 'identity' | 'streams' | 'bridges'): T | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;
   try {

@@ -7,6 +7,7 @@ export const ENTRIES = {
   sweep: 'packages/cloud/src/lambda/sweep.ts',
   operator: 'packages/cloud/src/lambda/operator.ts',
   publish: 'packages/cloud/src/lambda/publish.ts',
+  kafka: 'packages/bridges/src/lambda/kafka.ts',
   breaker: 'infra/functions/breaker-handler.ts',
   rotation: 'infra/functions/rotation-handler.ts',
 } as const;

@@ -68,6 +68,11 @@ export class BrokerMetrics {
     return this.#own(METRICS.identitiesLimited, Stats.SUM, options);
   }
 
+  /** Records of Kafka that can be no message, or that the broker refuses for good. */
+  kafkaRecordsSkipped(options?: MetricOptions): Metric {
+    return this.#own(METRICS.kafkaRecordsSkipped, Stats.SUM, options);
+  }
+
   /** The messages that API Gateway bills, without those above 32 KB: frames, replies and posts. */
   gatewayMessages(options?: MetricOptions): Metric {
     return this.#ofStage('MessageCount', Stats.SUM, options);

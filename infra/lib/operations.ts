@@ -9,6 +9,7 @@ import {
   alarmsOf,
   alarmsOnRequest,
   breakerFailed,
+  kafkaAlarms,
   publishErrors,
   publishesRefused,
   runaway,
@@ -52,6 +53,7 @@ export function createOperations(
     const definitions = [
       ...alarmsOf(context),
       ...ofBackends,
+      ...kafkaAlarms(context),
       ...alarmsOnRequest(context, props.alarms || {}),
       ...(props.rollbackOnAlarm ? workerErrors(context.functions) : []),
     ];

@@ -1,3 +1,4 @@
+import type { GivenKafkaBridge } from '@apus/bridges/lambda';
 import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -157,6 +158,15 @@ export interface ApusBrokerProps {
    * @default false: `$presence/…` is refused
    */
   readonly presence?: boolean;
+
+  /**
+   * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`: Amazon MSK by the ARN of its
+   * cluster, or another Apache Kafka by its brokers. Each bridge is a function, and each of its topics an event source
+   * mapping of Lambda.
+   *
+   * @default none
+   */
+  readonly kafka?: readonly GivenKafkaBridge[];
 
   /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
   readonly limits?: Partial<BrokerLimits>;

@@ -86,6 +86,11 @@ export const SETTINGS = {
     value: 'FILE',
     help: 'Topics whose history is kept: JSON, as apus serve --streams takes it (docs/streams.md).',
   },
+  bridges: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'Records of Kafka become messages: JSON, as apus serve --bridges takes it (docs/bridges.md).',
+  },
   presence: {
     kind: 'switch',
     help: 'Members of rooms are kept, and backends are told of clients that come and go (docs/presence.md).',

@@ -14,10 +14,11 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   gateway: 705,
   disconnect: 605,
   fanOut: 625,
-  timers: 605,
+  timers: 615,
   sweep: 615,
   operator: 655,
   publish: 665,
+  kafka: 655,
   breaker: 400,
   rotation: 160,
 };

@@ -64,6 +64,19 @@ const AUDITS: readonly [string, (app: App) => NagPack][] = [
   ['HIPAA Security', (app) => new HIPAASecurityChecks(app)],
   ['PCI DSS 3.2.1', (app) => new PCIDSS321Checks(app)],
 ];
+const KAFKA = [
+  {
+    name: 'market',
+    kafka: { aws: { clusterArn: 'arn:aws:kafka:eu-west-1:123456789012:cluster/market/0a1b-2' } },
+    in: [{ topic: 'prices', to: 'prices/{key}' }],
+  },
+];
+
+it.each(PACKS)('%s finds nothing in a bridge from Kafka', (_, makePack) => {
+  const broker: ApusBrokerProps = { kafka: KAFKA };
+  expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
+});
+
 const STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
 
 describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, makePack) => {
@@ -75,6 +88,7 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
         accessLogs: true,
         tracing: true,
         streams: STREAMS,
+        kafka: KAFKA,
         httpPublish: 'keys',
         rollbackOnAlarm: true,
         rotateTokenSecretDays: 30,

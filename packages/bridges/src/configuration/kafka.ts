@@ -1,6 +1,7 @@
 import { ConfigurationError, Fields } from '@apus/identity';
 import { intersects, type QoS, validateTopicFilter, validateTopicName } from '@apus/mqtt';
 import type { BridgeCommon } from './configuration.ts';
+import { readKafkaOnAws } from './kafka-on-aws.ts';
 import { countOf, qosOf } from './numbers.ts';
 import { type Place, secretOf } from './place.ts';
 import { filled, type Template, templateOf } from './template.ts';
@@ -56,7 +57,7 @@ export interface KafkaBridgeConfiguration extends BridgeCommon, KafkaConnection 
 
 /** Of a connection without a consumer group. */
 export const KAFKA_FIELDS = ['brokers', 'clientId', 'tls', 'sasl', 'waitSeconds', 'recordBytesMax'];
-const CONNECTION_FIELDS = [...KAFKA_FIELDS, 'group', 'from'];
+const CONNECTION_FIELDS = [...KAFKA_FIELDS, 'group', 'from', 'aws'];
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
 const KAFKA_TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
 const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/;
@@ -71,18 +72,34 @@ export function readKafkaBridge(
   common: BridgeCommon,
   place: Place,
 ): KafkaBridgeConfiguration {
-  const connection = new Fields(fields.raw('kafka'), `${fields.where}.kafka`, CONNECTION_FIELDS);
+  const connection = connectionFields(fields);
+  // A deployment reads the same file: what it says for one is checked here too.
+  readKafkaOnAws(connection);
   const bridge: KafkaBridgeConfiguration = {
     ...common,
     kind: 'kafka',
     ...readKafkaConnection(connection, common.name, place),
-    group: connection.text('group') ?? `apus-${common.name}`,
-    from: connection.oneOf('from', ['earliest', 'latest']) ?? 'earliest',
-    in: (fields.list('in') ?? []).map((each, index) => readIn(each, `${fields.where}.in[${index}]`)),
+    ...readGroup(connection, common.name),
+    in: readKafkaIn(fields),
     out: (fields.list('out') ?? []).map((each, index) => readOut(each, `${fields.where}.out[${index}]`)),
   };
   checkMappings(bridge, fields);
   return bridge;
+}
+
+export function connectionFields(fields: Fields): Fields {
+  return new Fields(fields.raw('kafka'), `${fields.where}.kafka`, CONNECTION_FIELDS);
+}
+
+/** Where a consumer group begins, and its name. */
+export function readGroup(
+  connection: Fields,
+  name: string,
+): Pick<KafkaBridgeConfiguration, 'group' | 'from'> {
+  return {
+    group: connection.text('group') ?? `apus-${name}`,
+    from: connection.oneOf('from', ['earliest', 'latest']) ?? 'earliest',
+  };
 }
 
 export function readKafkaConnection(fields: Fields, name: string, place: Place): KafkaConnection {
@@ -96,7 +113,7 @@ export function readKafkaConnection(fields: Fields, name: string, place: Place):
   };
 }
 
-function brokersOf(fields: Fields): readonly string[] {
+export function brokersOf(fields: Fields): readonly string[] {
   const brokers =
     fields.texts('brokers') ?? fields.fail('brokers', 'is missing: addresses as "kafka.example:9092".');
   for (const broker of brokers) {
@@ -124,6 +141,22 @@ export function kafkaTopicOf(fields: Fields): string {
   const topic = fields.requiredText('topic', 'the Kafka topic.');
   if (KAFKA_TOPIC.test(topic) && topic !== '.' && topic !== '..') return topic;
   return fields.fail('topic', 'has to have 1 to 249 letters, digits, ".", "_" and "-", as Kafka wants.');
+}
+
+/** @throws {ConfigurationError} where two mappings have topics in common */
+export function readKafkaIn(fields: Fields): readonly KafkaInMapping[] {
+  const { where } = fields;
+  const into = (fields.list('in') ?? []).map((each, index) => readIn(each, `${where}.in[${index}]`));
+  for (const [index, one] of into.entries()) {
+    const other = into.findIndex(
+      (each, at) => at < index && (each.topic === one.topic || intersects(targetOf(each), targetOf(one))),
+    );
+    if (other !== -1)
+      throw new ConfigurationError(
+        `${where}.in[${index}] has topics in common with ${where}.in[${other}]: both read ${one.topic}, or both lead to topics of ${targetOf(one)}.`,
+      );
+  }
+  return into;
 }
 
 function readIn(value: unknown, where: string): KafkaInMapping {
@@ -171,15 +204,6 @@ function isLost(level: string, at: number, names: readonly string[]): boolean {
 function checkMappings({ in: into, out }: KafkaBridgeConfiguration, fields: Fields): void {
   const { where } = fields;
   if (into.length + out.length === 0) fields.fail('in', 'and "out" are empty: nothing would cross.');
-  for (const [index, one] of into.entries()) {
-    const other = into.findIndex(
-      (each, at) => at < index && (each.topic === one.topic || intersects(targetOf(each), targetOf(one))),
-    );
-    if (other !== -1)
-      throw new ConfigurationError(
-        `${where}.in[${index}] has topics in common with ${where}.in[${other}]: both read ${one.topic}, or both lead to topics of ${targetOf(one)}.`,
-      );
-  }
   for (const [index, one] of out.entries()) {
     const other = out.findIndex((each, at) => at < index && intersects(each.filter, one.filter));
     if (other !== -1)

@@ -1,7 +1,9 @@
-import type { Message } from '@apus/broker';
-import { isUtf8, matches, type UserProperties, validateTopicName } from '@apus/mqtt';
+import type { Message, PublishRequest } from '@apus/broker';
+import { isUtf8, matches, publishLength, type UserProperties, validateTopicName } from '@apus/mqtt';
+import type { BridgeCommon } from '../configuration/configuration.ts';
 import type { KafkaInMapping, KafkaOutMapping } from '../configuration/kafka.ts';
 import { filled } from '../configuration/template.ts';
+import { withHop } from '../hops.ts';
 
 /** A record as it comes from Kafka. */
 export interface KafkaRecord {
@@ -22,7 +24,7 @@ export interface OutgoingRecord {
 }
 
 /** The MQTT topic of a record, or why it has none. */
-export function topicOf(
+function topicOf(
   { to }: KafkaInMapping,
   { topic, partition, key }: KafkaRecord,
   topicLevelsMax: number,
@@ -42,8 +44,37 @@ export function topicOf(
   return name.startsWith('$') ? { problem: 'its topic would begin with $' } : name;
 }
 
-/** Headers that are text; MQTT has no others. */
-export function userPropertiesOf({ headers }: KafkaRecord): UserProperties {
+/** The limits of the door that messages of records leave by. */
+export interface RecordLimits {
+  readonly topicLevelsMax: number;
+  /** Bytes of the PUBLISH that the record becomes. */
+  readonly publishBytesMax: number;
+}
+
+/** A record that can be no message, and why; or one that has crossed as many bridges as it may. */
+export type NoMessage = { readonly problem: string } | 'looped';
+
+/** The message of a record. */
+export function requestOf(
+  record: KafkaRecord,
+  mapping: KafkaInMapping,
+  { tenant, hopsMax }: Pick<BridgeCommon, 'tenant' | 'hopsMax'>,
+  { topicLevelsMax, publishBytesMax }: RecordLimits,
+): PublishRequest | NoMessage {
+  const topic = topicOf(mapping, record, topicLevelsMax);
+  if (typeof topic !== 'string') return topic;
+  const userProperties = withHop(userPropertiesOf(record), hopsMax);
+  if (userProperties === undefined) return 'looped';
+  const { qos, retain } = mapping;
+  const payload = record.value ?? Buffer.alloc(0);
+  const request = { topic, payload, qos, retain, properties: { userProperties } };
+  const bytes = publishLength({ type: 'publish', dup: false, packetId: 1, ...request }, 5);
+  if (bytes > publishBytesMax) return { problem: `it has more than ${publishBytesMax} bytes` };
+  return { tenant, ...request };
+}
+
+/** Headers that are a text of MQTT. */
+function userPropertiesOf({ headers }: KafkaRecord): UserProperties {
   const pairs: (readonly [string, string])[] = [];
   for (const [name, value] of headers) {
     if (isText(name) && isText(value)) pairs.push([name.toString(), value.toString()]);
@@ -51,9 +82,13 @@ export function userPropertiesOf({ headers }: KafkaRecord): UserProperties {
   return pairs;
 }
 
+/** The length of a text of MQTT has two bytes [MQTT-1.5.4]. */
+const TEXT_BYTES_MAX = 0xffff;
+
 /** U+0000 is UTF-8, and no text of MQTT. */
 function isText(bytes: Buffer | null | undefined): bytes is Buffer {
-  return bytes !== null && bytes !== undefined && isUtf8(bytes) && !bytes.includes(0);
+  if (bytes === null || bytes === undefined || bytes.length > TEXT_BYTES_MAX) return false;
+  return isUtf8(bytes) && !bytes.includes(0);
 }
 
 /** Headers that every record has: its key may not tell the topic, and a repetition has the same id. */

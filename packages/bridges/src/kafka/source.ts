@@ -4,9 +4,8 @@ import type { BridgesContext } from '@apus/node';
 import { Consumer, type ConsumerOptions, type Message, type MessagesStream } from '@platformatic/kafka';
 import { newCounts, type StateKeeper } from '../bridge.ts';
 import type { KafkaBridgeConfiguration, KafkaInMapping } from '../configuration/kafka.ts';
-import { withHop } from '../hops.ts';
 import { connectionOptions, textOf } from './connection.ts';
-import { type KafkaRecord, topicOf, userPropertiesOf } from './record.ts';
+import { type KafkaRecord, requestOf } from './record.ts';
 
 /** Until the next attempt to consume. */
 const RESTART_MS = 1_000;
@@ -169,25 +168,13 @@ export class KafkaSource {
   #requestOf(record: KafkaRecord): PublishRequest | undefined {
     const mapping = this.#mappings.get(record.topic);
     if (mapping === undefined) return undefined;
-    const topic = topicOf(mapping, record, this.#context.topicLevelsMax);
-    if (typeof topic !== 'string') return this.#skip(record, topic.problem);
-    const payload = record.value ?? Buffer.alloc(0);
-    if (payload.length + topic.length > this.#context.maximumPacketSize)
-      return this.#skip(record, `it has more than ${this.#context.maximumPacketSize} bytes`);
-    const userProperties = withHop(userPropertiesOf(record), this.#configuration.hopsMax);
-    if (userProperties === undefined) {
+    const { topicLevelsMax, maximumPacketSize: publishBytesMax } = this.#context;
+    const request = requestOf(record, mapping, this.#configuration, { topicLevelsMax, publishBytesMax });
+    if (request === 'looped') {
       this.counts.looped += 1;
       return undefined;
     }
-    const { qos, retain } = mapping;
-    return {
-      tenant: this.#configuration.tenant,
-      topic,
-      payload,
-      qos,
-      retain,
-      properties: { userProperties },
-    };
+    return 'problem' in request ? this.#skip(record, request.problem) : request;
   }
 
   #skip({ topic, partition, offset }: KafkaRecord, error: string): undefined {

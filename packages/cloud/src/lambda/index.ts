@@ -23,5 +23,7 @@ export { createTimerHandler } from '../timers/handler.ts';
 export { SqsTimers } from '../timers/sqs-timers.ts';
 export { type Authentication, authenticationOf, authorizationOf } from './authentication.ts';
 export { type Cloud, type CloudOptions, composeCloud } from './compose.ts';
+export { createRuntime, type Runtime, withMetrics } from './runtime.ts';
 export { secretReader } from './secret.ts';
+export { limitsOf, required } from './settings.ts';
 export { VARIABLES } from './variables.ts';

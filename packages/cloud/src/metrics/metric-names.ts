@@ -28,6 +28,8 @@ export const METRICS = {
   unavailable: 'Unavailable',
   /** Messages without a delivery, since their publisher had used up its quota of deliveries. */
   identitiesLimited: 'IdentitiesLimited',
+  /** Records of Kafka that can be no message, or that the broker refuses for good. */
+  kafkaRecordsSkipped: 'KafkaRecordsSkipped',
 } as const;
 
 export type MetricName = (typeof METRICS)[keyof typeof METRICS];

@@ -1,0 +1,8 @@
+/** Bridges and rules of a deployment: their functions, and what their owner may say of them. They load no client of Kafka. */
+export {
+  type GivenKafkaBridge,
+  type KafkaSourceConfiguration,
+  mappingsJson,
+  readKafkaSources,
+} from './kafka-source.ts';
+export { BRIDGE_VARIABLES } from './variables.ts';

@@ -1,0 +1,5 @@
+/** Names of the environment variables of these functions, beside those of all functions. */
+export const BRIDGE_VARIABLES = {
+  /** JSON of a bridge from Kafka: its name, tenant, bound on hops, and mappings. */
+  kafka: 'APUS_KAFKA',
+} as const;
