@@ -13,7 +13,7 @@ const MINUTE = { period: Duration.minutes(1) };
 export function createDashboard(scope: Construct, watched: Watched): Dashboard {
   return new Dashboard(scope, 'Dashboard', {
     defaultInterval: Duration.hours(3),
-    widgets: [traffic(watched), fanOut(watched), trouble(watched), cost(watched)],
+    widgets: [traffic(watched), fanOut(watched), trouble(watched), bridges(watched), cost(watched)],
   });
 }
 
@@ -77,6 +77,11 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
       ]),
     ]),
   ];
+}
+
+function bridges({ metrics, kafka }: Watched): IWidget[] {
+  if (kafka.length === 0) return [];
+  return [graph('Bridges', [metrics.kafkaRecordsSkipped({ label: 'records of Kafka left out' })])];
 }
 
 function cost(watched: Watched): IWidget[] {

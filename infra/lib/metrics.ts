@@ -1,4 +1,4 @@
-import { METRICS, METRICS_SERVICE } from '@apus/cloud/lambda';
+import { BRIDGE_METRICS, METRICS, METRICS_SERVICE } from '@apus/cloud/lambda';
 import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { GatewayApi } from './api.ts';
@@ -70,7 +70,24 @@ export class BrokerMetrics {
 
   /** Records of Kafka that can be no message, or that the broker refuses for good. */
   kafkaRecordsSkipped(options?: MetricOptions): Metric {
-    return this.#own(METRICS.kafkaRecordsSkipped, Stats.SUM, options);
+    return this.#own(BRIDGE_METRICS.kafkaRecordsSkipped, Stats.SUM, options);
+  }
+
+  ruleMessagesSent(options?: MetricOptions): Metric {
+    return this.#own(BRIDGE_METRICS.ruleMessagesSent, Stats.SUM, options);
+  }
+
+  /** Calls on targets of rules that failed. */
+  ruleAttemptsFailed(options?: MetricOptions): Metric {
+    return this.#own(BRIDGE_METRICS.ruleAttemptsFailed, Stats.SUM, options);
+  }
+
+  ruleMessagesDead(options?: MetricOptions): Metric {
+    return this.#own(BRIDGE_METRICS.ruleMessagesDead, Stats.SUM, options);
+  }
+
+  ruleConditionsFailed(options?: MetricOptions): Metric {
+    return this.#own(BRIDGE_METRICS.ruleConditionsFailed, Stats.SUM, options);
   }
 
   /** The messages that API Gateway bills, without those above 32 KB: frames, replies and posts. */

@@ -82,7 +82,7 @@ function userPropertiesOf({ headers }: KafkaRecord): UserProperties {
   return pairs;
 }
 
-/** The length of a text of MQTT has two bytes [MQTT-1.5.4]. */
+/** The length of a text of MQTT has two bytes (MQTT 1.5.4). */
 const TEXT_BYTES_MAX = 0xffff;
 
 /** U+0000 is UTF-8, and no text of MQTT. */

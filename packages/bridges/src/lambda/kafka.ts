@@ -1,5 +1,13 @@
 import { DEFAULT_LIMITS } from '@apus/broker';
-import { authorizationOf, createRuntime, limitsOf, METRICS, required, withMetrics } from '@apus/cloud/lambda';
+import {
+  authorizationOf,
+  BRIDGE_METRICS,
+  createRuntime,
+  limitsOf,
+  METRICS,
+  required,
+  withMetrics,
+} from '@apus/cloud/lambda';
 import { createKafkaHandler } from './kafka-handler.ts';
 import { readKafkaMappings } from './kafka-source.ts';
 import { BRIDGE_VARIABLES } from './variables.ts';
@@ -18,6 +26,6 @@ export const handler = withMetrics(
     sleep,
     log,
     published: (messages) => metrics.add(METRICS.messagesIn, messages),
-    skipped: () => metrics.add(METRICS.kafkaRecordsSkipped),
+    skipped: () => metrics.add(BRIDGE_METRICS.kafkaRecordsSkipped),
   }),
 );

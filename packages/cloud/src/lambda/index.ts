@@ -8,7 +8,7 @@ export { SqsVisibility } from '../fan-out/visibility.ts';
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.ts';
 export { CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';
-export { METRICS, METRICS_SERVICE } from '../metrics/metric-names.ts';
+export { BRIDGE_METRICS, METRICS, METRICS_SERVICE } from '../metrics/metric-names.ts';
 export {
   createOperator,
   type Operator,

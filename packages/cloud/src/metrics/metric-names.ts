@@ -28,11 +28,25 @@ export const METRICS = {
   unavailable: 'Unavailable',
   /** Messages without a delivery, since their publisher had used up its quota of deliveries. */
   identitiesLimited: 'IdentitiesLimited',
-  /** Records of Kafka that can be no message, or that the broker refuses for good. */
-  kafkaRecordsSkipped: 'KafkaRecordsSkipped',
 } as const;
 
-export type MetricName = (typeof METRICS)[keyof typeof METRICS];
+/** The same of the functions of bridges and rules, where a deployment has some. */
+export const BRIDGE_METRICS = {
+  /** Records of Kafka that can be no message, or that the broker refuses for good. */
+  kafkaRecordsSkipped: 'KafkaRecordsSkipped',
+  /** Messages that the targets of rules have taken. */
+  ruleMessagesSent: 'RuleMessagesSent',
+  /** Calls on targets that failed: another follows, or a dead letter. */
+  ruleAttemptsFailed: 'RuleAttemptsFailed',
+  /** Messages that rules have given up. */
+  ruleMessagesDead: 'RuleMessagesDead',
+  /** Messages for which the condition of a rule is neither true nor false. */
+  ruleConditionsFailed: 'RuleConditionsFailed',
+} as const;
+
+export type MetricName =
+  | (typeof METRICS)[keyof typeof METRICS]
+  | (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS];
 
 /** The dimension of all of them: `service`. */
 export const METRICS_SERVICE = 'apus';
