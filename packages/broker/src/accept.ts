@@ -107,6 +107,7 @@ export function* accept(
       { ...message, topic: delayed.topic },
       delayed.seconds,
       context,
+      options,
     );
   if (!(yield* leaves(context, tenant, message, options))) return 'outlet-refused';
   if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';

@@ -1,11 +1,12 @@
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Message } from './message.ts';
-import type { DelayedMessages } from './ports/index.ts';
+import type { DelayedMessages, Publisher } from './ports/index.ts';
 
 interface LeavingOptions {
   /** No client waits for an answer. */
   readonly isWill?: boolean;
+  readonly publisher?: Publisher | undefined;
 }
 
 /** It leaves, is retained and is delivered when it is due. */
@@ -14,9 +15,15 @@ export function* delay(
   tenant: string,
   message: Message,
   seconds: number,
-  { ports: { clock } }: Context,
-): Flow<'delivered' | 'delays-full'> {
-  const isKept = yield* waitFor(delays.keep(tenant, message, clock.now() + seconds * 1000));
+  { ports: { clock, writeQuota } }: Context,
+  { publisher }: LeavingOptions,
+): Flow<'delivered' | 'delays-full' | 'writes-exceeded'> {
+  const writes = delays.writesOf?.(seconds) ?? 0;
+  if (writes > 0 && publisher !== undefined && writeQuota !== undefined) {
+    if (!(yield* waitFor(writeQuota.take(publisher, writes)))) return 'writes-exceeded';
+  }
+  const dueAtMs = clock.now() + seconds * 1000;
+  const isKept = yield* waitFor(delays.keep(tenant, message, dueAtMs, publisher));
   return isKept ? 'delivered' : 'delays-full';
 }
 

@@ -1,5 +1,6 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
+import type { Publisher } from './delivery-quota.ts';
 
 /** Messages that are published later: `$delayed/SECONDS/TOPIC`. */
 export interface DelayedMessages {
@@ -7,5 +8,12 @@ export interface DelayedMessages {
    * Keeps the message, whose topic is the one that subscribers get it under, until it is due. True: it is as durable as
    * the store is. False: as many wait as may, and the publisher is to send it again later (0x97).
    */
-  keep(tenant: string, message: Message, dueAtMs: number): Awaitable<boolean>;
+  keep(
+    tenant: string,
+    message: Message,
+    dueAtMs: number,
+    publisher: Publisher | undefined,
+  ): Awaitable<boolean>;
+  /** Writes that the publisher is charged for a message that waits so long. @default none */
+  writesOf?(delaySeconds: number): number;
 }

@@ -31,6 +31,7 @@ import { SharedFrameQuota } from '../quotas/frame-quota.ts';
 import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
+import { SqsDelayedMessages } from '../timers/delayed-messages.ts';
 import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
 import type { PresenceSettings, StreamsOptions } from './settings.ts';
@@ -157,6 +158,7 @@ export function composeCloud(options: CloudOptions): Cloud {
       }),
     ...(holding && { holdingQuota: holding }),
     ...(streams && { streams }),
+    ...(livenessTimers && { delays: new SqsDelayedMessages(livenessTimers) }),
     timers: options.timers,
     clock,
     log,

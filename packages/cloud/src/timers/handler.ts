@@ -1,4 +1,5 @@
 import { type Clock, type Log, type SessionRef, sessionKey } from '@apus/broker';
+import { ReasonCode, Violation } from '@apus/mqtt';
 import type { Liveness } from '../connections/liveness.ts';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
@@ -6,7 +7,14 @@ import type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
 import type { JobQueue } from '../fan-out/job-queue.ts';
 import { refreshBans } from '../identity/refresh-bans.ts';
 import { inOneEvent } from '../outbox.ts';
-import { decodeTimer, type TickMessage, type TimerMessage } from './message.ts';
+import { dueRequest } from './delayed-messages.ts';
+import {
+  type AnyTimer,
+  type DelayedTimer,
+  decodeTimer,
+  type TickMessage,
+  type TimerMessage,
+} from './message.ts';
 import type { RoomTicks } from './room-ticks.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
@@ -57,11 +65,16 @@ async function isHandled(options: TimerHandlerOptions, record: SqsRecord): Promi
   } catch (error) {
     options.log.error('timer-failed', {
       kind: timer?.kind,
-      ...(timer?.kind === 'tick' ? { room: timer.room } : { connectionId: timer?.connectionId }),
+      ...(timer && subjectOf(timer)),
       error: textOf(error),
     });
     return false;
   }
+}
+
+function subjectOf(timer: AnyTimer): object {
+  if (timer.kind === 'tick') return { room: timer.room };
+  return timer.kind === 'delayed' ? { topic: timer.message.topic } : { connectionId: timer.connectionId };
 }
 
 function textOf(error: unknown): string {
@@ -74,10 +87,11 @@ async function bury({ deadLetters, log }: TimerHandlerOptions, { messageId, body
   await deadLetters.send([{ body }]);
 }
 
-async function handle(options: TimerHandlerOptions, timer: TimerMessage | TickMessage): Promise<void> {
+async function handle(options: TimerHandlerOptions, timer: AnyTimer): Promise<void> {
   const { environment, timers, liveness, clock } = options;
   if (timer.dueAtMs > clock.now()) return await timers.armAgain(timer);
   if (timer.kind === 'tick') return await tick(options, timer);
+  if (timer.kind === 'delayed') return await publishDue(options, timer);
   if (timer.kind === 'connect') return await environment.connectDeadline?.ring(timer.connectionId);
   const { kind } = timer;
   await inOneEvent(environment, (outbox) =>
@@ -85,6 +99,20 @@ async function handle(options: TimerHandlerOptions, timer: TimerMessage | TickMe
       ? liveness.check(outbox, timer)
       : outbox.broker.ring({ ...timer, kind, session: sessionOf(timer) }),
   );
+}
+
+/** Published before it leaves the queue: a process that dies between publishes it twice. */
+async function publishDue(
+  { environment, clock, log }: TimerHandlerOptions,
+  timer: DelayedTimer,
+): Promise<void> {
+  const request = dueRequest(timer, clock.now());
+  if (request === undefined) return;
+  const answer = await inOneEvent(environment, ({ broker }) => broker.publish(request));
+  if (!(answer instanceof Violation)) return;
+  log.warn('delayed-message-refused', { topic: request.topic, reason: answer.reason });
+  // It comes again when its visibility timeout ends.
+  if (answer.reasonCode === ReasonCode.QuotaExceeded) throw new Error(answer.reason);
 }
 
 /** The changes of a room are told. Where that fails the message comes again, and so do they. */

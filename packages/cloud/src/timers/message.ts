@@ -1,4 +1,5 @@
-import type { ConnectionId, Timer } from '@apus/broker';
+import type { ConnectionId, Message, Publisher, Timer } from '@apus/broker';
+import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
 /** Version of the layout of a timer's message. Those of the version before are still read after a deployment. */
 const VERSION = 1;
@@ -42,7 +43,31 @@ export interface TickMessage {
   readonly dueAtMs: number;
 }
 
-export function encodeTick({ tenant, room, dueAtMs }: Omit<TickMessage, 'kind'>): string {
+/** A message of `$delayed/SECONDS/TOPIC`, as it waits in the queue. */
+export interface DelayedTimer {
+  readonly kind: 'delayed';
+  readonly tenant: string;
+  readonly message: Message;
+  /** In ms since the epoch, by the clock of the process that took it. */
+  readonly dueAtMs: number;
+  /** Is charged for the deliveries. */
+  readonly publisher: Publisher | undefined;
+}
+
+/** Whatever waits in the queue. */
+export type AnyTimer = TimerMessage | TickMessage | DelayedTimer;
+
+export function encodeAny(timer: AnyTimer): string {
+  if (timer.kind === 'tick') return encodeTick(timer);
+  return timer.kind === 'delayed' ? encodeDelayed(timer) : encodeTimer(timer);
+}
+
+function encodeDelayed({ kind, tenant, message, dueAtMs, publisher }: DelayedTimer): string {
+  const encoded = Buffer.from(encodeMessage(message)).toString('base64');
+  return asXml(JSON.stringify({ v: VERSION, kind, tenant, message: encoded, dueAtMs, publisher }));
+}
+
+function encodeTick({ tenant, room, dueAtMs }: Omit<TickMessage, 'kind'>): string {
   return asXml(JSON.stringify({ v: VERSION, kind: 'tick', tenant, room, dueAtMs }));
 }
 
@@ -56,10 +81,11 @@ function asXml(json: string): string {
 }
 
 /** Undefined if the text is no timer of a known version: a retry would not change that. */
-export function decodeTimer(body: string): TimerMessage | TickMessage | undefined {
+export function decodeTimer(body: string): AnyTimer | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION) return undefined;
   if (fields.kind === 'tick') return tickOf(fields);
+  if (fields.kind === 'delayed') return delayedOf(fields);
   const { kind, tenant, clientId, incarnation, connectionId, dueAtMs } = fields;
   if (!isKind(kind)) return undefined;
   if (typeof tenant !== 'string' || typeof clientId !== 'string' || typeof incarnation !== 'string')
@@ -71,6 +97,19 @@ export function decodeTimer(body: string): TimerMessage | TickMessage | undefine
 function tickOf({ tenant, room, dueAtMs }: Readonly<Record<string, unknown>>): TickMessage | undefined {
   if (typeof tenant !== 'string' || typeof room !== 'string' || typeof dueAtMs !== 'number') return undefined;
   return { kind: 'tick', tenant, room, dueAtMs };
+}
+
+function delayedOf(fields: Readonly<Record<string, unknown>>): DelayedTimer | undefined {
+  const { tenant, message: encoded, dueAtMs, publisher } = fields;
+  if (typeof tenant !== 'string' || typeof encoded !== 'string' || typeof dueAtMs !== 'number')
+    return undefined;
+  try {
+    const message = decodeMessage(Buffer.from(encoded, 'base64'));
+    if (message === undefined) return undefined;
+    return { kind: 'delayed', tenant, message, dueAtMs, publisher: publisher as Publisher | undefined };
+  } catch {
+    return undefined;
+  }
 }
 
 function isKind(kind: unknown): kind is TimerKind {

@@ -1,6 +1,12 @@
 import type { Clock, Timer, Timers } from '@apus/broker';
 import type { JobQueue } from '../fan-out/job-queue.ts';
-import { encodeTick, encodeTimer, type TickMessage, type TimerMessage } from './message.ts';
+import {
+  type AnyTimer,
+  type DelayedTimer,
+  encodeAny,
+  type TickMessage,
+  type TimerMessage,
+} from './message.ts';
 
 /** SQS delays a message of a standard queue by at most a quarter of an hour: a later timer takes several hops. */
 export const HOP_SECONDS_MAX = 900;
@@ -52,17 +58,21 @@ export class SqsTimers implements Timers {
     await this.#send({ ...tick, kind: 'tick' }, 0);
   }
 
+  /** A message that is published later. */
+  async armDelayed(delayed: DelayedTimer): Promise<void> {
+    await this.#send(delayed, 0);
+  }
+
   /** For a timer that was received and is not done with. */
-  async armAgain(timer: TimerMessage | TickMessage): Promise<void> {
+  async armAgain(timer: AnyTimer): Promise<void> {
     await this.#send(timer, AGAIN_SECONDS_MIN);
   }
 
   /** Whole seconds, rounded up: a timer rings at its time or after it. */
-  async #send(timer: TimerMessage | TickMessage, secondsMin: number): Promise<void> {
+  async #send(timer: AnyTimer, secondsMin: number): Promise<void> {
     const { queue, clock } = this.#options;
     const left = Math.ceil((timer.dueAtMs - clock.now()) / 1_000);
     const delaySeconds = Math.min(HOP_SECONDS_MAX, Math.max(secondsMin, left));
-    const body = timer.kind === 'tick' ? encodeTick(timer) : encodeTimer(timer);
-    await queue.send([{ body, delaySeconds }]);
+    await queue.send([{ body: encodeAny(timer), delaySeconds }]);
   }
 }
