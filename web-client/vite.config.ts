@@ -16,8 +16,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     chunkSizeWarningLimit: 1_000,
-    // What a fresh page always needs comes in two files, with all that they import: gzip finds more to share in a long
-    // file than in seventy short ones.
+    // The modules that every fresh page needs come in two files, with all that they import: gzip finds more to share
+    // in a long file than in seventy short ones.
     rolldownOptions: {
       output: {
         codeSplitting: {

@@ -31,7 +31,7 @@ const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'D
 /** Those of them that the history of streams needs: it is appended to, read, and left to TTL. */
 const STREAMS_ACTIONS = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
 
-/** What rooms need in the same table beside that: members leave, and ticks look for those that have changed. */
+/** Further actions for rooms, in the same table: members leave, and ticks look for those that have changed. */
 const PRESENCE_ACTIONS = ['BatchGetItem', 'DeleteItem'];
 
 export interface StateTableProps extends TableProps {

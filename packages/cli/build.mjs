@@ -26,8 +26,8 @@ await Promise.all([
     ...common,
     entryPoints: { apus: join(here, 'src', 'main.ts') },
     outdir: dist,
-    // What a command loads late stands in files of its own: in one file, the packages that it imports would be loaded
-    // by every command.
+    // Modules that a command imports dynamically get files of their own: in one file, every command would load the
+    // packages that they import.
     splitting: true,
     chunkNames: 'parts/[name]-[hash]',
     platform: 'node',

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** What `openssl ca` has to know beside its arguments. */
+/** The configuration file of `openssl ca`. */
 const CA_CONFIGURATION = `[ca]
 default_ca = own
 [own]

@@ -35,8 +35,8 @@ function open(clientId: string): mqtt.MqttClient {
 }
 
 /**
- * The numbers of the messages in the order in which the application is given them. What comes again at QoS 1 says so:
- * on a busy machine a function can exceed its seconds, and its work is repeated, as in the cloud.
+ * The numbers of the messages in the order in which the application is given them. A repetition at QoS 1 is left out by
+ * its DUP flag: on a busy machine a function can exceed its timeout, and its work is repeated, as in the cloud.
  */
 function numbers(client: mqtt.MqttClient): Promise<number[]> {
   const received: number[] = [];

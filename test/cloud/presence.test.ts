@@ -59,7 +59,7 @@ async function subscribe({ mqtt }: Program, filter: string, rh: 0 | 1 | 2 = 0): 
   return await time.during(granted);
 }
 
-/** What has come since the last look: `ann=here`, `ann=` for one that has left. */
+/** Messages received since the last call: `ann=here`, `ann=` for one that has left. */
 function heard(watcher: Program): string[] {
   return watcher.received.splice(0).map((each) => {
     const [topic = '', ...payload] = each.split(' ');

@@ -34,8 +34,8 @@ async function connect(options: mqtt.IClientOptions = {}): Promise<mqtt.MqttClie
 }
 
 /**
- * Resolves with the payloads when so many have come. What comes again at QoS 1 says so: on a busy machine a function
- * can exceed its seconds, and its work is repeated, as in the cloud.
+ * Resolves with the payloads when so many have come. A repetition at QoS 1 is left out by its DUP flag: on a busy
+ * machine a function can exceed its timeout, and its work is repeated, as in the cloud.
  */
 function payloads(client: mqtt.MqttClient, count: number): Promise<string[]> {
   const received: string[] = [];

@@ -67,7 +67,7 @@ export function presenceStoreContract(name: string, makeStores: () => Awaitable<
         messageOf({ topic: occupancyTopic(room), payload: Buffer.from(String(members)) });
       return await store.takeUntold(tenant, room, 100, occupancyOf);
     };
-    /** What a newcomer is given: `ann=here`. */
+    /** The members that a new watcher is given: `ann=here`. */
     const listed = async (topicFilter = `$presence/${ROOM}/+`) => {
       const found: string[] = [];
       let from: string | undefined;

@@ -117,7 +117,7 @@ export interface Link {
    * @default its readers are sent each message
    */
   drainSoon?(): void;
-  /** What SUBACKs bring of the past of streams, on a door without `readers`. @default it reads no streams */
+  /** The past of streams that SUBACKs bring, on a door without `readers`. @default it reads no streams */
   readonly pastRoom?: PastRoom;
   /** Bytes of MQTT packets that it takes now before something has to leave; 0 or less: none. */
   roomBytes(): number;

@@ -103,7 +103,7 @@ export class Outbox implements BrokerOutbox {
   async commit(): Promise<void> {
     try {
       await this.stores?.commit();
-      // What is done afterwards may send something more.
+      // Steps that run afterwards may send something more.
       do {
         const hasAllLeft = await this.#sendAll();
         const afterwards = this.#afterwards;

@@ -1,6 +1,6 @@
 import type { GivenWorkload } from './workload.ts';
 
-/** What many an application does with its clients, by how many of them are online together. */
+/** A common kind of application, with its workload for a number of clients that are online together. */
 export interface Program {
   readonly name: string;
   /** The traffic, in a sentence without its number of clients. */

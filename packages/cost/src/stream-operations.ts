@@ -11,7 +11,7 @@ const BILLED_BYTES = 32_768;
 /** SUBACK with its positions: MQTT bytes. */
 const SUBACK_BYTES = 80;
 
-/** What streams cost beside their publishes and deliveries: appending, reading the past, and keeping it. */
+/** The costs of streams beside their publishes and deliveries: appending, reading the past, and keeping it. */
 export function streamOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
   const readers = workload.clients * workload.days;
   const recoveries = readers * workload.recoveriesPerDay;

@@ -39,8 +39,8 @@ const MILLISECONDS_PER_MINUTE = 60_000;
 
 /**
  * The usage of the gateway door, from its counters. Connection-minutes are counted by the millisecond; a provider that
- * rounds each connection up bills more for short ones. What no counter sees (logs, fixed monthly lines) is left at
- * zero: add it with `addUsage`.
+ * rounds each connection up bills more for short ones. Usage that no counter sees (logs, fixed monthly lines)
+ * is left at zero: add it with `addUsage`.
  */
 export function usageOf(
   { messages, connections, lambda, sqs }: GatewayCounters,

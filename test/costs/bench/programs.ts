@@ -4,7 +4,7 @@ import { withBlock } from './block.ts';
 
 export const PROGRAMS_BLOCK = 'cost:compare';
 
-/** What `apus cost compare` says, in Markdown: a price in brackets is of a service that does not carry the traffic. */
+/** The output of `apus cost compare`, in Markdown: a price in brackets is of a service that does not carry the traffic. */
 export function programsMarkdown(): string {
   const outcomes = programBids();
   const services = (outcomes[0]?.bids ?? []).map(({ service }) => service);

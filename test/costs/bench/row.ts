@@ -35,7 +35,7 @@ export interface Times {
   readonly waitsMs: number | undefined;
 }
 
-/** What `apus cost` assumes of an invocation, unless it is told otherwise. */
+/** The defaults of `apus cost` for an invocation. */
 export const FRAME_MS = WORKLOAD_FIELDS.frameMs.preset ?? Number.NaN;
 export const POST_MS = WORKLOAD_FIELDS.postMs.preset ?? Number.NaN;
 export const MEMORY_MEGABYTES = WORKLOAD_FIELDS.memoryMegabytes.preset ?? Number.NaN;

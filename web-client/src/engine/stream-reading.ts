@@ -24,7 +24,7 @@ export const STREAM_KINDS = ['recovered', 'historical', 'snapshot'] as const;
 
 export type StreamKind = (typeof STREAM_KINDS)[number];
 
-/** What the broker says of a message of a stream. */
+/** The user properties that the broker adds to a message of a stream. */
 export interface StreamFacts {
   /** `EPOCH-N`, or `EPOCH-N-F`. */
   readonly position: string;

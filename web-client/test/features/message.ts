@@ -6,7 +6,7 @@ let sequence = 0;
 
 type Given = Partial<Omit<MessageFields, 'topic' | 'chunk'>>;
 
-/** What a log takes. The packet is the payload alone: no feature looks at the rest. */
+/** The fields of a message, as a log takes them. The packet is the payload alone: no feature looks at the rest. */
 export function messageFields(
   topic: string,
   payload: string | Uint8Array = '',

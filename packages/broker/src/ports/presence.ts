@@ -24,7 +24,7 @@ export interface PresenceLimits {
 export interface PresenceOwner {
   readonly session: SessionRef;
   readonly holder: QuotaHolder;
-  /** What it publishes may have been handled before, by a process that died before watchers were told. @default false */
+  /** The message may have been handled before, by a process that died before it told watchers. @default false */
   readonly isRepetition?: boolean;
 }
 

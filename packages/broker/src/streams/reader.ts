@@ -125,7 +125,7 @@ export class StreamReader implements Reader {
     cursor.heldUpTo = number;
     const isPast = cursor.values !== undefined || cursor.after < cursor.pastUpTo;
     if (this.#pace === undefined || isPast) return;
-    // What it leaves out need not be read.
+    // The reader need not read messages that it leaves out.
     cursor.after = number - 1;
     cursor.epoch = epoch;
   }

@@ -1,7 +1,7 @@
 import type { NodeApi } from './node-api.ts';
 import { OperateError } from './operator.ts';
 
-/** What became of dead letters that were sent again. */
+/** The outcome of sending dead letters again. */
 export interface Resent {
   readonly sent: number;
   readonly error?: string;

@@ -26,7 +26,7 @@ interface Lost {
  * A client that has lost connection O goes on with its session over this connection, N (docs/text-frames.md, section 12):
  *
  *     1. O is over, if the server has not noticed: its session waits for its client.
- *     2. The session: it belongs to N, and its will is withdrawn. What was inflight is sent again, as after CONNECT.
+ *     2. The session: it belongs to N, and its will is withdrawn. Messages in flight are sent again, as after CONNECT.
  *     3. O's item: the session has gone on over N. Packets that were kept there go into the reply; a post that finds O gone
  *        from now on goes to N, behind the reply, unless the session's queue has sent it anew.
  *     4. Its subscriptions carry N.

@@ -51,8 +51,8 @@ export async function noteMember(
 }
 
 /**
- * What watchers are to be told. A note is deleted when they have been, and as it was read: a member that has changed
- * once more has a tick to come.
+ * The changes that watchers are to be told. A note is deleted when they have been told, if it is still as it was read:
+ * a member that has changed once more waits for the next tick.
  */
 export async function readNotes(
   table: Table,

@@ -7,7 +7,7 @@ export const SAMPLES_MAX = 100_000;
 /** A payload beyond it is not decoded for a chart. */
 export const PAYLOAD_BYTES_MAX = 64 * 1024;
 
-/** Bytes that are decoded for charts of each batch, which comes up to sixty times a second. What is beyond is counted. */
+/** Bytes that are decoded for charts of each batch, which comes up to sixty times a second. Messages beyond it are only counted. */
 export const DECODED_BYTES_PER_BATCH_MAX = 256 * 1024;
 
 /** Messages of the log that a new series looks back on. */

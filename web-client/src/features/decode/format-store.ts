@@ -4,7 +4,7 @@ import type { FormatChoice } from './decode.ts';
 /** Topics whose format the user chose; beyond it the oldest choice goes. */
 const CHOICES_MAX = 500;
 
-/** How payloads of a topic are to be shown. What is not in here is detected. */
+/** How payloads of a topic are to be shown. The format of a topic that is not in here is detected. */
 const useFormatStore = create<ReadonlyMap<string, FormatChoice>>(() => new Map());
 
 export function useFormatChoice(topic: string): FormatChoice {

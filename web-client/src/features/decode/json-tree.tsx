@@ -22,7 +22,7 @@ interface JsonTreeProps {
   readonly onChart: (path: ValuePath) => void;
 }
 
-/** A value line by line. What is open stays open when the next message comes. */
+/** A value line by line. Open branches stay open when the next message comes. */
 export function JsonTree({ value, onChart }: JsonTreeProps) {
   const { t } = useTranslation();
   const [open, setOpen] = useState(() => openAtFirst(value));

@@ -45,7 +45,7 @@ export class MessageList {
       this.#log.onAppend((messages) => this.#appended(messages)),
       this.#log.onClear(() => this.#cleared()),
     ];
-    // What came before is looked through.
+    // The filter is applied to messages that came before.
     if (this.#predicate !== undefined) this.setFilter(this.#predicate);
     return () => {
       for (const stop of stops) stop();

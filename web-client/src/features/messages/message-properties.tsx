@@ -18,14 +18,14 @@ interface MessagePropertiesProps {
 interface Fact {
   readonly label: string;
   readonly value: string | undefined;
-  /** What one can do with it, and its words. */
+  /** A button beside the value. */
   readonly action?: { readonly label: string; readonly act: () => void };
 }
 
 /** User properties that the broker has set, of a message of a stream. */
 const STREAM_NAMES = new Set(['stream-position', 'stream-kind', 'key']);
 
-/** What is known of a message besides its payload. */
+/** All that the client knows of a message besides its payload. */
 export function MessageProperties({ profile, message }: MessagePropertiesProps) {
   const { t } = useTranslation();
   const chartThis = useChartThis();

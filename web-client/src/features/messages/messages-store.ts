@@ -3,7 +3,7 @@ import type { LoggedMessage } from '../../engine/types.ts';
 import { keepFilters, keptFilters } from './kept-filters.ts';
 import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 
-/** What the messages view of a connection remembers while another view is open. */
+/** The state of the messages view of a connection that is kept while another view is open. */
 export interface MessagesState {
   readonly filter: MessageFilter;
   /** The message in the details. */

@@ -18,7 +18,7 @@ import { isName, notWatching, watchedRooms, watching } from './topics.ts';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
-/** Who is in a room, who comes and who goes; and oneself in it. */
+/** The members of a room, joins and leaves; and the presence of this client in it. */
 export function PresenceView() {
   const profile = useActiveProfile();
   if (profile === undefined) return <EmptyConnection />;

@@ -25,7 +25,7 @@ export interface Room {
   readonly occupancy: number | undefined;
   /** Newest first. */
   readonly events: readonly PresenceEvent[];
-  /** The broker has dropped messages for this client: who is there may have changed. */
+  /** The broker has dropped messages for this client: the list of members may be out of date. */
   readonly isDoubtful: boolean;
 }
 
@@ -39,7 +39,7 @@ interface OpenRoom {
   shown: Room | undefined;
 }
 
-/** Who is in the rooms of a connection, by its messages. */
+/** The members of the rooms of a connection, by its messages. */
 export class Rooms {
   readonly #rooms = new Map<string, OpenRoom>();
   readonly #listeners = new Set<() => void>();

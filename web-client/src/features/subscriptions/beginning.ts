@@ -18,7 +18,7 @@ export const BEGINNING_KINDS = ['none', 'now', 'count', 'span', 'earliest', 'tim
 
 export interface Beginning {
   readonly kind: BeginningKind;
-  /** What is asked for, as the broker reads it; positions are on a line each. */
+  /** The value of the user property, as the broker reads it; positions are on a line each. */
   readonly value: string;
 }
 
@@ -45,7 +45,7 @@ export function isBeginningValid({ kind, value }: Beginning): boolean {
   return FORMS[kind]?.test(value.trim()) ?? true;
 }
 
-/** What the user properties of a subscription say. Several of them mean what the first in `BEGINNINGS` says. */
+/** The beginning that the user properties of a subscription ask for: of several, the first in `BEGINNINGS` counts. */
 export function beginningOf(userProperties: UserProperties): Beginning {
   for (const name of BEGINNINGS) {
     const values = userProperties.filter(([given]) => given === name).map(([, value]) => value);

@@ -14,7 +14,7 @@ const SubscriptionDialog = lazy(async () => ({
   default: (await import('./subscription-dialog.tsx')).SubscriptionDialog,
 }));
 
-/** What the dialog is open for: a new subscription, or one that is there. */
+/** The subject of the open dialog: a new subscription, or an existing one. */
 type Editing = 'new' | Subscription | undefined;
 
 /** The subscriptions of a connection with their state, counters and rates. */

@@ -27,7 +27,7 @@ class Answers {
 
   async answer(outcome: Outcome = OK): Promise<void> {
     this.#answers.shift()?.(outcome);
-    // What follows an answer runs in promises alone.
+    // The code after an answer runs in promises alone.
     for (let turn = 0; turn < 4; turn += 1) await Promise.resolve();
   }
 }
