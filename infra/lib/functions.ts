@@ -27,7 +27,7 @@ export interface FunctionsProps extends FunctionDefaults {
   readonly hasAliases: boolean;
 }
 
-/** The functions of a broker. Their permissions are granted here, and nowhere else. */
+/** The functions of a broker. Their permissions are granted here and in no other file. */
 export class Functions {
   readonly gateway: BrokerFunction;
   readonly disconnect: BrokerFunction;

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path/posix';
 import { exists, type Page, proseOf, textOf } from './repository.ts';
 
-/** Links of a page that lead nowhere within the repository. Those to other sites are not followed. */
+/** Links of a page whose target within the repository does not exist. Those to other sites are not followed. */
 export function brokenLinks(page: Page): readonly string[] {
   return [...proseOf(page).matchAll(/\]\(([^()\s]+)\)/g)]
     .map(([, target = '']) => target)

@@ -59,8 +59,8 @@ describe.each(STORES)('where the memory of the process is full, at the %s door, 
     expect(pubrec).toMatchObject({ cmd: 'pubrec', reasonCode: QUOTA_EXCEEDED });
     const [suback] = await publisher.exchange(subscribe(unique('other')));
     expect(suback).toMatchObject({ cmd: 'suback', granted: [QUOTA_EXCEEDED] });
-    const nobody = await publisher.exchange(publish(unique('nobody'), { messageId: 4 }));
-    expect(nobody).toMatchObject([{ cmd: 'puback', reasonCode: 0x10 }]);
+    const unmatched = await publisher.exchange(publish(unique('nobody'), { messageId: 4 }));
+    expect(unmatched).toMatchObject([{ cmd: 'puback', reasonCode: 0x10 }]);
 
     // A session that is there is resumed, and gets what was acknowledged.
     const again = await doors.connect(door, { ...PERSISTENT, clientId });

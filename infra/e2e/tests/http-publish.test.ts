@@ -40,8 +40,8 @@ test('without the key nothing is published', async () => {
 
 test('a request that is none of the API is told so by the function, and not by what is in front of it', async () => {
   const at = (path: string) => new URL(path, deployed.publishUrl);
-  const nowhere = await fetch(at('api/v5/clients'), { method: 'POST' });
-  expect([nowhere.status, await nowhere.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
+  const unknownPath = await fetch(at('api/v5/clients'), { method: 'POST' });
+  expect([unknownPath.status, await unknownPath.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
   // A body that is no text comes to the function in base64.
   const headers = {
     'Content-Type': 'application/octet-stream',

@@ -56,8 +56,11 @@ describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => 
     await expect(startBroker(program("console.error('no wings'); process.exit(3)"))).rejects.toThrow(
       /it ended at once: no wings/,
     );
-    const nobody = { version: '1', launch: () => ({ command: '/nowhere/broker', args: [], path: '/' }) };
-    await expect(startBroker(nobody)).rejects.toThrow(/ENOENT/);
+    const missingProgram = {
+      version: '1',
+      launch: () => ({ command: '/nowhere/broker', args: [], path: '/' }),
+    };
+    await expect(startBroker(missingProgram)).rejects.toThrow(/ENOENT/);
   });
 });
 

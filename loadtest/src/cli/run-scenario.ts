@@ -2,7 +2,7 @@ import { createHash, randomInt } from 'node:crypto';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { runArtillery } from '../artillery/run-artillery.ts';
-import { type FastRun, NobodyConnected, runFast } from '../generator/run-fast.ts';
+import { type FastRun, NoClientConnected, runFast } from '../generator/run-fast.ts';
 import { forkedWorker } from '../generator/worker-handles.ts';
 import type { Ledger } from '../measure/index.ts';
 import { billOfRun, type CountedRun, type RunSeconds } from '../report/bill-of-run.ts';
@@ -92,7 +92,7 @@ async function runWithFast(
     });
     return run;
   } catch (error) {
-    if (error instanceof NobodyConnected)
+    if (error instanceof NoClientConnected)
       throw new CommandError(`Not one client could connect: ${error.message}.`);
     throw error;
   } finally {

@@ -47,8 +47,8 @@ export interface FastRun {
 }
 
 /** Not one client could connect: the message says why. */
-export class NobodyConnected extends Error {
-  override readonly name = 'NobodyConnected';
+export class NoClientConnected extends Error {
+  override readonly name = 'NoClientConnected';
 }
 
 /** Runs a scenario in several processes: connect, publish together, wait for the last message, close the books. */
@@ -116,7 +116,7 @@ class Coordination {
       return isKnown && (ready + failed >= clients || isHopeless);
     });
     const { ready, failed } = this.#total();
-    if (ready === 0 && failed > 0) throw new NobodyConnected(this.#mostFrequentProblem());
+    if (ready === 0 && failed > 0) throw new NoClientConnected(this.#mostFrequentProblem());
     if (!isDone) this.#problems.push('Not all clients were connected and subscribed in time.');
   }
 

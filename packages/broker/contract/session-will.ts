@@ -89,8 +89,8 @@ export function sessionWillContract(makeStores: MakeStores): void {
 
     it('finds nothing of a session that never was', async () => {
       const { session } = await client.open();
-      const nobody = { ...copyOf(session), key: `${session.key}x`, clientId: `${session.clientId}x` };
-      expect(await sessions.beginWill(nobody, 'x', messageId(1), NOW_MS)).toEqual(NONE);
+      const unknownSession = { ...copyOf(session), key: `${session.key}x`, clientId: `${session.clientId}x` };
+      expect(await sessions.beginWill(unknownSession, 'x', messageId(1), NOW_MS)).toEqual(NONE);
     });
 
     it('waits until the will is due, to the millisecond', async () => {

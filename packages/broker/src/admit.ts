@@ -173,7 +173,7 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 /**
  * Ends the previous connection or session. Returns false, and refuses CONNECT, when the store is unavailable: then the
  * session is left again. A session that this CONNECT began ends; a session that it found goes on as it was. The will
- * goes nowhere, as its CONNECT was not accepted [MQTT3-3.1.2-8].
+ * is not published, as its CONNECT was not accepted [MQTT3-3.1.2-8].
  *
  *     handler of CONNECT                 sweep, or the next CONNECT
  *     open: attached, with its will

@@ -24,7 +24,7 @@ export function parseDelayed(topic: string): DelayedTopic | undefined {
   return { seconds, topic: target };
 }
 
-/** The topic that an authorizer is asked for: a delay gives nobody a right that they have not. */
+/** The topic that an authorizer is asked for: a delay gives no client a right that it lacks. */
 export function authorizedTopic(topic: string): string {
   return (isDelayedTopic(topic) ? parseDelayed(topic)?.topic : undefined) ?? topic;
 }

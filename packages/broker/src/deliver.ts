@@ -225,7 +225,7 @@ export function isUnkept(message: Message, delivery: Delivery): boolean {
 }
 
 /**
- * The packet id of a message that is kept nowhere: from its own id, in the upper half of the range, which no queue
+ * The packet id of a message that no store keeps: from its own id, in the upper half of the range, which no queue
  * uses. Two messages may share one, which is harmless as they are not acknowledged.
  */
 function packetIdOf({ id }: Message): number {

@@ -117,7 +117,7 @@ function violationOf(context: Context, packet: PublishPacket, topic: string): Vi
 
 /**
  * A refused PUBLISH is answered with its reason. QoS 0 has no answer: it is dropped. MQTT 3.1.1 has no reasons: a
- * normal acknowledgement, and the message goes nowhere [MQTT3-3.3.5-2].
+ * normal acknowledgement, and the message is dropped [MQTT3-3.3.5-2].
  */
 function* refusePublish(
   context: Context,

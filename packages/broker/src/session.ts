@@ -3,7 +3,7 @@ import { type Conflate, conflateOf } from './conflation.ts';
 import type { Message } from './message.ts';
 import type { Reader } from './streams/reader.ts';
 
-/** Packet ids that a queue gives are not above this; the others are for messages that are kept nowhere. */
+/** Packet ids that a queue gives are not above this; the others are for messages that no store keeps. */
 export const KEPT_PACKET_ID_MAX = 0x7fff;
 
 /** Names one network connection; never used again. */

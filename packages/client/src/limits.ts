@@ -61,7 +61,7 @@ export const MOVE_AGAIN_MS = 60_000;
 export const MOVE_REPEATS_MS: readonly number[] = [1_500, 1_500, 5_000];
 export const MOVE_REPLY_MS = 8_000;
 
-/** A message under a higher packet identifier is kept nowhere, and does not come again (13). */
+/** The server keeps no message under a higher packet identifier, and does not send it again (13). */
 export const KEPT_PACKET_ID_MAX = 0x7fff;
 
 /** QoS 1 messages whose acknowledgement the server may not have: if it sends them again, the library has them (13). */

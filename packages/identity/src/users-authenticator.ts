@@ -57,15 +57,15 @@ export class UsersAuthenticator implements Authenticator {
    */
   readonly #known = new WeakMap<PasswordHash, Buffer>();
   readonly #key = randomBytes(32);
-  /** Stands in for users that do not exist, so that the time of an answer does not tell who does. */
-  readonly #nobody: Promise<PasswordHash | undefined>;
+  /** Compared for users that do not exist, so that the time of an answer does not tell which users do. */
+  readonly #absentUserHash: Promise<PasswordHash | undefined>;
 
   constructor(options: UsersAuthenticatorOptions) {
     this.#users = options.users;
     this.#tenant = options.tenant;
     this.#limiter = options.limiter ?? new GuessLimiter(options.clock);
     this.#isPassword = options.isPassword ?? isPassword;
-    this.#nobody = hashPassword(randomBytes(16)).then(parsePasswordHash);
+    this.#absentUserHash = hashPassword(randomBytes(16)).then(parsePasswordHash);
   }
 
   authenticate({ username, password, peer }: Credentials): Identity | Refusal | Promise<Identity | Refusal> {
@@ -92,7 +92,7 @@ export class UsersAuthenticator implements Authenticator {
   }
 
   async #hash({ username, password, address }: Guess): Promise<Identity | Refusal> {
-    const hash = this.#users.get(username)?.password ?? (await this.#nobody);
+    const hash = this.#users.get(username)?.password ?? (await this.#absentUserHash);
     const isRight = hash !== undefined && (await this.#isPassword(password, hash));
     // The users file may have been read again meanwhile.
     const user = this.#users.get(username);

@@ -8,7 +8,7 @@ export interface PageEndpoint {
   /** Absent: the page's own port. */
   readonly port?: number;
   readonly path: string;
-  /** Clients of MQTT 3.1.1 hear of it from nowhere else. */
+  /** MQTT 3.1.1 has no property that tells clients of it. */
   readonly maximumPacketSizeBytes: number;
 }
 

@@ -15,7 +15,7 @@ import { type MemoryBudget, subscriptionBytes } from './memory-budget.ts';
 import type { MemorySession } from './memory-session.ts';
 import type { MemorySessions } from './sessions.ts';
 
-const NOBODY: readonly Subscriber[] = [];
+const NO_SUBSCRIBERS: readonly Subscriber[] = [];
 
 /** Subscriptions in memory: a tree of filters for each tenant, and each session's own list. */
 export class MemorySubscriptions implements SubscriptionStore {
@@ -54,7 +54,7 @@ export class MemorySubscriptions implements SubscriptionStore {
   }
 
   members(tenant: string, { topicFilter, shareGroup }: FilterName): readonly Subscriber[] {
-    return this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.subscribers ?? NOBODY;
+    return this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.subscribers ?? NO_SUBSCRIBERS;
   }
 
   /** Nothing carries a connection: a match answers with the session, which has the present one. */

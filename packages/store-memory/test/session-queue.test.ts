@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { Holdings } from '../src/holdings.ts';
 import { SessionQueue } from '../src/session-queue.ts';
 
-/** The upper half of the range is for messages that are kept nowhere. */
+/** The upper half of the range is for messages that no store keeps. */
 const PACKET_ID_MAX = 32_767;
 const session: SessionRef = {
   key: 't\0c',

@@ -38,7 +38,7 @@ export const USD_BEFORE: Readonly<Record<string, string>> = {
   'PUBLISH QoS 0 to 100,000': '1.04',
   'PUBLISH QoS 1 to 100,000': '1.04',
   'PUBLISH QoS 2 to 100,000': '9.03',
-  'PUBLISH QoS 1, retained, to nobody': '3.37',
+  'PUBLISH QoS 1, retained, no subscriber': '3.37',
   'PUBLISH QoS 1 to 1, persistent session online': '6.76',
   'PUBLISH QoS 1 to 1, persistent session online, ten in a frame': '1.21',
   'PUBLISH QoS 1 to 1, persistent session away': '3.74',

@@ -104,7 +104,7 @@ export const PUBLISH_PACKED: BenchOperation = {
 };
 
 export const PUBLISH_RETAINED: BenchOperation = {
-  name: 'PUBLISH QoS 1, retained, to nobody',
+  name: 'PUBLISH QoS 1, retained, no subscriber',
   deliveries: 0,
   floor: { in: 1, out: 1 },
   async prepare(world, topic) {

@@ -153,7 +153,7 @@ function checkMappings(bridge: MqttBridgeConfiguration, fields: Fields): void {
   }
 }
 
-/** A message of two mappings would cross twice, and of two topics in one nobody could say which it was. */
+/** A message of two mappings would cross twice, and a topic that two topics map to could not be mapped back. */
 function checkApart(
   mappings: readonly TopicMapping[],
   where: string,

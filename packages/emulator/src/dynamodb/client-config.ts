@@ -22,10 +22,10 @@ export interface SdkClientConfig {
 }
 
 /**
- * Settings that the SDK would otherwise look for in the environment and in files of the home directory, for each client
+ * Settings that the SDK would otherwise look up in the environment and in files of the home directory, for each client
  * anew: that takes as long as three calls.
  */
-const LOOKED_FOR_NOWHERE = {
+const EXPLICIT_SETTINGS = {
   accountIdEndpointMode: 'disabled',
   authSchemePreference: [],
   defaultsMode: 'standard',
@@ -44,7 +44,7 @@ const LOOKED_FOR_NOWHERE = {
  */
 export function clientConfigOf(requestHandler: SdkRequestHandler): SdkClientConfig {
   return {
-    ...LOOKED_FOR_NOWHERE,
+    ...EXPLICIT_SETTINGS,
     region: 'us-east-1',
     credentials: { accessKeyId: 'emulator', secretAccessKey: 'emulator' },
     maxAttempts: 1,

@@ -90,7 +90,7 @@ function sendError(gateway: Gateway, connection: Connection, message: ErrorMessa
 function send(gateway: Gateway, connection: Connection, kind: 'replies' | 'errors', text: string): void {
   const { counters, settings } = gateway;
   if (!connection.reachable) {
-    counters.event(`${kind}ToNobody`);
+    counters.event(`${kind}ToUnreachable`);
   } else if (connection.bufferedBytes > settings.limits.clientBufferBytesMax) {
     // A post would be answered 429. A reply has no caller to tell, so it is lost.
     counters.event(`${kind}LostToSlowClient`);

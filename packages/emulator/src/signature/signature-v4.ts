@@ -86,7 +86,7 @@ function scopeProblem({ date, scope }: ClaimedSignature, { region }: { region: s
   return `Credential should be scoped to a valid date, region and service: '${expected}', not '${scope}'.`;
 }
 
-/** AWS promises no more than the skew; that it takes a signature for longer, as S3 does, is documented nowhere. */
+/** AWS promises no more than the skew; no page says that it takes a signature for longer, as S3 does. */
 function dateProblem(
   { date, expiresSeconds }: ClaimedSignature,
   { nowMs, skewMs }: { nowMs: number; skewMs: number },

@@ -270,5 +270,5 @@ test('a reply to a client that has gone is lost', async () => {
   await eventually(() => emulator.connectionIds().length === 0);
   answer.resolve();
   await emulator.quiet();
-  expect(emulator.counters.snapshot().events).toMatchObject({ repliesToNobody: 1 });
+  expect(emulator.counters.snapshot().events).toMatchObject({ repliesToUnreachable: 1 });
 });

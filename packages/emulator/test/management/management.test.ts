@@ -7,7 +7,7 @@ import {
 import { expect, test } from 'vitest';
 import { Client, deferred, managementClient, ok, start, type TestEmulator } from '../support.ts';
 
-const NOBODY = 'AAAAAAAAAAAAAAA=';
+const UNKNOWN_CONNECTION_ID = 'AAAAAAAAAAAAAAA=';
 
 async function connected(options: Parameters<typeof start>[1] = {}) {
   const emulator = await start({}, options);
@@ -70,7 +70,7 @@ test('a connection that never existed is answered 410, a malformed id 400', asyn
   const { management } = await connected();
   const post = (ConnectionId: string) =>
     management.send(new PostToConnectionCommand({ ConnectionId, Data: 'x' }));
-  await expect(post(NOBODY)).rejects.toMatchObject({ name: 'GoneException' });
+  await expect(post(UNKNOWN_CONNECTION_ID)).rejects.toMatchObject({ name: 'GoneException' });
   await expect(post('nonsense')).rejects.toMatchObject({ $metadata: { httpStatusCode: 400 } });
 });
 

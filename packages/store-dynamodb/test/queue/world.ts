@@ -230,7 +230,7 @@ export interface State {
   /** The same to the second connection, which the client holds. */
   readonly nextPosts: readonly Packet[];
   readonly moves: readonly (MoveHandler | undefined)[];
-  /** By connection that has ended: where its session has moved. 0: nowhere. */
+  /** By connection that has ended: the connection to which its session has moved. 0: none. */
   readonly movedTo: readonly number[];
   readonly sockets: readonly Socket[];
   /** Connections, as bits, whose end is written. */

@@ -51,7 +51,7 @@ function unescaped(name: string): string {
   );
 }
 
-/** The part of a value that a path leads to; undefined where it leads nowhere. */
+/** The part of a value that a path leads to; undefined where the path does not exist. */
 export function valueAt(value: unknown, path: ValuePath): unknown {
   let part = value;
   for (const segment of path) {

@@ -21,12 +21,19 @@ export function fateWords(t: TFunction, { state, code, detail }: PublishFate, qo
   if (state === 'sent') return wordsOf(t, qos === 0 ? 'sent' : 'waiting');
   if (state !== 'acknowledged') return wordsOf(t, state);
   if (code === undefined) return wordsOf(t, 'acknowledgedBlind');
-  return wordsOf(t, code === NO_MATCHING_SUBSCRIBERS ? 'nobody' : 'acknowledged');
+  return wordsOf(t, code === NO_MATCHING_SUBSCRIBERS ? 'noMatchingSubscribers' : 'acknowledged');
 }
 
 function wordsOf(
   t: TFunction,
-  key: 'sent' | 'waiting' | 'acknowledged' | 'acknowledgedBlind' | 'nobody' | 'unknown' | 'lost',
+  key:
+    | 'sent'
+    | 'waiting'
+    | 'acknowledged'
+    | 'acknowledgedBlind'
+    | 'noMatchingSubscribers'
+    | 'unknown'
+    | 'lost',
 ): FateWords {
   return { short: t(`messages.fates.${key}.short`), long: t(`messages.fates.${key}.long`) };
 }

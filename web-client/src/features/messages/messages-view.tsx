@@ -37,7 +37,7 @@ export function MessagesView() {
   if (profile === undefined) return <EmptyConnection />;
   if (isNarrow) return <NarrowMessages key={profile.id} profile={profile} />;
   const { id } = profile;
-  // There is nothing to subscribe to, and nowhere to publish.
+  // A recording has no server: a client can neither subscribe nor publish.
   if (isRecording(id)) return <Connections activeId={id} />;
   const publishPx = window.innerHeight < LOW_WINDOW_PX ? PUBLISH_PX.low : PUBLISH_PX.high;
   return (

@@ -73,7 +73,7 @@ export const messages = {
       short: 'ack',
       long: 'Acknowledged. That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
     },
-    nobody: { short: 'ack', long: 'Acknowledged by the server: it has no subscriber.' },
+    noMatchingSubscribers: { short: 'ack', long: 'Acknowledged by the server: no matching subscribers.' },
     refused: { long: 'Refused: {{why}}' },
     unknown: {
       short: '?',

@@ -11,7 +11,7 @@ export const presence = {
   noneAdvice:
     'Watch a room to see its members, and who comes and goes: brokers of Apus keep them at $presence/ROOM/MEMBER.',
   noneConnect: 'Connect first: the button is at the top.',
-  empty: 'Nobody is in {{room}}',
+  empty: '{{room}} has no members',
   emptyAdvice: 'Enter it below, or wait for others.',
   members: 'Members of {{room}}',
   count_one: '{{shown}} member',

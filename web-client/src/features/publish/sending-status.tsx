@@ -49,7 +49,7 @@ function said(
   const duration = formatDuration(outcome.durationMs);
   if (qos === 0) return { kind: 'done', text: t('publish.outcome.sent') };
   if (outcome.reasonCode === NO_MATCHING_SUBSCRIBERS) {
-    return { kind: 'done', text: t('publish.outcome.nobody', { duration }) };
+    return { kind: 'done', text: t('publish.outcome.noMatchingSubscribers', { duration }) };
   }
   const text = t(qos === 1 ? 'publish.outcome.acknowledged' : 'publish.outcome.complete', { duration });
   return { kind: 'done', text: protocolVersion === 5 ? text : `${text}. ${t('publish.outcome.blind')}` };

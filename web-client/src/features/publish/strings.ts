@@ -41,7 +41,7 @@ export const publish = {
   outcome: {
     sent: 'Sent (QoS 0 is not acknowledged)',
     acknowledged: 'Acknowledged in {{duration}}',
-    nobody: 'Acknowledged in {{duration}}: it has no subscriber',
+    noMatchingSubscribers: 'Acknowledged in {{duration}}: no matching subscribers',
     complete: 'Complete in {{duration}}',
     blind: 'That does not mean accepted: MQTT 3.1.1 cannot say that a PUBLISH was refused.',
     failed: 'Not published: {{title}}',

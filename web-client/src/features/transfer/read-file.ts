@@ -37,7 +37,7 @@ export type OnProgress = (progress: ReadProgress) => void;
  *
  * @throws {FileProblem} where it is too large, or of an unknown format
  */
-export async function readFile(file: Blob, onProgress: OnProgress = nobody): Promise<FileContent> {
+export async function readFile(file: Blob, onProgress: OnProgress = ignoreProgress): Promise<FileContent> {
   if (file.size > FILE_BYTES_MAX)
     throw new FileProblem('tooLarge', {
       mebibytes: Math.ceil(file.size / MIB),
@@ -65,7 +65,7 @@ async function textOf(file: Blob, onProgress: OnProgress): Promise<string> {
   return pieces.join('');
 }
 
-export function readText(text: string, onProgress: OnProgress = nobody): FileContent {
+export function readText(text: string, onProgress: OnProgress = ignoreProgress): FileContent {
   const [first] = /\S/.exec(text) ?? [];
   if (first === undefined) throw new FileProblem('empty');
   if (first !== '[' && first !== '{') return readCsv(text, onProgress);
@@ -180,4 +180,4 @@ function inList(index: number): Place {
   return { kind: 'entry', number: index + 1 };
 }
 
-function nobody(): void {}
+function ignoreProgress(): void {}

@@ -5,7 +5,7 @@ import { type Branch, byNextStep, leafOf } from './branches.ts';
 /** The value for the end of a path; undefined: none. */
 export type Edit = Branch<AttributeValue | undefined>;
 
-/** The item with its edits. Throws a ValidationException where a path leads nowhere. */
+/** The item with its edits. Throws a ValidationException where a path does not exist. */
 export function editItem(item: Item, edits: readonly Edit[]): Item {
   return editMap(item, edits);
 }
