@@ -68,7 +68,7 @@ describe('the list of bans', () => {
     expect(list.all()).toMatchObject([{ tenant: 'other' }]);
   });
 
-  it('has a bound, and those that have ended make room', () => {
+  it('is bounded, and bans that have ended make room', () => {
     const { list, clock } = listOf();
     for (let index = 0; index < BANS_MAX - 1; index += 1)
       expect(list.add(banOf({ who: `${index}` }))).toBe(true);

@@ -46,7 +46,7 @@ describe('a conflated subscription', () => {
     expect(sent.at(-1)).toBe('r prices/a 3 at 200');
   });
 
-  it('is sent a message at once again when an interval has passed in silence, and nothing is kept', () => {
+  it('is sent a message at once again after an interval without messages, and keeps no state', () => {
     const { delays, conflation, sent, publish, deliveryTo } = world();
     const reader = deliveryTo('r', 'prices/#');
     publish('prices/a', '1', reader);
@@ -69,7 +69,7 @@ describe('a conflated subscription', () => {
     expect(sent).toEqual(['r a 1 at 0', 's a 1 at 0', 's a 2 at 0']);
   });
 
-  it('is sent nothing more that was held when it is over', () => {
+  it('is sent no held message after it has ended', () => {
     const { delays, conflation, sent, publish, deliveryTo } = world();
     for (const text of ['1', '2']) publish('a', text, deliveryTo('r', 'a'));
     conflation.forget('r', 'a');
@@ -80,7 +80,7 @@ describe('a conflated subscription', () => {
     expect(sent.at(-1)).toBe('r a 3 at 100');
   });
 
-  it('holds messages of so many topics, and is sent those of others as they come', () => {
+  it('holds messages of a bounded number of topics, and is sent messages of further topics as they come', () => {
     const { conflation, sent, publish, deliveryTo } = world();
     const reader = deliveryTo('r', '#');
     for (let topic = 0; topic < CONFLATED_TOPICS_MAX; topic += 1) publish(`t/${topic}`, '1', reader);

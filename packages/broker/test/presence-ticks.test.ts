@@ -60,7 +60,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       expect(delays()).toEqual([]);
     });
 
-    it('tells nobody of a member that came and went between two ticks', async () => {
+    it('does not tell watchers of a member that came and went between two ticks', async () => {
       const { door, ticks, watcher, enter } = await hall(101, { isAsync });
       const ann = await enter('ann');
       await enter('bob');
@@ -69,7 +69,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       expect(told(watcher)).toEqual(['bob=here']);
     });
 
-    it('tells nobody of a member that went and came back between two ticks as it was', async () => {
+    it('does not tell watchers of a member that left and came back unchanged between two ticks', async () => {
       const { door, ticks, watcher, enter } = await hall(101, { isAsync });
       const ann = await enter('ann');
       await ticks.tick(door);
@@ -80,7 +80,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       expect(told(watcher)).toEqual([]);
     });
 
-    it('tells of the last data alone', async () => {
+    it('tells watchers only the newest data of a member', async () => {
       const { door, ticks, watcher, enter } = await hall(101, { isAsync });
       const ann = await enter('ann', 'one');
       for (const data of ['two', 'three']) await door.publish(ann, '$presence/hall/ann', data);
@@ -88,7 +88,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       expect(told(watcher)).toEqual(['ann=three']);
     });
 
-    it('gives a newcomer what the others have been told, and then the same', async () => {
+    it('gives a new watcher the state that the others have been told, and the same changes from then on', async () => {
       const { door, ticks, watcher, enter } = await hall(101, { isAsync });
       await enter('ann');
       await ticks.tick(door);
@@ -119,7 +119,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
 );
 
 describe('A tick', () => {
-  it('arms nothing where nothing has changed', async () => {
+  it('sets no timer where no member has changed', async () => {
     const { door, ticks, enter } = await hall(101);
     await enter('ann');
     await ticks.tick(door);
@@ -139,7 +139,7 @@ describe('A tick', () => {
     expect(ticks.armed.size).toBe(0);
   });
 
-  it('makes a join cost the same however many watch: they are not looked at until it comes', async () => {
+  it('makes a join cost the same for any number of watchers: the broker reads them only at the tick', async () => {
     let matches = 0;
     const wrap: FakeDoorOptions['wrap'] = (stores) => ({
       ...stores,
@@ -160,7 +160,7 @@ describe('A tick', () => {
 });
 
 describe('A member', () => {
-  it('is not made by a client that went while its rule was asked for', async () => {
+  it('is not added for a client that left while the authorizer decided', async () => {
     let allow: (is: boolean) => void = () => {};
     const authorizer = {
       mayPublish: () => new Promise<boolean>((resolve) => (allow = resolve)),
@@ -181,7 +181,7 @@ describe('A member', () => {
     expect(told(newcomer)).toEqual([]);
   });
 
-  it('is charged for the deliveries that it causes at once, and not taken in without', async () => {
+  it('is charged at once for the deliveries that it causes, and refused where its quota is used up', async () => {
     const taken: number[] = [];
     const deliveryQuota = { take: (_: unknown, count: number) => taken.push(count) < 2 };
     const { watcher, enter } = await hall(3, { deliveryQuota });

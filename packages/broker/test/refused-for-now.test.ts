@@ -17,7 +17,7 @@ function quotaOf(...turns: readonly ('dies' | 'exceeded' | 'taken')[]): Delivery
   };
 }
 
-describe('a PUBLISH that is too much for now', () => {
+describe('a PUBLISH that a limit refuses for now', () => {
   const publishTo = async (deliveryQuota: DeliveryQuota, protocolVersion: ProtocolVersion = 5) => {
     const door = new FakeDoor({ deliveryQuota });
     const subscriber = await door.connect({ clientId: 'subscriber' });
@@ -72,7 +72,7 @@ describe('a PUBLISH that is too much for now', () => {
     },
   );
 
-  it('is told the client with a session that was resumed a while ago, as it has long sent again what it had to', async () => {
+  it('is answered with its reason code where the session was resumed a while ago: the client has finished its retransmissions', async () => {
     const { door, publisher, connect } = await publishTo(quotaOf('exceeded'));
     await door.cut(publisher);
     const second = await connect();

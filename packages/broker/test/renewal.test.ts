@@ -22,7 +22,7 @@ const AUTH: AuthPacket = { type: 'auth', reasonCode: ReasonCode.ReAuthenticate, 
 describe.each([{ isAsync: false }, { isAsync: true }])(
   'a connection whose handshake named an identity, ports answer later: $isAsync',
   ({ isAsync }) => {
-    it('is that client in CONNECT, and has to show something else to be it again [SEC-EXPIRY-5]', async () => {
+    it('has that identity in CONNECT, and needs credentials in AUTH to renew it [SEC-EXPIRY-5]', async () => {
       const door = new FakeDoor({ isAsync, methods: [method] });
       const link = door.open();
       Object.assign<object, { peer: Peer }>(link, { peer: { ...link.peer, identity: ADA } });

@@ -42,7 +42,7 @@ describe('without rules', () => {
     expect(maySubscribe({ tenant: 't', name: 'ada' }, 'a')).toBe(false);
   });
 
-  test('that apply, what is asked for is denied, to an anonymous client as well', () => {
+  test('that apply, every request is denied, to an anonymous client as well', () => {
     expect(mayPublish({ tenant: 't', name: '', rules: [allow('publish', 'b')] }, 'a')).toBe(false);
     expect(maySubscribe(ada(allow('publish', 'a')), 'a')).toBe(false);
   });
@@ -126,7 +126,7 @@ describe('`eq a/#`', () => {
     expect(maySubscribe(identity, '+')).toBe(false);
   });
 
-  test('fills nothing in', () => {
+  test('does not replace placeholders', () => {
     const identity = ada(allow('publish', `eq a/${placeholder('username')}`, 'eq b/%u'));
     expect(mayPublish(identity, `a/${placeholder('username')}`)).toBe(true);
     expect(mayPublish(identity, 'b/%u')).toBe(true);

@@ -30,7 +30,7 @@ class Stage {
 
 const ADA = { tenant: 'default', name: 'ada', clientId: 'phone' };
 
-describe('of what one identity causes of one kind', () => {
+describe('events of one kind from one identity', () => {
   test('the first in a minute is a line, and the others are a number when the minute is over', () => {
     const stage = new Stage();
     stage.refuse(4_000, { ...ADA, reason: 'no' });
@@ -78,7 +78,7 @@ describe('of what one identity causes of one kind', () => {
   test.each<['info' | 'error', Record<string, unknown>]>([
     ['error', ADA],
     ['info', { swept: 3 }],
-  ])('%s %j has ten lines, as it is ours and each may have another cause', (level, fields) => {
+  ])('%s %j has ten lines: the broker causes it, and each event may have another cause', (level, fields) => {
     const stage = new Stage();
     for (let index = 0; index < 100; index++) stage.log[level]('timer-failed', fields);
     stage.log.end();
@@ -143,7 +143,7 @@ describe('a text', () => {
     expect(written(fields)).toEqual({ filters: new Array(10).fill(cut), will: { topic: cut } });
   });
 
-  test('that is an error of ours keeps its stack trace', () => {
+  test('of an internal error keeps its stack trace', () => {
     expect(written({ error: 'x'.repeat(4_000) })).toEqual({ error: 'x'.repeat(4_000) });
     expect(JSON.stringify(written({ error: 'x'.repeat(60_000) })).length).toBeLessThan(4_100);
   });

@@ -87,7 +87,7 @@ describe('A reader behind a door that keeps nothing', () => {
   it.each([
     ['messages', 7, 1],
     ['bytes', 4, 3000],
-  ])('is sent the last message alone where more %s are missing than fit', async (_, count, length) => {
+  ])('is sent only the last message where more missing %s would not fit', async (_, count, length) => {
     const door = doorOver(new MemoryStreams());
     const [publisher, reader, other] = [await door.connect(), await door.connect(), await door.connect()];
     reader.take();
@@ -103,7 +103,7 @@ describe('A reader behind a door that keeps nothing', () => {
     expect(messages(packets)).toEqual([`${String(count).padStart(length, '0')} snapshot`]);
   });
 
-  it('is sent again what may have been on its way when it saw its last message', async () => {
+  it('is sent again messages that may have been in flight when it saw its last message', async () => {
     const store = new MemoryStreams();
     store.settledAfterMs = SETTLED_AFTER_MS;
     const door = doorOver(store);
@@ -133,7 +133,7 @@ describe('A reader behind a door that keeps nothing', () => {
     expect(messages(after.take())).toEqual(['1 historical']);
   });
 
-  it('has a session that is not resumed without its knowledge', async () => {
+  it('has a session that the transport does not resume without telling it', async () => {
     const door = doorOver(new MemoryStreams());
     const reader = await door.connect();
     await subscribe(door, reader, [['stream-offset', 'latest']]);

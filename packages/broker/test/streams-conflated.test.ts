@@ -62,7 +62,7 @@ describe('A conflated reader of a stream', () => {
     expect(texts(reader).sort()).toEqual(['a2', 'b2']);
   });
 
-  it('that cannot be sent more is sent the newest when it can, and nothing older behind it', async () => {
+  it('that is not ready is sent the newest message when it is ready again, and no older one behind it', async () => {
     const { door, delays, reader, publish, subscribe } = await world('s/a', [['stream-offset', 'latest']]);
     await subscribe();
     await publish('s/a', '1', '2');
@@ -78,7 +78,7 @@ describe('A conflated reader of a stream', () => {
     expect(texts(reader)).toEqual([]);
   });
 
-  it('is sent each message of the topics that are too many to hold', async () => {
+  it('is sent every message of topics beyond the number that it can hold', async () => {
     const { delays, reader, publish, subscribe } = await world('$stream/s');
     await subscribe();
     for (let index = 0; index <= READER_INTERVALS_MAX; index += 1) await publish(`s/${index}`, 'first');
@@ -90,7 +90,7 @@ describe('A conflated reader of a stream', () => {
     expect(texts(reader)).toEqual(['held']);
   });
 
-  it('that has unsubscribed is sent nothing of what was held', async () => {
+  it('that has unsubscribed is sent no held message', async () => {
     const { door, delays, reader, publish, subscribe } = await world('s/a');
     await subscribe();
     await publish('s/a', '1', '2');

@@ -42,7 +42,7 @@ const retainedOf = (retained: MemoryRetained) =>
     .messages.map(({ payload }) => Buffer.from(payload).toString());
 
 describe('a retained message of a stream', () => {
-  it('is not retained when its stream refuses it, and is when it has its place', async () => {
+  it('is retained only after its stream has accepted it', async () => {
     const retained = new SharedRetained();
     const { store, state } = contendedStore();
     const door = new FakeDoor({ ...over(retained), streams: { declared, store, isShared: true } });
@@ -106,7 +106,7 @@ describe('a retained message of a stream', () => {
   });
 });
 
-describe('SUBSCRIBE to a topic whose log others take', () => {
+describe('SUBSCRIBE to a topic whose log is contended', () => {
   it('is refused for now, and the reason says so', async () => {
     const { store } = contendedStore();
     const door = new FakeDoor({ streams: { declared, store, isShared: true } });

@@ -97,7 +97,7 @@ describe('A reader of a stream whose history takes time to read', () => {
     expect(seam.seen()).toEqual(upTo(5));
   });
 
-  it('is sent what is published while the store looks for the end of the topic', async () => {
+  it('is sent messages that are published while the store reads the end of the log', async () => {
     const seam = await Seam.open();
     await seam.publish(1);
     seam.subscribe([['rewind', '1']]);

@@ -107,7 +107,7 @@ describe('a PUBLISH that meets a store that is unavailable', () => {
     },
   );
 
-  it('is not refused where a recipient has it inflight: it comes again, before what is newer', async () => {
+  it('is not refused where a recipient has it in flight: the publisher sends it again, before newer messages', async () => {
     const { stores, door, subscribers, connect, publisher } = await begin();
     stores.fail('half an offer');
     await door.publish(publisher, 'a', '5', { qos: 1, packetId: 5 });

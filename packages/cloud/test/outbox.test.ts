@@ -39,8 +39,8 @@ const offered = (
   return { ...doings, environment: { ...environment, makeBroker } };
 };
 
-describe('what an event has caused', () => {
-  it('is decided, posted, appended and announced, and then counts as done', async () => {
+describe('the effects of an event', () => {
+  it('are decided, posted, appended and announced, and then count as done', async () => {
     const { environment, done } = offered('sent');
     const outbox = new Outbox(environment);
     outbox.add(SOMETHING);
@@ -52,7 +52,7 @@ describe('what an event has caused', () => {
     expect(done).toHaveLength(5);
   });
 
-  it('ends a connection that misses something before anything is appended for it', async () => {
+  it('end a connection that missed a message before a message is appended for it', async () => {
     const { environment, done } = offered('failed');
     const outbox = new Outbox(environment);
     outbox.add(SOMETHING);
@@ -60,7 +60,7 @@ describe('what an event has caused', () => {
     expect(done).toEqual(['decide', 'post c', 'delete c', 'end c', 'append', 'post slow']);
   });
 
-  it('leaves before a newer message of its topic is retained', async () => {
+  it('leave before a newer message of the same topic is retained', async () => {
     const { environment, done } = offered('sent');
     const outbox = new Outbox(environment);
     outbox.add({ ...SOMETHING, message: { topic: 'state' } as Message });
@@ -70,7 +70,7 @@ describe('what an event has caused', () => {
     expect(done).toEqual(['decide', 'post c', 'append', 'post slow']);
   });
 
-  it('ends a connection of which it is unknown what it was sent, once, before anything is appended', async () => {
+  it('end a connection whose delivery state is unknown, once, before a message is appended', async () => {
     const { environment, done } = offered('sent', undefined, 'unsure');
     const outbox = new Outbox(environment);
     outbox.add(SOMETHING);
@@ -78,7 +78,7 @@ describe('what an event has caused', () => {
     expect(done).toEqual(['decide', 'delete unsure', 'end unsure', 'post c', 'append', 'post slow']);
   });
 
-  it('leaves a connection alone that misses QoS 0 only', async () => {
+  it('do not end a connection that missed QoS 0 messages only', async () => {
     const { environment, done } = environmentWhere('throttled');
     const outbox = new Outbox(environment);
     outbox.posts.push('c', PACKET, false);
@@ -86,7 +86,7 @@ describe('what an event has caused', () => {
     expect(done).toEqual(['post c']);
   });
 
-  it('does not count as done when the event has failed; what was given to a connection leaves', async () => {
+  it('do not count as done when the event has failed; packets that were given to a connection leave', async () => {
     const { environment, done } = environmentWhere('sent');
     const outbox = new Outbox(environment);
     outbox.posts.push('c', PACKET, true);
@@ -96,7 +96,7 @@ describe('what an event has caused', () => {
     expect(done).toEqual(['post c']);
   });
 
-  it('is appended in a worker when its connection has been closed whose post fails', async () => {
+  it('of a worker are appended after it has closed the connection whose post failed', async () => {
     let release = () => {};
     const isReleased = new Promise<void>((resolve) => {
       release = resolve;

@@ -19,7 +19,7 @@ const wills = () => world.gateway.textsTo('watcher');
 const checksArmed = () => world.queue.sent.filter(({ body }) => body.includes('liveness')).length;
 
 describe('a connection that holds a will', () => {
-  it('is asked for every eleven minutes while it lives', async () => {
+  it('is looked up at the gateway every eleven minutes while it lives', async () => {
     world.gateway.status = () => ({ lastActiveAtMs: world.time.nowMs - 540_000 });
     await world.connect('a', { will: WILL });
     await world.advance(10 * ELEVEN_MINUTES);
@@ -41,7 +41,7 @@ describe('a connection that holds a will', () => {
     expect(world.queue.length).toBe(0);
   });
 
-  it('is cut and lost when nothing went either way for longer than the gateway allows', async () => {
+  it('is closed and counts as lost when it has been idle for longer than the gateway allows', async () => {
     const beganAtMs = world.time.nowMs;
     world.gateway.status = () => ({ lastActiveAtMs: beganAtMs });
     await world.connect('a', { will: WILL });
@@ -54,7 +54,7 @@ describe('a connection that holds a will', () => {
     expect(wills()).toEqual(['gone']);
   });
 
-  it('is asked for again after a minute when the gateway does not say', async () => {
+  it('is looked up again after a minute when the gateway does not answer', async () => {
     world.gateway.status = () => 'unknown';
     await world.connect('a', { will: WILL });
     await world.advance(ELEVEN_MINUTES + 59);
@@ -64,7 +64,7 @@ describe('a connection that holds a will', () => {
     expect(wills()).toEqual(['gone']);
   });
 
-  it('is forgotten once it has ended in order', async () => {
+  it('is not looked up any more after a DISCONNECT', async () => {
     world.gateway.status = () => 'gone';
     await world.connect('a', { will: WILL });
     await world.frame(world.process(), 'a', { cmd: 'disconnect', reasonCode: 0 });
@@ -85,7 +85,7 @@ describe('a connection that holds a will', () => {
     expect(record?.attachment?.connectionId).toBe('b');
   });
 
-  it('whose loss was noticed by a process that died of it is lost all the same', async () => {
+  it('counts as lost although the process that noticed its loss has died', async () => {
     world.gateway.status = () => 'gone';
     let hasStruck = true;
     for (let at = 1; hasStruck; at += 1) {
@@ -108,7 +108,7 @@ it('a connection without a will has no timer', async () => {
   expect(world.queue.sent).toEqual([]);
 });
 
-it('a client whose liveness cannot be armed is not let in, and leaves nothing', async () => {
+it('a client for which no timer can be set is refused, and leaves no session', async () => {
   const process = world.process();
   world.queue.send = () => Promise.reject(Object.assign(new Error('no queue')));
   await expect(world.connect('a', { will: WILL }, process)).rejects.toThrow('no queue');

@@ -22,8 +22,8 @@ function held() {
   return { beforeEnd, begun, open };
 }
 
-describe('a lost connection for whose end a slice waits', () => {
-  it('is closed ahead of those for which none waits', async () => {
+describe('a lost connection that a slice waits for', () => {
+  it('is closed before lost connections that no slice waits for', async () => {
     const { beforeEnd, begun, open } = held();
     const { environment } = environmentWhere('gone', beforeEnd);
     const lost = new LostConnections(environment, () => true);
@@ -60,7 +60,7 @@ describe('a lost connection for whose end a slice waits', () => {
     expect(done).toEqual([]);
   });
 
-  it('is told of by its slices when it could not be closed, or there was no time for that', async () => {
+  it('is reported by its slices when it could not be closed in time', async () => {
     const loses = (connectionId: string) => ({ ...gone(connectionId), outcome: 'throttled' }) as const;
     const { environment } = environmentWhere('sent', (connectionId) => {
       if (connectionId === 'fails') throw new Error('the store is not there');
@@ -128,13 +128,13 @@ describe('a message for a session whose client has come back while its lost conn
     return { done, present: await links.load('new') };
   }
 
-  it.each(['end', 'keep'] as const)('is said to be missing (before: %s)', async (when) => {
+  it.each(['end', 'keep'] as const)('is reported to the client as missing (before: %s)', async (when) => {
     const { done, present } = await miss(60, when);
     expect(done).toContain('delete new');
     expect(present).toMatchObject({ phase: 'closed', hasMissed: true });
   });
 
-  it('leaves a client alone that cannot be told', async () => {
+  it('is not reported to a client whose transport does not understand the report', async () => {
     const { done, present } = await miss(undefined, 'end');
     expect(done).not.toContain('delete new');
     expect(present).toMatchObject({ phase: 'connected' });

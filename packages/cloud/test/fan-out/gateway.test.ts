@@ -80,7 +80,7 @@ describe('a client that does not read', () => {
     expect(world.gateway.textsTo(other)).toEqual(['a', 'b']);
   });
 
-  it('and has a persistent session is closed too, and pulls what it missed when it is back', async () => {
+  it('and has a persistent session is closed too, and fetches the missed messages when it is back', async () => {
     const world = await World.create();
     await world.subscribers(1);
     const slow = await world.connect({ clientId: 'slow', ...STAYS });
@@ -96,7 +96,7 @@ describe('a client that does not read', () => {
     expect(await world.returns('slow')).toEqual({ present: true, queue: ['a', 'b', 'c'] });
   });
 
-  it('gets what another filter of its own brings behind that, when it reads again in time', async () => {
+  it('gets the messages of its other filter behind those, when it reads again in time', async () => {
     const world = await World.create();
     await world.subscribers(1, {}, {}, '+');
     const [, slow = ''] = await world.subscribers(3);
@@ -117,7 +117,7 @@ describe('a client that does not read', () => {
 });
 
 describe('a client whose window is full while a post to it is tried again', () => {
-  it('has nothing in its queue before that post has left: its PUBACK of an older one would dequeue what is newer', async () => {
+  it('has no message in its queue before that post has left: its PUBACK of an older one would dequeue a newer one', async () => {
     const world = await World.create();
     await world.subscribers(2);
     await world.subscribers(2, {}, {}, '+');
@@ -141,8 +141,8 @@ describe('a client whose window is full while a post to it is tried again', () =
   });
 });
 
-describe('a connection to which a QoS 2 message may be under way from a worker that is given up', () => {
-  it('is over before the slice that is repeated is posted, and not only at the end of its batch [MQTT-4.4.0-1]', async () => {
+describe('a connection to which an abandoned worker may still be posting a QoS 2 message', () => {
+  it('is closed before the repeated slice is posted, and not only at the end of its batch [MQTT-4.4.0-1]', async () => {
     const world = await World.create();
     await world.subscribers(3);
     const slow = await world.connect({ clientId: 'slow', ...STAYS });
@@ -228,7 +228,7 @@ describe('a throttled account', () => {
     expect(got).toHaveLength(30 - (counts?.dropped ?? 0));
   });
 
-  it('comes back to a slice that was passed while some of it were tried again', async () => {
+  it('returns to an open slice after its connections have been tried again', async () => {
     const world = await World.create();
     const all = await world.subscribers(11);
     const [, first = ''] = all;
@@ -250,7 +250,7 @@ describe('a throttled account', () => {
 });
 
 describe('a post that fails', () => {
-  it('is not made again at QoS 0: it may have arrived', async () => {
+  it('is not repeated at QoS 0: it may have arrived', async () => {
     const world = await World.create();
     await world.subscribers(1);
     const [zero = ''] = await world.subscribers(1, { qos: 0 });
@@ -265,7 +265,7 @@ describe('a post that fails', () => {
     expect(worker.counts).toMatchObject([{ dropped: 1 }]);
   });
 
-  it('is made again without the QoS 0 messages in it', async () => {
+  it('is repeated without the QoS 0 messages in it', async () => {
     const world = await World.create();
     const [, one = ''] = await world.subscribers(2, { qos: 1 });
     const publisher = await world.connect();
@@ -281,7 +281,7 @@ describe('a post that fails', () => {
     expect(tries.map(({ packets }) => packets.map(({ text }) => text))).toEqual([['a', 'b', 'c'], ['b']]);
   });
 
-  it('is made again at QoS 0 when it never left', async () => {
+  it('is repeated at QoS 0 when it never reached the gateway', async () => {
     const world = await World.create();
     const [, zero = ''] = await world.subscribers(2, { qos: 0 });
     await world.publish(['a']);
@@ -309,7 +309,7 @@ describe('a connection that is gone', () => {
     for (const id of others) expect(world.gateway.textsTo(id)).toEqual(['a', 'b']);
   });
 
-  it('of a persistent session leaves it what it was not sent', async () => {
+  it('of a persistent session leaves the unsent messages in the queue', async () => {
     const world = await World.create();
     await world.subscribers(1);
     const gone = await world.connect({ clientId: 'gone', ...STAYS });

@@ -20,7 +20,7 @@ async function threeShards(topics: readonly string[]) {
 }
 
 describe('a batch with several shards', () => {
-  it('gives those behind a long one back before its first post, each by a call of its own, and lets none be deleted', async () => {
+  it('returns the groups behind a long one to SQS before its first post, each by a call of its own, and lets none be deleted', async () => {
     const { world, records } = await threeShards(['wide', 'other', 'third', 'third']);
     const before: string[][] = [];
     const worker: Process = world.process({ limits: LIMITS });
@@ -53,7 +53,7 @@ describe('a batch with several shards', () => {
     for (const id of all.third) expect(world.gateway.textsTo(id)).toEqual(['to third', 'to third']);
   });
 
-  it('keeps short ones, up to one that is long', async () => {
+  it('keeps short shards, up to the first long one', async () => {
     const { world, records } = await threeShards(['other', 'wide', 'third']);
     const worker = world.process({ limits: LIMITS });
     expect(await worker.failuresOf(records)).toEqual(['message-2']);
@@ -61,7 +61,7 @@ describe('a batch with several shards', () => {
     expect(world.gateway.posts.filter(ofWorkers)).toHaveLength(2 + 12);
   });
 
-  it('keeps all where each takes less than a second', async () => {
+  it('keeps all shards where each takes less than a second', async () => {
     const { world, records } = await threeShards(['wide', 'other', 'third']);
     const worker = world.process({ limits: { postsPerSecond: 20 } });
     expect(await worker.failuresOf(records)).toEqual([]);

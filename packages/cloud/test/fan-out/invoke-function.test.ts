@@ -79,7 +79,7 @@ describe('a hook that is a Lambda function', () => {
     await expect(stage(denied).send()).rejects.toThrow('Lambda answered 403');
   });
 
-  test('may not answer more than so much', async () => {
+  test('may not answer more than the size limit', async () => {
     await expect(stage(new Response('x'.repeat(101))).send()).rejects.toThrow('longer than 100 bytes');
   });
 

@@ -79,7 +79,7 @@ describe('the queue of a session that returns', () => {
     expect(received).toEqual(waiting);
   });
 
-  it('lets what is published meanwhile wait behind it', async () => {
+  it('keeps messages that are published meanwhile behind the waiting ones', async () => {
     const gateway = await startGateway({ limits: { inflightMessagesMax: 1_000 } });
     const waiting = texts(300, 200);
     const publisher = await leaveWaiting(gateway, waiting);
@@ -103,7 +103,7 @@ describe('the queue of a session that returns', () => {
     for (const { packets } of replies.slice(1)) expect(packets[0]).toMatchObject({ cmd: 'pingresp' });
   });
 
-  it('begins again with what was not acknowledged, marked as DUP, when the connection was lost on the way', async () => {
+  it('begins again with the unacknowledged messages, marked as DUP, when the connection was lost in between', async () => {
     const gateway = await startGateway({ limits: { inflightMessagesMax: 1_000 } });
     const waiting = texts(200, 200);
     await leaveWaiting(gateway, waiting);
@@ -161,7 +161,7 @@ describe('retained messages after SUBSCRIBE', () => {
     expect(client.pushes.size).toBe(0);
   });
 
-  it('come to a client that acknowledges nothing, as its session keeps nothing', async () => {
+  it('come to a client that sends no PUBACK, as its session keeps no messages', async () => {
     const gateway = await startGateway();
     const topics = await retain(gateway, 250, 1);
     const { client } = await TextClient.connect(gateway.url);

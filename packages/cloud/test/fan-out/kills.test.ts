@@ -176,7 +176,7 @@ describe('a worker that dies', () => {
     }
   });
 
-  it('takes nothing from a slice without a claim: it is no repeat, and QoS 0 comes too', async () => {
+  it('leaves a slice without a claim whole: it is no repetition, and QoS 0 messages are sent too', async () => {
     const { world, zero, one } = await audience();
     await world.publish(['a']);
     const records = world.queue.receive();
@@ -209,7 +209,7 @@ describe('a worker that dies', () => {
   });
 });
 
-describe('a worker that was taken for dead', () => {
+describe('a worker whose shard another worker has taken over', () => {
   it('at any step stops when it wakes: it has lost the shard to the one that took it over', async () => {
     const steps = await stepsOfOneBatch();
     const everybody = await audience();
@@ -231,7 +231,7 @@ describe('a worker that was taken for dead', () => {
     }
   });
 
-  it('posts nothing when its time is over, for any claim, also behind the next batch', async () => {
+  it('posts nothing after its time limit, for any claim, also behind the next batch', async () => {
     const steps = await stepsOfOneBatch();
     const everybody = await audience();
     const { world, zero, one } = everybody;

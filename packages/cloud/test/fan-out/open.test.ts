@@ -70,7 +70,7 @@ function expectAllToGet(world: World, ids: readonly string[], texts: readonly st
 
 describe('a connection that is neither served nor closed before the time is out', () => {
   it.each([1, 10])(
-    'misses no job of a batch that has come equally far in parts: slices of %i',
+    'misses no job of a batch whose jobs have made equal progress: slices of %i',
     async (size) => {
       const world = await World.create();
       const all = await world.subscribers(4);
@@ -86,7 +86,7 @@ describe('a connection that is neither served nor closed before the time is out'
     },
   );
 
-  it('says nothing against its jobs, however often', async () => {
+  it('does not count as a failed attempt of its jobs, however often', async () => {
     const world = await World.create();
     const all = await world.subscribers(4);
     await world.publish(['a']);
@@ -101,7 +101,7 @@ describe('a connection that is neither served nor closed before the time is out'
     expectAllToGet(world, all, ['a']);
   });
 
-  it('was to be closed: its message comes again, to it or to the worker that closes it', async () => {
+  it('was to be closed: the message is posted again, to it or by the worker that closes it', async () => {
     const world = await World.create();
     const all = await world.subscribers(4);
     const [, slow = ''] = all;
@@ -122,7 +122,7 @@ describe('a connection that is neither served nor closed before the time is out'
   });
 });
 
-describe('a worker that dies when it has passed a slice some of which is open', () => {
+describe('a worker that dies after it has passed a slice with open posts', () => {
   it('is followed by one that reaches the connections that were still retried', async () => {
     const world = await World.create();
     const all = await world.subscribers(4);
@@ -174,7 +174,7 @@ describe('a worker that dies when it has passed a slice some of which is open', 
     },
   );
 
-  it('passes its claim on, from where the first slice is open, and not from the beginning', async () => {
+  it('passes its claim on from the first open slice, and not from the beginning', async () => {
     const world = await World.create();
     const all = await world.subscribers(9);
     await world.publish(['a']);
@@ -190,7 +190,7 @@ describe('a worker that dies when it has passed a slice some of which is open', 
   });
 });
 
-describe('a batch in which jobs have come differently far', () => {
+describe('a batch whose jobs have made different progress', () => {
   it('does not wait between them for a connection that is tried again', async () => {
     const world = await World.create();
     const all = await world.subscribers(4);

@@ -61,7 +61,7 @@ async function workUntilDone(
   throw new Error(`not done within ${roundsMax} rounds`);
 }
 
-describe('what is no job', () => {
+describe('a record that is not a job', () => {
   it.each([
     ['text', 'not JSON'],
     ['JSON of something else', '{"hello":1}'],
@@ -69,7 +69,7 @@ describe('what is no job', () => {
     ['a job without a message', '{"v":1,"tenant":"t","topicFilter":"wide","shard":0,"messages":[]}'],
     ['a message that is cut', '{"v":1,"tenant":"t","topicFilter":"wide","shard":0,"messages":["AAAA"]}'],
     ['a shard that is none', '{"v":1,"tenant":"t","topicFilter":"wide","shard":-1,"messages":["AAAA"]}'],
-  ])('is buried at once, and its group goes on: %s', async (_what, body) => {
+  ])('goes to the dead-letter queue at once, and its group goes on: %s', async (_what, body) => {
     const world = await World.create();
     const all = await world.subscribers(3);
     await world.publish(['a']);
@@ -116,7 +116,7 @@ describe('a poisoned job', () => {
     },
   );
 
-  it('that passes a slice is none: each slice has its own attempts', async () => {
+  it('is not one that completes a slice: each slice has its own attempts', async () => {
     const world = await World.create();
     const all = await world.subscribers(10);
     await world.publish(['a']);
@@ -142,7 +142,7 @@ describe('a poisoned job', () => {
     for (const id of all) expect(new Set(world.gateway.textsTo(id))).toEqual(new Set(['a']));
   });
 
-  it('is not what meets a gateway that refuses, or a store that is away, however often', async () => {
+  it('is not one that meets a refusing gateway or an unavailable store, however often', async () => {
     const world = await World.create();
     const all = await world.subscribers(8);
     world.gateway.answer = ({ by }) => (by === 'door' ? 'sent' : 'throttled');

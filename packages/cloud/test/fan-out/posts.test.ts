@@ -135,7 +135,7 @@ describe('a frame for a connection whose session has moved', () => {
 });
 
 describe('a frame for a connection to which another one is tried again', () => {
-  it('leaves behind that one, or by itself, also when it comes in the turn in which that one was taken', async () => {
+  it('is posted behind that one or by itself, also when it comes in the turn in which the gateway took that one', async () => {
     const { posts, asked, sent, answer } = posting();
     const first = posts.post(slice('x'), () => {});
     await answer('throttled');
@@ -154,7 +154,7 @@ describe('a frame for a connection to which another one is tried again', () => {
     expect(sent.filter((id) => id === 'x')).toHaveLength(2);
   });
 
-  it('is waited for when it came while others were waited for', async () => {
+  it('is awaited also when it came while the worker awaited others', async () => {
     const { posts, asked, answer } = posting();
     const first = posts.post(slice('x'), () => {});
     await answer('throttled');
@@ -176,7 +176,7 @@ describe('a frame for a connection to which another one is tried again', () => {
 });
 
 describe('a slice', () => {
-  it('is open while something of it is tried again, and not when that has been taken', async () => {
+  it('is open while one of its posts is tried again, and done when the gateway has taken that post', async () => {
     const { posts, answer } = posting();
     const onUnfinished = () => {};
     const posted = posts.post(slice('x'), onUnfinished);
@@ -188,7 +188,7 @@ describe('a slice', () => {
     expect(posts.isOpen(onUnfinished)).toBe(false);
   });
 
-  it('has to come again for a connection that is not closed, as has another one that was not sent to it for that', async () => {
+  it('is repeated for a connection that is not closed, and so is a later slice that was held back for it', async () => {
     const { posts, done, answer } = posting(() => false);
     const told: string[] = [];
     const first = posts.post(slice('x'), () => void told.push('first'));
@@ -212,7 +212,7 @@ describe('a connection that refuses until the time is out', () => {
     return tries;
   };
 
-  it('is not asked for when the last post has taken the rest of it: the slice comes again', async () => {
+  it('is not looked up when the last post has used up the time: the slice is repeated', async () => {
     const tries = await triesUntilAsked();
     const { posts, answer, clock, gets } = posting();
     let isUnfinished = false;

@@ -37,8 +37,8 @@ function fanOutInto(sent: QueueEntry[], isFull = false): GatheredJobs {
 
 const idsOf = ({ body }: QueueEntry): string[] => decodeJob(body)?.messages.map(({ id }) => id) ?? [];
 
-describe('what a frame publishes to wide filters', () => {
-  it('leaves as one job for each shard, its messages in order', async () => {
+describe('messages that a frame publishes to wide filters', () => {
+  it('leave as one job for each shard, in order', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     for (const id of ['1', '2', '3']) expect(await fanOut.accept(messageOf(id), [wide(2)])).toBe(true);
@@ -53,7 +53,7 @@ describe('what a frame publishes to wide filters', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('is another job where a repetition has another place in its stream, and the same one otherwise', async () => {
+  it('are another job where a repetition has another place in its stream, and the same one otherwise', async () => {
     const sent: QueueEntry[] = [];
     const placed = (position: string) =>
       messageOf('1', { qos: 2, properties: { userProperties: [['stream-position', position]] } });
@@ -67,7 +67,7 @@ describe('what a frame publishes to wide filters', () => {
     expect(other).not.toBe(first);
   });
 
-  it('is forgotten when the frame fails', async () => {
+  it('are dropped when the frame fails', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     await fanOut.accept(messageOf('1'), [wide(2)]);
@@ -79,7 +79,7 @@ describe('what a frame publishes to wide filters', () => {
   it.each([
     ['a filter is behind', [wide(1), wide(1, { topicFilter: '+', isBehind: true })], false],
     ['the queue is full', [wide(1)], true],
-  ])('is not taken, not in part either, when %s', async (_when, filters, isFull) => {
+  ])('are refused as a whole when %s', async (_when, filters, isFull) => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent, isFull);
     expect(await fanOut.accept(messageOf('1'), filters)).toBe(false);
@@ -87,7 +87,7 @@ describe('what a frame publishes to wide filters', () => {
     expect(sent).toEqual([]);
   });
 
-  it('is known again by its message ids and never by its content', async () => {
+  it('are deduplicated by message id and never by content', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     for (const id of ['1', '2', '1']) {
@@ -99,7 +99,7 @@ describe('what a frame publishes to wide filters', () => {
     expect(again).toBe(first);
   });
 
-  it('has a job to itself at QoS 2, so that it is known again in other company', async () => {
+  it('have a job each at QoS 2, so that a repetition in another frame is deduplicated', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     const frame = async (...messages: Message[]) => {
@@ -112,7 +112,7 @@ describe('what a frame publishes to wide filters', () => {
     expect(sent[3]?.fifo).toEqual(sent[1]?.fifo);
   });
 
-  it('is several jobs when it is long, in order and each well within a batch', async () => {
+  it('are several jobs when they are long, in order and each well within a batch', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     const payload = Buffer.alloc(24_000, 'x');
@@ -124,7 +124,7 @@ describe('what a frame publishes to wide filters', () => {
     for (const { body } of sent) expect(body.length).toBeLessThan(300_000);
   });
 
-  it('has only characters that SQS takes, for any filter', async () => {
+  it('have only characters that SQS takes, for any filter', async () => {
     const sent: QueueEntry[] = [];
     const fanOut = fanOutInto(sent);
     const topicFilter = 'a/\ufffe/\uffff/ä/😀';
@@ -233,7 +233,7 @@ describe('the backlog', () => {
     expect(await backlogOf([100_001]).backlog.isFull()).toBe(true);
   });
 
-  it('is looked at once in ten seconds, and once for all concurrent callers', async () => {
+  it('is read once in ten seconds, and once for all concurrent callers', async () => {
     const { backlog, clock, calls } = backlogOf([100_001, 5]);
     expect(await Promise.all([backlog.isFull(), backlog.isFull()])).toEqual([true, true]);
     clock.nowMs = 9_999;
@@ -244,7 +244,7 @@ describe('the backlog', () => {
     expect(calls()).toBe(2);
   });
 
-  it('is what it was where the queue does not say', async () => {
+  it('keeps its last value where the queue does not answer', async () => {
     const { backlog, clock } = backlogOf([100_001, new Error('away')]);
     expect(await backlog.isFull()).toBe(true);
     clock.nowMs = 10_000;
@@ -252,8 +252,8 @@ describe('the backlog', () => {
   });
 });
 
-describe('what is given back', () => {
-  it('becomes visible after the given time, ten in a call', async () => {
+describe('records that a worker returns', () => {
+  it('become visible after the given time, ten in a call', async () => {
     const calls: unknown[] = [];
     const send = async ({ input }: { input: { Entries: unknown[] } }) => {
       calls.push(input.Entries.length, input.Entries[0]);

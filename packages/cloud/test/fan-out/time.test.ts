@@ -32,7 +32,7 @@ describe('a worker whose time comes to its end', () => {
     for (const id of all) expect(world.gateway.textsTo(id)).toEqual(['a', 'b']);
   });
 
-  it('hands back the groups that it has not come to, in full', async () => {
+  it('returns the groups that it has not begun, in full', async () => {
     const world = await World.create();
     await world.subscribers(3);
     const others = await world.subscribers(3, { qos: 1 }, {}, 'other');
@@ -55,7 +55,7 @@ describe('a worker whose time comes to its end', () => {
     for (const id of all) expect(world.gateway.textsTo(id)).toEqual(['a']);
   });
 
-  it('sends nothing that could be without an answer when its function ends', async () => {
+  it('sends no post that could be unanswered when its function ends', async () => {
     const world = await World.create();
     const [, slow = ''] = await world.subscribers(3);
     await world.publish(['a']);

@@ -29,8 +29,8 @@ async function giveBack(answer: (call: number, entries: readonly Entry[]) => obj
   return { asked, logged };
 }
 
-describe('what is given back', () => {
-  it('is given back again where SQS was throttled, or says that some of it has failed', async () => {
+describe('records that a worker returns', () => {
+  it('are returned again where SQS was throttled, or reports that some failed', async () => {
     const { asked, logged } = await giveBack((call, entries) => {
       if (call === 1) throw new Error('throttled');
       return call === 2
@@ -41,7 +41,7 @@ describe('what is given back', () => {
     expect(logged).toEqual([]);
   });
 
-  it('is left to its timeout after three times, and that is logged', async () => {
+  it('are left to their visibility timeout after three times, and that is logged', async () => {
     const { asked, logged } = await giveBack(() => {
       throw new Error('throttled');
     });
@@ -49,7 +49,7 @@ describe('what is given back', () => {
     expect(logged).toEqual([{ records: 3, reason: 'Error: throttled' }]);
   });
 
-  it('is not asked for again where SQS does not know it', async () => {
+  it('are not returned again where SQS does not know them', async () => {
     const failed = { Id: '0', SenderFault: true, Code: 'ReceiptHandleIsInvalid' };
     const { asked, logged } = await giveBack(() => ({ Failed: [failed] }));
     expect(asked).toHaveLength(1);

@@ -83,7 +83,7 @@ describe('a wide filter', () => {
     expect(world.gateway.textsTo(publisher)).toEqual([]);
   });
 
-  it('sends a copy beside another wide filter that overlaps: each subscription is served by its own jobs', async () => {
+  it('sends a copy for each of two overlapping wide filters: each subscription is served by its own jobs', async () => {
     const world = await World.create();
     const all = await world.subscribers(3);
     for (const id of all) await world.frame(id, subscribe('+', { qos: 1 }));
@@ -120,7 +120,7 @@ describe('a wide filter', () => {
 });
 
 describe('a persistent session in a shard', () => {
-  it('is sent what its window takes, keeps the rest, and pulls what it missed while it was away', async () => {
+  it('is sent as many messages as its window takes, queues the rest, and fetches missed messages after an absence', async () => {
     const world = await World.create();
     await world.subscribers(1);
     const online = await world.connect({ clientId: 'online', ...STAYS });

@@ -66,7 +66,7 @@ describe('$connect of a banned client', () => {
     expect(saved).toHaveLength(1);
   });
 
-  it('asks for the list before it looks at it', async () => {
+  it('reads the list of bans before it decides', async () => {
     const { connect, list } = setUp();
     const ban: Ban = { as: 'username', who: 'anna', tenant: 'default', by: '', reason: '', atMs: 0 };
     const bans = {

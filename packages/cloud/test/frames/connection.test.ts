@@ -233,7 +233,7 @@ describe('a lost connection', () => {
     await watcher.expectNoPush();
   });
 
-  it('ends the session that ends with it, at once where no will waits', async () => {
+  it('ends a session without expiry, at once where no will waits', async () => {
     const gateway = await startGateway();
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c' });
     await client.exchange(subscribe('t'));
@@ -346,7 +346,7 @@ describe('$disconnect', () => {
     expect(gateway.stores.sessions.get('default', 'c')?.attachment).toBeDefined();
   });
 
-  it('that never comes is made up for by the next post: 410', async () => {
+  it('that never comes is replaced by the 410 of the next post', async () => {
     const gateway = await startGateway({ emulator: { faults: { dropDisconnect: 1 } } });
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c' });
     await client.exchange(subscribe('t'));
@@ -386,7 +386,7 @@ describe('a connection that is taken over', () => {
     await watcher.expectNoPush();
   });
 
-  it('is one of all but one, when many come at once', async () => {
+  it('is every one but the last, when many connect at once', async () => {
     const gateway = await startGateway();
     const clients = await Promise.all(Array.from({ length: 8 }, () => TextClient.open(gateway.url)));
     for (const client of clients) client.send([connect({ clientId: 'crowd' })]);

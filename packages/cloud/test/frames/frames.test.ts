@@ -58,7 +58,7 @@ describe('an offer of extensions', () => {
     expect((await connackTo(url, '()')).text).toBe(`()${before}`);
   });
 
-  it('goes with the connection to the session, and with none to others', async () => {
+  it('is stored with the connection and its session; connections without an offer store none', async () => {
     const { url, stores } = await startGateway();
     await connackTo(url, '(nudge)');
     await TextClient.connect(url, { clientId: 'other' });
@@ -79,7 +79,7 @@ describe('an offer of extensions', () => {
     expect(takingNudges(stores)).toEqual(['c']);
   });
 
-  it('is answered once: later replies are as ever', async () => {
+  it('is answered once: later replies do not repeat the answer', async () => {
     const { url } = await startGateway();
     const { client } = await connackTo(url, '(nudge)');
     expect((await client.exchange(pingreq)).extensions).toBeUndefined();
@@ -173,7 +173,7 @@ describe('a frame', () => {
     ]);
   });
 
-  it('of acknowledgements alone, marked ",", brings what the window held back as a push', async () => {
+  it('of acknowledgements alone, marked ",", brings the messages that the window held back as a push', async () => {
     const { url } = await startGateway();
     const { client } = await TextClient.connect(url, { properties: { receiveMaximum: 1 } });
     await client.exchange(subscribe('w', { qos: 1 }));
@@ -199,8 +199,8 @@ describe('a frame', () => {
   });
 });
 
-describe('a clock that no server has', () => {
-  it('is not believed: it would stay with every message from then on', async () => {
+describe('a clock that is ahead of every server', () => {
+  it('is not adopted: every later message would carry it', async () => {
     const { url, time } = await startGateway();
     const { client } = await TextClient.connect(url);
     for (const made of ['z'.repeat(13), clockAt(time.nowMs + 61_000)]) {
@@ -239,7 +239,7 @@ describe('a handler that nears its deadline', () => {
     expect(pushes.flatMap((push) => payloads(push.packets))).toEqual(['1', '2', '3', '4', '5']);
   });
 
-  it('that has no time at all takes nothing: !0', async () => {
+  it('that has no time left handles no packet: !0', async () => {
     let remaining = () => 5_000;
     const { url } = await startGateway({ remainingMs: () => remaining() });
     const { client } = await TextClient.connect(url);
@@ -288,7 +288,7 @@ describe('a frame that cannot be read', () => {
     expect([client.pushes.size, client.replies.size]).toEqual([0, 0]);
   });
 
-  it('is still the end after packets that could be: they are handled, and the will is sent', async () => {
+  it('is handled up to the malformed packet: the will is sent and the connection ends', async () => {
     const { url } = await startGateway();
     const watcher = await subscriber(url, '#');
     const { client } = await TextClient.connect(url, {
@@ -311,7 +311,7 @@ describe('a frame that cannot be read', () => {
     }
   });
 
-  it('that MQTT forbids, a second CONNECT, is answered as MQTT says: 0x82', async () => {
+  it('with a second CONNECT is answered with a Protocol Error, 0x82', async () => {
     const { url } = await startGateway();
     const { client } = await TextClient.connect(url);
     client.send([connect()]);

@@ -86,7 +86,7 @@ describe('retained messages that need more than one page', () => {
     expect(topics.toSorted()).toEqual(['q/0', ...all(6)]);
   });
 
-  it('that a fetch has let wait are dequeued by an acknowledgement that is handled before the fetch is saved', async () => {
+  it('that a fetch left waiting are dequeued by an acknowledgement that is handled before the fetch is saved', async () => {
     let isDue = false;
     const [saved, reached] = [gate(), gate()];
     const gateway = await startGateway({
@@ -110,7 +110,7 @@ describe('retained messages that need more than one page', () => {
     expect(await client.replies.next()).toMatchObject({ packets: [], more: false });
   });
 
-  it('are said to be waiting where the window holds them back, and come as it is emptied', async () => {
+  it('are announced as waiting where the window holds them back, and come as it empties', async () => {
     const gateway = await retain(40, 1, 10);
     const { client } = await TextClient.connect(gateway.url, session({ receiveMaximum: 2 }));
     const first = await client.exchange(subscribe('r/#', { qos: 1 }));

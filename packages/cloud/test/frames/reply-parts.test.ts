@@ -107,7 +107,7 @@ describe('a large message behind a page of the queue', () => {
     expect(client.parts.size).toBe(0);
   });
 
-  it('needs no part where it comes alone, and no message that fits into the reply does', async () => {
+  it('needs no part where it comes alone, and neither does a message that fits into the reply', async () => {
     const gateway = await startGateway();
     await leaveWaiting(gateway, [large('1'), small('2'), 'x'.repeat(70_000)]);
     const { client, reply } = await TextClient.connect(gateway.url, BACK);
@@ -190,7 +190,7 @@ describe('a QoS 2 message that a PUBCOMP without a reply dequeues', () => {
     return { gateway, client };
   }
 
-  it('comes once on the connection, where it is unknown whether it came; and with DUP on the next one', async () => {
+  it('is sent once on the connection where its arrival is unknown, and with DUP on the next one', async () => {
     const { gateway, client } = await dequeuedWith('postFailsAfterwards', 1);
     const { packets } = await client.pushes.next();
     expect(names(packets)).toEqual(['third']);
@@ -203,7 +203,7 @@ describe('a QoS 2 message that a PUBCOMP without a reply dequeues', () => {
     expect(again).toMatchObject({ cmd: 'publish', dup: true, messageId: packets[0]?.messageId });
   });
 
-  it('is not skipped where it cannot be sent: the connection ends, and it comes on the next one', async () => {
+  it('is not skipped where it cannot be sent: the connection ends, and the next one brings it', async () => {
     const { gateway, client } = await dequeuedWith('postFails');
     expect(await client.expectClose()).toBe(1000);
     await gateway.emulator.quiet();
@@ -211,7 +211,7 @@ describe('a QoS 2 message that a PUBCOMP without a reply dequeues', () => {
     expect(names(reply.packets)).toEqual(['third']);
   });
 
-  it('is posted again where it was refused: it has not come', async () => {
+  it('is posted again where the gateway refused it: it has not arrived', async () => {
     const { client } = await dequeuedWith('postThrottled', 2);
     expect(names((await client.pushes.next()).packets)).toEqual(['third']);
     await client.expectNoPush();

@@ -124,7 +124,7 @@ describe('text frames', () => {
     );
   });
 
-  it('of a server carry any bytes, what was taken, the parts and the clock', () => {
+  it('of a server carry any bytes, the number of packets taken, the parts and the clock', () => {
     const fields = {
       bytes: someBytes,
       more: fc.boolean(),
@@ -172,7 +172,7 @@ describe('text frames', () => {
     );
   });
 
-  it('have one text for the same bytes: reading returns the written bytes', () => {
+  it('survive a round trip: reading returns the written bytes', () => {
     const base64 = fc.string({
       unit: fc.constantFrom('A', 'B', 'Q', 'g', 'w', '/', '+', '='),
       maxLength: 12,
@@ -187,12 +187,12 @@ describe('text frames', () => {
 });
 
 describe('the limits of a frame', () => {
-  it('are what fits: 24,573 bytes and a marker into 32,768 characters', () => {
+  it('are 24,573 bytes and a marker in 32,768 characters', () => {
     expect(`,${formatPush(Buffer.alloc(CLIENT_PACKET_BYTES_MAX))}`).toHaveLength(32_765);
     expect(formatPush(Buffer.alloc(CLIENT_PACKET_BYTES_MAX + 3))).toHaveLength(32_768);
   });
 
-  it('are what fits: 98,301 bytes as a part, 98,286 behind the longest head of a reply, into 131,072 characters', () => {
+  it('are 98,301 bytes as a part, and 98,286 behind the longest head of a reply, in 131,072 characters', () => {
     const longest = { more: true, clock: '0'.repeat(13), taken: 9999, parts: 99 };
     const text = formatReply({ ...longest, bytes: Buffer.alloc(PACKED_BYTES_MAX) });
     expect(text.length).toBeLessThanOrEqual(32_768);

@@ -135,7 +135,7 @@ describe('CONNECT where the store is throttled', () => {
     expect(sessionOf('c')).toBeUndefined();
   });
 
-  it('while waiting messages are dequeued is accepted, and then disconnected as any other: the session is left, and the will sent', async () => {
+  it('while waiting messages are dequeued is accepted and then disconnected: the session stays, and the will is sent', async () => {
     const { gateway, fail, sessionOf } = await throttledGateway();
     const watcher = await watcherOf(gateway.url, 'will');
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...LASTING });
@@ -156,7 +156,7 @@ describe('CONNECT where the store is throttled', () => {
     expect(payloads(reply.packets)).toEqual(['waits']);
   });
 
-  it('while the session before is forgotten is refused, and leaves neither its will nor its session [MQTT3-3.1.2-8]', async () => {
+  it('while the previous session is deleted is refused, and leaves neither its will nor its session [MQTT3-3.1.2-8]', async () => {
     const { gateway, fail, sessionOf } = await throttledGateway();
     const watcher = await watcherOf(gateway.url, 'will');
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...LASTING });
@@ -189,7 +189,7 @@ describe('CONNECT where the store is throttled', () => {
     expect(sessionOf('c')).toBeDefined();
   });
 
-  it('where its session cannot be left either is answered by the close alone', async () => {
+  it('where its session cannot be closed either is answered by the close of the connection alone', async () => {
     const { gateway, fail } = await throttledGateway();
     const { client } = await TextClient.connect(gateway.url, { clientId: 'c', ...LASTING });
     await client.exchange({ cmd: 'disconnect' });

@@ -104,7 +104,7 @@ describe('requests', () => {
     expect(sockets).toHaveLength(1);
   });
 
-  it('go over so many sockets at a time, and one that finds none free waits its turn', async () => {
+  it('use a bounded number of sockets, and wait their turn for a free one', async () => {
     const held: Socket[] = [];
     const seen: string[] = [];
     const { client, sockets } = await setUp(
@@ -158,7 +158,7 @@ describe('requests', () => {
     expect(sockets).toHaveLength(2);
   });
 
-  it('are read however the answer is cut', async () => {
+  it('are read for any split of the answer into chunks', async () => {
     const { client } = await setUp((socket) => {
       const bytes = [...OK];
       const next = () => {

@@ -119,7 +119,7 @@ describe('a response', () => {
     ['in its head', 'HTTP/1.1 200 OK\r\nContent-'],
     ['in its body', lines('HTTP/1.1 200 OK', 'Content-Length: 5', '', 'abc')],
     ['in a chunk', lines('HTTP/1.1 200 OK', 'Transfer-Encoding: chunked', '', '5', 'abc')],
-  ])('that the connection cuts %s is none', (_where, bytes) => {
+  ])('that the end of the connection truncates %s is refused', (_where, bytes) => {
     expect(() => readResponse(bytes, true)).toThrow(HttpFormatError);
   });
 });
@@ -164,7 +164,7 @@ describe('a response that is read where it lies', () => {
     expect(read(text)).toBeUndefined();
   });
 
-  it('is the same as one that is read as text, for any content', () => {
+  it('equals one that is read as text, for any content', () => {
     const piece = fc.constantFrom(
       ...['HTTP/1.1 ', '200', '410', '204', ' ', 'OK', '\r\n', '\r', '\n', ':', '0', '1', '\t', 'x', 'é'],
       ...[

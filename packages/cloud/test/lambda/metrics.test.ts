@@ -5,7 +5,7 @@ import type { Meter } from '../../src/metrics/meter.ts';
 import { METRICS } from '../../src/metrics/metric-names.ts';
 import { World } from '../support/fan-out.ts';
 
-describe('what a deployment counts', () => {
+describe('the counts of a deployment', () => {
   let world: World;
 
   beforeEach(async () => {
@@ -22,7 +22,7 @@ describe('what a deployment counts', () => {
     };
   }
 
-  it('is each PUBLISH that came and each that was posted, and nothing else of a frame', async () => {
+  it('are one for each PUBLISH that came and each that was posted, and none for other packets', async () => {
     await world.subscribers(1, { qos: 1 }, {}, 'one');
     const publisher = await world.connect();
     expect(await traffic(() => world.publishFrom(publisher, ['a', 'b'], { qos: 1 }, 'one'))).toEqual({
@@ -32,7 +32,7 @@ describe('what a deployment counts', () => {
     expect(await traffic(() => world.frame(publisher, subscribe('else')))).toEqual({ in: 0, out: 0 });
   });
 
-  it("counts messages in a reply too: a publisher's own copies, and retained ones", async () => {
+  it("include messages in a reply: a publisher's own copies, and retained ones", async () => {
     const client = await world.connect();
     await world.frame(client, subscribe('own'));
     expect(await traffic(() => world.publishFrom(client, ['a'], { qos: 0 }, 'own'))).toEqual({
@@ -43,7 +43,7 @@ describe('what a deployment counts', () => {
     expect(await traffic(() => world.frame(client, subscribe('kept')))).toEqual({ in: 0, out: 1 });
   });
 
-  it('is not what did not arrive: that is counted as gone, or as dropped', async () => {
+  it('exclude lost messages: those are counted as gone, or as dropped', async () => {
     const [gone = '', slow = ''] = await world.subscribers(2, { qos: 0 }, {}, 'one');
     world.gateway.answer = ({ connectionId }) => (connectionId === gone ? 'gone' : 'throttled');
     const worker = world.process();
@@ -59,7 +59,7 @@ describe('what a deployment counts', () => {
     expect(world.gateway.deleted).not.toContain(slow);
   });
 
-  it('has the wait of the oldest job in it until its posts are done', async () => {
+  it('have the wait of the oldest job of a batch, until it begins and until its posts are done', async () => {
     await world.subscribers(2);
     await world.publish(['text']);
     world.time.nowMs += 300;
@@ -99,7 +99,7 @@ describe('the events of the log that are metrics', () => {
     expect(lines).toEqual([event]);
   });
 
-  it('are not those of what comes again: a connection that was closed returns and is sent it', () => {
+  it('exclude messages that are sent again: a closed connection returns and receives them', () => {
     const { log, counted } = counting();
     log.info('post-failed', { outcome: 'throttled', isLoss: true, packets: 3 });
     log.info('connection-found-dead', {});

@@ -53,8 +53,8 @@ class FakePoster implements Poster {
 
 const gatheredFor = (poster: Poster) => new GatheredPosts(new DirectPosts(poster, silent, NO_METER));
 
-describe('what an event posts', () => {
-  it('sends several packets for one connection in one post', async () => {
+describe('the posts of an event', () => {
+  it('hold several packets for one connection in one post', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     for (const text of ['a', 'b', 'c']) posts.push('one', Buffer.from(text), false);
@@ -62,7 +62,7 @@ describe('what an event posts', () => {
     expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['abc']);
   });
 
-  it('never sends more than is billed as one message, unless one packet is larger', async () => {
+  it('hold no more than is billed as one message, unless one packet is larger', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     for (const size of [PACKED_BYTES_MAX - 1, 1, 1, 90_000, 2]) posts.push('one', Buffer.alloc(size), false);
@@ -70,7 +70,7 @@ describe('what an event posts', () => {
     expect(poster.posts.map(({ bytes }) => bytes.length)).toEqual([PACKED_BYTES_MAX, 1, 90_000, 2]);
   });
 
-  it('keeps the order for each connection: one post after another, connections side by side', async () => {
+  it('keep the order for each connection: one post after another, connections side by side', async () => {
     const packet = fc.record({
       to: fc.constantFrom('a', 'b', 'c'),
       size: fc.integer({ min: 1, max: 12_000 }),
@@ -95,7 +95,7 @@ describe('what an event posts', () => {
     );
   });
 
-  it('posts to at most 64 connections at a time, and to all', async () => {
+  it('go to at most 64 connections at a time, and to all', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     for (let index = 0; index < 200; index += 1) posts.push(`c${index}`, Buffer.from('x'), false);
@@ -104,7 +104,7 @@ describe('what an event posts', () => {
     expect(new Set(poster.posts.map(({ connectionId }) => connectionId)).size).toBe(200);
   });
 
-  it('lets a post be repeated only where something must arrive', async () => {
+  it('are repeated only where a packet in them must arrive', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     posts.push('qos 0', Buffer.from('x'), false);
@@ -117,7 +117,7 @@ describe('what an event posts', () => {
     ]);
   });
 
-  it('tells which connections did not get theirs, stops with those, and serves the others', async () => {
+  it('report the connections that did not get theirs, stop with those, and serve the others', async () => {
     const poster = new FakePoster(({ connectionId }) => (connectionId === 'lost' ? 'gone' : 'sent'));
     const posts = gatheredFor(poster);
     for (const to of ['lost', 'there']) {
@@ -130,7 +130,7 @@ describe('what an event posts', () => {
     expect(poster.posts.filter(({ connectionId }) => connectionId === 'there')).toHaveLength(2);
   });
 
-  it('goes on to the connection that a session has moved to, with what was missing first', async () => {
+  it('go on to the connection that a session has moved to, beginning with the missing packets', async () => {
     const poster = new FakePoster(({ connectionId }) => (connectionId === 'old' ? 'gone' : 'sent'));
     const posts = gatheredFor(poster);
     posts.push('old', Buffer.from('first'), true);
@@ -143,7 +143,7 @@ describe('what an event posts', () => {
     expect(arrived.map(({ bytes }) => String(bytes))).toEqual(['firstsecond']);
   });
 
-  it('is empty after a flush: packets that come meanwhile wait for the next', async () => {
+  it('are none after a flush: packets that come meanwhile wait for the next', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     posts.push('one', Buffer.from('first'), false);
@@ -156,7 +156,7 @@ describe('what an event posts', () => {
     expect(poster.posts.map(({ bytes }) => String(bytes))).toEqual(['first', 'second']);
   });
 
-  it('posts nothing behind a gap, to that connection', async () => {
+  it('stop behind a gap, for that connection', async () => {
     const poster = new FakePoster(({ connectionId }) => (connectionId === 'lost' ? 'failed' : 'sent'));
     const posts = gatheredFor(poster);
     for (const to of ['lost', 'there']) posts.push(to, Buffer.from('first'), true);
@@ -167,7 +167,7 @@ describe('what an event posts', () => {
     expect(String(poster.to('there'))).toBe('firstsecond');
   });
 
-  it('goes on with a connection that misses QoS 0 only', async () => {
+  it('go on for a connection that missed QoS 0 messages only', async () => {
     const poster = new FakePoster(() => 'throttled');
     const posts = gatheredFor(poster);
     posts.push('one', Buffer.from('first'), false);
@@ -176,7 +176,7 @@ describe('what an event posts', () => {
     expect(posts.isEmpty).toBe(false);
   });
 
-  it('forgets what is for a connection that is given up, and tells that once', async () => {
+  it('drop the packets for a connection that is given up, and report that once', async () => {
     const poster = new FakePoster();
     const posts = gatheredFor(poster);
     posts.push('one', Buffer.from('first'), true);

@@ -21,7 +21,7 @@ describe('a pace', () => {
     expect(times.at(-1)).toBe(11_000);
   });
 
-  it('is halved by throttling, of what was really sent, and not again at once', () => {
+  it('is set by throttling to half of the rate that was sent, and not again at once', () => {
     const pace = new Pace(1_000);
     let nowMs = 10_000;
     for (let post = 0; post < 300; post += 1, nowMs += 10) pace.take(nowMs);
@@ -35,7 +35,7 @@ describe('a pace', () => {
     expect(pace.postsPerSecond).toBeLessThan(slowed);
   });
 
-  it('never stops, and comes back to its budget by steps, not above it', () => {
+  it('never stops, and returns to its budget in steps, not above it', () => {
     const pace = new Pace(200);
     let nowMs = 10_000;
     for (let count = 0; count < 20; count += 1, nowMs += 250) pace.slowDown(nowMs);
@@ -76,7 +76,7 @@ describe('refused posts', () => {
     [0.3, 8],
     [0.5, 14],
     [0.9, 88],
-  ])('at a share of %d are tried %d times before chance is no explanation', (share, tries) => {
+  ])('at a refusal rate of %d need %d attempts before chance cannot explain them', (share, tries) => {
     expect(triesAt(share)).toBe(tries);
   });
 });
@@ -94,7 +94,7 @@ describe('packets on their way', () => {
     expect(nothing.with(a, false)).not.toBe(nothing.with(a, true));
   });
 
-  it('fill frames of what is billed as one message, and repeat only what must arrive', () => {
+  it('fill frames up to the size that is billed as one message, and repeat only packets that must arrive', () => {
     const [first, second] = [bytes(PACKED_BYTES_MAX - 1), bytes(2)];
     const frames = new PacketSequence().with(first, true).with(second, false).with(bytes(1), true).frames();
     expect(frames.map(({ packets }) => packets)).toEqual([1, 2]);
@@ -103,7 +103,7 @@ describe('packets on their way', () => {
     expect(new PacketSequence().with(second, false).frames()[0]?.repeat()).toBeUndefined();
   });
 
-  it('know that a PUBLISH of a session that is kept must not be sent twice on one connection [MQTT-3.3.4-9]', () => {
+  it('mark that a PUBLISH of a persistent session must not be sent twice on one connection [MQTT-3.3.4-9]', () => {
     const mustComeOnce = (...packets: Uint8Array[]) =>
       packets.reduce((sequence, packet) => sequence.with(packet, true), new PacketSequence()).frames()[0]
         ?.mustComeOnce;

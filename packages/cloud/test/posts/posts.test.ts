@@ -31,8 +31,8 @@ function faultyFor(victims: Set<string>, fault: 'postGone' | 'postThrottled') {
   };
 }
 
-describe('what is sent to others', () => {
-  it('does not include the own copies: they ride in the reply and cost no post', async () => {
+describe('messages to other clients', () => {
+  it('do not include the publisher’s own copies: the reply carries them, and they cost no post', async () => {
     const gateway = await startGateway();
     const { client } = await subscriber(gateway);
     const reply = await client.exchange(publish('t', 'x', { qos: 1, messageId: 9 }));
@@ -40,7 +40,7 @@ describe('what is sent to others', () => {
     expect(posts(gateway)).toBe(0);
   });
 
-  it('leaves as one post for several packets to one connection', async () => {
+  it('leave as one post for several packets to one connection', async () => {
     const gateway = await startGateway();
     const watchers = [await subscriber(gateway), await subscriber(gateway)];
     const { client } = await TextClient.connect(gateway.url);
@@ -53,7 +53,7 @@ describe('what is sent to others', () => {
     expect(posts(gateway)).toBe(2);
   });
 
-  it('has been posted when the publisher gets its PUBACK', async () => {
+  it('have been posted when the publisher gets its PUBACK', async () => {
     const repliesAtPost: number[] = [];
     const gateway: Gateway = await startGateway({
       emulator: {
@@ -75,7 +75,7 @@ describe('what is sent to others', () => {
     expect(repliesAtPost).toEqual([1, 2, 3, 4, 5]);
   });
 
-  it('is whole packets, as many in a push as are billed as one message', async () => {
+  it('are whole packets, as many in a push as are billed as one message', async () => {
     const gateway = await startGateway();
     const watcher = await subscriber(gateway);
     const { client } = await TextClient.connect(gateway.url);
@@ -86,7 +86,7 @@ describe('what is sent to others', () => {
     expect(pushes.map(({ packets }) => packets.length)).toEqual([2, 2]);
   });
 
-  it('is written nowhere for a session that keeps nothing, and needs no PUBACK', async () => {
+  it('are not stored for a session that ends with its connection, and need no PUBACK', async () => {
     const calls: string[] = [];
     const gateway = await startGateway({
       onStoreCall: (name) => {
@@ -106,7 +106,7 @@ describe('what is sent to others', () => {
     expect(new Set(calls)).toEqual(new Set(['load', 'match', 'isQueueFull', 'hasRoom']));
   });
 
-  it('never stops, without a PUBACK, in a session that keeps nothing; one that keeps stops at its window', async () => {
+  it('do not wait for a PUBACK in a session that ends with its connection; a persistent one stops at its window', async () => {
     const gateway = await startGateway({ limits: { inflightMessagesMax: 3 } });
     const ephemeral = await subscriber(gateway);
     const keeping = await subscriber(gateway, { properties: { receiveMaximum: 100 } });
@@ -120,7 +120,7 @@ describe('what is sent to others', () => {
 });
 
 describe('a handler that fails', () => {
-  it('posts what the packets before did, and leaves nothing to the next frame', async () => {
+  it('posts the effects of the packets before, and leaves nothing to the next frame', async () => {
     let matches = Number.NEGATIVE_INFINITY;
     const gateway = await startGateway({
       onStoreCall: async (name) => {
@@ -141,7 +141,7 @@ describe('a handler that fails', () => {
 });
 
 describe('a post that finds its connection gone', () => {
-  it('loses that connection and never the sender’s', async () => {
+  it('deletes that connection and never the sender’s', async () => {
     const victims = new Set<string>();
     const gateway = await startGateway(faultyFor(victims, 'postGone'));
     const victim = await subscriber(gateway, { clientId: 'victim' });

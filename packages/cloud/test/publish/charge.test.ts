@@ -42,7 +42,7 @@ it('a key is refused with 429 when it has caused a minute of deliveries, and let
   expect(await publishAs(backend, [bearer(KEY)])).toEqual([200]);
 });
 
-it('each key has an account of its own, whichever process takes what it publishes', async () => {
+it('each key has one account, across all processes', async () => {
   const keys = [
     { name: 'orders', key: KEY },
     { name: 'prices', key: OTHER_KEY },

@@ -132,7 +132,7 @@ describe('POST /api/v5/publish', () => {
     [{ topic: 'a' }, 400, 0x83],
     [{ topic: 'a', payload: 'x'.repeat(98_300) }, 413, 0x95],
     [{ topic: '$SYS/broker', payload: '' }, 403, 0x87],
-  ])('answers a message that cannot be with its reason', async (message, status, reasonCode) => {
+  ])('answers an invalid message with its reason', async (message, status, reasonCode) => {
     const answer = await endpoint.publish(message);
     expect([answer.status, answer.body.reason_code]).toEqual([status, reasonCode]);
   });
@@ -154,7 +154,7 @@ describe('POST /api/v5/publish/bulk', () => {
     expect((await endpoint.bulk([message('a')])).status).toBe(200);
   });
 
-  it('looks at all of it before it publishes any', async () => {
+  it('validates all messages before it publishes any', async () => {
     const [connectionId = ''] = await subscribers('a');
     const { status, body } = await endpoint.bulk([message('a'), message('a/#')]);
     expect([status, body.reason_code]).toEqual([400, 0x90]);
@@ -175,7 +175,7 @@ describe('POST /api/v5/publish/bulk', () => {
     expect([answer.status, answer.body.length]).toEqual([202, 100]);
   });
 
-  it('takes nothing behind a message that could not be taken, which would overtake it', async () => {
+  it('refuses the messages behind a refused one, as they would overtake it', async () => {
     const [connectionId = ''] = await subscribers('+');
     let reads = 0;
     let remainingMs = 29_000;
@@ -226,7 +226,7 @@ describe('a request', () => {
     [{ body: '{"topic"' }, 400, 'BAD_REQUEST'],
     [{ body: '' }, 400, 'BAD_REQUEST'],
     [{ body: ' '.repeat(4 * 1024 * 1024 + 1) }, 413, 'PAYLOAD_TOO_LARGE'],
-  ])('that is wrong as a whole says what is: %#', async (call, status, code) => {
+  ])('that is wrong as a whole says what is wrong: %#', async (call, status, code) => {
     const answer = await endpoint.publish({ topic: 'a', payload: 'x' }, call);
     expect([answer.status, answer.body.code]).toEqual([status, code]);
     expect(answer.body.message).toMatch(/^[A-Z].*\.$/s);
@@ -283,7 +283,7 @@ describe('with keys', () => {
     expect((await orders.publish(message, { headers: { authorization: other } })).status).toBe(401);
   });
 
-  it('a key publishes where its filters say, and nowhere else', async () => {
+  it('a key publishes to topics that its filters match, and to no other', async () => {
     const orders = keyed({ name: 'orders', key: KEY, publish: ['orders/#'] });
     expect((await orders.publish(message)).status).toBe(202);
     const { status, body } = await orders.publish({ topic: 'users/1', payload: 'x' });
@@ -315,7 +315,7 @@ describe('with keys', () => {
     expect((await endpoint.publish(message, { headers: { 'apus-tenant': 'a b' } })).status).toBe(400);
   });
 
-  it('says that it cannot read them, and that one should come again', async () => {
+  it('answers that it cannot read them, with Retry-After', async () => {
     const broken = new PublishEndpoint(world, process, {
       readKeys: () => Promise.reject(new Error('AccessDenied')),
     });

@@ -17,7 +17,7 @@ describe('a message of a request', () => {
     });
   });
 
-  it('has all that a PUBLISH has', () => {
+  it('may have all properties of a PUBLISH', () => {
     const message = {
       topic: 'a/b',
       payload: 'AP8=',
@@ -55,11 +55,11 @@ describe('a message of a request', () => {
     });
   });
 
-  it('has null where it might as well have nothing', () => {
+  it('may have null in place of an absent field', () => {
     expect(read({ topic: 'a', payload: '', qos: null, properties: null })).toMatchObject({ qos: 0 });
   });
 
-  it('is as large as can be delivered, and no larger', () => {
+  it('may be as large as can be delivered, and no larger', () => {
     // Fixed header 3, topic 3, packet id 2, properties 1.
     expect(read({ topic: 'a', payload: 'x'.repeat(991), qos: 1 })).not.toBeInstanceOf(Violation);
     expect(read({ topic: 'a', payload: 'x'.repeat(992), qos: 1 })).toMatchObject({

@@ -37,7 +37,7 @@ describe('the deliveries of one publisher', () => {
     expect(writes).toBe(0);
   });
 
-  it('are then taken in lots, with a write for each', async () => {
+  it('are then charged in lots, with a write for each lot', async () => {
     const publisher = await oneToOne();
     const texts = Array.from({ length: FREE + 2 * LOT }, (_, index) => `text ${index}`);
     const writes = await unitsOf(() => world.publishFrom(publisher, texts, { qos: 1 }, 'one'));
@@ -66,7 +66,7 @@ describe('the deliveries of one publisher', () => {
     expect(world.gateway.textsTo(subscriber)).not.toContain('more');
   });
 
-  it('are had again as the minute passes, at the rate of the limit', async () => {
+  it('are available again as the minute passes, at the rate of the limit', async () => {
     const [subscriber = ''] = await world.subscribers(1, { qos: 1 }, {}, 'one');
     const publisher = await world.connect();
     const send = (count: number) => world.publishFrom(publisher, Array(count).fill('x'), { qos: 0 }, 'one');
@@ -140,7 +140,7 @@ describe('the deliveries of one publisher', () => {
     expect(accepted * audience).toBeLessThan(perMinute * 1.6);
   });
 
-  it('may once be more than all of the limit, or a topic so popular could never be published to', async () => {
+  it('may exceed the limit once, or no client could publish to a topic with more subscribers', async () => {
     world = await World.create({ deliveriesPerMinuteMax: 10 });
     await world.subscribers(21);
     const publisher = await world.connect();

@@ -31,7 +31,7 @@ describe('the frames of one identity', () => {
     expect(world.counted('IdentitiesLimited')).toBe(1);
   });
 
-  it('cut a client of MQTT 3.1.1 without a word', async () => {
+  it('cut a client of MQTT 3.1.1 without a packet', async () => {
     const world = await World.create({ quotas: FRAMES });
     const runaway = await world.connect({ username: 'runaway', protocolVersion: 4 });
     await framesUntilCut(world, runaway);
@@ -65,7 +65,7 @@ describe('the frames of one identity', () => {
     expect(accepted).toBeGreaterThan(BURST - 20 - 10 * doors.length);
   });
 
-  it('are had again when its debt is worked off; until then its connections end before CONNACK', async () => {
+  it('are available again when its debt is worked off; until then its connections end before CONNACK', async () => {
     const world = await World.create({ quotas: FRAMES });
     const runaway = await world.connect({ username: 'runaway' });
     await framesUntilCut(world, runaway);
@@ -85,7 +85,7 @@ describe('the frames of one identity', () => {
     expect(await framesUntilCut(world, back, 20)).toBe(20);
   });
 
-  it('of an address that is known to be overdrawn are not even let in: 429', async () => {
+  it('of an address whose quota is known to be overdrawn are refused at the handshake: 429', async () => {
     const world = await World.create({ quotas: { identity: { framesPerSecondMax: 1 } } });
     expect(await world.handshake()).toBe(200);
     const anonymous = await world.connect({}, '192.0.2.7');
@@ -95,7 +95,7 @@ describe('the frames of one identity', () => {
     expect(await world.handshake()).toBe(200);
   });
 
-  it('pay for publishes and for bytes', async () => {
+  it('are charged by publishes and by bytes', async () => {
     const quotas = { identity: { publishesPerSecondMax: 10, bytesPerSecondMax: 1_000 } };
     const world = await World.create({ quotas });
     const many = await world.connect({ username: 'many' });
@@ -122,7 +122,7 @@ describe('the frames of one identity', () => {
   });
 });
 
-describe('what the quota of frames costs', () => {
+describe('the cost of the quota of frames', () => {
   /** Write units of what `act` does, with the quotas of a deployment beyond those without. */
   async function unitsOf(act: (world: World) => Promise<void>): Promise<number> {
     const units: number[] = [];
@@ -168,13 +168,13 @@ describe('what the quota of frames costs', () => {
   });
 });
 
-describe('what one identity has written to the table', () => {
+describe('the writes that one identity causes in the table', () => {
   const quotas: GivenQuotaScopes = { identity: { writesPerMinuteMax: 10 } };
 
   const filters = (count: number) =>
     Array.from({ length: count }, (_, index) => ({ topic: `t/${index}`, qos: 0 }));
 
-  it('is bounded: SUBSCRIBE is answered 0x97, and UNSUBSCRIBE 0x80 [SEC-QUOTA-4]', async () => {
+  it('are bounded: SUBSCRIBE is answered 0x97, and UNSUBSCRIBE 0x80 [SEC-QUOTA-4]', async () => {
     const world = await World.create({ quotas });
     const client = await world.connect({ username: 'somebody' });
     const subscribeTo = async (count: number) =>
@@ -200,7 +200,7 @@ describe('what one identity has written to the table', () => {
     expect(await world.codesOf(client, subscribe('t/9'))).toEqual([0]);
   });
 
-  it('are kilobytes of retained messages too: 0x97 at QoS 1, and QoS 0 is delivered without being retained [SEC-QUOTA-4]', async () => {
+  it('count kilobytes of retained messages too: 0x97 at QoS 1, and QoS 0 is delivered without being retained [SEC-QUOTA-4]', async () => {
     const world = await World.create({ quotas });
     const [subscriber = ''] = await world.subscribers(1, { qos: 1 }, {}, 'state');
     const client = await world.connect({ username: 'somebody' });

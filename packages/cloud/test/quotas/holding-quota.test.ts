@@ -10,7 +10,7 @@ import { TimersWorld } from '../support/timers-world.ts';
 const ACCEPTED = 'accepted';
 const TURNED_AWAY = 'closed without a packet';
 
-describe('what an identity may hold in a deployment', () => {
+describe('the quota of connections and sessions in a deployment', () => {
   /** Connects, and answers what came of it. */
   async function attempt(world: World, username: string, fields: Fields = {}) {
     const connectionId = await world.connect({ username, ...fields });
@@ -45,7 +45,7 @@ describe('what an identity may hold in a deployment', () => {
     expect(await outcomeOf(world, 'ada', { clientId: 'ada-2' })).toBe(TURNED_AWAY);
   });
 
-  it('holds for sessions, and those that are there go on', async () => {
+  it('covers sessions, and existing ones go on', async () => {
     const world = await World.create(identity({ sessionsMax: 2 }));
     const stays = (clientId: string) => ({
       clientId,
@@ -64,7 +64,7 @@ describe('what an identity may hold in a deployment', () => {
     expect(await outcomeOf(world, 'ada', stays('ada-3'))).toBe(ACCEPTED);
   });
 
-  it('holds for a tenant', async () => {
+  it('covers a tenant', async () => {
     const world = await World.create({ quotas: { tenant: { connectionsMax: 2 } } });
     for (const name of ['ada', 'bob']) expect(await outcomeOf(world, `one/${name}`)).toBe(ACCEPTED);
     expect(await outcomeOf(world, 'one/eve')).toBe(TURNED_AWAY);
@@ -72,7 +72,7 @@ describe('what an identity may hold in a deployment', () => {
   });
 });
 
-describe('the number of what is held', () => {
+describe('the count of connections and sessions', () => {
   const MAXIMUM = 10_000;
   const ada = { identity: { tenant: 't', name: 'ada' }, clientId: 'c' };
 
@@ -121,7 +121,7 @@ describe('the number of what is held', () => {
     expect(calls.writes).toBeGreaterThan(400);
   });
 
-  it('is near enough: a quota is exceeded less than twice, while all of it comes at once [SEC-QUOTA-6]', async () => {
+  it('is approximate: a burst exceeds a quota by less than its double [SEC-QUOTA-6]', async () => {
     const { held, isFull, counted } = environments(50, { connectionsMax: MAXIMUM });
     let accepted = 0;
     for (let number = 0; number < 3 * MAXIMUM; number += 1) {
@@ -134,7 +134,7 @@ describe('the number of what is held', () => {
     expect(counted().connections / accepted).toBeCloseTo(1, 0);
   });
 
-  it('of a small quota is exact, but for what is under way', async () => {
+  it('of a small quota is exact, except for concurrent changes', async () => {
     const { held, isFull } = environments(50, { connectionsMax: 20 });
     let accepted = 0;
     for (let number = 0; number < 100; number += 1) {
@@ -145,7 +145,7 @@ describe('the number of what is held', () => {
     expect(accepted).toBe(20);
   });
 
-  it('is written for one in so many, and always the same', () => {
+  it('is written for a fixed sample of connections', () => {
     expect([1, 127, 128, 1_000, 4_096, 1_000_000].map((maximum) => sampleFor(maximum, 64))).toEqual([
       1, 1, 2, 8, 64, 64,
     ]);

@@ -29,7 +29,7 @@ describe('the table of messages', () => {
     expect(resume(first, 4, 1e12 + HOUR_MS).readsMessages).toBe(true);
   });
 
-  it('is read on by the next run, and anew where a pass over it was given up', () => {
+  it('is read further by the next run, and from the start where a pass was given up', () => {
     const first = resume(undefined, 4, 1e12);
     expect(resume(first, 4, 1e12 + 1)).toBe(first);
     expect(resume(first, 2, 1e12 + 1)).toMatchObject({ pass: 2, readsMessages: true });

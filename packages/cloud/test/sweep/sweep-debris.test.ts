@@ -79,7 +79,7 @@ const HISTORIES = [
 ]);
 
 describe.each(HISTORIES)('a process that dies at each step within $name', ({ before, killedIn }) => {
-  it('leaves nothing that stays for ever', async () => {
+  it('leaves no item that the sweep does not delete', async () => {
     let hasStruck = true;
     let at = 0;
     while (hasStruck) {
@@ -105,7 +105,7 @@ describe.each([
   { name: 'with Clean Start', connect: { ...LASTING_HOUR, clean: true } },
   { name: 'after its session has expired', connect: LASTING_HOUR },
 ])('a CONNECT $name that dies at each step', ({ connect }) => {
-  it('leaves the next sweeps what the session before it owned, and no message of a shared subscription is lost', async () => {
+  it('leaves the items of the previous session to the next sweeps, and loses no message of a shared subscription', async () => {
     let hasStruck = true;
     let at = 0;
     let takenOver = 0;

@@ -62,7 +62,7 @@ describe('a connection past its life', () => {
     expect(await recordOf('a')).toBeUndefined();
   });
 
-  it('has no say in a session that has gone on without it', async () => {
+  it('does not affect a session that has gone on over another connection', async () => {
     await world.connect('a', { ...PERSISTENT, clientId: 'c' });
     pass(LIFE_MS);
     await world.connect('b', { ...PERSISTENT, clientId: 'c' });
@@ -137,7 +137,7 @@ describe('a connection whose queue stands still', () => {
 });
 
 describe('a session whose connection is over', () => {
-  it('hears of it from the sweep when the process that noticed has died, with the time at which it was noticed', async () => {
+  it('is told by the sweep when the process that noticed has died, with the time at which it noticed', async () => {
     await world.connect('a', { ...PERSISTENT, will: WILL });
     pass(1_000);
     const endedAtMs = world.time.nowMs;
@@ -153,7 +153,7 @@ describe('a session whose connection is over', () => {
     expect(world.gateway.textsTo('watcher')).toEqual(['gone']);
   });
 
-  it('is looked at while it is news, and not by every pass', async () => {
+  it('is read while its change is new, and not by every pass', async () => {
     await world.connect('a', PERSISTENT);
     await world.disconnect('a');
     const reads: number[] = [];
@@ -233,7 +233,7 @@ describe('a session past its expiry', () => {
     expect(await recordOf('a')).toBeUndefined();
   });
 
-  it('passes on what it had been sent of a shared subscription', async () => {
+  it('passes on messages of a shared subscription that it had been sent', async () => {
     await world.connect('a', PERSISTENT);
     await world.subscribe('a', '$share/g/work', 1);
     await world.disconnect('a');
@@ -337,7 +337,7 @@ describe('a consistent table', () => {
 });
 
 describe('two sweeps at once', () => {
-  it('do nothing twice', async () => {
+  it('do each piece of work once', async () => {
     for (const clientId of ['a', 'b', 'c'])
       await world.connect(clientId, { will: { ...WILL, payload: Buffer.from(clientId) } });
     await world.connect('d', PERSISTENT);
@@ -356,7 +356,7 @@ describe('two sweeps at once', () => {
 });
 
 describe('a sweep that is killed at each step', () => {
-  it('leaves the next one what it did not do', async () => {
+  it('leaves the unfinished work to the next one', async () => {
     let hasStruck = true;
     let at = 0;
     while (hasStruck) {
@@ -383,7 +383,7 @@ describe('a sweep that is killed at each step', () => {
   });
 });
 
-describe('the numbers of what a tenant has retained', () => {
+describe('the counts of the retained messages of a tenant', () => {
   const retainedOf = (topic: string, bytes: number) =>
     messageOf({ topic, payload: Buffer.alloc(bytes), retain: true });
   const put = async (tenant: string, topic: string, messagesMax: number, bytesMax: number) => {
@@ -503,7 +503,7 @@ describe('a finding that a sweep could not deal with', () => {
     expect(await world.sweep()).toMatchObject({ failed: 0, connectionsLost: 1 });
   });
 
-  it('does not keep it from the rest', async () => {
+  it('does not keep it from the other findings', async () => {
     for (const clientId of ['a', 'b', 'c']) {
       await world.connect(clientId, PERSISTENT);
       await world.disconnect(clientId, 1006, dying(BANS_STEPS + 3));

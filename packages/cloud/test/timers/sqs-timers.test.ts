@@ -56,7 +56,7 @@ describe('a timer in SQS', () => {
     expect(delays()).toEqual([1, 1, 1, 2]);
   });
 
-  it('says whose it is, and when it is due', async () => {
+  it('names its session, and the time at which it is due', async () => {
     const { time, queue, set } = setUp();
     await set('session-expiry', 1_000_000);
     expect(decodeTimer(queue.sent[0]?.body ?? '')).toEqual({

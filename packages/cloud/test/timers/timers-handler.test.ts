@@ -93,7 +93,7 @@ describe('a lost connection', () => {
     expect(wills()).toEqual(['gone']);
   });
 
-  it('has its session ended by that timer also when its client has said goodbye meanwhile', async () => {
+  it('has its session ended by that timer also after a DISCONNECT of its client', async () => {
     await lost({});
     const { sessions } = world.process().cloud.stores;
     const record = await sessions.get('default', 'a');
@@ -106,7 +106,7 @@ describe('a lost connection', () => {
 });
 
 describe('the function of the timer queue', () => {
-  it('puts away what is no timer at once, and goes on', async () => {
+  it('moves a record that is no timer to the dead-letter queue at once, and goes on', async () => {
     await world.connect('a', { will: WILL });
     await world.disconnect('a');
     const due = remindersSent().map(({ body }, index) => recordOf(body, `good-${index}`));
@@ -123,13 +123,13 @@ describe('the function of the timer queue', () => {
     expect(wills()).toEqual(['gone']);
   });
 
-  it('keeps what is no timer while the dead-letter queue does not take it', async () => {
+  it('keeps a record that is no timer while the dead-letter queue does not take it', async () => {
     const process = world.process();
     world.deadLetters.send = () => Promise.reject(new Error('not now'));
     expect(await failuresOf(process, [recordOf('x', 'bad')])).toEqual(['bad']);
   });
 
-  it('hands back the one that fails, and rings the others', async () => {
+  it('returns the timer that fails, and handles the others', async () => {
     for (const connectionId of ['a', 'b']) {
       await world.connect(connectionId, { will: { ...WILL, payload: Buffer.from(connectionId) } });
       await world.disconnect(connectionId);
@@ -151,7 +151,7 @@ describe('the function of the timer queue', () => {
     expect(wills()).toEqual(['b', 'a']);
   });
 
-  it('begins nothing that it has no time to end', async () => {
+  it('begins no timer that it has no time to finish', async () => {
     await world.connect('a', { will: WILL });
     await world.disconnect('a');
     world.time.nowMs += 5_000;
@@ -162,7 +162,7 @@ describe('the function of the timer queue', () => {
     expect(wills()).toEqual([]);
   });
 
-  it('rings a timer twice as once', async () => {
+  it('handles a timer that comes twice once', async () => {
     await world.connect('a', { will: WILL });
     await world.disconnect('a');
     world.time.nowMs += 5_000;
@@ -190,7 +190,7 @@ describe('clocks that disagree by seconds', () => {
     },
   );
 
-  it('a timer that rings before the store finds its will due is armed again', async () => {
+  it('a timer that fires before the store finds its will due is set again', async () => {
     await world.connect('a', { will: WILL });
     await world.disconnect('a');
     // One that says it is due, by the clock of another process.

@@ -56,7 +56,7 @@ describe.each([
     expect(wills()).toEqual([]);
   });
 
-  it('comes after five seconds where none does', async () => {
+  it('comes after five seconds where no DISCONNECT is handled', async () => {
     await world.connect('a', { ...fields, will: WILL });
     await world.disconnect('a');
     await world.advance(4);
@@ -109,7 +109,7 @@ describe.each([
       expect(wills()).toEqual([]);
     });
 
-    it('comes after a minute for one that stays away', async () => {
+    it('comes after a minute for a client that stays away', async () => {
       await world.disconnect('a', GOING_AWAY);
       await world.advance(59);
       expect(wills()).toEqual([]);
@@ -117,7 +117,7 @@ describe.each([
       expect(wills()).toEqual(['gone']);
     });
 
-    it('comes after five seconds when it was something else that ended it', async () => {
+    it('comes after five seconds when the connection ended for another reason', async () => {
       await world.disconnect('a', 1006);
       await world.advance(5);
       expect(wills()).toEqual(['gone']);
