@@ -30,7 +30,7 @@ ownDoor(`a broker that is restarted (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const stays = { clientId: 'ada', clean: false, properties: { sessionExpiryInterval: 600 } };
   const ADMIN = { name: 'admin', publish: ['#'], subscribe: ['#'] };
 
-  it('does not deliver what a user may no longer read, neither what waits nor what comes [SEC-RULES-4]', async () => {
+  it('does not deliver messages that a user may no longer read, neither waiting nor new ones [SEC-RULES-4]', async () => {
     const dataDirectory = temporaryDirectory();
     const start = async (subscribeTo: readonly string[]) => {
       const file = await usersFile(dataDirectory, [

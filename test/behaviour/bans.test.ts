@@ -58,7 +58,7 @@ ownDoor(`a ban (${OPTIONS_NEED_OUR_DOOR})`, () => {
     expect((await peers.connect({ clientId })).connack.reasonCode).toBe(0);
   });
 
-  it('is the close in MQTT 3.1.1, and return code 5', async () => {
+  it('closes the connection in MQTT 3.1.1, and answers the next CONNECT with return code 5', async () => {
     const clientId = unique('pest');
     const { client } = await peers.connect({ clientId, protocolVersion: 4 });
     await ban('clientid', clientId);
@@ -97,7 +97,7 @@ ownDoor(`a ban (${OPTIONS_NEED_OUR_DOOR})`, () => {
     await expectMessage(watcher, 'marker');
   });
 
-  it('of a token leaves the other tokens of its name, and is 0x87: another one would do', async () => {
+  it('of a token leaves the other tokens of its name, and answers 0x87, as another token would be accepted', async () => {
     const username = unique('anna');
     const [stolen, own] = [unique('jti'), unique('jti')];
     const thief = await peers.connect({ username, password: stolen });
@@ -109,7 +109,7 @@ ownDoor(`a ban (${OPTIONS_NEED_OUR_DOOR})`, () => {
     expect((await peers.connect({ username, password: own })).connack.reasonCode).toBe(0);
   });
 
-  it('of what a name was issued before a moment refuses that, and nothing later', async () => {
+  it('of the tokens that a name was issued before a time refuses those, and no later ones', async () => {
     const username = unique('anna');
     const { client } = await peers.connect({ username });
     await ban('username', username, { issued_before: '2026-01-31T12:00:00.001Z' });
@@ -120,7 +120,7 @@ ownDoor(`a ban (${OPTIONS_NEED_OUR_DOOR})`, () => {
     expect((await peers.connect({ username })).connack.reasonCode).toBe(0);
   });
 
-  it('of an address refuses its handshakes, and ends what stands; sessions stay [SEC-BAN-4]', async () => {
+  it('of an address refuses its handshakes, and ends its connections; sessions stay [SEC-BAN-4]', async () => {
     const clientId = unique('guest');
     const { client } = await peers.connect({
       clientId,

@@ -19,7 +19,7 @@ describe(withOptions('A backend'), NEEDS_OWN_DOOR, () => {
     return backend;
   }
 
-  it('is told of a client that comes, and of one that says DISCONNECT', async () => {
+  it('is told of a client that connects, and of one that sends DISCONNECT', async () => {
     const clientId = unique('c');
     const backend = await backendFor(clientId);
     const client = await door.connect({ clientId, keepalive: 30 });
@@ -60,7 +60,7 @@ describe(withOptions('A backend'), NEEDS_OWN_DOOR, () => {
     expect(events).toEqual(['connected', 'takenover', 'connected', 'discarded', 'connected']);
   });
 
-  it('sees the client identifier as one level, whatever is in it', async () => {
+  it('sees the client identifier as one level, for any characters in it', async () => {
     const clientId = `${unique('c')}/a+b#%`;
     const backend = await door.connect();
     await backend.subscribe('$SYS/brokers/apus/clients/+/connected');
@@ -79,10 +79,10 @@ const authenticator: Authenticator = {
   }),
 };
 
-describe(withOptions('Who comes and goes'), NEEDS_OWN_DOOR, () => {
+describe(withOptions('The topic of clients that connect and disconnect'), NEEDS_OWN_DOOR, () => {
   const door = useDoor({ authenticator, authorizer: rulesAuthorizer });
 
-  it('is read by a rule of its own, and published by no client', async () => {
+  it('needs a rule of its own to be read, and lets no client publish to it', async () => {
     const client = await door.connect({ username: 'ann', clientId: 'ann' });
     const topic = '$SYS/brokers/apus/clients/ann/connected';
     expect(await client.subscribe(['$SYS/brokers/+/clients/+/+', topic])).toEqual([

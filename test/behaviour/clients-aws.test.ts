@@ -99,7 +99,7 @@ describe(
   'The MQTT 5.0 client of AWS IoT’s device SDK',
   onlyAt('node', 'it speaks binary frames and no others'),
   () => {
-    test('connects and is told what the broker offers', async () => {
+    test('connects and is told the capabilities of the broker', async () => {
       const clientId = unique('aws');
       const settings = await new AwsClient({ clientId }).start();
       expect(settings).toMatchObject({
@@ -147,7 +147,7 @@ describe(
       expect(result?.reasonCode).toBe(mqtt5.PubackReasonCode.NoMatchingSubscribers);
     });
 
-    test('leaves a will when it asks for it, and none when it says goodbye', async () => {
+    test('has its will published when it asks for that, and not after a plain DISCONNECT', async () => {
       const topic = unique('t');
       const watcher = await started();
       await watcher.subscribe(`${topic}/#`, AtLeastOnce);

@@ -93,7 +93,7 @@ for (const protocolVersion of [4, 5] as const) {
       expect(await second.arrivals.next()).toMatchObject({ payload: 'marker' });
     });
 
-    test('leaves a will when it is cut off, and none when it ends', async () => {
+    test('has its will published when it is cut off, and not after it ends', async () => {
       const topic = unique('t');
       const watcher = await open(version);
       await watcher.mqtt.subscribeAsync(`${topic}/#`, { qos: 1 });

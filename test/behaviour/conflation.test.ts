@@ -51,7 +51,7 @@ describe(withOptions('A subscription with conflate-ms'), NEEDS_OWN_DOOR, () => {
       ]);
     });
 
-    test('is one for each topic, also of a stream', async () => {
+    test('has an interval for each topic, also of a stream', async () => {
       const room = unique('chat/r');
       const reader = await door.connect();
       expect((await conflate(reader, [`${room}/+`], { 'conflate-ms': '3600000' })).code).toBe(0);
@@ -98,7 +98,7 @@ describe(withOptions('A subscription with conflate-ms'), NEEDS_OWN_DOOR, () => {
   });
 
   test(
-    'is refused with a reason where nothing is held',
+    'is refused with a reason where the door holds no messages',
     onlyAt('gateway', 'the node grants it'),
     async () => {
       const client = await door.connect();

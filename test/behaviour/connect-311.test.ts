@@ -73,7 +73,7 @@ describe('CONNECT of MQTT 3.1.1', () => {
     await expectCloseWithoutPackets(client);
   });
 
-  it('when refused, nothing that follows it is processed [MQTT3-3.1.4-5]', async () => {
+  it('when refused, lets no later packet be processed [MQTT3-3.1.4-5]', async () => {
     const topic = unique('refused');
     const watcher = await peers.subscriber(topic);
     const client = await peers.open(4);

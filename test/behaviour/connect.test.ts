@@ -65,7 +65,7 @@ describe('CONNECT', () => {
     await expectMessage(client, '*');
   });
 
-  it('when refused, nothing that follows it is processed [MQTT-3.1.4-6] [MQTT-3.1.4-1]', async () => {
+  it('when refused, lets no later packet be processed [MQTT-3.1.4-6] [MQTT-3.1.4-1]', async () => {
     const topic = unique('refused');
     const watcher = await peers.subscriber(topic);
     const client = await peers.open();

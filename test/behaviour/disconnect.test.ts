@@ -72,7 +72,7 @@ describe('DISCONNECT from the client', () => {
     await expectMessage(watcher, 'marker');
   });
 
-  it('comes after what was sent before it: no message is lost by it [MQTT-4.3.1-1]', async () => {
+  it('comes after the packets sent before it: it loses no message [MQTT-4.3.1-1]', async () => {
     const { topic, watcher, client } = await testament();
     client.sendBytes(`${control('30', text(topic), '00', '78')} e000`);
     await client.expectClose();

@@ -38,7 +38,7 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
 
   for (const version of [5, 4] as const) {
     const name = version === 5 ? 'MQTT 5.0' : 'MQTT 3.1.1';
-    test(`are told to the client before what has remained, ${name}`, async () => {
+    test(`are reported to the client before the remaining messages, ${name}`, async () => {
       const { resume } = await overflown(door, 7, version);
       const client = await resume();
       expect(await noticeOf(client)).toEqual({ dropped: 4, queue_full: 4, total: 4 });
@@ -46,7 +46,7 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     });
   }
 
-  test('are told once, and then only those that came after, with how many there are in all', async () => {
+  test('are reported once, and then only later ones, with the total', async () => {
     const { topic, resume, publisher } = await overflown(door, 5);
     const client = await resume();
     expect(await noticeOf(client)).toMatchObject({ dropped: 2, total: 2 });
@@ -73,7 +73,7 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     expect(await get(door, `/clients/${other}`)).toMatchObject({ mqueue_dropped: 0, 'send_msg.dropped': 0 });
   });
 
-  test('are told to the client alone that has missed them', async () => {
+  test('are reported only to the client that missed them', async () => {
     const { resume } = await overflown(door, 7);
     const stranger = await door.connect();
     await stranger.subscribe(['$SYS/#', '#']);
@@ -83,7 +83,7 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     await stranger.expectNothing();
   });
 
-  test('are counted anew for a session that begins anew', async () => {
+  test('are counted from zero for a new session', async () => {
     const { clientId } = await overflown(door, 7);
     const client = await door.connect({ clientId, clean: true });
     await client.subscribe(NOTICES);
@@ -91,30 +91,36 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     await client.expectNothing();
   });
 
-  test('no client may claim to have dropped something', async () => {
+  test('are reported by the broker alone: no client may publish such a report', async () => {
     const client = await door.connect();
     expect(await client.publish(NOTICES, '{"dropped":1}', { qos: 1 })).toMatchObject({ reasonCode: 0x87 });
   });
 });
 
-describe(withOptions('A message larger than its subscriber takes'), NEEDS_OWN_DOOR, () => {
-  const door = useDoor();
+describe(
+  withOptions('A message larger than the Maximum Packet Size of its subscriber'),
+  NEEDS_OWN_DOOR,
+  () => {
+    const door = useDoor();
 
-  test('is counted, and told to the subscriber', async () => {
-    const topic = unique('t');
-    const client = await door.connect({ properties: { maximumPacketSize: 300 } });
-    await client.subscribe([topic, NOTICES]);
-    const publisher = await door.connect();
-    await publisher.publish(topic, 'x'.repeat(400), { qos: 1 });
-    expect(await noticeOf(client)).toEqual({ dropped: 1, too_large: 1, total: 1 });
-    expect(await get(door, `/clients/${client.clientId}`)).toMatchObject({ 'send_msg.dropped.too_large': 1 });
-  });
-});
+    test('is counted, and reported to the subscriber', async () => {
+      const topic = unique('t');
+      const client = await door.connect({ properties: { maximumPacketSize: 300 } });
+      await client.subscribe([topic, NOTICES]);
+      const publisher = await door.connect();
+      await publisher.publish(topic, 'x'.repeat(400), { qos: 1 });
+      expect(await noticeOf(client)).toEqual({ dropped: 1, too_large: 1, total: 1 });
+      expect(await get(door, `/clients/${client.clientId}`)).toMatchObject({
+        'send_msg.dropped.too_large': 1,
+      });
+    });
+  },
+);
 
 describe('CONNACK', () => {
   const door = useDoor();
 
-  test('says where a client is told of what was dropped for it', async () => {
+  test('names the topic on which a client is told of its dropped messages', async () => {
     const { connack } = await door.connect();
     expect(connack.properties).toMatchObject({ userProperties: { 'dropped-topic': NOTICES } });
   });

@@ -90,7 +90,7 @@ ownDoor(`a failure inside the server (${OPTIONS_NEED_OUR_DOOR})`, () => {
 });
 
 ownDoor(`a server that stops (${OPTIONS_NEED_OUR_DOOR})`, NEVER_STOPS_AT_GATEWAY, () => {
-  it('says so with DISCONNECT 0x8B to MQTT 5.0, and closes MQTT 3.1.1 [MQTT-3.14.2-1] [MQTT-4.13.2-1]', async () => {
+  it('sends DISCONNECT 0x8B to MQTT 5.0, and closes MQTT 3.1.1 [MQTT-3.14.2-1] [MQTT-4.13.2-1]', async () => {
     const door = await openDoor();
     const modern = await RawClient.connect(door.url);
     const old = await RawClient.connect(door.url, { protocolVersion: 4 });
@@ -100,7 +100,7 @@ ownDoor(`a server that stops (${OPTIONS_NEED_OUR_DOOR})`, NEVER_STOPS_AT_GATEWAY
     await stopped;
   });
 
-  it('says so within the Maximum Packet Size of the client [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
+  it('sends a DISCONNECT within the Maximum Packet Size of the client [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
     const door = await openDoor();
     const { client } = await RawClient.connect(door.url, {
       clientId: 'small',

@@ -35,7 +35,7 @@ describe('The client’s Receive Maximum', () => {
     return { topic, clientId, subscriber, publisher: await door.connect() };
   }
 
-  test('bounds the messages at QoS 1 that are unacknowledged; each PUBACK lets one more go [MQTT-3.3.4-9] [MQTT-4.9.0-1] [MQTT-4.9.0-2]', async () => {
+  test('bounds the unacknowledged messages at QoS 1; each PUBACK makes room for one more [MQTT-3.3.4-9] [MQTT-4.9.0-1] [MQTT-4.9.0-2]', async () => {
     const { topic, subscriber, publisher } = await subscribed(2);
     await publishAll(publisher, topic, 1, ['1', '2', '3', '4', '5']);
     const held = await subscriber.receiveMany(2);
@@ -62,7 +62,7 @@ describe('The client’s Receive Maximum', () => {
     expect(await subscriber.receive()).toMatchObject({ payload: '2' });
   });
 
-  test('holds back what is published between PUBREC and PUBCOMP [MQTT-3.3.4-9] [MQTT-4.9.0-2]', async () => {
+  test('holds back messages that are published between PUBREC and PUBCOMP [MQTT-3.3.4-9] [MQTT-4.9.0-2]', async () => {
     const { topic, subscriber, publisher } = await subscribed(1);
     await publishAll(publisher, topic, 2, ['1']);
     const first = await subscriber.receiveUnacknowledged();
@@ -135,7 +135,7 @@ describe('The client’s Receive Maximum', () => {
   });
 
   for (const qos of [1, 2] as const) {
-    test(`bounds what is sent when a session comes back, resent and waiting messages together, QoS ${qos} [MQTT-3.3.4-9] [MQTT-4.4.0-1]`, async () => {
+    test(`bounds the messages sent when a session comes back, resent and waiting ones together, QoS ${qos} [MQTT-3.3.4-9] [MQTT-4.4.0-1]`, async () => {
       const { topic, clientId, subscriber, publisher } = await subscribed(3);
       await publishAll(publisher, topic, qos, ['1', '2', '3', '4', '5']);
       await subscriber.receiveMany(3);

@@ -17,7 +17,7 @@ ownDoor(`a guesser of passwords (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     return connack.reasonCode ?? connack.returnCode;
   };
 
-  it('has five tries at a name; then the right one too is refused with 0x9F, until it has waited [SEC-GUESS-1]', async () => {
+  it('has five tries at a name; then the right password too is refused with 0x9F, until it has waited [SEC-GUESS-1]', async () => {
     for (let guess = 0; guess < 5; guess++) expect(await answerTo('ada', `wrong ${guess}`)).toBe(0x86);
     expect(await answerTo('ada', 'correct horse')).toBe(0x9f);
     expect(await answerTo('ada', 'correct horse', 4)).toBe(3);

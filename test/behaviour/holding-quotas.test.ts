@@ -47,7 +47,7 @@ const persistent = (clientId: string): Fields => ({
 });
 
 describe.skipIf(runningBrokerUrl !== undefined)(
-  `what an identity may hold (${OPTIONS_NEED_OUR_DOOR})`,
+  `the quotas of an identity (${OPTIONS_NEED_OUR_DOOR})`,
   () => {
     const peers = usePeers({ authenticator: byUserName, quotas: QUOTAS });
     const connect = async (username: string, fields: Fields = {}) =>
@@ -71,7 +71,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       await expectTurnedAway(ada);
     });
 
-    it('keeps no connection from another identity, until the tenant has used its own up [SEC-QUOTA-5]', async () => {
+    it('takes no connection from another identity, until the tenant has used up its own quota [SEC-QUOTA-5]', async () => {
       const tenant = unique('t');
       for (const name of ['ada', 'ada', 'bob', 'bob']) await connect(`${tenant}/${name}`);
       await expectTurnedAway(`${tenant}/eve`);
@@ -149,7 +149,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       expect(await subscribe(second, 'f')).toBe(0x97);
     });
 
-    it('takes filters from no other identity, until the tenant has used its own up', async () => {
+    it('takes no filter from another identity, until the tenant has used up its own quota', async () => {
       const tenant = unique('t');
       const ada = await connect(`${tenant}/ada`);
       for (const filter of ['a', 'b', 'c', 'd', 'e']) expect(await subscribe(ada, filter)).toBe(0);
@@ -177,7 +177,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       expect([await retain(ada, 'a', ''), await retain(ada, 'd')]).toEqual([NONE, NONE]);
     });
 
-    it('the queues of one identity do not fill those of its tenant: its own messages give way [SEC-QUOTA-8]', async () => {
+    it('the queues of one identity do not use up the quota of its tenant: its own messages are dropped [SEC-QUOTA-8]', async () => {
       const tenant = unique('t');
       const waits = { clientId: unique('s'), clean: false, properties: { sessionExpiryInterval: 60 } };
       const ada = await connect(`${tenant}/ada`, waits);
@@ -198,7 +198,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       await client.expectNothing();
     });
 
-    it('goes by the quotas that the identity brings', async () => {
+    it('applies the identity’s own quotas in place of the configured ones', async () => {
       const ada = `${unique('t')}/ada`;
       exceptions.set(ada, { connectionsMax: 1, subscriptionsMax: 1 });
       const client = await connect(ada);
@@ -244,7 +244,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
   },
 );
 
-describe.skipIf(runningBrokerUrl !== undefined)('what waits for the clients of a tenant', () => {
+describe.skipIf(runningBrokerUrl !== undefined)('the messages that wait for the clients of a tenant', () => {
   const peers = usePeers({
     authenticator: byUserName,
     tenantQueueBytesMax: 20_000,
@@ -261,7 +261,7 @@ describe.skipIf(runningBrokerUrl !== undefined)('what waits for the clients of a
     return codes;
   }
 
-  it('is bounded: a message beyond it is refused with 0x97, and none that was taken is lost [SEC-QUOTA-5]', async () => {
+  it('are bounded: a further message is refused with 0x97, and no accepted one is lost [SEC-QUOTA-5]', async () => {
     const tenant = unique('t');
     const [ada, bob] = [`${tenant}/ada`, `${tenant}/bob`];
     const session = persistent(unique('s'));

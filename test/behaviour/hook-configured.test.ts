@@ -36,7 +36,7 @@ ownDoor(`the hook that a configuration names for authorization (${OPTIONS_NEED_O
     rmSync(directory, { recursive: true });
   });
 
-  it('allows what the rules of a user do not, and is told from where the client connected', async () => {
+  it('allows topics that the rules of a user do not, and is told the address of the client', async () => {
     const topic = unique('asked');
     const clientId = unique('c');
     const client = await connect({ clientId });
@@ -51,7 +51,7 @@ ownDoor(`the hook that a configuration names for authorization (${OPTIONS_NEED_O
     expect(hook.calls.map(({ body }) => body.action)).toContain('publish');
   });
 
-  it('is not asked for what the rules of the user allow', async () => {
+  it('is not asked for topics that the rules of the user allow', async () => {
     const client = await connect();
     client.send({ cmd: 'publish', topic: 'own/ada', payload: 'x', qos: 1, messageId: 1 });
     expect((await client.expect('puback')).reasonCode).toBe(0x10);
@@ -72,7 +72,7 @@ ownDoor(`the hook that a configuration names for authorization (${OPTIONS_NEED_O
     expect(connack.reasonCode).toBe(0x87);
   });
 
-  it('is asked again when a session is resumed: a subscription that it allows no more ends', async () => {
+  it('is asked again when a session is resumed: a subscription that it no longer allows ends', async () => {
     const topic = unique('asked');
     const stays = { clientId: `ada-${unique('c')}`, clean: false, properties: { sessionExpiryInterval: 60 } };
     const client = await connect(stays);

@@ -34,7 +34,7 @@ ownDoor(`a hook (${OPTIONS_NEED_OUR_DOOR})`, async () => {
   });
   afterAll(() => hook.stop());
 
-  it('is asked at CONNECT with what EMQX sends, and lets the client in', async () => {
+  it('is asked at CONNECT with the fields that EMQX sends, and lets the client in', async () => {
     const clientId = unique('hook');
     expect((await connect({ clientId })).code).toBe(0);
     expect(hook.calls).toEqual([
@@ -45,13 +45,13 @@ ownDoor(`a hook (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     ]);
   });
 
-  it('that denies is answered with 0x87, in MQTT 3.1.1 with 5', async () => {
+  it('that denies makes CONNACK 0x87, in MQTT 3.1.1 5', async () => {
     hook.respond = (_, response) => answer(response, { result: 'deny' });
     expect((await connect({ username: unique('name') })).code).toBe(0x87);
     expect((await connect({ username: unique('name'), protocolVersion: 4 })).code).toBe(5);
   });
 
-  it('is asked once for the publishes to a topic, and denies by saying nothing', async () => {
+  it('is asked once for the publishes to a topic, and denies by an empty answer', async () => {
     const topic = unique('allowed');
     hook.respond = ({ path, body }, response) =>
       answer(response, { result: path === '/auth' || body.topic === topic ? 'allow' : 'ignore' });
@@ -70,7 +70,7 @@ ownDoor(`a hook (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     expect((await client.expect('puback')).reasonCode).toBe(0x87);
   });
 
-  it('says what the client may do without being asked again, by an ACL of its answer', async () => {
+  it('grants rights by an ACL in its answer, and is not asked again', async () => {
     const acl = [{ permission: 'allow', action: 'subscribe', topic: 'mine/${username}/#' }];
     hook.respond = (_, response) => answer(response, { result: 'allow', acl });
     const username = unique('name');
@@ -85,7 +85,7 @@ ownDoor(`a hook (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     expect((await connect({ protocolVersion: 4 })).code).toBe(3);
   });
 
-  it('that fails denies what a connected client asks for', async () => {
+  it('that fails denies the requests of a connected client', async () => {
     const { client } = await connect();
     hook.respond = (_, response) => void response.destroy();
     expect(await subscribe(client, unique('topic'))).toBe(0x87);

@@ -125,7 +125,7 @@ ownDoor(`one chain of authenticators (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     expect((await connect({ username: 'bob', password: 'wrong' })).connack.reasonCode).toBe(0x86);
   });
 
-  it('a session belongs to the same owner, however the client shows who it is [SEC-TOKEN-5]', async () => {
+  it('a session belongs to the same owner, by token or by password [SEC-TOKEN-5]', async () => {
     const clientId = unique('ada-');
     const stays = {
       clientId,
@@ -155,11 +155,11 @@ ownDoor(`one chain of authenticators (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     expect(await publishes(client, 'of/ada')).toBe(0x10);
   });
 
-  it('a client that shows nothing is refused with 0x87', async () => {
+  it('a client without credentials is refused with 0x87', async () => {
     expect((await connect({})).connack.reasonCode).toBe(0x87);
   });
 
-  it('a token in a cookie is not looked at, as the configuration names no cookie', async () => {
+  it('a token in a cookie is ignored, as the configuration names no cookie', async () => {
     const { connack } = await connect({}, '', { Cookie: `token=${await minted()}` });
     expect(connack.reasonCode).toBe(0x87);
   });
@@ -194,7 +194,7 @@ ownDoor(`one chain of authenticators (${OPTIONS_NEED_OUR_DOOR})`, async () => {
     const tokenOf = (sub: string, claims: object = {}) =>
       mintToken(Buffer.from(SECRET), { sub, expiresInSeconds: 600, nowMs: Date.now(), ...claims });
 
-    it('is renewed by AUTH, and may then what the new token says [SEC-EXPIRY-3] [SEC-EXPIRY-4]', async () => {
+    it('is renewed by AUTH, and then has the rights of the new token [SEC-EXPIRY-3] [SEC-EXPIRY-4]', async () => {
       const { client, connack } = await show(await tokenOf('ada'), named);
       expect(connack).toMatchObject({ reasonCode: 0, properties: named.properties });
       client.send(auth(await tokenOf('ada', { publish: ['renewed'] })));

@@ -56,7 +56,7 @@ describe.concurrent('Keep Alive', NOT_COUNTED_AT_GATEWAY, () => {
     expect(client.bytesOf(disconnect).length).toBeLessThanOrEqual(24);
   });
 
-  it('is what the client asked for when CONNACK has no Server Keep Alive [MQTT-3.2.2-22]', async () => {
+  it('has the client’s value when CONNACK has no Server Keep Alive [MQTT-3.2.2-22]', async () => {
     const closed: string[] = [];
     const silent = async (keepalive: number): Promise<void> => {
       const { client } = await peers.connect({ keepalive });

@@ -25,7 +25,7 @@ ownDoor(`the limits that CONNACK announces (${OPTIONS_NEED_OUR_DOOR})`, () => {
     sessionExpirySecondsMax: 10,
   });
 
-  it('are there for MQTT 5.0, and nothing is for MQTT 3.1.1 [MQTT-3.2.2-15] [MQTT-3.2.2-17]', async () => {
+  it('are in the CONNACK of MQTT 5.0, and not in that of MQTT 3.1.1 [MQTT-3.2.2-15] [MQTT-3.2.2-17]', async () => {
     const { connack } = await peers.connect();
     expect(propertiesOf(connack)).toMatchObject({
       receiveMaximum: 2,
@@ -229,7 +229,7 @@ ownDoor.concurrent(`the limits of time (${OPTIONS_NEED_OUR_DOOR})`, () => {
 ownDoor(`a queue that keeps its oldest messages (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const peers = usePeers({ queueLengthMax: 3, queueWhenFull: 'drop-newest' });
 
-  it('drops the newest when it is full', async () => {
+  it('drops the newest message when it is full', async () => {
     const topic = unique('full');
     const session = { clientId: unique('full'), properties: { sessionExpiryInterval: 60 } };
     const first = await peers.connect(session);

@@ -17,7 +17,7 @@ function payloadFor(topic: string, packetBytes: number): string {
 describe("the client's Maximum Packet Size", () => {
   const small = { maximumPacketSize: 100 };
 
-  it('lets a message through that is just as large, and not one that is a byte larger [MQTT-3.1.2-24]', async () => {
+  it('lets a message of that size through, and not one that is a byte larger [MQTT-3.1.2-24]', async () => {
     const topic = unique('size');
     const { client } = await peers.connect({ properties: small });
     await subscribe(client, topic, { qos: 1 });
@@ -30,7 +30,7 @@ describe("the client's Maximum Packet Size", () => {
   });
 
   it.each([0, 1, 2] as const)(
-    'discards what is larger as if it had been delivered, at QoS %i [MQTT-3.1.2-25]',
+    'discards a larger message as if it had been delivered, at QoS %i [MQTT-3.1.2-25]',
     async (qos) => {
       const topic = unique('large');
       const { client } = await peers.connect({ properties: { ...small, receiveMaximum: 1 } });
@@ -54,7 +54,7 @@ describe("the client's Maximum Packet Size", () => {
     await client.expectNothing();
   });
 
-  it('holds for what waited in the session, too [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
+  it('applies to messages that waited in the session, too [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
     const topic = unique('queued');
     const session = { clientId: unique('queued'), properties: { sessionExpiryInterval: 60 } };
     const first = await peers.connect(session);
@@ -72,7 +72,7 @@ describe("the client's Maximum Packet Size", () => {
     await second.client.expectNothing();
   });
 
-  it('holds for retained messages and wills, too [MQTT-3.1.2-24]', async () => {
+  it('applies to retained messages and wills, too [MQTT-3.1.2-24]', async () => {
     const topic = unique('retained');
     peers.forget(topic);
     const { client: publisher } = await peers.connect();
@@ -125,7 +125,7 @@ describe("the client's Topic Alias Maximum", () => {
   });
 });
 
-describe('what the server announces', () => {
+describe('the limit that the server announces', () => {
   async function announced(): Promise<{ client: RawClient; limits: Fields }> {
     const { client, connack } = await peers.connect();
     return { client, limits: propertiesOf(connack) };
@@ -143,7 +143,7 @@ describe('what the server announces', () => {
     await expectMessage(client, '2');
   });
 
-  it('as Maximum Packet Size is what it takes, when it announces one [MQTT-3.2.2-15]', async () => {
+  it('as Maximum Packet Size is the largest packet that it takes [MQTT-3.2.2-15]', async () => {
     const topic = unique('size');
     const { client, limits } = await announced();
     const maximumPacketSize = Number(limits.maximumPacketSize ?? 0);

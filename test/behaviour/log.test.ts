@@ -40,7 +40,7 @@ ownDoor(`the log of what is refused (${OPTIONS_NEED_OUR_DOOR})`, () => {
     expect(bytes()).toBeLessThan(LOG_BYTES_MAX);
   });
 
-  it('has one line for 100 PUBLISHes of one client, with who sent it, and not all of a topic of 5,000 characters [SEC-LOG-2]', async () => {
+  it('has one line for 100 PUBLISHes of one client, with its identity, and a topic of 5,000 characters cut short [SEC-LOG-2]', async () => {
     const { client } = await peers.connect({ username: 'bob' });
     for (let messageId = 1; messageId <= 100; messageId++) {
       const topic = `${'x'.repeat(5_000)}${messageId}`;
@@ -60,7 +60,7 @@ ownDoor(`the log of what is refused (${OPTIONS_NEED_OUR_DOOR})`, () => {
     expect(linesOf('subscribe-refused').map(({ fields }) => fields.name)).toEqual(['carol', 'dave']);
   });
 
-  it('has one line for 50 connections of one address that send what MQTT does not allow', async () => {
+  it('has one line for 50 connections of one address that violate the protocol', async () => {
     for (let index = 0; index < 50; index++) {
       const { client } = await peers.connect({ clientId: `${'c'.repeat(900)}${index}` });
       client.send({ cmd: 'publish', topic: 'x/#'.repeat(1_000), payload: '', qos: 1, messageId: 1 });

@@ -107,7 +107,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`a session's owner (${OPTIONS_NE
     }
   });
 
-  it('a squatter of its name yields to it, and is told 0x8E [SEC-OWNER-4]', async () => {
+  it('takes its client identifier back from another user, who is sent 0x8E [SEC-OWNER-4]', async () => {
     const ada = unique('ada');
     const squatter = await connect('mallet', ada);
     expect(squatter.connack.reasonCode).toBe(0);
@@ -128,7 +128,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`a session's owner (${OPTIONS_NE
     expect((await connect(ada, '')).connack.reasonCode).toBe(0x85);
   });
 
-  it('the will of a squatter is published, as its owner did not come back', async () => {
+  it('the will of a user whose client identifier its owner takes back is published', async () => {
     const [ada, topic] = [unique('ada'), unique('t')];
     const watcher = await connect('bob', unique('bob'));
     await subscribe(watcher.client, topic);
@@ -202,7 +202,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`an identity that expires (${OPT
     return { name, ...(await peers.connect({ username: name, clientId: name, ...fields })) };
   }
 
-  it('ends its connection with 0x87, and nothing that it sends then is accepted [SEC-EXPIRY-1]', async () => {
+  it('ends its connection with 0x87, and no packet is accepted afterwards [SEC-EXPIRY-1]', async () => {
     const topic = unique('t');
     const watcher = await peers.connect({ username: 'bob', clientId: unique('bob') });
     await subscribe(watcher.client, topic);
@@ -213,7 +213,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`an identity that expires (${OPT
     await watcher.client.expectNothing();
   });
 
-  it('is sent nothing more, not even while its socket stands [SEC-EXPIRY-2]', async () => {
+  it('is sent no further message, not even while its socket is open [SEC-EXPIRY-2]', async () => {
     const topic = unique('t');
     const { client } = await mortal();
     await subscribe(client, topic, { qos: 1 });

@@ -57,7 +57,7 @@ describe('The client’s Maximum Packet Size', () => {
     expect(await subscriber.receive()).toMatchObject({ payload: 'small' });
   });
 
-  test('is that of one client: others get the message [MQTT-3.1.2-24]', async () => {
+  test('applies to one client: others get the message [MQTT-3.1.2-24]', async () => {
     const { topic, subscriber, publisher } = await subscribed(1);
     const others = [await door.connect(), await door.connect311()];
     for (const other of others) await other.subscribe(topic, { qos: 1 });
@@ -75,7 +75,7 @@ describe('The client’s Maximum Packet Size', () => {
     expect(await subscriber.receive()).toMatchObject({ payload: 'without' });
   });
 
-  test('holds for retained messages [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
+  test('applies to retained messages [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
     const topic = unique('t');
     const publisher = await door.connect();
     await publisher.publish(`${topic}/large`, 'x'.repeat(200), { qos: 1, retain: true });
@@ -87,7 +87,7 @@ describe('The client’s Maximum Packet Size', () => {
     for (const name of ['large', 'small']) await publisher.publish(`${topic}/${name}`, '', { retain: true });
   });
 
-  test('holds for what a session has waiting, and for what it is sent again [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
+  test('applies to the waiting messages of a session, and to those that are sent again [MQTT-3.1.2-24] [MQTT-3.1.2-25]', async () => {
     const topic = unique('t');
     const clientId = unique('c');
     const before = await door.resume(clientId);
@@ -105,7 +105,7 @@ describe('The client’s Maximum Packet Size', () => {
     await after.expectNothing();
   });
 
-  test('leaves acknowledgements without Reason String and User Properties where they do not fit [MQTT-3.4.2-2] [MQTT-3.4.2-3] [MQTT-3.5.2-2] [MQTT-3.5.2-3] [MQTT-3.6.2-2] [MQTT-3.6.2-3] [MQTT-3.7.2-2] [MQTT-3.7.2-3]', async () => {
+  test('drops Reason String and User Properties of acknowledgements where they do not fit [MQTT-3.4.2-2] [MQTT-3.4.2-3] [MQTT-3.5.2-2] [MQTT-3.5.2-3] [MQTT-3.6.2-2] [MQTT-3.6.2-3] [MQTT-3.7.2-2] [MQTT-3.7.2-3]', async () => {
     const small = 40;
     const client = await door.connect({ properties: { maximumPacketSize: small } });
     const notText = Buffer.from([0xff]);

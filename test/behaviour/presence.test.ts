@@ -34,7 +34,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     return watcher;
   }
 
-  it('tells its watchers who is there, then who comes, changes and goes', async () => {
+  it('tells its watchers its members, then joins, changes and leaves', async () => {
     const room = unique('r');
     const [ann, bob] = [await door.connect(), await door.connect()];
     expect(await enter(ann, room, 'ann')).toMatchObject({ reasonCode: 0 });
@@ -49,7 +49,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     await newcomer.expectNothing();
   });
 
-  it('is left at once by a client that says DISCONNECT, and told so once', async () => {
+  it('is left at once by a client that sends DISCONNECT, and watchers are told once', async () => {
     const room = unique('r');
     const ann = await door.connect();
     await enter(ann, room, 'ann');
@@ -60,7 +60,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     await watcher.expectNothing();
   });
 
-  it('is left by a lost client after the grace, and told so once', async () => {
+  it('is left by a lost client after the grace, and watchers are told once', async () => {
     const room = unique('r');
     const ann = await door.connect();
     await enter(ann, room, 'ann');
@@ -90,7 +90,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     expect(await summaries(watcher, 1)).toEqual(['ann=']);
   });
 
-  it('does not notice that a client has resumed its session', async () => {
+  it('does not change when a client resumes its session', async () => {
     const room = unique('r');
     const clientId = unique('ann');
     const ann = await door.resume(clientId);
@@ -106,7 +106,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     expect(await summaries(watcher, 1)).toEqual(['ann=']);
   });
 
-  it('does not notice a take-over by a client that says again where it is', async () => {
+  it('does not change at a take-over by a client that joins again', async () => {
     const room = unique('r');
     const clientId = unique('ann');
     await enter(await door.connect({ clientId }), room, 'ann');
@@ -117,7 +117,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     await watcher.expectNothing();
   });
 
-  it('is left after the grace by a client that was taken over and does not say so', async () => {
+  it('is left after the grace by a client that was taken over and does not join again', async () => {
     const room = unique('r');
     const clientId = unique('ann');
     await enter(await door.connect({ clientId }), room, 'ann');
@@ -149,7 +149,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     await watcher.expectNothing();
   });
 
-  it('tells nobody of data that are as they were', async () => {
+  it('does not tell watchers of data that have not changed', async () => {
     const room = unique('r');
     const ann = await door.connect();
     const watcher = await watcherOf(room);
@@ -159,7 +159,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     expect(await summaries(watcher, 2)).toEqual(['ann=here', 'ann=away']);
   });
 
-  it('makes no difference between messages with RETAIN and without', async () => {
+  it('treats messages with RETAIN and without alike', async () => {
     const room = unique('r');
     const ann = await door.connect();
     const watcher = await watcherOf(room, { rap: true });
@@ -170,7 +170,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     await (await watcherOf(room)).expectNothing();
   });
 
-  it('keeps what a member says of itself, and not how long a message lives', async () => {
+  it('keeps the properties of a member’s message, but not its Message Expiry Interval', async () => {
     const room = unique('r');
     const ann = await door.connect();
     const properties = { contentType: 'text/x', userProperties: { color: 'red' }, messageExpiryInterval: 1 };
@@ -180,7 +180,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     expect(message.properties.messageExpiryInterval).toBeUndefined();
   });
 
-  it('tells a watcher of one member of that one alone', async () => {
+  it('tells a watcher of one member about that member only', async () => {
     const room = unique('r');
     const [ann, bob] = [await door.connect(), await door.connect()];
     const watcher = await door.connect();
@@ -201,7 +201,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     expect(await summaries(watcher, 1)).toEqual(['ann=']);
   });
 
-  it('is taken in at QoS 0 and QoS 2 as well', async () => {
+  it('takes members at QoS 0 and QoS 2 as well', async () => {
     const room = unique('r');
     const ann = await door.connect();
     const watcher = await watcherOf(room);
@@ -243,7 +243,7 @@ describe(withOptions('A room'), NEEDS_OWN_DOOR, () => {
     await ann.expectRefused(TOPIC_NAME_INVALID);
   });
 
-  it('takes no will for a member, and tells its client why', async () => {
+  it('refuses a will for a member, with a reason', async () => {
     const will = { topic: '$presence/r/ann', payload: 'here', qos: 0 };
     await expect(door.connect({ will })).rejects.toThrow();
   });
@@ -288,7 +288,7 @@ describe(withOptions('Limits of rooms'), NEEDS_OWN_DOOR, () => {
     presenceOwnersMax: 2,
   });
 
-  it('refuse a member more than a room has places, until one leaves', async () => {
+  it('refuse a member when the room is full, until one leaves', async () => {
     const room = unique('r');
     const clients: TestClient[] = [];
     for (let index = 0; index < 4; index += 1) clients.push(await door.connect());
@@ -300,7 +300,7 @@ describe(withOptions('Limits of rooms'), NEEDS_OWN_DOOR, () => {
     expect(await enter(clients[3] as TestClient, room, 'm3')).toMatchObject({ reasonCode: 0 });
   });
 
-  it('refuse data of more bytes, in properties too', async () => {
+  it('refuse data that are too large, in properties too', async () => {
     const room = unique('r');
     const ann = await door.connect();
     expect(await enter(ann, room, 'ann', 'x'.repeat(100))).toMatchObject({ reasonCode: 0 });
@@ -321,7 +321,7 @@ describe(withOptions('Limits of rooms'), NEEDS_OWN_DOOR, () => {
     expect(await enter(loop, `${prefix}-7`, 'loop')).toMatchObject({ reasonCode: 0 });
   });
 
-  it('refuse a connection more than may make one member present', async () => {
+  it('refuse a further connection for a member that has as many as it may', async () => {
     const room = unique('r');
     const codes: unknown[] = [];
     for (let index = 0; index < 3; index += 1)
@@ -352,7 +352,7 @@ describe(withOptions('Rules of rooms'), NEEDS_OWN_DOOR, () => {
   const clientOf = (username: string, clientId = `${username}-${unique('c')}`) =>
     door.connect({ username, clientId });
 
-  it('keep a stranger with a valid token from claiming the member of another', async () => {
+  it('keep a client with a valid token from joining as the member of another', async () => {
     const room = unique('r');
     const watcher = await clientOf('byname');
     await watcher.subscribe(`$presence/${room}/+`);
@@ -372,12 +372,12 @@ describe(withOptions('Rules of rooms'), NEEDS_OWN_DOOR, () => {
     expect(await enter(thief, room, 'victim')).toMatchObject({ reasonCode: NOT_AUTHORIZED });
   });
 
-  it('fill in no client identifier of several levels', async () => {
+  it('do not replace a placeholder by a client identifier of several levels', async () => {
     const client = await clientOf('byclient', 'byclient-a/b');
     expect(await enter(client, unique('r'), 'byclient-a/b')).toMatchObject({ reasonCode: NOT_AUTHORIZED });
   });
 
-  it('ask for one of its own: # allows nothing of rooms', async () => {
+  it('need a rule of their own: # allows no topic of rooms', async () => {
     const client = await clientOf('everything');
     expect(await enter(client, 'r', 'everything')).toMatchObject({ reasonCode: NOT_AUTHORIZED });
     expect(await client.subscribe(['$presence/r/+', '$occupancy/r', '$presence/#'])).toEqual([

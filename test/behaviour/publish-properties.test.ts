@@ -156,7 +156,7 @@ describe('Properties of a PUBLISH are passed on', () => {
     expect(userPropertiesOf(wire)).toEqual(interleaved);
   });
 
-  test('none where there was none: the list has length 0 [MQTT-2.2.2-1]', async () => {
+  test('no properties where the publisher sent none: the list has length 0 [MQTT-2.2.2-1]', async () => {
     const { topic, subscriber, publisher } = await pair();
     await publisher.publish(topic, 'x', { qos: 1 });
     const { wire, messageId } = await subscriber.receive();
@@ -314,7 +314,7 @@ describe('Message Expiry Interval', () => {
     expect(messageExpiryInterval).toBeLessThanOrEqual(100);
   });
 
-  test('it is less the time that a message waited for an offline session [MQTT-3.3.2-6]', async () => {
+  test('it is reduced by the time that a message waited for an offline session [MQTT-3.3.2-6]', async () => {
     const topic = unique('t');
     const clientId = await offlineSession(topic);
     await (await door.connect()).publish(topic, 'x', expiringIn(100));
@@ -324,7 +324,7 @@ describe('Message Expiry Interval', () => {
     expect(messageExpiryInterval).toBeGreaterThan(90);
   });
 
-  test('it is less the time that a retained message waited [MQTT-3.3.2-6]', async () => {
+  test('it is reduced by the time that a retained message waited [MQTT-3.3.2-6]', async () => {
     const topic = unique('t');
     const publisher = await door.connect();
     await publisher.publish(topic, 'x', { ...expiringIn(100), retain: true });

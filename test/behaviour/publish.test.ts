@@ -31,7 +31,7 @@ const VERSIONS = [
   { name: 'MQTT 3.1.1', protocolVersion: 4, noProperties: Buffer.alloc(0) },
 ] as const;
 
-describe('PUBLISH: what comes in', () => {
+describe('PUBLISH from a client', () => {
   const door = useDoor();
 
   for (const { name, protocolVersion, noProperties } of VERSIONS) {
@@ -100,7 +100,7 @@ describe('PUBLISH: what comes in', () => {
   });
 });
 
-describe('PUBLISH: how it is answered', () => {
+describe('The answer to PUBLISH', () => {
   const door = useDoor();
 
   for (const protocolVersion of [5, 4] as const) {
@@ -159,7 +159,7 @@ describe('PUBLISH: how it is answered', () => {
   });
 });
 
-describe('PUBLISH: what goes out', () => {
+describe('PUBLISH to a client', () => {
   const door = useDoor();
 
   test('at QoS 0 it has DUP 0 and no packet identifier [MQTT-3.3.1-2] [MQTT-2.2.1-2] [MQTT-4.3.1-1] [MQTT3-3.3.1-2] [MQTT3-2.3.1-5] [MQTT3-4.3.1-1]', async () => {

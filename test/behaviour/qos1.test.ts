@@ -156,7 +156,7 @@ describe('QoS 1 to a session that comes back', () => {
       await after.expectNothing();
     });
 
-    test(`it comes before what was published meanwhile, which has DUP 0, ${name} [MQTT-4.4.0-1] [MQTT-4.3.2-2] [MQTT3-4.4.0-1]`, async () => {
+    test(`it comes before messages that were published meanwhile, which have DUP 0, ${name} [MQTT-4.4.0-1] [MQTT-4.3.2-2] [MQTT3-4.4.0-1]`, async () => {
       const { topic, clientId, subscriber, publisher } = await unacknowledged();
       await subscriber.disconnect();
       await publishAll(publisher, topic, ['four', 'five']);

@@ -207,7 +207,7 @@ describe('QoS 2 to a client', () => {
       await (await resume(clientId, protocolVersion)).expectNothing();
     });
 
-    test(`complete, nothing of it is sent again, ${name} [MQTT-4.4.0-1] [MQTT3-4.4.0-1]`, async () => {
+    test(`complete, no packet of it is sent again, ${name} [MQTT-4.4.0-1] [MQTT3-4.4.0-1]`, async () => {
       const { clientId, subscriber, message } = await withMessage();
       await subscriber.acknowledge(message);
       await subscriber.ping();

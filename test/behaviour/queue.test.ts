@@ -65,7 +65,7 @@ describe('The queue of a session that is offline', () => {
     expect(payloadsOf(await client.receiveMany(3))).toEqual(['1', '2', '3']);
   });
 
-  test('is another one for each session [MQTT-4.5.0-1]', async () => {
+  test('is separate for each session [MQTT-4.5.0-1]', async () => {
     const one = await offlineSession(door);
     const two = await offlineSession(door);
     const publisher = await door.connect();
@@ -139,7 +139,7 @@ for (const [queueWhenFull, kept] of [
       await client.expectNothing();
     });
 
-    test('keeps what has been sent already: the limit is for what waits', async () => {
+    test('keeps messages that have been sent already: the limit counts waiting ones only', async () => {
       const topic = unique('t');
       const clientId = unique('c');
       const properties = { receiveMaximum: 2 };

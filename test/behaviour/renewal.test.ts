@@ -78,7 +78,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`a token in AUTH (${OPTIONS_NEED
     await expectMessage(client, 'x');
   });
 
-  it('may come again, and is valid as long as it is', async () => {
+  it('may be sent again, and stays valid until it expires', async () => {
     const client = await connected();
     for (let time = 0; time < 3; time += 1) {
       client.send(auth('ada 2'));
@@ -86,7 +86,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`a token in AUTH (${OPTIONS_NEED
     }
   });
 
-  it('waits while another is checked: each is answered', async () => {
+  it('waits while another token is checked: each is answered', async () => {
     const client = await connected();
     client.send(auth('ada 2'));
     client.send(auth('ada 3'));
@@ -116,7 +116,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`a token in AUTH (${OPTIONS_NEED
     await expectDisconnect(client, 0x87);
   });
 
-  it('after another that failed is not looked at [MQTT-4.12.1-2]', async () => {
+  it('after another token that failed is ignored [MQTT-4.12.1-2]', async () => {
     const client = await connected();
     client.send(auth('forged'));
     client.send(auth('ada 2'));
@@ -180,7 +180,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       await expectDisconnect(client, 0x87);
     }
 
-    it('lets the connection live beyond the end of the first, and receive', async () => {
+    it('lets the connection live and receive beyond the expiry of the first token', async () => {
       const topic = unique('open');
       const client = await connected('ada brief');
       await subscribe(client, topic, { qos: 1 });
@@ -191,21 +191,21 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       await expectMessage(client, 'x');
     });
 
-    it('ends the connection with its own end [SEC-EXPIRY-4]', async () => {
+    it('ends the connection at its own expiry [SEC-EXPIRY-4]', async () => {
       const client = await connected('ada');
       await renew(client, 'ada brief');
       await outlastBrief();
       await expectEnd(client);
     });
 
-    it('does not let it live for longer when it comes again [SEC-EXPIRY-4]', async () => {
+    it('does not extend the connection when it is sent again [SEC-EXPIRY-4]', async () => {
       const client = await connected('ada brief');
       for (let time = 0; time < 2; time += 1) await renew(client, 'ada 2 brief');
       await outlastBrief();
       await expectEnd(client);
     });
 
-    it('allows no more than it says: other subscriptions end, and other topics are refused [SEC-EXPIRY-4]', async () => {
+    it('replaces the rights: subscriptions that it does not allow end, and other topics are refused [SEC-EXPIRY-4]', async () => {
       const client = await connected('ada');
       const topic = unique('closed');
       await subscribe(client, topic);
@@ -220,7 +220,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(
       expect((await client.expect('puback')).reasonCode).toBe(0x87);
     });
 
-    it('allows what the first did not', async () => {
+    it('allows topics that the first token did not', async () => {
       const client = await connected('ada narrow');
       const topic = unique('closed');
       expect(await subscribe(client, topic)).toBe(0x87);

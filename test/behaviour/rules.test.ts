@@ -148,7 +148,7 @@ describe.skipIf(runningBrokerUrl !== undefined)(`rules (${OPTIONS_NEED_OUR_DOOR}
     expect(await grantsTo('loner', requests)).toEqual([0, NOT_AUTHORIZED, NOT_AUTHORIZED]);
   });
 
-  it('may allow a filter to the letter, whose messages come', async () => {
+  it('may allow an exact filter, whose messages are delivered', async () => {
     expect(await grantsTo('literal', [{ topic: 'news/x' }, { topic: 'news/+' }])).toEqual([
       NOT_AUTHORIZED,
       NOT_AUTHORIZED,

@@ -105,7 +105,7 @@ describe('a session without its connection', () => {
     await client.expectNothing();
   });
 
-  it('forgets what was unsubscribed [MQTT-3.10.4-1]', async () => {
+  it('keeps no subscription after UNSUBSCRIBE [MQTT-3.10.4-1]', async () => {
     const { create, resume } = session('less');
     const topic = unique('less');
     const first = await create();
@@ -182,7 +182,7 @@ describe.concurrent('the Session Expiry Interval', () => {
     expect(connack.sessionPresent).toBe(true);
   });
 
-  it('is that of the latest CONNECT: none [MQTT-4.1.0-2]', async () => {
+  it('is that of the latest CONNECT: 0 when absent [MQTT-4.1.0-2]', async () => {
     const { create, clientId } = session('latest');
     await (await create()).client.disconnect();
     const second = await peers.connect({ clientId, clean: false });
@@ -211,7 +211,7 @@ describe('the exchanges under way when the connection broke', () => {
     await (await resume()).client.expectNothing();
   });
 
-  it('is sent again before what was queued meanwhile, in its order [MQTT-4.4.0-1] [MQTT-4.6.0-5]', async () => {
+  it('are sent again before messages that were queued meanwhile, in order [MQTT-4.4.0-1] [MQTT-4.6.0-5]', async () => {
     const { create, resume } = session('order');
     const topic = unique('order');
     const first = await create();
@@ -271,7 +271,7 @@ describe('the exchanges under way when the connection broke', () => {
     await watcher.expectNothing();
   });
 
-  it('is discarded with the session: Clean Start 1 gets nothing again [MQTT-3.1.2-4] [MQTT-4.4.0-1]', async () => {
+  it('are discarded with the session: after Clean Start 1 no message is sent again [MQTT-3.1.2-4] [MQTT-4.4.0-1]', async () => {
     const { create } = session('discard');
     const topic = unique('discard');
     const first = await create();

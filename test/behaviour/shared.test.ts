@@ -106,7 +106,7 @@ describe('A shared subscription', () => {
     expect((await group.received()).flat().map(({ payload }) => payload)).toEqual(['with']);
   });
 
-  test('is another one for each share name and each filter: every group gets its copy [MQTT-4.8.2-1]', async () => {
+  test('is separate for each share name and each filter: every group gets its copy [MQTT-4.8.2-1]', async () => {
     const topic = unique('t');
     const groups = [
       await Group.of(2, `$share/one/${topic}`),
@@ -157,7 +157,7 @@ describe('A shared subscription', () => {
     }
   });
 
-  test('sends no retained messages when it is made, or joined, or made again', async () => {
+  test('sends no retained messages to its first member, to further ones, or when a member subscribes again', async () => {
     const topic = unique('t');
     const publisher = await door.connect();
     await publisher.publish(topic, 'kept', { qos: 1, retain: true });
@@ -170,7 +170,7 @@ describe('A shared subscription', () => {
     await publisher.publish(topic, '', { retain: true });
   });
 
-  test('made twice by one client is left by one UNSUBSCRIBE [MQTT-3.10.4-1]', async () => {
+  test('that one client has made twice ends with one UNSUBSCRIBE [MQTT-3.10.4-1]', async () => {
     const topic = unique('t');
     const filter = `$share/g/${topic}`;
     const [leaver, stayer] = [await door.connect(), await door.connect()];

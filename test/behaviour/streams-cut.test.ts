@@ -48,7 +48,7 @@ describe(withOptions('A program of mqtt.js that is cut at random'), { ...NEEDS_O
   const door = useDoor({ streams: [{ name: 'chat', topicFilter: 'chat/#', messagesMax: 10_000 }] });
 
   test.each([1, 2, 3])(
-    'gets every message once and in order, and is told that it has (seed %d)',
+    'gets every message once and in order, and is told of no gap (seed %d)',
     async (seed) => {
       const next = seeded(seed);
       const topic = `chat/${seed}`;

@@ -57,7 +57,7 @@ describe(withOptions('A program of mqtt.js with resume()'), NEEDS_OWN_DOOR, () =
   }
 
   test.each([1, 2])(
-    'that is cut at random knows every message, once and in order (seed %d)',
+    'that is cut at random receives every message, once and in order (seed %d)',
     { timeout: 120_000 },
     async (seed) => {
       const next = seeded(seed);
@@ -102,7 +102,7 @@ describe(withOptions('A program of mqtt.js with resume()'), NEEDS_OWN_DOOR, () =
     },
   );
 
-  test('begins once where it asked to, and goes on from there after a reconnect', async () => {
+  test('begins once at the requested position, and goes on from its last message after a reconnect', async () => {
     const topic = unique('chat/r');
     const client = await publisher();
     for (const payload of ['1', '2', '3']) await client.publishAsync(topic, payload, { qos: 1 });
@@ -116,7 +116,7 @@ describe(withOptions('A program of mqtt.js with resume()'), NEEDS_OWN_DOOR, () =
     expect(program.noticed).not.toContain('gap');
   });
 
-  test('that has not had a message yet misses none of those that come while it is away', async () => {
+  test('that has not received a message yet misses none that come while it is away', async () => {
     const topic = unique('chat/r');
     const client = await publisher();
     await client.publishAsync(topic, 'before', { qos: 1 });
@@ -132,7 +132,7 @@ describe(withOptions('A program of mqtt.js with resume()'), NEEDS_OWN_DOOR, () =
     await expect.poll(() => payloadsOf(everywhere).sort()).toEqual(['1', '2']);
   });
 
-  test('is told of a gap before the message that comes instead, and once', async () => {
+  test('is told of a gap once, before the first message behind it', async () => {
     const topic = unique('few/t');
     const client = await publisher();
     const way = await cuttable(door.url);
@@ -148,7 +148,7 @@ describe(withOptions('A program of mqtt.js with resume()'), NEEDS_OWN_DOOR, () =
     expect(program.noticed.filter((each) => each === 'gap')).toHaveLength(1);
   });
 
-  test('is not sent a snapshot again after a reconnect, but what has come since', async () => {
+  test('is not sent a snapshot again after a reconnect, but the messages since', async () => {
     const topic = unique('prices/p');
     const client = await publisher();
     const publish = (symbol: string, payload: string) =>

@@ -92,7 +92,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
     expect(await publisher.publish(unique('elsewhere'), 'a', { qos: 1 })).toMatchObject({ reasonCode: 0x10 });
   });
 
-  test('is published to by clients of MQTT 3.1.1, which see nothing of it', async () => {
+  test('takes messages of MQTT 3.1.1 clients and sends them plain ones, and refuses them $stream/NAME', async () => {
     const room = unique('chat/r');
     const old = await door.connect311();
     await old.subscribe(room, { qos: 1 });
@@ -115,7 +115,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       await reader.expectNothing();
     });
 
-    test('by a time gives what came since', async () => {
+    test('by a time gives the messages since then', async () => {
       const room = unique('chat/r');
       await publishAll(room, ['1', '2']);
       const reader = await door.connect();
@@ -132,7 +132,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       await reader.expectNothing();
     });
 
-    test('over a wildcard gives so many of each topic', async () => {
+    test('over a wildcard gives that number of messages for each topic', async () => {
       const room = unique('chat/r');
       await publishAll(`${room}/a`, ['1', '2']);
       await publishAll(`${room}/b`, ['3', '4']);
@@ -170,7 +170,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       expect(await summaries(other, 1)).toEqual(['new']);
     });
 
-    test('of a time before anything that was dropped says that something may be missing', async () => {
+    test('of a time before the oldest kept message reports that messages may be missing', async () => {
       const topic = unique('few/t');
       const startMs = Date.now();
       await publishAll(topic, ['1']);
@@ -185,7 +185,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
   });
 
   describe('resumed from a position', () => {
-    test('gives what was missed and nothing twice', async () => {
+    test('gives the missed messages, each once', async () => {
       const room = unique('chat/r');
       const before = await door.connect();
       await before.subscribe(room);
@@ -201,7 +201,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       await reader.expectNothing();
     });
 
-    test('of an empty topic gives what has come since', async () => {
+    test('of an empty topic gives the messages since then', async () => {
       const room = unique('chat/r');
       const suback = await read(await door.connect(), room, { 'stream-offset': 'latest' });
       const position = String(suback.properties['stream-position']);
@@ -268,7 +268,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
       expect(await summaries(reader, 1)).toEqual(['5']);
     });
 
-    test('gives values that history has no more, and goes on behind the newest of them', async () => {
+    test('gives values whose messages history has dropped, and goes on behind the newest of them', async () => {
       const topic = unique('board/p');
       const publisher = await door.connect();
       const publishAs = (symbol: string, price: string) =>
@@ -403,7 +403,7 @@ describe(withOptions('A stream'), NEEDS_OWN_DOOR, () => {
 describe(withOptions('A broker without streams'), NEEDS_OWN_DOOR, () => {
   const door = useDoor();
 
-  test('refuses $stream/NAME, and takes user properties of SUBSCRIBE for the client’s own', async () => {
+  test('refuses $stream/NAME, and ignores the user properties of SUBSCRIBE', async () => {
     const client = await door.connect();
     expect((await read(client, '$stream/chat')).code).toBe(0x8f);
     const topic = unique('t');

@@ -32,7 +32,7 @@ describe('a second connection with the same client identifier', () => {
     await second.client.expectNothing();
   });
 
-  it('says so within the Maximum Packet Size of the first [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
+  it('sends a DISCONNECT within the Maximum Packet Size of the first [MQTT-3.14.2-3] [MQTT-3.1.2-24]', async () => {
     const clientId = unique('same');
     const first = await peers.connect({ clientId, properties: { maximumPacketSize: 24 } });
     await peers.connect({ clientId });
@@ -84,7 +84,7 @@ describe('a second connection with the same client identifier', () => {
     await first.client.expectClose();
   });
 
-  it('leaves one of many that come at once [MQTT-3.1.4-3]', CONNACK_FIRST_AT_NODE, async () => {
+  it('leaves one connection of many that come at once [MQTT-3.1.4-3]', CONNACK_FIRST_AT_NODE, async () => {
     const clientId = unique('crowd');
     const crowd = await Promise.all(Array.from({ length: 8 }, () => peers.connect({ clientId })));
     const survivors: string[] = [];

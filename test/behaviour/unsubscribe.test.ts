@@ -123,7 +123,7 @@ describe('UNSUBSCRIBE', () => {
       expect(await client.receive()).toMatchObject({ payload: 'x' });
     });
 
-    test(`completes what was begun at QoS 1 and 2, ${name} [MQTT-3.10.4-3] [MQTT3-3.10.4-3]`, async () => {
+    test(`completes deliveries in flight at QoS 1 and 2, ${name} [MQTT-3.10.4-3] [MQTT3-3.10.4-3]`, async () => {
       const topic = unique('t');
       const client = await door.connect({ protocolVersion });
       await client.subscribe(topic, { qos: 2 });
@@ -141,7 +141,7 @@ describe('UNSUBSCRIBE', () => {
     });
   }
 
-  test('completes what was begun also after the session has come back [MQTT-3.10.4-3] [MQTT-4.4.0-1]', async () => {
+  test('completes deliveries in flight also after the session has come back [MQTT-3.10.4-3] [MQTT-4.4.0-1]', async () => {
     const topic = unique('t');
     const clientId = unique('c');
     const before = await door.resume(clientId);

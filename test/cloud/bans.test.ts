@@ -123,7 +123,7 @@ function connections(): number {
 
 describe('a minute after a ban', () => {
   it(
-    'nothing is accepted from the clients that it names, or delivered, though they go on trying; no other client notices',
+    'its clients can neither publish nor receive, however often they try; other clients are not affected',
     async () => {
       const bert = new Program('bert.1', { clientId: 'bert' }).subscribe('#');
       const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');
@@ -162,7 +162,7 @@ describe('a minute after a ban', () => {
   );
 
   it(
-    'a session that waited for its client is gone, with what it was kept',
+    'a session that waited for its client is gone, with its messages',
     async () => {
       await leaveSession('anna.1', 'anna-away');
       await time.during(world.operate({ action: 'ban', as: 'username', who: 'anna' }), 2 * MINUTE_MS);
@@ -348,7 +348,7 @@ describe('the operator', () => {
 
 describe('the sweep', () => {
   it(
-    'ends what an operator’s function that died has left',
+    'ends connections and sessions that an operator’s function left when it died',
     async () => {
       const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');
       await leaveSession('anna.2', 'anna-away');

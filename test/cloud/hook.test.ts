@@ -60,7 +60,7 @@ async function connect(options: mqtt.IClientOptions = {}): Promise<mqtt.MqttClie
 }
 
 describe('a deployment that asks a server written for EMQX', () => {
-  it('lets in the clients that it allows, and lets them do what it allows', async () => {
+  it('lets in the clients that it allows, with the rights that it grants', async () => {
     const clientId = unique('hook');
     const client = await connect({ clientId });
     expect(hook.calls.map(({ path, body }) => [path, body])).toEqual([
@@ -92,7 +92,7 @@ describe('a deployment that asks a server written for EMQX', () => {
     await expect(connect()).rejects.toMatchObject({ code: 0x88 });
   });
 
-  it('denies what a client asks for while the server does not answer', async () => {
+  it('denies the requests of a client while the server does not answer', async () => {
     const client = await connect();
     hook.respond = (_, response) => void response.destroy();
     await expect(client.publishAsync('allowed/a', 'hello', { qos: 1 })).rejects.toMatchObject({ code: 0x87 });

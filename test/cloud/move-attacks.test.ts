@@ -117,7 +117,7 @@ it('refuses a ticket that has been used [SEC-MOVE-1]', async () => {
   await expectUnharmed({ client: now, ticket: next });
 });
 
-it('gives a session to one of two connections that ask at once', async () => {
+it('gives a session to only one of two connections that ask at once', async () => {
   await start();
   const { ticket } = await movable({ clientId: 'c' });
   const both = [await TextClient.open(world.url), await TextClient.open(world.url)];
@@ -156,7 +156,7 @@ it('a CONNECT takes over a session that has moved, and ends the connection that 
   await expectUnharmed(successor);
 });
 
-it('waits until the client has fetched what waits for it', async () => {
+it('waits until the client has fetched its waiting messages', async () => {
   await start();
   const retained = await TextClient.connect(world.url);
   for (const number of [1, 2, 3])

@@ -57,7 +57,7 @@ const TOPICS = ['q0', 'q1', 'q2'] as const;
 
 describe('a connection that is never cut', () => {
   it(
-    'days pass, and programs notice nothing but messages: none lost, doubled or out of order',
+    'for days its programs see messages only: none lost, doubled or out of order',
     async () => {
       await start();
       const readers = [
@@ -100,7 +100,7 @@ describe('a connection that is never cut', () => {
   );
 
   it(
-    'so they do while frames are handled late, and the store is slow, throttles and loses answers',
+    'messages arrive once and in order also while frames are handled late, and the store is slow, throttles and loses answers',
     async () => {
       const rates = { ...NO_FAULTS, 'late-invocation': 0.05, 'store-slow': 0.02, 'store-answer-lost': 0.02 };
       const plan = new FaultPlan({ seed: 10, rates, lateInvocationMsMax: 1_500, onStrike: () => {} });
@@ -118,7 +118,7 @@ describe('a connection that is never cut', () => {
   );
 
   it(
-    'so they do where a cut loses posts of the last 100 ms, if it waits longer than that',
+    'messages arrive once and in order where a cut loses posts of the last 100 ms, if the move waits longer than that',
     async () => {
       await start({
         connectionSeconds: () => 1,
@@ -132,7 +132,7 @@ describe('a connection that is never cut', () => {
   );
 
   it(
-    'and if it does not wait, messages are missing there',
+    'messages are missing there if the move does not wait',
     async () => {
       await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2, faults: LATE_POSTS });
       await expect(playDensely(97)).rejects.toThrow(/to deeply equal/);

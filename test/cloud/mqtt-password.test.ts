@@ -55,7 +55,7 @@ function open(query = '') {
 }
 
 describe('where CONNECT may show a password', () => {
-  it('a socket that says nothing is cut after 10 s [SEC-MEMORY-6]', async () => {
+  it('a socket that sends no packet is cut after 10 s [SEC-MEMORY-6]', async () => {
     await start(true);
     const { seen } = open();
     await time.advance(9_000);
@@ -74,7 +74,7 @@ describe('where CONNECT may show a password', () => {
     expect(seen.closedAfterMs).toBeLessThan(3_000);
   });
 
-  it('a CONNECT that comes later is not looked at, also where the timer was lost', async () => {
+  it('a CONNECT that comes later is refused, also where the timer was lost', async () => {
     const losesTimer = ({ environment }: Cloud) =>
       vi.spyOn(environment.connectDeadline as ConnectDeadline, 'arm').mockResolvedValue();
     await start(true, { cloud: losesTimer });

@@ -75,7 +75,7 @@ async function watching(filter = '$presence/hall/+', name = 'watcher'): Promise<
 }
 
 describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
-  it('is given to a newcomer, and its changes are told', async () => {
+  it('is listed to a new watcher, who is then told of its changes', async () => {
     await start();
     const [ann, bob] = [await program('ann'), await program('bob')];
     expect(await enter(ann, 'ann')).toBe(0);
@@ -118,7 +118,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(heard(watcher)).toEqual([]);
   });
 
-  it('does not notice that a client is resumed, moved, or back in another session and says so', async () => {
+  it('does not change when a client is resumed, moves, or joins again in another session', async () => {
     await start();
     const watcher = await watching();
     const ann = await program('ann');
@@ -135,7 +135,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(heard(await watching('$presence/hall/+', 'other')).sort()).toEqual(['ann=here', 'bob=here']);
   });
 
-  it('lets a client that is back too late connect anew, whose rooms it has left', async () => {
+  it('lets a client that returns too late connect anew, after it was removed from its rooms', async () => {
     await start();
     const watcher = await watching();
     const ann = await program('ann');
@@ -181,7 +181,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(heard(watcher)).toEqual(['ann=']);
   });
 
-  it('tells its number within a second or two', async () => {
+  it('publishes its number of members within a second or two', async () => {
     await start();
     const watcher = await watching('$occupancy/hall');
     expect(heard(watcher)).toEqual(['$occupancy/hall=0']);
@@ -195,7 +195,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
     expect(heard(watcher)).toEqual(['$occupancy/hall=1']);
   });
 
-  it('is told in ticks, folded, where more than a hundred watch it', async () => {
+  it('tells its changes in ticks, merged, where more than a hundred clients watch it', async () => {
     await start();
     const watchers: Program[] = [];
     for (let index = 0; index < 101; index += 1)
@@ -251,7 +251,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
 });
 
 describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
-  it('takes a client into sixteen rooms, and tells it why not into more', async () => {
+  it('lets a client join sixteen rooms, and refuses more with a reason', async () => {
     await start();
     const greedy = await program('greedy');
     const codes: number[] = [];
@@ -269,7 +269,7 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
       expect([await subscribe(mallory, filter), await subscribe(mallory, filter, 2)]).toEqual([0x80, 1]);
   });
 
-  it('lets no client be another, or make another leave', async () => {
+  it('lets no client join as another, or make another leave', async () => {
     const rules = rulesOfLists(['$presence/+/%c'], ['$presence/+/+']);
     await start({
       authenticator: { authenticate: ({ clientId }) => ({ tenant: 'default', name: clientId, rules }) },

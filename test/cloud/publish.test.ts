@@ -97,7 +97,7 @@ describe('a message that a backend publishes over HTTP', () => {
     expect((await packets(back, 1))[0]?.payload.toString()).toBe('kept');
   });
 
-  it('is there for later subscribers, when it is retained', async () => {
+  it('is sent to later subscribers when it is retained', async () => {
     const answer = await post('/api/v5/publish', { topic: 'state', payload: 'on', retain: true });
     expect(answer).toMatchObject({ status: 202, body: { reason_code: 16 } });
     const client = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, reconnectPeriod: 0 });

@@ -133,7 +133,7 @@ async function publishNumbers(count: number, everySeconds: number): Promise<stri
 
 describe('a program of MQTT 5', () => {
   it(
-    'runs through three lifetimes of its token, notices nothing and loses nothing',
+    'runs through three lifetimes of its token without a disconnect or a lost message',
     async () => {
       const program = await subscribed(new Program('ada'));
       const numbers = await publishNumbers(92, 20);
@@ -146,7 +146,7 @@ describe('a program of MQTT 5', () => {
   );
 
   it(
-    'that publishes all the while loses nothing either, whichever frame AUTH leaves in',
+    'that publishes all the while loses no message either, whichever frame carries AUTH',
     async () => {
       const reader = await subscribed(new Program('rita', {}, () => tokenOf('rita', DAY_SECONDS)));
       const program = new Program('ada', {}, () => tokenOf('ada', 60));
@@ -215,7 +215,7 @@ describe('a program of MQTT 5', () => {
 
 describe('a program of MQTT 3.1.1', () => {
   it(
-    'moves to a connection with a new token ahead of the end, notices nothing and loses nothing',
+    'moves to a connection with a new token before the old one expires, without a disconnect or a lost message',
     async () => {
       const session = { protocolVersion: 4, clean: false } as const;
       const program = await subscribed(new Program('ada', session));

@@ -92,7 +92,7 @@ const isInOrder = (numbers: readonly string[]): boolean =>
 
 describe('a program whose connection is lost', () => {
   it(
-    'notices nothing but messages: a session that is kept has every one at QoS 1 and 2, once and in order',
+    'sees messages only: a persistent session gets each one at QoS 1 and 2 once and in order',
     async () => {
       await start();
       const readers = [
@@ -115,7 +115,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'notices nothing but messages: a session that ends with its connection misses none that it is not told of',
+    'sees messages only: a session that ends with its connection is told of each gap',
     async () => {
       await start();
       const readers = [await subscribed('short'), await subscribed('short-3', { protocolVersion: 4 })];
@@ -135,7 +135,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'misses nothing at any QoS, in any session, where the gateway closes in order, as it does at its limit of time',
+    'misses no message at any QoS, in any session, where the gateway closes in order, as it does at its limit of time',
     async () => {
       await start();
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
@@ -151,7 +151,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'loses none of its own at QoS 1 and 2, and doubles none at QoS 2',
+    'loses no publish of its own at QoS 1 and 2, and doubles none at QoS 2',
     async () => {
       await start();
       const reader = await subscribed('reader', KEPT);
@@ -166,7 +166,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'is cut at the gateway’s limit of age, three times, before it has moved, and the program notices nothing',
+    'is cut at the gateway’s limit of age, three times, before it has moved, and the program sees no disconnect',
     async () => {
       await start({ gatewayLimits: { connectionDurationMs: 20_000 } });
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
@@ -194,7 +194,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'comes back from half a minute without a network with what a session that is kept was sent, and says what else is lost',
+    'comes back from half a minute without a network: a persistent session gets its messages, others are told of a gap',
     async () => {
       await start();
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];

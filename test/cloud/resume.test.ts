@@ -95,28 +95,31 @@ it.each([true, false])(
   },
 );
 
-it.each([1, 2])('is sent again what a lasting session has not acknowledged, at QoS %i', async (qos) => {
-  await start();
-  const properties = { sessionExpiryInterval: 3_600 };
-  const before = await resumable({ clientId: 'c', properties }, qos);
-  await publishNews('one', qos);
-  expect(await pushedTo(before.client)).toEqual(['one']);
-  await lose(before);
-  await publishNews('two', qos);
-  const { client, packets } = await resume(before.ticket);
-  expect(packets).toMatchObject([
-    { cmd: 'publish', dup: true },
-    { cmd: 'publish', dup: false },
-  ]);
-  expect(payloads(packets)).toEqual(['one', 'two']);
-  for (const { messageId } of packets) {
-    const [answer] = (await client.exchange({ cmd: qos === 1 ? 'puback' : 'pubrec', messageId })).packets;
-    if (qos === 1) expect(answer).toBeUndefined();
-    else expect(answer).toMatchObject({ cmd: 'pubrel', messageId });
-  }
-  await publishNews('three', qos);
-  expect(await pushedTo(client)).toEqual(['three']);
-});
+it.each([1, 2])(
+  'is sent the unacknowledged messages of a persistent session again, at QoS %i',
+  async (qos) => {
+    await start();
+    const properties = { sessionExpiryInterval: 3_600 };
+    const before = await resumable({ clientId: 'c', properties }, qos);
+    await publishNews('one', qos);
+    expect(await pushedTo(before.client)).toEqual(['one']);
+    await lose(before);
+    await publishNews('two', qos);
+    const { client, packets } = await resume(before.ticket);
+    expect(packets).toMatchObject([
+      { cmd: 'publish', dup: true },
+      { cmd: 'publish', dup: false },
+    ]);
+    expect(payloads(packets)).toEqual(['one', 'two']);
+    for (const { messageId } of packets) {
+      const [answer] = (await client.exchange({ cmd: qos === 1 ? 'puback' : 'pubrec', messageId })).packets;
+      if (qos === 1) expect(answer).toBeUndefined();
+      else expect(answer).toMatchObject({ cmd: 'pubrel', messageId });
+    }
+    await publishNews('three', qos);
+    expect(await pushedTo(client)).toEqual(['three']);
+  },
+);
 
 it('keeps messages of QoS 2 for a session that ends with its connection', async () => {
   await start();
@@ -173,7 +176,7 @@ describe('messages that come for a session that ends with its connection, while 
     expect(await pushedTo(client)).toEqual(['34']);
   });
 
-  it('are said to be missing where workers send them', async () => {
+  it('are reported as missing where workers send them', async () => {
     await start({ inlineSubscribersMax: 1, shardSubscribers: 10 });
     const others = [await resumable({ clientId: 'a' }), await resumable({ clientId: 'b' })];
     const before = await resumable({ clientId: 'c' });
@@ -208,7 +211,7 @@ it('refuses a ticket that has been used, and leaves the connection alone [SEC-MO
   expect(await pushedTo(client)).toEqual(['unharmed']);
 });
 
-it('refuses a repeated frame: what came with the first reply would not come again', async () => {
+it('refuses a repeated frame: the messages of the first reply would not come again', async () => {
   await start();
   const { ticket } = await resumable({ clientId: 'c' });
   const { client } = await resume(ticket);
@@ -313,7 +316,7 @@ it('refuses after DISCONNECT', async () => {
   expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
 });
 
-it('gives a client that has not offered it no time, and ends its session with its connection', async () => {
+it('gives no grace to a client that has not offered to resume, and ends its session with its connection', async () => {
   await start();
   const client = await TextClient.open(world.url, 5, '(move)');
   const { move = '' } = await client.exchange(connect({ clientId: 'c' }));
@@ -323,7 +326,7 @@ it('gives a client that has not offered it no time, and ends its session with it
   expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
 });
 
-it('ends the session when nobody has come for a minute', async () => {
+it('ends the session when no client has resumed it for a minute', async () => {
   const clock = new ManualClock();
   await start({ clock });
   const client = await TextClient.open(world.url, 5, OFFER);
@@ -349,32 +352,35 @@ async function letSecondsPass(clock: ManualClock, seconds: number): Promise<void
   }
 }
 
-it.each([true, false])('withdraws the will when the client is back in time (it is: %s)', async (isInTime) => {
-  const clock = new ManualClock();
-  await start({ clock });
-  const watcher = await TextClient.open(world.url);
-  await watcher.exchange(connect());
-  const subscribed = watcher.exchange(subscribe('wills', { qos: 1 }));
-  await clock.advance(3_000);
-  await subscribed;
-  const will = { topic: 'wills', payload: Buffer.from('gone'), qos: 1, retain: false };
-  const client = await TextClient.open(world.url, 5, OFFER);
-  const ticket = ticketOf((await client.exchange(connect({ clientId: 'c', will }))).move);
-  await lose({ client, ticket });
-  if (!isInTime) {
+it.each([true, false])(
+  'withdraws the will only when the client is back in time (it is: %s)',
+  async (isInTime) => {
+    const clock = new ManualClock();
+    await start({ clock });
+    const watcher = await TextClient.open(world.url);
+    await watcher.exchange(connect());
+    const subscribed = watcher.exchange(subscribe('wills', { qos: 1 }));
+    await clock.advance(3_000);
+    await subscribed;
+    const will = { topic: 'wills', payload: Buffer.from('gone'), qos: 1, retain: false };
+    const client = await TextClient.open(world.url, 5, OFFER);
+    const ticket = ticketOf((await client.exchange(connect({ clientId: 'c', will }))).move);
+    await lose({ client, ticket });
+    if (!isInTime) {
+      await letSecondsPass(clock, WILL_AFTER_SECONDS);
+      expect(await pushedTo(watcher)).toEqual(['gone']);
+    }
+    const back = await TextClient.open(world.url);
+    const answer = await askedOn(back, ticket);
+    if (!isInTime) return expect(answer).toBe('!unknown');
+    const next = ticketOf(answer);
+    await letSecondsPass(clock, WILL_AFTER_SECONDS);
+    await watcher.expectNoPush();
+    await lose({ client: back, ticket: next });
     await letSecondsPass(clock, WILL_AFTER_SECONDS);
     expect(await pushedTo(watcher)).toEqual(['gone']);
-  }
-  const back = await TextClient.open(world.url);
-  const answer = await askedOn(back, ticket);
-  if (!isInTime) return expect(answer).toBe('!unknown');
-  const next = ticketOf(answer);
-  await letSecondsPass(clock, WILL_AFTER_SECONDS);
-  await watcher.expectNoPush();
-  await lose({ client: back, ticket: next });
-  await letSecondsPass(clock, WILL_AFTER_SECONDS);
-  expect(await pushedTo(watcher)).toEqual(['gone']);
-});
+  },
+);
 
 /** Takes a token that is a name and the filters it may have. */
 const tokens = {
@@ -394,7 +400,7 @@ const withTokens: Partial<CloudWorldOptions> = {
 
 const urlOf = (token: string) => `${world.url}?token=${encodeURIComponent(token)}`;
 
-it('goes on for the same identity alone, with what its token allows now [SEC-MOVE-1]', async () => {
+it('goes on for the same identity alone, with the rights of its present token [SEC-MOVE-1]', async () => {
   await start(withTokens);
   const before = await resumable({ clientId: 'c' }, 1, urlOf('ada:#'));
   await before.client.exchange(subscribe('own/c', { qos: 1 }));

@@ -41,7 +41,7 @@ async function page(fields: object) {
 }
 
 describe('the operator of a deployment', () => {
-  it('lists streams, and what they hold', async () => {
+  it('lists streams, and their messages', async () => {
     await publishAll('chat/a', ['1', '22']);
     await publishAll('chat/b', ['3']);
     expect(await world.operate({ action: 'streams' })).toMatchObject({

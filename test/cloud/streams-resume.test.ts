@@ -31,7 +31,7 @@ describe('programs of mqtt.js that are cut at random, while several publish side
     ['named by the head of their filter', 8, 2],
     ['served by workers', 1, 3],
   ])(
-    'know every message: in order and once with resume(), and at least once without (readers %s, at most %d there; seed %d)',
+    'receive every message: in order and once with resume(), and at least once without (readers %s, at most %d there; seed %d)',
     async (_, inlineSubscribersMax, seed) => {
       const next = seeded(seed);
       world = await startCloud({

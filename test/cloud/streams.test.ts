@@ -177,22 +177,25 @@ describe('a connection that reads a stream', () => {
   it.each([
     ['reads', '$stream/chat/chat/room', true],
     ['does not', 'chat/room', false],
-  ])('ends where a message cannot be handed over (it %s)', async (_, filter, isEnded) => {
-    let isBroken = false;
-    await start({ faults: { postFails: () => isBroken } });
-    const { client } = await TextClient.connect(world.url);
-    await client.exchange(subscribe(filter, { qos: 0 }));
-    const { client: publisher } = await TextClient.connect(world.url);
-    isBroken = true;
-    const { packets } = await publisher.exchange(publish('chat/room', 'lost', { qos: 1 }));
-    isBroken = false;
-    expect(packets).toMatchObject([{ cmd: 'puback' }]);
-    if (isEnded) await client.expectClose();
-    else {
-      await publisher.exchange(publish('chat/room', 'next', { qos: 1 }));
-      expect((await client.pushes.next()).packets.map(({ payload }) => String(payload))).toEqual(['next']);
-    }
-  });
+  ])(
+    'ends where a message cannot be delivered, only if it reads the stream (it %s)',
+    async (_, filter, isEnded) => {
+      let isBroken = false;
+      await start({ faults: { postFails: () => isBroken } });
+      const { client } = await TextClient.connect(world.url);
+      await client.exchange(subscribe(filter, { qos: 0 }));
+      const { client: publisher } = await TextClient.connect(world.url);
+      isBroken = true;
+      const { packets } = await publisher.exchange(publish('chat/room', 'lost', { qos: 1 }));
+      isBroken = false;
+      expect(packets).toMatchObject([{ cmd: 'puback' }]);
+      if (isEnded) await client.expectClose();
+      else {
+        await publisher.exchange(publish('chat/room', 'next', { qos: 1 }));
+        expect((await client.pushes.next()).packets.map(({ payload }) => String(payload))).toEqual(['next']);
+      }
+    },
+  );
 
   it('of a session that is kept is sent nothing on the next connection before it subscribes there', async () => {
     await start();
@@ -213,7 +216,7 @@ describe('a connection that reads a stream', () => {
     expect((await client.pushes.next()).packets.map(({ payload }) => String(payload))).toEqual(['2']);
   });
 
-  it('is not resumed without its program, which would not know what is missing', async () => {
+  it('is not resumed by the transport alone, as its program would not know of missing messages', async () => {
     await start();
     const { client, ticket } = await reading();
     await client.vanish();
@@ -224,7 +227,7 @@ describe('a connection that reads a stream', () => {
   });
 });
 
-it('a topic without a stream reads and writes nothing of streams', async () => {
+it('a topic without a stream causes no read or write of streams', async () => {
   const asked: string[] = [];
   await start({
     alterations: {

@@ -49,7 +49,7 @@ describe.each([{ isAsync: false }, { isAsync: true }])(
       ['peerhost', '127.0.0.1', ReasonCode.Banned],
       ['token', 'jti-1', ReasonCode.NotAuthorized],
     ] as const)(
-      'CONNECT of a banned %s is refused, and nothing is left of it [SEC-BAN-1]',
+      'CONNECT of a banned %s is refused, and leaves no session [SEC-BAN-1]',
       async (as, who, reasonCode) => {
         const { door, ban } = doorWithBans(isAsync);
         ban({ as, who });

@@ -55,7 +55,7 @@ describe('a PUBLISH that a limit refuses for now', () => {
     [2, true],
     [2, false],
   ] as const)(
-    'is not given up at QoS %i, DUP %s, where it may have been begun: it comes again until it is taken',
+    'is not refused for good at QoS %i, DUP %s, where it may have been begun: the client repeats it until it is accepted',
     async (qos, dup) => {
       const { door, subscriber, publisher, connect } = await publishTo(quotaOf('dies', 'exceeded', 'taken'));
       await expect(door.publish(publisher, 'a', 'x', { qos })).rejects.toThrow('died');

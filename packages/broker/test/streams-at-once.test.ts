@@ -144,7 +144,7 @@ describe('A reader behind a door that keeps nothing', () => {
     [1, 'puback'],
     [2, 'pubrec'],
   ] as const)(
-    'misses what its log has no place for: its publisher is told 0x97 at QoS %i',
+    'is not sent a message that its log refuses: the publisher gets 0x97 at QoS %i',
     async (qos, type) => {
       const store: StreamStore = Object.assign(new MemoryStreams(), { append: () => 'contended' as const });
       const door = doorOver(store);

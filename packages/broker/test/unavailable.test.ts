@@ -92,7 +92,7 @@ describe('a PUBLISH that meets a store that is unavailable', () => {
     { qos: 2, answer: 'pubrec', call: 'subscriptions.match' },
     { qos: 2, answer: 'pubrec', call: 'received.begin' },
   ] as const)(
-    'is refused at QoS $qos where $call fails: nothing of it has been done',
+    'is refused at QoS $qos where $call fails, before any effect',
     async ({ qos, answer, call }) => {
       const { stores, door, subscribers, publisher } = await begin();
       stores.fail(call);
@@ -157,7 +157,7 @@ describe('a PUBLISH that meets a store that is unavailable', () => {
     { qos: 2, dup: true },
     { qos: 2, dup: false },
   ] as const)(
-    'is not refused at QoS $qos, DUP $dup, where it may be a repetition: it comes again until it is taken',
+    'is not refused at QoS $qos, DUP $dup, where it may be a repetition: the client repeats it until it is accepted',
     async ({ qos, dup }) => {
       const { stores, door, subscribers, connect, publisher } = await begin();
       stores.fail('queues.offer');

@@ -3,7 +3,7 @@ import { FakeDoor } from './support/fake-door.ts';
 
 describe('a retained will for which there is no place', () => {
   it.each([0, 1, 2] as const)(
-    'is published all the same at QoS %i: no client would send it again',
+    'is published without being retained at QoS %i: no client would send it again',
     async (qos) => {
       const door = new FakeDoor({ limits: { retainedMessagesMax: 0 } });
       const subscriber = await door.connect({ clientId: 'subscriber' });

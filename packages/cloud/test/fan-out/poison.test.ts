@@ -99,7 +99,7 @@ describe('a poisoned job', () => {
     ['that makes its worker throw', 'throws'],
     ['that kills its worker', 'dies'],
   ] as const)(
-    '%s is buried after its attempts, alone: the jobs beside and behind it arrive, in order',
+    '%s goes to the dead-letter queue after its attempts, alone: the jobs beside and behind it arrive, in order',
     async (_what, how) => {
       const world = await World.create();
       const all = await world.subscribers(8);

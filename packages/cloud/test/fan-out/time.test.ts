@@ -186,7 +186,7 @@ describe('the lag of a record', () => {
   it.each([
     ['is measured by the clock of SQS at its first receipt, whatever ours says', first, 99_000, 500],
     [
-      'is measured by ours when it comes again, less what the clocks may disagree',
+      'is measured by the worker’s clock when it comes again, less the possible difference of clocks',
       { ...first, ApproximateReceiveCount: '2' },
       20_000,
       14_000,

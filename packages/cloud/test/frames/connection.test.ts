@@ -261,7 +261,7 @@ describe('$disconnect', () => {
   });
 
   it.each(['open', 'save'])(
-    'while CONNECT is handled, before it calls %s, leaves no ghost: no connection is attached, and the will is sent once',
+    'while CONNECT is handled, before it calls %s, leaves no connection attached, and the will is sent once',
     async (heldCall) => {
       const { gateway, held } = await gatewayWithLateDefault(heldCall);
       const watcher = await watcherOf(gateway.url);

@@ -94,7 +94,7 @@ describe('PUBLISH where the store is throttled', () => {
     { qos: 1, answer: 'puback' },
     { qos: 2, answer: 'pubrec' },
   ])(
-    'is not refused at QoS $qos where it may be a repetition: it is taken in the end',
+    'is not refused at QoS $qos where it may be a repetition: it is accepted in the end',
     async ({ qos, answer }) => {
       const { gateway, fail } = await throttledGateway();
       const watcher = await watcherOf(gateway.url, 'a');

@@ -132,7 +132,7 @@ describe('an error is a sentence', () => {
   });
 
   it.each(['', 'a/+', 'a/#', 'a\0', 'a/b/c/d/e/f/g/h/i/j/k'])(
-    'the topic %j, with the reason code that MQTT has for it',
+    'the topic %j, with MQTT’s reason code',
     (topic) => {
       expect(read({ ...good, topic })).toMatchObject({ reasonCode: 0x90 });
     },

@@ -36,7 +36,7 @@ async function failuresOf(process: Process, records: readonly SqsRecord[], remai
 
 describe('a will that is due after a while', () => {
   it.each([10, 900, 2_000])(
-    'of %i s comes when it is due, in hops of a quarter of an hour',
+    'of %i s is sent when it is due, by timers of at most a quarter of an hour',
     async (delay) => {
       const properties = { willDelayInterval: delay };
       await world.connect('a', {

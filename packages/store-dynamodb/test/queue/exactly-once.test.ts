@@ -194,7 +194,7 @@ await withService((service) => {
       expect(receiver.count(message.id)).toBe(2);
     });
 
-    it('and again where a session that is over has left it to its share group', async () => {
+    it('and again where an ended session has passed it to its share group', async () => {
       const one = await QueueReceiver.make(() => service.make());
       const other = await QueueReceiver.beside(one);
       const message = await one.message('a');

@@ -34,7 +34,7 @@ await withService((service) => {
       expect(queued?.type === 'publish' && Buffer.compare(queued.message.payload, payload)).toBe(0);
     });
 
-    it('is forgotten when it has waited longer than any session lives, TTL or no TTL', async () => {
+    it('is dropped when it has waited longer than any session lives, with TTL or without', async () => {
       const fakeClock = new FakeClock();
       const stores = service.make({ fakeClock, queueSecondsMax: 100 });
       const tenant = unique('tenant');
@@ -46,7 +46,7 @@ await withService((service) => {
       expect(await stores.queues.length(session)).toBe(0);
     });
 
-    it('in a full queue costs one more, and the length stays what it may be', async () => {
+    it('in a full queue evicts another one, and the length stays at its maximum', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'c');
@@ -75,7 +75,7 @@ await withService((service) => {
       );
     });
 
-    it('that is offered again under its id is not doubled, waiting or inflight', async () => {
+    it('that is offered again under its id is not doubled, waiting or in flight', async () => {
       const ended: string[] = [];
       const stores = service.make();
       const tenant = unique('tenant');
@@ -210,7 +210,7 @@ await withService((service) => {
     expect(await found()).toMatchObject({ shards: 1 });
   });
 
-  it('a subscriber in a shard is forgotten a day after its connection cannot be there any more', async () => {
+  it('a subscriber in a shard is removed a day after the end of the longest life of its connection', async () => {
     const fakeClock = new FakeClock();
     const stores = service.make({ fakeClock, connectionSecondsMax: 7_200, inlineSubscribersMax: 1 });
     const tenant = unique('tenant');

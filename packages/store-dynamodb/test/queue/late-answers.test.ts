@@ -41,7 +41,7 @@ await withService((service) => {
     return sentOf(await queues.next(session, PAGE, NOW_MS));
   };
 
-  describe('a late frame of the old connection, while the new one is sent what it left', () => {
+  describe('a late frame of the old connection, while the new one is sent its waiting messages', () => {
     it.each([1, 2, 3])(
       'brings PUBREC for message %i of three: its PUBREL takes its place [MQTT-4.3.3-6] [MQTT-4.4.0-1]',
       async (number) => {
@@ -84,7 +84,7 @@ await withService((service) => {
       expect(sent).toEqual([id(2)]);
     });
 
-    it('brings PUBACK for what was dequeued, behind the page of the new one: its own PUBACK dequeues all the same', async () => {
+    it('brings PUBACK for a dequeued message after the page of the new one: the PUBACK of the new one dequeues all the same', async () => {
       const { stores, old: first, connect, offer } = await begin(0, 1);
       await detach(stores, first, 'c:1');
       expect(await offer(1, { ...first, attachment: undefined })).toBe(0);

@@ -121,12 +121,12 @@ await withService((service) => {
       return { stores, session, offer };
     };
 
-    it('is done where nothing else was written', async () => {
+    it('is done where no other write came', async () => {
       const { offer } = await pubcomp(async () => {});
       expect(await offer(2)).toBeGreaterThan(0);
     });
 
-    it('leaves alone the message that has its place by then', async () => {
+    it('leaves alone the message that has taken its place by then', async () => {
       let packetId = 0;
       const { stores, session, offer } = await pubcomp(async (offerMeanwhile) => {
         packetId = await offerMeanwhile(2);

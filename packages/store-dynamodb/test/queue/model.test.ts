@@ -18,7 +18,7 @@ const CORE = { decide, NEW_RECORD };
 // A machine that is busy many times over takes a minute for the largest of them.
 vi.setConfig({ testTimeout: 600_000 });
 
-describe('every state of a session that can be reached keeps its promises', () => {
+describe('every reachable state of a session keeps its promises', () => {
   it.each(titled(SMALL))('%s', (_, { config }) => {
     expectNothing(exploredFully(config));
   });
@@ -32,7 +32,7 @@ describe('every state of a session that can be reached keeps its promises', () =
   );
 });
 
-describe('the exploration finds what is missing, and nothing where it is not', () => {
+describe('the exploration finds the violation of each mutation, and none in its control', () => {
   it.each(titled(MUTATIONS))('%s', async (_, mutation) => {
     const { violation, trace, states } = explore(await mutated(mutation), SMALL_STATES_MAX);
     expect(violation ?? 'nothing').toMatch(mutation.finds);
@@ -42,7 +42,7 @@ describe('the exploration finds what is missing, and nothing where it is not', (
     if (IS_TRACED) process.stdout.write(readable(mutation.name, violation, trace));
   });
 
-  it('prints the shortest way to it', async () => {
+  it('prints the shortest trace to the violation', async () => {
     const mutation = MUTATIONS.find(({ name }) => name === 'a take beyond the Receive Maximum');
     const { trace } = explore(await mutated(mutation as Mutation), SMALL_STATES_MAX);
     expect(trace).toEqual([

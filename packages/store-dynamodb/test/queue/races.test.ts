@@ -114,7 +114,7 @@ await withService((service) => {
       expect(await race.client.queues.length(race.session())).toBe(0);
     });
 
-    it('a client that takes no nudges is told nothing, and gets the message with its next fetch', async () => {
+    it('a client that takes no nudges is sent none, and gets the message with its next fetch', async () => {
       const race = await begin(10, false);
       await race.lose();
       race.interruption.beforeFirst(putsWaiting, async () => {
@@ -223,7 +223,7 @@ await withService((service) => {
       expect(await offer(4, 2)).toBe(0);
     });
 
-    it('a message does not overtake what a frame has dequeued, and whose reply has not left: the acknowledgement of that proves it', async () => {
+    it('a message does not overtake messages that a frame has dequeued before its reply has left: their acknowledgement proves that it has', async () => {
       const stores = service.make();
       const { session } = await open(stores, unique('tenant'), 'c', { attachment: { receiveMaximum: 1 } });
       await stores.queues.next(session, { messages: 10, bytes: 1_000 }, 0);
@@ -348,7 +348,7 @@ await withService((service) => {
     };
 
     it.each([true, false])(
-      'take-over finds itself, and what it took over (Clean Start %s)',
+      'take-over finds its own write, and the connection it took over (Clean Start %s)',
       async (cleanStart) => {
         const { stores, lose } = losing();
         const tenant = unique('tenant');
@@ -405,7 +405,7 @@ await withService((service) => {
         }),
       );
 
-    it('the end of a session whose client is back, and goes on with it, is none', async () => {
+    it('the end of a session does nothing when its client is back and goes on with it', async () => {
       const tenant = unique('tenant');
       const other = service.make();
       const begun = await openWith(other, tenant, '1', WILL);

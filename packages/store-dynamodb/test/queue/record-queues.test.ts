@@ -122,7 +122,7 @@ await withService((service) => {
     expect(sent.length + (await stores.queues.length(session))).toBe(120);
   });
 
-  it('a page of which all has expired brings what stands behind it [MQTT-3.3.2-5]', async () => {
+  it('a page whose messages have all expired brings the messages behind it [MQTT-3.3.2-5]', async () => {
     const stores = service.make();
     const tenant = unique('tenant');
     const { session } = await open(stores, tenant, 'c');
@@ -159,7 +159,7 @@ await withService((service) => {
     expect(await fetch()).toEqual({ waitsSinceMs: first.waitsSinceMs, writes: 0 });
   });
 
-  it('a copy that was taken beside one that is known is sent, and its connection stays', async () => {
+  it('a copy that was taken together with a known one is sent, and its connection stays', async () => {
     const ended: string[] = [];
     const stores = service.make();
     const tenant = unique('tenant');

@@ -73,13 +73,13 @@ describe('a publisher', () => {
     expect(effects).toEqual([{ type: 'publish', entry: record.entries[0], isDup: false }]);
   });
 
-  it('appends what does not fit the window, and posts the rest [MQTT-4.9.0-2]', () => {
+  it('appends messages that do not fit the window, and posts the rest [MQTT-4.9.0-2]', () => {
     const decision = offering({ ...ONLINE, receiveMaximum: 1 }, copy('m1'), copy('m2'));
     expect(published(decision)).toEqual(['m1']);
     expect(decision.effects.at(-1)).toEqual({ type: 'append', names: ['m2'] });
   });
 
-  it('appends what would make the record cost another write unit', () => {
+  it('appends messages that would make the record cost another write unit', () => {
     const full = { ...ONLINE, entries: [entry(1, { body: 'inline', bytes: 500 })] };
     expect(types(offering(full, copy('m2', { bytes: 500 })))).toEqual(['append']);
     expect(types(offering(full, copy('m2', { bytes: 200 })))).toEqual(['publish']);
@@ -111,7 +111,7 @@ describe('a publisher', () => {
 });
 
 describe('a page', () => {
-  it('sends again before it sends what is new, with DUP and under the same packet ids [MQTT-4.4.0-1]', () => {
+  it('sends unacknowledged messages again before new ones, with DUP and under the same packet ids [MQTT-4.4.0-1]', () => {
     const before = {
       ...ONLINE,
       entries: [entry(7), entry(5, { qos: 2, phase: 'pubrel-sent', body: 'none' })],
@@ -133,7 +133,7 @@ describe('a page', () => {
     expect(decision.record).toMatchObject({ epoch: 2, connectionId: 'B', mode: 'closing', awaits: 7 });
   });
 
-  it('lets nothing that is new overtake what is left to be sent again', () => {
+  it('lets no new message overtake one that is still to be sent again', () => {
     const unsent = { ...ONLINE, entries: [entry(1, { phase: 'unsent', isCounted: false, bytes: 900 })] };
     const log = [item('m1', { bytes: 900 }), item('m2')];
     const limit = { messages: 10, bytes: 1_000 };
@@ -149,14 +149,14 @@ describe('a page', () => {
     expect(decision.record).toMatchObject({ mode: 'backlog', isFetching: true });
   });
 
-  it('cannot know that a message is gone which stands behind what was read', () => {
+  it('does not conclude that a message behind those that were read is gone', () => {
     const unsent = { ...ONLINE, entries: [entry(3, { phase: 'unsent', isCounted: false })] };
     const decision = fetching(unsent, dequeuing([], { log: { items: [item('m1')], isComplete: false } }));
     expect(decision.record.entries).toEqual(unsent.entries);
     expect(decision.effects).toEqual([{ type: 'reply', isMoreWaiting: true }]);
   });
 
-  it('deletes what has expired, and goes on behind it [MQTT-3.3.2-5]', () => {
+  it('deletes expired messages, and goes on behind them [MQTT-3.3.2-5]', () => {
     const decision = fetching(ONLINE, dequeuing([item('m1', { expiresAtMs: NOW_MS }), item('m2')]));
     expect(decision.effects[0]).toEqual({ type: 'delete', name: 'm1' });
     expect(published(decision)).toEqual(['m2']);
@@ -187,7 +187,7 @@ describe('a page', () => {
     expect(again.record).toBe(first);
   });
 
-  it('holds one message at least, and none where no message may come', () => {
+  it('holds at least one message, and none where no message may be sent', () => {
     const log = [item('m1', { bytes: 5_000 }), item('m2')];
     expect(published(fetching(ONLINE, dequeuing(log)))).toEqual(['m1']);
     expect(published(fetching(ONLINE, dequeuing(log, { limit: { messages: 0, bytes: 10_000 } })))).toEqual(
@@ -233,13 +233,13 @@ describe('an acknowledgement', () => {
     expect(done.record.entries).toEqual([]);
   });
 
-  it('needs what was not in the log no more once PUBREC has come', () => {
+  it('drops a message that was not in the log once PUBREC has come', () => {
     const taken = entry(2, { qos: 2, kind: 'push', body: 'inline' });
     const { record } = acknowledge({ ...ONLINE, entries: [taken] }, 'pubrec', 2);
     expect(record.entries).toMatchObject([{ phase: 'pubrel-sent', body: 'none' }]);
   });
 
-  it('of what closing awaits makes the session direct', () => {
+  it('that a closing record awaits makes the session direct', () => {
     const closing: QueueRecord = { ...ONLINE, mode: 'closing', awaits: 1, entries: [entry(1), entry(2)] };
     expect(acknowledge(closing, 'puback', 2).record.mode).toBe('closing');
     expect(acknowledge(closing, 'puback', 1).record).toMatchObject({ mode: 'direct', awaits: 0 });
@@ -247,7 +247,7 @@ describe('an acknowledgement', () => {
 });
 
 describe('a message that is too large for the client', () => {
-  it('is forgotten, and closing awaits the next one of the page', () => {
+  it('is dropped, and a closing record awaits the next one of the page', () => {
     const closing: QueueRecord = { ...ONLINE, mode: 'closing', awaits: 1, entries: [entry(1), entry(2)] };
     const { record, effects } = decide(closing, { type: 'give-up', packetId: 1 });
     expect(record).toMatchObject({ awaits: 2, entries: [{ packetId: 2 }] });

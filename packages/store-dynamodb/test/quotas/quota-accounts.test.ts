@@ -37,7 +37,7 @@ await withService((service) => {
       });
     });
 
-    it('may exceed its limit by one charge, and then takes none until the debt is below it', async () => {
+    it('may exceed its limit by one charge, and then refuses further ones until the debt is below the limit', async () => {
       const { fakeClock, account, stores, other } = setup();
       const startMs = fakeClock.nowMs;
       await stores.quotaAccounts.charge(account, 59_999, MINUTE_MS, false);
@@ -52,7 +52,7 @@ await withService((service) => {
       });
     });
 
-    it('takes all of the charges of processes that begin at the same time', async () => {
+    it('counts all charges of processes that begin at the same time', async () => {
       const { fakeClock, account } = setup();
       const startMs = fakeClock.nowMs;
       const charges = Array.from({ length: 10 }, () =>

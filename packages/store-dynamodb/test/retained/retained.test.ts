@@ -55,7 +55,7 @@ await withService((service) => {
       },
     );
 
-    it('is refused where a tenant has as many bytes as it may, near enough, and may get smaller', async () => {
+    it('is refused where a tenant has about as many bytes as it may, unless it makes a message smaller', async () => {
       const fakeClock = new FakeClock();
       const stores = service.make({ fakeClock, random: seeded(7) });
       const tenant = unique('tenant');
@@ -82,7 +82,7 @@ await withService((service) => {
       expect(await put('large', 1, 1_000_000)).toBe(true);
     });
 
-    it('has the sweep count what is there, where a tenant has as many as it may', async () => {
+    it('has the sweep count the messages, where a tenant has as many as it may', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const wish = async () => (await stores.sweepScan.page(0, 1, undefined)).found;
@@ -180,7 +180,7 @@ await withService((service) => {
       // All in two Queries.
       { kilobytes: 0.1, pages: 1, reads: 1 + 1 },
     ])(
-      'of 32 messages of $kilobytes KB read little more than is on them',
+      'of 32 messages of $kilobytes KB read little more than their contents',
       async ({ kilobytes, pages, reads }) => {
         const stores = service.make();
         const tenant = unique('tenant');
@@ -192,7 +192,7 @@ await withService((service) => {
       },
     );
 
-    it('go over what does not match in a few large Queries', async () => {
+    it('skip messages that do not match in a few large Queries', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       await put(
@@ -221,7 +221,7 @@ await withService((service) => {
       expect(found).toEqual(topics.filter((topic) => topic.endsWith('wanted')));
     });
 
-    it('go on where an earlier version has left off', async () => {
+    it('continue at the position of an earlier version', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       await put(stores, tenant, ['a/1', 'a/2', 'a/3'], () => 10);
@@ -229,7 +229,7 @@ await withService((service) => {
     });
   });
 
-  it('a wildcard reads what begins with its literal levels, and nothing of the rest', async () => {
+  it('a wildcard reads the topics that begin with its literal levels, and no others', async () => {
     const stores = service.make();
     const tenant = unique('tenant');
     const payload = Buffer.alloc(4_000);

@@ -133,7 +133,7 @@ await withService((service) => {
       expect(await all.other.append(3, OVER_MS)).toMatchObject({ entry: { epoch: next?.entry.epoch } });
     });
 
-    it('has every message where its readers look, when two clocks disagree on whether it is over', async () => {
+    it('keeps every message in the epoch that readers read, when two clocks disagree on whether it is over', async () => {
       let isBetween = false;
       const before = async (operation: string) => {
         if (operation !== 'PutItem' || isBetween) return;
@@ -151,7 +151,7 @@ await withService((service) => {
       ]);
     });
 
-    it('says up to where messages had settled: those of more than ten seconds before', async () => {
+    it('reports the position up to which messages are settled: those older than ten seconds', async () => {
       const { append } = processes();
       const settledAt = async (afterMs: number) => {
         const appended = (await append(1, NOW_MS + afterMs)) as StreamAppended;
@@ -163,7 +163,7 @@ await withService((service) => {
       expect(await settledAt(30_000)).toEqual([4, 3]);
     });
 
-    it('never says that a message has settled too early, however dense they are, and at last says so', async () => {
+    it('never reports a message as settled too early, at any rate of messages, and reports it in the end', async () => {
       const { append } = processes();
       const timesMs: number[] = [];
       for (let ms = 0; ms <= 40_000; ms += 700) {

@@ -51,7 +51,7 @@ await withService((service) => {
       };
     }
 
-    it('are there where the handler of the newest message has not written its own yet', async () => {
+    it('are complete although the handler of the newest message has not written its value yet', async () => {
       const process = topic();
       let during: Promise<string[]> | undefined;
       const { append } = process({
@@ -113,7 +113,7 @@ await withService((service) => {
       expect(await values(NOW_MS + DAY_MS)).toEqual(['b 2 x']);
     });
 
-    it('are none that was appended behind the end that the reader has seen', async () => {
+    it('exclude values that were appended behind the end that the reader has read', async () => {
       const { append, tail, values } = topic()();
       await append(1, 'a', 'seen');
       await append(2, 'b', 'seen');

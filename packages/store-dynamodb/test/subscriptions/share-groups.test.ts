@@ -54,7 +54,7 @@ await withService((service) => {
       },
     );
 
-    it('is not there, and the publish goes on, where only the name of its group is', async () => {
+    it('is absent, and the publish goes on, where only the name of its group exists', async () => {
       const tenant = unique('tenant');
       const before = (operation: string, input: object) => {
         if (operation === 'UpdateItem' && JSON.stringify(input).includes('"group"')) throw new Error('died');
@@ -136,7 +136,7 @@ await withService((service) => {
       expect(publisher.meter.since(before).reads).toBeLessThanOrEqual(1 + SHARE_GROUPS_LOOK);
     });
 
-    it('are looked at for the sake of others: a SUBSCRIBE that has its name in succeeds where that is throttled', async () => {
+    it('are checked to make room for others: a SUBSCRIBE whose own name is entered succeeds although the check is throttled', async () => {
       const { make, stores, session, found } = await begin();
       await stores.subscriptions.put(session, names(SHARE_GROUPS_LOOK - 1), MAXIMUM);
       let refused = 0;

@@ -68,7 +68,7 @@ await withService((service) => {
       expect(reads).toBe(3 + members);
     });
 
-    it('reads two more where the one is away, and all where these are too', async () => {
+    it('reads two more members where the first is offline, and all where these are offline too', async () => {
       const { matchFrame, members, leave } = await begin();
       const { clientIds: order } = await matchFrame(SHARE_MEMBERS_READ);
       const away = (count: number) =>
@@ -81,7 +81,7 @@ await withService((service) => {
       expect(reads).toBe(3 + MEMBERS);
     });
 
-    it('of a frame of one may go to each of them, as the lot falls', async () => {
+    it('alone in its frame may go to each of them, at random', async () => {
       const { matchFrame, members } = await begin();
       const seen: string[] = [];
       for (let lot = 0; lot < MEMBERS; lot += 1)
@@ -89,7 +89,7 @@ await withService((service) => {
       expect(seen.sort()).toEqual(members.map(({ clientId }) => clientId).sort());
     });
 
-    it('may go to each of them, as the lot falls', async () => {
+    it('may go to each of them, at random', async () => {
       const { match, members } = await begin();
       const seen = new Map<string, number>();
       for (let lot = 0; lot < MEMBERS; lot += 1) {
@@ -102,7 +102,7 @@ await withService((service) => {
       expect(new Set(seen.values())).toEqual(new Set([SHARE_MEMBERS_READ]));
     });
 
-    it('finds the only member that is connected, wherever the lot falls', async () => {
+    it('finds the only connected member, whatever the random choice', async () => {
       const { match, members, leave } = await begin();
       const [only, ...others] = members;
       await leave(...others);

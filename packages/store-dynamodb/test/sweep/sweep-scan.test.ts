@@ -52,8 +52,8 @@ await withService((service) => {
     },
   });
 
-  describe('what the sweep sees', () => {
-    it('of a session: its connection, when it ends, and the wills that it has left', async () => {
+  describe('the scan of the sweep', () => {
+    it('of a session finds its connection, its expiry, and its pending wills', async () => {
       const { stores, tenant, scanAll } = setUp();
       const attachment = (await open(stores, tenant, 'probe')).session.attachment;
       if (attachment === undefined) throw new Error('expected a connection');
@@ -109,7 +109,7 @@ await withService((service) => {
       });
     });
 
-    it('of a session whose name is too long for a key', async () => {
+    it('finds a session whose name is too long for a key', async () => {
       const { stores, tenant, scanAll } = setUp();
       const clientId = 'ä€😀'.repeat(400);
       const { session } = await open(stores, tenant, clientId);
@@ -117,7 +117,7 @@ await withService((service) => {
       expect(await scanAll(tenant)).toMatchObject([{ kind: 'session', tenant, clientId }]);
     });
 
-    it('of a connection: whose it is, since when, and when it ended', async () => {
+    it('of a connection finds its session, its start and its end', async () => {
       const { fakeClock, stores, tenant, scanAll } = setUp();
       const connectionId = unique('connection');
       await stores.links.save(connectionId, stateOf(tenant, 'c', NOW_MS - 5));
@@ -136,7 +136,7 @@ await withService((service) => {
       expect(await stores.sweepScan.connections([connectionId])).toEqual([{ endedAtMs: NOW_MS + 1_000 }]);
     });
 
-    it('of the subscriptions of a session that outlives its connection', async () => {
+    it('finds the subscriptions of a session that outlives its connection', async () => {
       const { stores, tenant, scanAll } = setUp();
       const { session } = await open(stores, tenant, 'c');
       await stores.subscriptions.put(session, [subscriptionTo('a')], 10);
@@ -162,7 +162,7 @@ await withService((service) => {
       expect(await unitsOfPass()).toBe(without);
     });
 
-    it('is nothing that has expired, and nothing but sessions and connections', async () => {
+    it('excludes expired items, and all but sessions and connections', async () => {
       const { fakeClock, stores, tenant, scanAll } = setUp();
       const { session } = await open(stores, tenant, 'c');
       await stores.received.begin(session, 1, 'id', 5);
@@ -173,8 +173,8 @@ await withService((service) => {
     });
   });
 
-  describe('what the sweep notes', () => {
-    it('comes back as it was', async () => {
+  describe('the notes of the sweep', () => {
+    it('come back unchanged', async () => {
       const { stores } = setUp();
       const progress = { pass: 3, segments: ['done', { p: 'S\0t\0c', s: 'session' }], connections: 7 };
       await stores.sweepScan.note(progress);
@@ -183,7 +183,7 @@ await withService((service) => {
   });
 
   describe('a second look at sessions', () => {
-    it('says which incarnation and which connection stand there', async () => {
+    it('finds the present incarnation and connection', async () => {
       const { stores, tenant } = setUp();
       const { session } = await open(stores, tenant, 'c');
       const names = [
