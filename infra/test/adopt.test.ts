@@ -75,7 +75,7 @@ it('tables say by a tag which one they are: their keys are the same', () => {
   }
 });
 
-describe('what cannot be adopted', () => {
+describe('a table that cannot be adopted', () => {
   const adopt = { tableName: 'm', sessionsTableName: 's' };
   it('is refused', () => {
     expect(() => synthApp({ adoptTable: 'm' })).toThrow(

@@ -194,8 +194,8 @@ function identityIn(own: Template): unknown {
   return JSON.parse(variablesOf(own, 'BrokerGateway').APUS_IDENTITY as string);
 }
 
-describe('who may connect', () => {
-  it('clients with a token that is signed with a generated secret', () => {
+describe('the clients that may connect', () => {
+  it('have a token that is signed with a generated secret', () => {
     template.hasResourceProperties('AWS::SecretsManager::Secret', {
       GenerateSecretString: { PasswordLength: 64, ExcludePunctuation: true },
     });
@@ -204,7 +204,7 @@ describe('who may connect', () => {
     expect(variables).not.toHaveProperty('APUS_AUTHENTICATION');
   });
 
-  it('or with a secret of the owner', () => {
+  it('have a token that is signed with a secret of the owner', () => {
     const { template: own, broker } = synthBroker((stack) => ({
       authentication: { secret: Secret.fromSecretNameV2(stack, 'Own', 'own') },
     }));
@@ -213,7 +213,7 @@ describe('who may connect', () => {
     expect(JSON.stringify(variablesOf(own, 'BrokerGateway').APUS_IDENTITY)).toContain(':secret:own');
   });
 
-  it('or with a token of an identity provider', () => {
+  it('have a token of an identity provider', () => {
     const { template: own } = synthBroker({
       authentication: {
         jwksUrl: 'https://id.example.com/keys',
@@ -235,7 +235,7 @@ describe('who may connect', () => {
     });
   });
 
-  it('or whom a chain of authenticators knows, whose secrets the function of handshakes may read', () => {
+  it('are known to a chain of authenticators, whose secrets the function of handshakes may read', () => {
     const arn = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:keys-a1B2c3';
     const { template: own, broker } = synthBroker({
       identity: {
@@ -258,7 +258,7 @@ describe('who may connect', () => {
     expect(policies).toContain(arn);
   });
 
-  it('everybody, when the owner says so; and synthesis warns', () => {
+  it('are all clients, when the owner says so; and synthesis warns', () => {
     const { template: open, stack } = synthBroker({ authentication: 'anonymous' });
     for (const id of ['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator']) {
       expect(variablesOf(open, `Broker${id}`).APUS_AUTHENTICATION).toBe('anonymous');
@@ -270,7 +270,7 @@ describe('who may connect', () => {
     expect(Annotations.fromStack(synthBroker().stack).findWarning('*', Match.anyValue())).toEqual([]);
   });
 
-  it('only the function of handshakes reads the secret', () => {
+  it('are checked with a secret that only the function of handshakes may read', () => {
     for (const id of ['Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator']) {
       expect(variablesOf(template, `Broker${id}`)).not.toHaveProperty('APUS_IDENTITY');
     }

@@ -166,7 +166,7 @@ describe('a deployment', () => {
   });
 });
 
-describe('what is said after a stack is destroyed', () => {
+describe('the output after a stack is destroyed', () => {
   const Outputs = [
     { OutputKey: 'TableName', OutputValue: 'M' },
     { OutputKey: 'SessionsTableName', OutputValue: 'S' },
@@ -181,7 +181,7 @@ describe('what is said after a stack is destroyed', () => {
     Outputs,
   } as const;
 
-  it('is the command that goes on with what is left', () => {
+  it('is the command that deploys with the remaining tables', () => {
     expect(goingOn({ ...stack, Outputs }, () => true, 'eu-west-1').at(-1)).toBe(
       '  npm run deploy -- --name apus --region eu-west-1 --http-publish keys --adopt-table M --adopt-sessions-table S --token-secret-arn arn:token --publish-keys-secret-arn arn:keys --encryption-key-arn arn:key',
     );
@@ -198,7 +198,7 @@ describe('what is said after a stack is destroyed', () => {
     );
   });
 
-  it('is nothing where the tables are gone', () => {
+  it('is empty where the tables are gone', () => {
     expect(goingOn({ ...stack, Outputs }, (id) => id.startsWith('arn'), 'eu-west-1')).toEqual([]);
   });
 });

@@ -40,7 +40,7 @@ describe('flags', () => {
 });
 
 describe('settings of a command', () => {
-  it('are its flags, and beneath them what stands in cdk.json, as the app has it', () => {
+  it('are its flags, and beneath them those of cdk.json, as in the app', () => {
     const { settings } = parseFlags(['--region', 'eu-west-1'], SETTING_NAMES, EXTRAS);
     const read = settingsFrom({ settings }, { region: 'us-east-1', name: 'prod' });
     expect(targetOf(read)).toEqual({ stackName: 'prod', account: undefined, region: 'eu-west-1' });
@@ -62,10 +62,10 @@ describe('settings of a command', () => {
   });
 });
 
-describe('what is said after a deployment', () => {
+describe('the output of a deployment', () => {
   const deployed = { stackName: 'apus', accountId: '1', region: 'eu-west-1' };
 
-  it('is where to connect, and how to come by a token', () => {
+  it('says where to connect, and how to get a token', () => {
     const text = summaryOf({ Url: 'wss://x/mqtt', TokenSecretArn: 'arn:secret' }, deployed);
     expect(text).toContain('  wss://x/mqtt\n');
     expect(text).toContain('apus token --secret-id arn:secret ');
@@ -79,7 +79,7 @@ describe('what is said after a deployment', () => {
     );
   });
 
-  it('leaves out what there is not', () => {
+  it('leaves out features that are off', () => {
     const text = summaryOf({ Url: 'wss://x/mqtt' }, deployed);
     expect(text).not.toContain('token');
     expect(text).not.toContain('Backends');

@@ -42,7 +42,7 @@ describe('a stack', () => {
   });
 });
 
-describe('what an earlier run has left', () => {
+describe('resources that an earlier run has left', () => {
   it.each([
     ['CREATE_COMPLETE', 'none'],
     ['UPDATE_COMPLETE', 'none'],
@@ -56,19 +56,19 @@ describe('what an earlier run has left', () => {
     expect(repairOf(stackOf(status), 'apus')).toBe(what);
   });
 
-  it('is waited for while another deployment is running', () => {
+  it('are waited for while another deployment is running', () => {
     expect(() => repairOf(stackOf('UPDATE_IN_PROGRESS'), 'apus')).toThrow(
       'Somebody is changing the stack "apus" (UPDATE_IN_PROGRESS). Try again when that is over',
     );
   });
 
-  it('is deleted before a new start', async () => {
+  it('are deleted before a new start', async () => {
     const { client, sent } = cloudFormation({ DescribeStacksCommand: gone });
     await repair(client, 'apus', 'delete');
     expect(sent[0]).toBe('DeleteStackCommand');
   });
 
-  it('is rolled back to the end', async () => {
+  it('are rolled back to the end', async () => {
     const { client, sent } = cloudFormation({
       DescribeStacksCommand: () => ({ Stacks: [stackOf('UPDATE_ROLLBACK_COMPLETE')] }),
     });
@@ -76,7 +76,7 @@ describe('what an earlier run has left', () => {
     expect(sent[0]).toBe('ContinueUpdateRollbackCommand');
   });
 
-  it('that cannot be deleted says which resource is in the way', async () => {
+  it('that cannot be deleted: the error names the resource in the way', async () => {
     const StackEvents = [
       {
         LogicalResourceId: 'Table',
@@ -101,11 +101,11 @@ describe('what an earlier run has left', () => {
     ['CREATE_FAILED', false],
     ['REVIEW_IN_PROGRESS', false],
     ['DELETE_FAILED', false],
-  ])('of the CDK as %s is prepared: %s', (status, is) => {
+  ])('of the CDK with status %s can be used: %s', (status, is) => {
     expect(isUsable(stackOf(status))).toBe(is);
   });
 
-  it('is nothing, mostly', async () => {
+  it('need no request when the stack is whole', async () => {
     const { client, sent } = cloudFormation({});
     await repair(client, 'apus', 'none');
     expect(sent).toEqual([]);

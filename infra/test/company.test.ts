@@ -4,7 +4,7 @@ import { synthApp, synthBroker } from './support/synth.ts';
 
 const KEY = 'arn:aws:kms:eu-west-1:123456789012:key/00000000-0000-0000-0000-000000000000';
 
-describe('what a company asks for, by flags', () => {
+describe('a deployment with the flags for a company', () => {
   const template = synthApp({
     tags: 'team=iot,cost-center=42',
     encryptionKeyArn: KEY,
@@ -16,7 +16,7 @@ describe('what a company asks for, by flags', () => {
     budgetDollars: '50',
   });
 
-  it('tags everything', () => {
+  it('tags every resource', () => {
     const Tags = Match.arrayWith([
       { Key: 'cost-center', Value: '42' },
       { Key: 'team', Value: 'iot' },
@@ -69,7 +69,7 @@ describe('what a company asks for, by flags', () => {
     template.resourceCountIs('AWS::CloudWatch::Alarm', 14);
   });
 
-  it('has a budget for what is tagged as the broker', () => {
+  it('has a budget for the resources that are tagged as the broker', () => {
     template.hasResourceProperties('AWS::Budgets::Budget', {
       Budget: {
         BudgetLimit: { Amount: 50, Unit: 'USD' },

@@ -36,7 +36,7 @@ describe('clients that sign their handshakes', () => {
     });
   });
 
-  it('may do what the configuration says, and there is no secret', () => {
+  it('have the rights of the configuration, and there is no secret', () => {
     const variables = variablesOf(template, 'Apus: handshakes and frames of clients');
     expect(JSON.parse(String(variables.APUS_IDENTITY))).toEqual({ iam });
     template.resourceCountIs('AWS::SecretsManager::Secret', 0);
@@ -56,7 +56,7 @@ describe('clients that sign their handshakes', () => {
     ).toThrow('grantConnect is for authentication: { iam }');
   });
 
-  it('are what --authentication iam says, with the filters of the flags', () => {
+  it('are configured by --authentication iam, with the filters of the flags', () => {
     const app = synthApp({ authentication: 'iam', tokenPublish: '%u/#', tokenSubscribe: 'news' });
     app.hasResourceProperties('AWS::ApiGatewayV2::Route', {
       RouteKey: '$connect',
@@ -80,7 +80,7 @@ describe('clients that sign their handshakes', () => {
   });
 });
 
-describe('a Lambda function that is asked', () => {
+describe('a Lambda function as authenticator or authorizer', () => {
   const identity = {
     authenticators: [{ hook: { functionArn: ARN } }],
     mqttPassword: true,
@@ -92,20 +92,20 @@ describe('a Lambda function that is asked', () => {
       permission.startsWith('lambda:InvokeFunction'),
     );
 
-  it('who may connect may be invoked by the function of handshakes alone', () => {
+  it('that authenticates may be invoked by the function of handshakes alone', () => {
     expect(invocations('BrokerGateway')).toEqual(
       [`lambda:InvokeFunction ${ARN.replace('connect', 'do')}`, `lambda:InvokeFunction ${ARN}`].sort(),
     );
   });
 
   it.each(['Disconnect', 'FanOut', 'Timers', 'Sweep', 'Publish'])(
-    'what clients may do may be invoked by %s as well, since wills are authorised when they fire',
+    'that authorises may be invoked by %s as well, since wills are authorised when they fire',
     (id) => {
       expect(invocations(`Broker${id}`)).toEqual([`lambda:InvokeFunction ${ARN.replace('connect', 'do')}`]);
     },
   );
 
-  it('what clients may do is known to every function, who may connect to that of handshakes', () => {
+  it('that authorises is known to every function, one that authenticates to that of handshakes alone', () => {
     const gateway = variablesOf(template, 'Apus: handshakes and frames of clients');
     expect(JSON.parse(String(gateway.APUS_IDENTITY))).toEqual({
       authenticators: identity.authenticators,

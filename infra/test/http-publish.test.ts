@@ -5,7 +5,7 @@ import { permissionsOf } from './support/statements.ts';
 import { synthBroker } from './support/synth.ts';
 
 describe('publishing over HTTPS', () => {
-  it('takes signed requests of those who were granted it', () => {
+  it('takes signed requests of callers that have the permission', () => {
     const { template } = synthBroker({ httpPublish: 'iam' }, (broker, stack) => {
       broker.grantPublish(
         new Role(stack, 'Backend', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') }),
@@ -42,7 +42,7 @@ describe('publishing over HTTPS', () => {
     });
   });
 
-  it('may do what a broker does, and nothing else', () => {
+  it('has the permissions of a broker, and no others', () => {
     const { template } = synthBroker({ httpPublish: 'iam' });
     expect(
       permissionsOf(template, 'BrokerPublishRole').filter((each) => /Receive|Scan|GET|secret/.test(each)),

@@ -53,7 +53,7 @@ function row(title: string): readonly string[] {
     .map((cell) => cell.trim());
 }
 
-describe('what an idle broker costs, as docs/deploy.md has it', () => {
+describe('the cost of an idle broker, as in docs/deploy.md', () => {
   it.each(Object.entries(ROWS))('%s', (title, used) => {
     expect(row(title)).toEqual([dollars(used, false), dollars(used, true)]);
   });

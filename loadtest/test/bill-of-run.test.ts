@@ -123,7 +123,7 @@ describe('the bill of a run', () => {
     expect(messages.reduce((sum, { quantity }) => sum + quantity, 0)).toBe(55);
   });
 
-  it('is none when nobody was connected', () => {
+  it('is none when no client was connected', () => {
     expect(billOfRun({ ...run(), outcome: outcomeOf([]) })).toBeUndefined();
   });
 });

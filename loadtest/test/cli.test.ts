@@ -230,7 +230,7 @@ describe('loadtest', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('refused commands', () => {
   it.each<[string[], RegExp]>([
     [['p2p-1K-1K-1K-1K'], /A load test needs a broker: --target/],
     [['p2p', '--target', 'ws://127.0.0.1:1'], /no scenario "p2p"; there are conn-10K-100/],
@@ -292,13 +292,13 @@ describe('what is refused', () => {
   });
 });
 
-describe('what needs no broker', () => {
+describe('commands that need no broker', () => {
   it('--help names scenarios and flags; list says what each needs', async () => {
     expect((await loadtest('--help')).stdout).toMatch(/p2p-1K-1K-1K-1K.*--target URL.*--confirm HOST/s);
     expect((await loadtest('list')).stdout).toMatch(/websocket-2M-100K.*Published: p95 0\.96 ms/s);
   });
 
-  it('export writes what runs at full size elsewhere', async () => {
+  it('export writes the files for a run at full size elsewhere', async () => {
     const folder = join(folderForTest(), 'out');
     const { code } = await loadtest(
       'export',

@@ -41,7 +41,7 @@ class Run {
 
 const NOTHING_WRONG = { lost: 0, inDoubt: 0, duplicates: 0, outOfOrder: 0, unexpected: 0, foreign: 0 };
 
-describe('what a report counts, with what went wrong put there by hand', () => {
+describe('the counts of a report, with faults put into it by hand', () => {
   it('of a run that was stopped, missing messages are in doubt: the run did not wait for them', () => {
     const run = new Run();
     const messages = run.send('a', 3);
@@ -51,7 +51,7 @@ describe('what a report counts, with what went wrong put there by hand', () => {
     expect(outcomeOf(ledgers, true).deliveries).toMatchObject({ lost: 0, inDoubt: 1, received: 2 });
   });
 
-  it('nothing went wrong', () => {
+  it('a run without faults', () => {
     const run = new Run();
     const messages = run.send('t', 5);
     run.receive(['t'], messages);

@@ -26,7 +26,7 @@ function parsed(bytes: Buffer, version: MqttVersion): Record<string, unknown> {
 }
 
 describe('packets made by hand', () => {
-  it('a PUBLISH is what mqtt-packet would make, whatever topic, size, QoS and version', () => {
+  it('a PUBLISH equals that of mqtt-packet, for any topic, size, QoS and version', () => {
     fc.assert(
       fc.property(
         versions,
@@ -52,7 +52,7 @@ describe('packets made by hand', () => {
     );
   });
 
-  it('CONNECT says what the scenario says', () => {
+  it('CONNECT has the fields of the scenario', () => {
     const connect = parsed(
       connectPacket({
         version: '5',

@@ -21,7 +21,7 @@ clientSuite('the web client’s admin view', (suite) => {
     return client;
   }
 
-  it('shows who is connected, what they hold and how much passes, and disconnects one', async () => {
+  it('shows the connected clients, their subscriptions and rates, and disconnects one', async () => {
     const sensor = await device('greenhouse/sensor 1');
     await sensor.subscribeAsync('greenhouse/#', { qos: 1 });
     await sensor.publishAsync('greenhouse/temperature', '21.5', { qos: 1, retain: true });
@@ -164,7 +164,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await device('banned/sensor');
   });
 
-  it('asks for the key where the broker wants one, and stores it nowhere', async () => {
+  it('asks for the key where the broker wants one, and does not store it', async () => {
     const file = join(suite.built.directory, 'api.key');
     await writeFile(file, `${KEY}\n`);
     const guarded = await suite.built.serve([

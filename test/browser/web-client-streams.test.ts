@@ -116,7 +116,7 @@ clientSuite('streams and presence in the web client', (suite) => {
   );
 
   it.each(['node', 'gateway'] as const)(
-    'show who is in a room, who comes and goes, and let the user be there, at the %s door',
+    'show the members of a room, joins and leaves, and let the user join, at the %s door',
     { timeout: 6 * PATIENCE_MS },
     async (door) => {
       const { client, other, way } = await openCuttable(door);

@@ -23,7 +23,7 @@ describe.each(
     expect(`docs/README.md ${textOf('docs/README.md')}`).toContain(path.replace('docs/', '')));
 });
 
-test('what is not there is found', () => {
+test('the tests of this file find missing links, paths, scripts and flags', () => {
   const text = [
     '# One, two: `three`',
     '[here](#one-two-three) [gone](#four) [gone](gone.md) [elsewhere](https://example.org/gone)',

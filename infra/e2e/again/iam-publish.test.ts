@@ -91,7 +91,7 @@ async function refusalOf(credentials: AwsCredentials, region?: string): Promise<
     );
 }
 
-it('what a backend signs with its credentials reaches clients, one message or many', async () => {
+it('messages that a backend signs with its credentials reach clients, one or many', async () => {
   const topic = unique('signed');
   const client = await connectClient();
   await client.mqtt.subscribeAsync(`${topic}/+`, { qos: 1 });

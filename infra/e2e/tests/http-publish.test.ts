@@ -6,7 +6,7 @@ import { deployed } from '../support/deployed.ts';
 /** A backend with the key that the deployment has generated, at the URL that it has printed. */
 const backend = (key = deployed.publishKey) => createPublisher({ url: deployed.publishUrl, key });
 
-test('what a backend publishes with the generated key reaches clients, one message or many', async () => {
+test('messages that a backend publishes with the generated key reach clients, one or many', async () => {
   const topic = unique('orders');
   const client = await connectClient();
   await client.mqtt.subscribeAsync(`${topic}/+`, { qos: 1 });

@@ -18,7 +18,7 @@ async function done(...args: string[]): Promise<string> {
   return lines.join('\n');
 }
 
-it('apus clients lists who is connected, and apus kick ends one', async () => {
+it('apus clients lists the connected clients, and apus kick ends one', async () => {
   const client = await connectClient({ token: await tokenFor('kate'), reconnectPeriod: 0 });
   const { clientId = '' } = client.mqtt.options;
   expect(await done('clients')).toContain(clientId);

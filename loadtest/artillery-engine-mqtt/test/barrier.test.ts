@@ -39,7 +39,7 @@ it('users of several workers meet at one barrier', async () => {
   expect(await Promise.all([first, second])).toEqual([true, true]);
 });
 
-it('a worker that begins late hears who has come before', async () => {
+it('a worker that begins late is told of the users that came before', async () => {
   const [early] = workers('late', 1);
   const waiting = early?.wait('gate', 2, MINUTE_MS);
   const late = new Barriers(new BroadcastChannel('late'), 9);

@@ -87,7 +87,7 @@ describe.each(DOORS)('the engine at the %s door', (door) => {
 });
 
 describe('steps', () => {
-  it('publish: topics and payloads are templates; expect reads what was said, and captures it', async () => {
+  it('publish: topics and payloads are templates; expect reads the payload, and captures it', async () => {
     const node = await brokerForTest();
     const flow = [
       { connect: { clientId: 'me-{{ $uuid }}' } },
@@ -149,7 +149,7 @@ describe('steps', () => {
     });
   });
 
-  it('roles are exact, in the order in which users come; who is beyond them does nothing', async () => {
+  it('roles are exact, in the order in which users come; users beyond them do nothing', async () => {
     const node = await brokerForTest();
     const role = (name: string, users: number) => ({
       name,
@@ -162,7 +162,7 @@ describe('steps', () => {
     expect(outcome(run).connections.connected).toBe(3);
   });
 
-  it('barrier: nobody passes before all have come; who has failed holds nobody up', async () => {
+  it('barrier: no user passes before all have come; a failed user does not hold up the others', async () => {
     const node = await brokerForTest();
     const order: string[] = [];
     const note = (name: string) => (_context: unknown, _events: unknown) => void order.push(name);
@@ -213,7 +213,7 @@ describe('steps', () => {
   });
 });
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   it('a broker that is not there', async () => {
     const node = await brokerForTest();
     await node.stop();
@@ -230,7 +230,7 @@ describe('what goes wrong', () => {
     expect(outcome(run).connections).toMatchObject({ asked: 1, connected: 0 });
   });
 
-  it('a connection that is lost is counted, and what is due then is not sent', async () => {
+  it('a connection that is lost is counted, and messages due then are not sent', async () => {
     const node = await brokerForTest();
     const stop = async (_context: unknown, { counters }: Metrics): Promise<void> => {
       await node.stop();

@@ -30,7 +30,7 @@ function find<T extends { readonly name: string }>(all: readonly T[], name: stri
 const broker = (name: string) => find(BROKERS, name);
 const caseOf = (name: string) => find(CASES, name);
 
-describe('what a process uses', () => {
+describe('the usage of a process', () => {
   it('is read from /proc, whatever its name is', () => {
     const rest = 'S 1 2 3 4 5 6 7 8 9 10 250 50 0 0';
     expect(cpuSecondsOf(`42 (a (strange) name) ${rest}`)).toBe(3);

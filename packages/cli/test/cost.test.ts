@@ -53,7 +53,7 @@ describe('apus cost', () => {
     expect(plain.nodeDoor.usd).toBe(24);
   });
 
-  test('compare prints six programs at each service, and who is the cheapest from where on', async () => {
+  test('compare prints six programs at each service, and from which size on each is the cheapest', async () => {
     const { code, stdout, stderr } = await apus.run(['cost', 'compare']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trimEnd()).toBe(programsText(programBids()));

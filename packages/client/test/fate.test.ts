@@ -72,7 +72,7 @@ describe('a frame of unknown fate (6)', () => {
     expect(harness.sent).toEqual(['a']);
   });
 
-  test('nothing of the old connection is sent on the new one by the transport', async () => {
+  test('the transport sends no packet of the old connection on the new one', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -178,7 +178,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
       },
     ],
     [
-      'everything had its reply',
+      'every frame had its reply',
       async (harness: Harness) => {
         await harness.connect({ clean: false });
         await harness.write(publish('a', 1, 1));

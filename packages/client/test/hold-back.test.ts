@@ -4,8 +4,8 @@ import { disconnect, Harness, type Packet, puback, publish, subscribe } from './
 const connack = { cmd: 'connack', returnCode: 0, sessionPresent: false } as const;
 const suback: Packet = { cmd: 'suback', messageId: 1, granted: [1] };
 
-describe('what is held back (4)', () => {
-  test('nothing comes before CONNACK', async () => {
+describe('packets that are held back (4)', () => {
+  test('no packet is handed over before CONNACK', async () => {
     const harness = new Harness();
     await harness.open();
     await harness.push(publish('early'));
@@ -105,7 +105,7 @@ describe('what is held back (4)', () => {
     expect(harness.gateway.frames.at(-1)?.replyWanted).toBe(true);
   });
 
-  test('fetches that bring nothing slow down, until there is something to acknowledge', async () => {
+  test('empty fetches slow down, until there is a packet to acknowledge', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -123,7 +123,7 @@ describe('what is held back (4)', () => {
     expect(harness.sent.at(-1)).toBe('puback');
   });
 
-  test('held packets are handed over when nothing is fetched: the server may wait for their acknowledgement', async () => {
+  test('held packets are handed over when a fetch is empty: the server may wait for their acknowledgement', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -201,8 +201,8 @@ describe('what is held back (4)', () => {
   });
 });
 
-describe('what waits when the connection ends', () => {
-  test('is handed over: it will not come again', async () => {
+describe('packets that wait when the connection ends', () => {
+  test('are handed over: they will not come again', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(subscribe('a'));
@@ -213,7 +213,7 @@ describe('what waits when the connection ends', () => {
     expect(harness.closes).toEqual([{ code: 1001, reason: '' }]);
   });
 
-  test('is dropped in front of a queue that has not come yet; but a DISCONNECT is handed over', async () => {
+  test('are dropped in front of a queue that has not come yet; but a DISCONNECT is handed over', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false }, 5);
     await harness.write(publish('p'));
@@ -224,7 +224,7 @@ describe('what waits when the connection ends', () => {
     expect(harness.topics).toEqual(['q1', 'disconnect']);
   });
 
-  test('reaches a library that is paused', async () => {
+  test('reach a library that is paused', async () => {
     const harness = new Harness();
     await harness.connect();
     harness.socket.pause();
@@ -234,7 +234,7 @@ describe('what waits when the connection ends', () => {
     expect(harness.topics).toEqual(['live']);
   });
 
-  test('ends with the DISCONNECT of the server', async () => {
+  test('end with the DISCONNECT of the server', async () => {
     const harness = new Harness();
     await harness.connect({}, 5);
     await harness.write(subscribe('a'));
@@ -244,7 +244,7 @@ describe('what waits when the connection ends', () => {
     expect(harness.topics).toEqual(['suback', 'disconnect']);
   });
 
-  test('is dropped when CONNACK never came', async () => {
+  test('are dropped when CONNACK never came', async () => {
     const harness = new Harness();
     await harness.open();
     await harness.push(publish('live'));
@@ -253,7 +253,7 @@ describe('what waits when the connection ends', () => {
     expect(harness.topics).toEqual([]);
   });
 
-  test('is nothing to a library that has ended the connection itself', async () => {
+  test('are not handed to a library that has ended the connection itself', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(subscribe('a'));

@@ -44,7 +44,7 @@ const told = ({ events }: Harness) => events.map(({ type }) => type);
 const gaps = ({ events }: Harness) => events.filter(({ type }) => type === 'gap');
 
 describe('a connection that is lost (13)', () => {
-  test('goes on over another one: the library notices nothing', async () => {
+  test('goes on over another one: the library sees no disconnect', async () => {
     const harness = await resumable();
     await lose(harness, 1001);
     expect(harness.sockets).toHaveLength(2);
@@ -100,7 +100,7 @@ describe('a connection that is lost (13)', () => {
     },
   );
 
-  test('of a session that is kept says so of QoS 0 alone', async () => {
+  test('of a persistent session reports a gap for QoS 0 only', async () => {
     const harness = await resumable(PERSISTENT);
     await lose(harness, 1006);
     await resumed(harness);
@@ -251,7 +251,7 @@ describe('packets of unknown fate when a connection is lost (13)', () => {
     expect(gaps(harness)).toEqual([{ type: 'gap', qos: undefined, published: 2 }]);
   });
 
-  test('what had not left yet leaves in its turn', async () => {
+  test('unsent packets leave in their order', async () => {
     const harness = await resumable();
     harness.gateway.end(1001);
     await harness.write(publish('a', 1, 7));
@@ -351,7 +351,7 @@ describe('a move that comes to nothing as a connection is lost (13)', () => {
     expect(gaps(harness)).toHaveLength(1);
   });
 
-  test('is resumed: the library notices nothing', async () => {
+  test('is resumed: the library sees no disconnect', async () => {
     // Half way between 75 and 96 % of this, and 5 s after that, the second connection is opened.
     const harness = await resumable(EPHEMERAL, '~a.T1,400,60');
     await harness.clock.advance(348_000);

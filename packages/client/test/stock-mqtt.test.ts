@@ -192,7 +192,7 @@ describe('the end', () => {
     expect(client.connected).toBe(false);
   });
 
-  test('nothing is left that keeps a process alive', async () => {
+  test('no handle keeps the process alive', async () => {
     const timeouts = (): number =>
       process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
     const before = timeouts();

@@ -115,7 +115,7 @@ describe('server frames', () => {
   });
 });
 
-describe('what the transport changes beneath the library', () => {
+describe('the changes that the transport makes beneath the library', () => {
   const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 
   test.each(vectors.renewal.connect)('$name', ({ library, wire }) => {

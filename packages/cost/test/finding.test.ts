@@ -16,7 +16,7 @@ function findingFor(given: GivenWorkload) {
   return findingOf(bill, { operations, offers: compare(traffic), nodeDoor: nodeDoor(traffic) });
 }
 
-describe('what is found in a bill', () => {
+describe('the findings in a bill', () => {
   it('idle clients pay for being connected; beyond a thousand a machine is cheaper, and IoT Core too', () => {
     const { largest, cause, sentences } = findingFor({ clients: 2_000 });
     expect(largest?.usage).toBe('connectionMinutes');
@@ -28,7 +28,7 @@ describe('what is found in a bill', () => {
     expect(text).not.toMatch(/Ably would be cheaper/);
   });
 
-  it('a few clients for a few hours: nothing beats it but what costs nothing at rest', () => {
+  it('a few clients for a few hours: only services without idle costs are cheaper', () => {
     const { sentences } = findingFor({ clients: 20, hours: 2, fifoQueues: 0, standardQueues: 0 });
     expect(sentences.join('\n')).toMatch(/machine of your own .* would cost \$24\.00 a month: no less/);
   });
@@ -63,7 +63,7 @@ describe('what is found in a bill', () => {
     expect(text).toMatch(/no choice: One process takes 18,000 connections/);
   });
 
-  it('counts what leaves a machine by the gigabyte', () => {
+  it('counts the outgoing traffic of a machine by the gigabyte', () => {
     const { traffic } = estimate({ clients: 10, publishesPerHour: 3_600, bytes: 1_000, topicBytes: 24 });
     // 10 × 2,592,000 messages of 1,024 bytes are 26.5 GB.
     expect(nodeDoor(traffic).usd).toBeCloseTo(24 + 26.54208 * 0.09, 6);

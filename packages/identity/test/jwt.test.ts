@@ -71,7 +71,7 @@ describe('a token that a secret signed', () => {
     if (short !== undefined) expect(await bySecret().verify(short)).toMatchObject({ refused: 0x87 });
   });
 
-  it('names its subject in the claim that the configuration says, and its tenant there or nowhere', async () => {
+  it('names its subject in the configured claim, and its tenant in the configured claim or not at all', async () => {
     const token = await signWith(SECRET, { email: 'ada@example.com', tenant: 'blue', org: 'red' });
     const named = chainOf([{ jwt: { secret: SECRET, nameClaim: 'email', tenantClaim: 'org' } }]);
     expect(await named.verify(token)).toMatchObject({ name: 'ada@example.com', tenant: 'red' });

@@ -128,7 +128,7 @@ test('a hundred clients that share one right password cost few hashes, and none 
 test.each([
   ['password', 'ada', 'x'.repeat(1_025)],
   ['name', 'x'.repeat(1_025), 'right'],
-])('a %s of more than 1,024 bytes is wrong, and kept nowhere', async (_what, name, password) => {
+])('a %s of more than 1,024 bytes is wrong, and is not kept', async (_what, name, password) => {
   const stage = new Stage();
   expect(await stage.answer(name, password)).toMatchObject({ refused: 0x86 });
   expect(stage.hashes).toBe(0);

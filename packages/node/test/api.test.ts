@@ -27,7 +27,7 @@ function statusWithHost(port: number, host: string): Promise<number | undefined>
   });
 }
 
-describe('who may ask', () => {
+describe('access to the API', () => {
   test('a program of this machine, while all clients of this machine may connect', async () => {
     const node = await nodeForTest();
     expect((await call(node.httpUrl, '/stats')).status).toBe(200);
@@ -52,7 +52,7 @@ describe('who may ask', () => {
       'clients have to show who they are',
       { authenticator: { authenticate: () => ({ tenant: 'default', name: 'a' }) } },
     ],
-  ])('nobody without a key where %s', async (_why, options) => {
+  ])('no caller without a key where %s', async (_why, options) => {
     const node = await nodeForTest(options);
     const { status, body } = await call(`http://127.0.0.1:${node.port}`, '/stats');
     expect(status).toBe(403);
@@ -80,14 +80,14 @@ describe('who may ask', () => {
     [{}, 'local'],
     [{ apiKey: KEY }, 'key'],
     [{ host: '0.0.0.0', allowAnonymous: true }, 'closed'],
-  ])('the page is told: with %j it is %s', async (options, access) => {
+  ])('config.json tells the page the access: with %j it is %s', async (options, access) => {
     const node = await nodeForTest(options);
     const response = await fetch(`http://127.0.0.1:${node.port}/config.json`);
     expect(await response.json()).toMatchObject({ api: { path: '/api/v5', access } });
   });
 });
 
-describe('what is asked', () => {
+describe('an invalid request', () => {
   test.each([
     ['/nothing', 'GET', 404, 'NOT_FOUND'],
     ['/stats', 'DELETE', 405, 'METHOD_NOT_ALLOWED'],

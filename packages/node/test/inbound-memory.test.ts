@@ -150,10 +150,10 @@ describe('before CONNACK a client may send 128 KiB', () => {
   });
 });
 
-describe('what all clients have begun to send', () => {
+describe('messages that all clients have begun to send', () => {
   const LIMITS = { inboundTotalBytesMax: 2_000 * KIB };
 
-  test('[SEC-MEMORY-2] ends those that never finish a message when there is no more room, and not one that does', async () => {
+  test('[SEC-MEMORY-2] end the clients that never finish a message when there is no more room, and not one that does', async () => {
     const node = await nodeForTest(LIMITS);
     const honest = await RawClient.connect(node.url);
     const attackers = [];
@@ -173,7 +173,7 @@ describe('what all clients have begun to send', () => {
     expect(await honest.client.expect('puback')).toMatchObject({ messageId: 1 });
   });
 
-  test('tells them why, with 0x97', async () => {
+  test('end those clients with 0x97', async () => {
     const node = await nodeForTest({ inboundTotalBytesMax: 100 * KIB });
     const { socket, ended } = await openSocket(node.url);
     socket.send(connectOf(5));
@@ -183,7 +183,7 @@ describe('what all clients have begun to send', () => {
     expect([disconnect?.[0], disconnect?.[2]]).toEqual([0xe0, 0x97]);
   });
 
-  test('counts packets too that are cut across whole messages', async () => {
+  test('include packets that are split across whole messages', async () => {
     const node = await nodeForTest({ inboundTotalBytesMax: 100 * KIB });
     const { client } = await RawClient.connect(node.url);
     const publish = generate(

@@ -22,7 +22,7 @@ const PUBLISH: PublishPacket = {
 };
 
 // npx vitest bench --run --project node packages/node/test/quota-cost.bench.ts
-describe('what quotas cost a PUBLISH to one recipient, a thousand times', () => {
+describe('the cost of quotas for a PUBLISH to one recipient, a thousand times', () => {
   const scheduler = new FakeScheduler();
   const quota = new RateQuota(NODE_QUOTAS, scheduler);
   const rate = new LinkRate({ rateQuota: quota, throttle: new Throttle(scheduler) }, { resumed: () => {} });

@@ -22,7 +22,7 @@ function timers() {
   return { scheduler, rung, subject, startMs: scheduler.now() };
 }
 
-test('rings each in the order of their times, at them and not before', () => {
+test('timers fire in the order of their times, and not before', () => {
   const { scheduler, rung, subject, startMs } = timers();
   subject.set(timer('late'), startMs + 2000);
   subject.set(timer('early'), startMs + 1000);
@@ -45,7 +45,7 @@ test('a later call for the same kind, session and connection replaces the earlie
   expect(rung).toEqual(['session-expiry a', 'will a']);
 });
 
-test('the wills of two connections of one session ring each', () => {
+test('the wills of two connections of one session fire separately', () => {
   const { scheduler, rung, subject, startMs } = timers();
   subject.set(timer('a', 'will', '1'), startMs + 1000);
   subject.set(timer('a', 'will', '2'), startMs + 1000);
@@ -54,7 +54,7 @@ test('the wills of two connections of one session ring each', () => {
   expect(rung).toEqual(['will a', 'will a']);
 });
 
-test('a cancelled timer does not ring, and the timers behind it do', () => {
+test('a cancelled timer does not fire, and the timers behind it do', () => {
   const { scheduler, rung, subject, startMs } = timers();
   const first = timer('first');
   subject.set(first, startMs + 1000);
@@ -64,7 +64,7 @@ test('a cancelled timer does not ring, and the timers behind it do', () => {
   expect(rung).toEqual(['will second']);
 });
 
-test('a time that has passed rings at the next turn, not within the call', () => {
+test('a timer whose time has passed fires at the next turn, not within the call', () => {
   const { scheduler, rung, subject, startMs } = timers();
   subject.set(timer('a'), startMs - 1);
   expect(rung).toEqual([]);
@@ -72,7 +72,7 @@ test('a time that has passed rings at the next turn, not within the call', () =>
   expect(rung).toEqual(['will a']);
 });
 
-test('nothing rings after stop', () => {
+test('no timer fires after stop', () => {
   const { scheduler, rung, subject, startMs } = timers();
   subject.set(timer('a'), startMs + 10);
   subject.stop();

@@ -70,7 +70,7 @@ test('a failed call is told once, and the end of the connection still is', async
   await expect.poll(() => calls, PATIENT).toEqual(['connect', 'Error: no database', 'lost: closed']);
 });
 
-test('nothing is handed over while the link is stalled, until it is lost', () => {
+test('no packet is handed over while the link is stalled, until it is lost', () => {
   const { calls, turns, gate } = turnsWith(() => {});
   gate.isStalled = true;
   turns.push(CONNECT);

@@ -116,8 +116,8 @@ describe('publish', () => {
   });
 });
 
-describe('what goes wrong', () => {
-  it('is not tried again when it would go wrong again, and says why', async () => {
+describe('a failed publish', () => {
+  it('is not tried again when it would fail again, and its error says why', async () => {
     const { publisher, sent } = withReplies([
       () => json(400, { reason_code: 0x90, message: 'the topic has no wildcards' }),
     ]);
@@ -244,20 +244,20 @@ describe('publishAll', () => {
     expect([error.message, error.published.length]).toEqual(['that is enough', 101]);
   });
 
-  it('sends nothing for nothing', async () => {
+  it('sends no request for an empty list', async () => {
     const { publisher, sent } = withReplies([OK]);
     expect([await publisher.publishAll([]), sent]).toEqual([[], []]);
   });
 });
 
-describe('who publishes', () => {
-  it('shows a key', async () => {
+describe('the credentials of a publisher', () => {
+  it('are a key', async () => {
     const { publisher, sent } = withReplies([OK], { key: 'the-key', tenant: 'shop' });
     await publisher.publish('a', 'x');
     expect(sent[0]?.headers).toMatchObject({ authorization: 'Bearer the-key', 'apus-tenant': 'shop' });
   });
 
-  it('signs for Lambda, in the Region of the URL', async () => {
+  it('are a signature for Lambda, in the Region of the URL', async () => {
     const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'secret', sessionToken: 'token' };
     const { publisher, sent } = withReplies([OK], {
       url: 'https://abc.lambda-url.eu-west-1.on.aws/',
@@ -271,7 +271,7 @@ describe('who publishes', () => {
     expect(headers).toMatchObject({ 'x-amz-security-token': 'token', 'content-type': 'application/json' });
   });
 
-  it('cannot do both, and says what it lacks to sign', async () => {
+  it('cannot be both, and the error names those that are missing to sign', async () => {
     expect(() => createPublisher({ url: 'https://a.example', key: 'k', aws: {} })).toThrow('not both');
     const credentials = { accessKeyId: 'AKIA', secretAccessKey: 'secret' };
     const { AWS_REGION: before } = process.env;

@@ -265,7 +265,7 @@ describe('a call that promises nothing is answered at once', () => {
 });
 
 describe('while a connection waits for its CONNACK', () => {
-  it('nothing is sent to it, and new messages wait', async () => {
+  it('no message is sent to it, and new messages wait', async () => {
     await lose(await open('a'));
     const opening = stores.sessions.open(openOf('a', { attachment: attachmentOf('a:2') }));
     const { session } = (await stores.sessions.get(TENANT, 'a')) ?? {};

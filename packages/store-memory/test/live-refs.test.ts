@@ -15,7 +15,7 @@ const request = openOf('c', { tenant: 't', attachment: attachmentOf('1'), nowMs:
 const again = { ...request, attachment: attachmentOf('2') };
 const subscription = subscriptionTo('a');
 
-describe('what the memory store hands out', () => {
+describe('a value that the memory store returns', () => {
   let stores: MemoryStores;
 
   beforeEach(() => {
@@ -108,7 +108,7 @@ describe('what the memory store hands out', () => {
     expect(listed()).toBe(listed());
   });
 
-  it('is found by a copy until all that an ended session owned is cleared, and kept no longer', () => {
+  it('is found by a copy until all data of an ended session are cleared, and kept no longer', () => {
     const { session } = open();
     stores.subscriptions.put(session, [subscription], 1);
     stores.received.begin(session, 1, '1', 1);

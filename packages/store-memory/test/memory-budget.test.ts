@@ -32,8 +32,8 @@ function storesWith(bytesMax?: number) {
   return { memory, stores, open };
 }
 
-describe('what is kept in memory', () => {
-  it('counts, and counts no more when it is gone', () => {
+describe('the memory budget', () => {
+  it('counts stored data, and stops counting them when they are gone', () => {
     const { memory, stores, open } = storesWith();
     const [first, second] = [open('first', { will: WILL }), open('second')];
     expect(memory.bytes).toBeGreaterThan(60 * KILOBYTES);
@@ -62,7 +62,7 @@ describe('what is kept in memory', () => {
     expect(memory.bytes).toBe(0);
   });
 
-  it('counts what was sent until it is acknowledged', () => {
+  it('counts sent messages until they are acknowledged', () => {
     const { memory, stores, open } = storesWith();
     const session = open('c');
     const before = memory.bytes;
@@ -82,7 +82,7 @@ describe('what is kept in memory', () => {
     expect(memory.bytes).toBe(before);
   });
 
-  it('counts what waits until it is sent and acknowledged, gives way or expires', () => {
+  it('counts waiting messages until they are sent and acknowledged, dropped or expired', () => {
     const { memory, stores, open } = storesWith();
     const session = open('c', { attachment: attachmentOf('n', { receiveMaximum: 1 }) });
     const before = memory.bytes;
@@ -103,7 +103,7 @@ describe('what is kept in memory', () => {
     expect(memory.bytes).toBe(before);
   });
 
-  it('counts the rules that an identity has brought, and those of a renewal', () => {
+  it('counts the rules of an identity, and those of a renewal', () => {
     const { memory, stores, open } = storesWith();
     const bare = { tenant: 't', name: 'ada' };
     const rules = Array.from({ length: 100 }, () => ({

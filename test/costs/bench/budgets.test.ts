@@ -53,7 +53,7 @@ const HEADS = { reads: 2, writes: 0 };
 const PUBLISH = sum(BUDGETS.publishFrame, HEADS);
 const ACKNOWLEDGEMENT = sum(BUDGETS.acknowledgeFrame, BUDGETS.acknowledge);
 
-describe('what `apus cost` estimates with is what the table of docs/costs.md says', () => {
+describe('the budgets of `apus cost` equal the table of docs/costs.md', () => {
   it.each<[string, Units]>([
     ['CONNECT, clean', BUDGETS.connect],
     ['CONNECT, persistent, session continues', BUDGETS.connectPersistent],

@@ -10,7 +10,7 @@ import type { CountingWorld } from './world.ts';
 /** Real sockets: on a machine under load it takes its time. */
 const TIMEOUT_MS = 180_000;
 
-describe('what an operation costs at the gateway door', () => {
+describe('the cost of an operation at the gateway door', () => {
   const watched = OPERATIONS.filter(({ isLong = false }) => !isLong);
   let world: CountingWorld;
   let rows: readonly Row[];

@@ -43,7 +43,7 @@ async function act(world: CountingWorld, { isPersistent = false, filters = 0, en
   await world.settle();
 }
 
-describe('what the sweep reads, as `apus cost` has it, is what a scan is billed for', () => {
+describe('the reads of the sweep in `apus cost` equal those that a scan is billed for', () => {
   let world: CountingWorld;
   beforeAll(async () => {
     world = await startGatewayWorld(1);

@@ -30,14 +30,14 @@ test('the packets of one turn leave in one frame, in their order, as they were t
   expect(did).toEqual([[1, 2, 3], [4]]);
 });
 
-test('what is large does not wait', () => {
+test('large packets do not wait', () => {
   const { socket, did } = setUp();
   socket.send(new Uint8Array([1]));
   socket.send(new Uint8Array(16 * 1024));
   expect(did.map(({ length }) => length)).toEqual([16 * 1024 + 1]);
 });
 
-test('nothing that was sent before is lost by a close', () => {
+test('a close loses no packet that was sent before', () => {
   const { socket, did, endTurn } = setUp();
   socket.send(new Uint8Array([1]));
   socket.close();

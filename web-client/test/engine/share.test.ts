@@ -91,11 +91,11 @@ test.each([
   '#/share/e30',
   '#/share/bnVsbA',
   `#/share/${'A'.repeat(200_000)}`,
-])('what is no shared connection is none: %.40s', (hash) => {
+])('text that is no shared connection is refused: %.40s', (hash) => {
   expect(sharedProfile(hash)).toBeUndefined();
 });
 
-test('what does not fit is left at its default', () => {
+test('values that do not fit are left at their defaults', () => {
   const profile = readProfile({
     url: 'ws://x/mqtt',
     door: 'cellar',

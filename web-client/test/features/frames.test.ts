@@ -14,7 +14,7 @@ const TRAFFIC: GatewayTraffic = {
   pubacksDropped: 1,
 };
 
-test('what is saved counts the packets that the transport keeps, both packets of a ping', () => {
+test('the saving counts the packets that the transport keeps to itself, both packets of a ping', () => {
   expect(savingOf(TRAFFIC)).toEqual({ billed: 12, alone: 30, saved: 18, share: 0.6 });
 });
 

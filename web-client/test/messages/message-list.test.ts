@@ -24,14 +24,14 @@ function topics(list: MessageList): (string | undefined)[] {
   return Array.from({ length: list.size }, (_, index) => list.at(index)?.topic);
 }
 
-describe('what a list shows', () => {
-  test('the newest first, and messages that the log drops are gone', () => {
+describe('a message list', () => {
+  test('shows the newest first, and not messages that the log has dropped', () => {
     const { log, list } = setUp(3);
     log.append(['a', 'b', 'c', 'd'].map((topic) => messageFields(topic)));
     expect(topics(list)).toEqual(['d', 'c', 'b']);
   });
 
-  test('with a filter: old and new messages that fit', () => {
+  test('shows old and new messages that match its filter', () => {
     const { log, list, runAll } = setUp();
     log.append(['a/1', 'b/1', 'a/2'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic.startsWith('a/'));
@@ -43,7 +43,7 @@ describe('what a list shows', () => {
     expect(list.size).toBe(5);
   });
 
-  test('with a filter it lets go what the log lets go', () => {
+  test('with a filter it drops the messages that the log drops', () => {
     const { log, list, runAll } = setUp(4);
     log.append(['a1', 'b', 'a2'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic.startsWith('a'));
@@ -54,7 +54,7 @@ describe('what a list shows', () => {
     expect(topics(list)).toEqual(['a4']);
   });
 
-  test('held, it stands still and counts what comes; released, it goes on', () => {
+  test('paused, it stands still and counts new messages; resumed, it goes on', () => {
     const { log, list } = setUp(2);
     log.append([messageFields('a'), messageFields('b')]);
     list.hold();
@@ -66,7 +66,7 @@ describe('what a list shows', () => {
     expect(list.newWhileHeld).toBe(0);
   });
 
-  test('held with a filter, it counts only what fits', () => {
+  test('paused with a filter, it counts only messages that match', () => {
     const { log, list, runAll } = setUp();
     list.setFilter(({ topic }) => topic === 'a');
     runAll();
@@ -76,7 +76,7 @@ describe('what a list shows', () => {
     expect(list.newWhileHeld).toBe(1);
   });
 
-  test('it finds a message again, and not one that does not fit', () => {
+  test('finds a message again, and not one that does not match', () => {
     const { log, list, runAll } = setUp();
     log.append(['a', 'b', 'a', 'b', 'a'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic === 'a');
@@ -86,7 +86,7 @@ describe('what a list shows', () => {
     expect(other && list.indexOf(other)).toBeUndefined();
   });
 
-  test('a cleared log leaves nothing', () => {
+  test('is empty after its log is cleared', () => {
     const { log, list, runAll } = setUp();
     log.append([messageFields('a')]);
     list.setFilter(() => true);
@@ -98,7 +98,7 @@ describe('what a list shows', () => {
     expect(topics(list)).toEqual(['b']);
   });
 
-  test('attached again, it shows what came meanwhile', () => {
+  test('attached again, it shows the messages that came meanwhile', () => {
     const { log, list, runAll, detach } = setUp();
     list.setFilter(({ topic }) => topic === 'a');
     detach();
@@ -108,7 +108,7 @@ describe('what a list shows', () => {
     expect(topics(list)).toEqual(['a']);
   });
 
-  test('a new filter while the old messages are looked through begins anew', () => {
+  test('starts over when its filter changes while old messages are searched', () => {
     const { log, list, runAll } = setUp();
     log.append(['a', 'b', 'c'].map((topic) => messageFields(topic)));
     list.setFilter(({ topic }) => topic === 'a');
@@ -118,7 +118,7 @@ describe('what a list shows', () => {
   });
 });
 
-describe('what fits a filter', () => {
+describe('the filter of messages', () => {
   const log = new BoundedMessageLog({ messagesMax: 10, bytesMax: 1_000_000 });
   log.append([
     messageFields('home/kitchen/temperature', '{"value":21.5,"unit":"°C","tags":["a","b"]}', {
@@ -166,7 +166,7 @@ describe('what fits a filter', () => {
     { kind: 'regex', query: '(' },
     { kind: 'jsonpath', query: '$.[' },
     { kind: 'jsonpath', query: '$.a >' },
-  ])('what is wrong with it is told: %j', (changes) => {
+  ])('reports a mistake in it: %j', (changes) => {
     const { problem } = compileFilter({ ...NO_FILTER, ...changes }, jsonPathPredicate);
     expect(problem).not.toBe('');
     expect(problem).toBeDefined();

@@ -449,7 +449,7 @@ describe('a request', () => {
       {},
       "1 validation error detected: Value null at 'key' failed to satisfy constraint: Member must not be null",
     ],
-    ['that nobody knows', 'ExplodeItem', {}, 'UnknownOperationException: '],
+    ['that does not exist', 'ExplodeItem', {}, 'UnknownOperationException: '],
     [
       'with a parameter that would have no effect here',
       'Query',

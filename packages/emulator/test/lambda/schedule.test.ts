@@ -70,7 +70,7 @@ test('scheduleTwice and scheduleDelayMs: at least once, and in no hurry', async 
   expect(runs).toBe(2);
 });
 
-test('nothing rings once the emulator is stopped', async () => {
+test('no schedule fires once the emulator is stopped', async () => {
   let runs = 0;
   const emulator = await withSchedule(async () => {
     runs += 1;

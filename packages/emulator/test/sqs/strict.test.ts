@@ -173,7 +173,7 @@ describe('limits', () => {
   });
 });
 
-describe('what is refused', () => {
+describe('a refused request', () => {
   const send = (fifo: boolean, fields: Partial<SendMessageCommandInput>): Promise<string> => {
     const { bench, create } = startSqs();
     const own = fifo ? { MessageGroupId: 'a', MessageDeduplicationId: '1' } : {};
@@ -226,7 +226,7 @@ describe('what is refused', () => {
     expect(await send(fifo, fields)).toBe('no error');
   });
 
-  test('a change of visibility of what is not in flight, or is gone', async () => {
+  test('a change of visibility of a message that is not in flight, or is gone', async () => {
     const { bench, create } = startSqs();
     const url = create({ visibilityTimeoutSeconds: 1 });
     await bench.send(url, 'hello');
@@ -273,7 +273,7 @@ describe('what is refused', () => {
     await bench.client.send(purge);
   });
 
-  test('what the emulator does not know, by name', async () => {
+  test('an operation or attribute that the emulator does not know, named in the error', async () => {
     const { bench, create } = startSqs();
     const QueueUrl = create({ fifo: true });
     await expect(bench.client.send(new TagQueueCommand({ QueueUrl, Tags: {} }))).rejects.toThrow('TagQueue');

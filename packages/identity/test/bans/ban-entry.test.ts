@@ -44,7 +44,7 @@ describe('a ban as EMQX words it', () => {
     ['a list', []],
     ['no kind', { who: 'x' }],
     ['an unknown kind', { as: 'clientid_re', who: 'x' }],
-    ['nobody', { as: 'clientid', who: '' }],
+    ['an empty name', { as: 'clientid', who: '' }],
     ['a name that is too long', { as: 'clientid', who: 'x'.repeat(1_025) }],
     ['no address', { as: 'peerhost', who: 'localhost' }],
     ['an unknown field', { as: 'clientid', who: 'x', why: 'spam' }],

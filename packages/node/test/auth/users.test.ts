@@ -110,8 +110,8 @@ describe('a user', () => {
 
 const TERMS = { qos: 0, retain: false, shareGroup: undefined } as const;
 
-describe('what a user may do', () => {
-  test('is what the filters cover, `a/b` not `a/b/c`', () => {
+describe('the rights of a user', () => {
+  test('cover the topics that the filters match, `a/b` not `a/b/c`', () => {
     const authorizer = new UsersAuthorizer(usersWith({ publish: ['a/b', 'c/+'], subscribe: ['news/#'] }));
     expect(authorizer.mayPublish(ADA, 'c', 'a/b', TERMS)).toBe(true);
     expect(authorizer.mayPublish(ADA, 'c', 'a/b/c', TERMS)).toBe(false);
@@ -139,7 +139,7 @@ describe('what a user may do', () => {
   );
 });
 
-test('a node reads its users file again, and says in its log who has changed', async () => {
+test('a node reads its users file again, and names the changed users in its log', async () => {
   const directory = mkdtempSync(join(tmpdir(), 'apus-users-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const path = join(directory, 'users.json');

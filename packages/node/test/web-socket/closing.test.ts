@@ -82,7 +82,7 @@ test('a ping is answered with its payload, a pong with nothing (Autobahn 2.1 to 
   expect(answers.toString('latin1')).toBe('\x8a\x07payload\x88\x00');
 });
 
-test('what breaks RFC 6455 is told by the close, and the client that stays is cut off', async () => {
+test('a violation of RFC 6455 is answered by a close frame, and a client that stays is cut off', async () => {
   const [code, reason] = closeOf(
     await answersTo([{ opcode: 2, payload: Buffer.from('x'), isMasked: false }], 0.2),
   );

@@ -144,7 +144,7 @@ describe('control frames', () => {
   });
 });
 
-describe('what breaks RFC 6455 ends the reading, with a code', () => {
+describe('a violation of RFC 6455 ends the reading, with a code', () => {
   const refused = (frames: readonly Frame[]): readonly unknown[] => {
     const codes = [1000, 1].map((pieceBytes) => {
       const { violation, data, controls } = readAll([...frames, binary('behind it')], pieceBytes);

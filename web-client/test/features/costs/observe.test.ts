@@ -12,7 +12,7 @@ function logOf(...fields: ReturnType<typeof messageFields>[]) {
   return log;
 }
 
-test('nothing is observed where nothing has passed', () => {
+test('no rate is observed without messages', () => {
   expect(observe(logOf(), 0)).toBeUndefined();
 });
 

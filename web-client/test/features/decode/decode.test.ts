@@ -36,7 +36,7 @@ function isCborContainer(bytes: Uint8Array): boolean {
 
 const container = plainValue.filter((value) => typeof value === 'object' && value !== null);
 
-describe('what a payload is taken for', () => {
+describe('the format that is detected for a payload', () => {
   it.each([
     ['', 'text'],
     ['hello', 'text'],
@@ -93,7 +93,7 @@ describe('what a payload is taken for', () => {
     expect(decodePayload(encoded).format).toBe('cbor');
   });
 
-  it('is what base64 or hex text stands for where that can be read', () => {
+  it('is that of the bytes that base64 or hex text encodes, where they can be read', () => {
     const json = '{"temperature":21.5}';
     expect(decodePayload(utf8(btoa(json)))).toMatchObject({
       format: 'json',
@@ -153,7 +153,7 @@ describe('a format that the user chose', () => {
     });
   });
 
-  it('text shows what is no UTF-8 with replacement characters, and says so', () => {
+  it('text shows bytes that are no UTF-8 as replacement characters, and says so', () => {
     expect(decodePayload(bytes(0x61, 0xff), 'text')).toMatchObject({ text: 'a\ufffd', problem: 'not UTF-8' });
   });
 

@@ -123,7 +123,7 @@ async function read(response: IncomingMessage): Promise<Answer> {
 function failureOf({ status, text, headers }: Answer): Omit<Failure, 'messages'> | undefined {
   if (status >= 200 && status < 300) return undefined;
   if (status >= 300 && status < 400) {
-    const error = `answered ${status} to ${headers.location ?? 'nowhere'}: redirects are not followed`;
+    const error = `answered ${status} to ${headers.location ?? 'an unnamed address'}: redirects are not followed`;
     return { error, isPermanent: true };
   }
   const error = `answered ${status}${text === '' ? '' : `: ${text}`}`;
