@@ -139,7 +139,7 @@ clientSuite('streams and presence in the web client', (suite) => {
       await self.getByLabel('Data').fill('typing');
       await self.getByRole('button', { name: 'Change the data' }).click();
       await members.filter({ hasText: 'typing' }).waitFor();
-      const events = page.getByRole('region', { name: 'Who comes and goes' }).getByRole('listitem');
+      const events = page.getByRole('region', { name: 'Joins and leaves' }).getByRole('listitem');
       await events.filter({ hasText: 'page' }).filter({ hasText: 'changed' }).waitFor();
       await page.getByText('the broker counts 2').waitFor();
       expect(await client.accessibilityProblemsInBothColours(`presence-${door}`)).toEqual([]);

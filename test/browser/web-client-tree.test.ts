@@ -231,7 +231,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await place.filter({ hasText: /^2 of 3 · / }).waitFor();
     await eventually(() => slider.getAttribute('aria-valuetext')).toMatch(/^2 of 3 · /);
     await page.locator('label', { hasText: 'Changes' }).click();
-    const change = page.getByRole('group', { name: 'What has changed' }).getByRole('listitem');
+    const change = page.getByRole('group', { name: 'List of changes' }).getByRole('listitem');
     await eventually(() => change.textContent()).toBe('$.valuechanged2021');
     // Messages that come meanwhile do not move it.
     await suite.other.publishAsync('history/temperature', '{"value":30}', { qos: 1 });

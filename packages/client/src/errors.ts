@@ -61,7 +61,7 @@ export function closeAdvice(code: number): string {
 export function noReply(replyTimeoutMs: number): TransportError {
   return new TransportError(
     'no-reply',
-    `No reply within ${replyTimeoutMs / 1_000} s. What was being sent may have arrived.`,
+    `No reply within ${replyTimeoutMs / 1_000} s. Packets that were being sent may have arrived.`,
   );
 }
 

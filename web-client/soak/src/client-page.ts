@@ -73,7 +73,7 @@ export class ClientPage {
     await this.page.getByRole('button', { name: 'Add a series' }).first().click();
     const dialog = this.page.getByRole('dialog');
     await dialog.getByLabel('Topic or topic filter').fill(topic);
-    await dialog.getByRole('combobox', { name: 'What to chart' }).click();
+    await dialog.getByRole('combobox', { name: 'Value to chart' }).click();
     await this.page.getByRole('option', { name: kind }).click();
     if (path !== undefined) await dialog.getByLabel('Path in the payload').fill(path);
     await dialog.getByRole('button', { name: 'Add a series' }).click();

@@ -3,7 +3,7 @@ export const charts = {
   add: 'Add a series',
   addTitle: 'Add a series',
   topicFilter: 'Topic or topic filter',
-  what: 'What to chart',
+  what: 'Value to chart',
   path: 'Path in the payload',
   pathHint: '$.temperature; empty where the payload is the number',
   pathWrong: "Not a path to one value. Examples: $.temperature, $.rooms[0]['the name']",

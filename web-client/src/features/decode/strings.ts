@@ -32,7 +32,7 @@ export const decode = {
   chart: 'Chart {{path}}',
   chartThis: 'Chart this number',
   pick: 'Select a line to copy it; click a number to chart it.',
-  changes: 'What has changed',
+  changes: 'List of changes',
   same: 'Nothing has changed since the previous message of this topic.',
   noPrevious: 'There is no previous message of this topic to compare with.',
   notComparable: 'The previous message has another format, or one of the two is too large to compare.',

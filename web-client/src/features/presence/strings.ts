@@ -31,7 +31,7 @@ export const presence = {
   change: 'Change the data',
   leave: 'Leave',
   present: 'You are in {{room}} as {{member}}.',
-  events: 'Who comes and goes',
+  events: 'Joins and leaves',
   noEvents: 'Nothing has changed since the room is watched.',
   event: { joined: 'came', changed: 'changed', left: 'left' },
 } as const;
