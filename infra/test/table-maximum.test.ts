@@ -81,10 +81,10 @@ describe('the on-demand maximum of a table', () => {
       return Number(line.split('|')[5]);
     };
     const repeated = ['SUBSCRIBE, narrow filter', 'DISCONNECT, clean, one filter'].map(writesOf);
-    expect(repeated).toEqual([2, 4]);
+    expect(repeated).toEqual([2, 3]);
     const { maxWriteRequestUnits = 0 } = tableMaximumOf({ fanOut: { maxPostsPerSecond: 0 } });
     const unitsPerFrame = (TABLES * maxWriteRequestUnits) / 500;
-    expect(unitsPerFrame).toBe(2 * 4);
+    expect(unitsPerFrame).toBeGreaterThanOrEqual(2 * Math.max(...repeated));
     // The subscriber that widens a filter, once for a filter.
     expect(writesOf('SUBSCRIBE, filter with 12 subscribers')).toBeLessThanOrEqual(unitsPerFrame);
   });
