@@ -5,6 +5,7 @@ import { OF_FAN_OUT } from './mutations/of-fan-out.ts';
 import { OF_MATCHING } from './mutations/of-matching.ts';
 import { OF_MOVES } from './mutations/of-moves.ts';
 import { OF_QUEUES } from './mutations/of-queues.ts';
+import { OF_ROOMS } from './mutations/of-rooms.ts';
 import { OF_SESSIONS } from './mutations/of-sessions.ts';
 import { OF_STREAMS } from './mutations/of-streams.ts';
 import { OF_TRANSPORT } from './mutations/of-transport.ts';
@@ -20,6 +21,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_QUEUES,
   ...OF_EXACTLY_ONCE,
   ...OF_STREAMS,
+  ...OF_ROOMS,
 ];
 
 export const ratesOf = ({ rates }: Mutation): Rates => ({ ...DEFAULT_RATES, ...rates });

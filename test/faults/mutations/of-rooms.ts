@@ -1,0 +1,51 @@
+import { vi } from 'vitest';
+import { DynamoPresence } from '../../../packages/store-dynamodb/src/presence/presence.ts';
+import { type Mutation, storesAs } from './mutation.ts';
+
+/** Members of rooms: how they come and go, and how watchers are told. */
+export const OF_ROOMS: readonly Mutation[] = [
+  {
+    name: 'a leave from a room is done twice',
+    install: () => {
+      const { ownedBy } = DynamoPresence.prototype;
+      vi.spyOn(DynamoPresence.prototype, 'ownedBy').mockImplementation(async function (
+        this: DynamoPresence,
+        session,
+      ) {
+        const places = await ownedBy.call(this, session);
+        return [...places, ...places];
+      });
+    },
+    hasRoom: true,
+    finds: ['leave'],
+  },
+  {
+    name: 'a leave from a room is not told',
+    install: () => {
+      const { remove } = DynamoPresence.prototype;
+      vi.spyOn(DynamoPresence.prototype, 'remove').mockImplementation(async function (
+        this: DynamoPresence,
+        ...call
+      ) {
+        const changed = await remove.apply(this, call);
+        return changed.change === 'left' ? { change: 'still-there' } : changed;
+      });
+    },
+    hasRoom: true,
+    finds: ['ghost', 'leave'],
+  },
+  {
+    name: 'the end of a connection does not leave its rooms',
+    alterations: {
+      cloud: storesAs(({ sessions }) => {
+        const detach = sessions.detach.bind(sessions);
+        sessions.detach = async (request) => {
+          const record = await detach(request);
+          return record && { ...record, hasRooms: false };
+        };
+      }),
+    },
+    hasRoom: true,
+    finds: ['ghost', 'leave'],
+  },
+];
