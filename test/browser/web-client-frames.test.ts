@@ -32,7 +32,7 @@ clientSuite("the gateway's frames in the web client", (suite) => {
     await form.getByRole('button', { name: 'Start the burst' }).click();
     await eventually(() => client.rows('shared/').count()).toBeGreaterThanOrEqual(24);
     await client.openView('Frames');
-    await rows(client, 'request', 'CONNECT').waitFor();
+    await rows(client, 'handshake', 'CONNECT').waitFor();
     await rows(client, 'reply', 'SUBACK').first().waitFor();
     const shared = rows(client, 'request', '× PUBLISH').first();
     await shared.waitFor();

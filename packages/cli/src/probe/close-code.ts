@@ -4,8 +4,8 @@ import { differs, type ProbeItem, passed } from './item.ts';
 import { ProbeClient } from './probe-client.ts';
 
 /** Below the minute for which a session waits whose client was lost instead. */
-const TRIES = 20;
-const EVERY_MS = 500;
+const TRIES = 60;
+const EVERY_MS = 150;
 
 /** A session whose client has said DISCONNECT in the close is over; one whose client was lost still has its subscription. */
 export const closeCode: ProbeItem = {
