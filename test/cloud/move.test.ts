@@ -169,7 +169,8 @@ async function playDensely(everyMs: number, begin = () => {}): Promise<void> {
     expect(program.told('moved')).toBeGreaterThan(2);
     expect(program.noticed.filter((event) => event !== 'connect')).toEqual([]);
   }
-  for (const reader of readers) for (const topic of TOPICS) expect(reader.of(topic)).toEqual(sent);
+  for (const [index, reader] of readers.entries())
+    for (const topic of TOPICS) expect(reader.of(topic), `reader ${index}, ${topic}`).toEqual(sent);
 }
 
 /** Some moves of each client, of which each takes a second. */

@@ -39,11 +39,16 @@ describe.each([
     // The gateway does not wait for the end of `$default` with `$disconnect`.
     const [reached, released] = [gate(), gate()];
     alterStores(slow, ({ sessions }) => {
-      const detach = sessions.detach.bind(sessions);
+      const { detach, end } = sessions;
       sessions.detach = async (request) => {
         reached.open();
         await released.opened;
-        return await detach(request);
+        return await detach.call(sessions, request);
+      };
+      sessions.end = async (request) => {
+        reached.open();
+        await released.opened;
+        return await end.call(sessions, request);
       };
     });
     const goodbye = world.frame(slow, 'a', { cmd: 'disconnect', reasonCode: 0 });

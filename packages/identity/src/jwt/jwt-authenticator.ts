@@ -18,7 +18,7 @@ export interface JwtAuthenticatorOptions extends IdentityDefaults {
   /** One of them has to be in `aud`. @default it is not looked at */
   readonly audiences?: readonly string[] | undefined;
   /** Another mistake in the claims, in a sentence. */
-  readonly check?: ((claims: JWTPayload) => string | undefined) | undefined;
+  readonly check?: ((claims: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
   readonly clock: Clock;
 }
 
