@@ -48,4 +48,19 @@ export const OF_ROOMS: readonly Mutation[] = [
     hasRoom: true,
     finds: ['ghost', 'leave'],
   },
+  {
+    name: 'a join is not told',
+    install: () => {
+      const { put } = DynamoPresence.prototype;
+      vi.spyOn(DynamoPresence.prototype, 'put').mockImplementation(async function (
+        this: DynamoPresence,
+        ...call
+      ) {
+        const changed = await put.apply(this, call);
+        return typeof changed !== 'string' && changed.change === 'joined' ? { change: 'same' } : changed;
+      });
+    },
+    hasRoom: true,
+    finds: ['absent', 'stale'],
+  },
 ];
