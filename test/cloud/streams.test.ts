@@ -11,7 +11,7 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 /** Messages of each that publishes beside: all together fit into what one SUBACK brings. */
-const BESIDE = process.env.CI === undefined ? 100 : 300;
+const BESIDE = 300;
 
 const STREAMS = [{ name: 'chat', topicFilter: 'chat/#', messagesMax: 10_000 }];
 
