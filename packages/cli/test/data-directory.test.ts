@@ -87,7 +87,9 @@ function program(urls: Readonly<Record<Door, string>>, door: Door, version: 4 | 
     ...(version === 5 && { properties: { sessionExpiryInterval: 3_600 } }),
   };
   const client =
-    door === 'node' ? mqtt.connect(urls.node, options) : connectInTextFrames(mqtt, urls.gateway, options);
+    door === 'node'
+      ? mqtt.connect(urls.node, options)
+      : connectInTextFrames(mqtt, urls.gateway, options, { random: () => 0 });
   onTestFinished(() => void client.end(true));
   return client;
 }
