@@ -11,9 +11,10 @@ import { CONNECT_IN_HANDSHAKE, CUT_AFTER_MS_MAX, EXTENSIONS, RESUME_SECONDS_MAX 
 import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
+import type { Authentication } from './authentication-props.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkKafka } from './kafka.ts';
-import type { ApusBrokerProps, Authentication, TableProps } from './props.ts';
+import type { ApusBrokerProps, TableProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { ROTATION_DAYS_MAX } from './rotation.ts';
 import { checkStreams } from './streams.ts';

@@ -8,16 +8,9 @@ import { HostedZone } from 'aws-cdk-lib/aws-route53';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
+import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
 import { closestTo } from './closest.ts';
-import type {
-  AdoptedTables,
-  ApusBrokerProps,
-  Authentication,
-  BudgetProps,
-  DomainProps,
-  IdentityProps,
-  TokenRulesProps,
-} from './props.ts';
+import type { AdoptedTables, ApusBrokerProps, BudgetProps, DomainProps } from './props.ts';
 import {
   flagOf,
   QUOTA_NAMES,

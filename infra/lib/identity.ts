@@ -2,7 +2,8 @@ import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import { Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import type { ApusBrokerProps, IdentityProps } from './props.ts';
+import type { IdentityProps } from './authentication-props.ts';
+import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 
 /** Stands in a configuration for the ARN of the secret that the stack generates. */

@@ -1,4 +1,5 @@
 export { ApusBroker } from './apus-broker.ts';
 export { ApusStack, type ApusStackProps } from './apus-stack.ts';
+export type * from './authentication-props.ts';
 export type * from './props.ts';
 export { PropsError } from './props-error.ts';

@@ -7,6 +7,7 @@ import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { RemovalPolicy } from 'aws-cdk-lib/core';
+import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
 
 /** The props of an `ApusBroker`. Each has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
 export interface ApusBrokerProps {
@@ -270,76 +271,6 @@ export interface ApusBrokerProps {
 
   /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/`, the stack's name and the construct's path in it */
   readonly metricsNamespace?: string;
-}
-
-/**
- * - `'generated-secret'`: tokens are signed (HS256) with a secret that Secrets Manager generates, $0.40 a month.
- *   `apus token` makes them.
- * - `{ secret }`: the same with a secret of yours, at least 32 bytes, as a plain string.
- * - `{ jwksUrl, issuer, audience }`: an identity provider's tokens.
- * - `{ iam }`: API Gateway itself asks for handshakes that are signed with credentials of AWS.
- * - `'anonymous'`: every client may connect, publish and subscribe. Synthesis warns.
- */
-export type Authentication =
-  | 'generated-secret'
-  | 'anonymous'
-  | SecretAuthentication
-  | KeySetAuthentication
-  | IamAuthentication;
-
-export interface SecretAuthentication {
-  readonly secret: ISecret;
-}
-
-export interface KeySetAuthentication {
-  /** Where the provider publishes its keys; `https://`. */
-  readonly jwksUrl: string;
-  /** The issuer (`iss`) that a token has to name. */
-  readonly issuer: string;
-  /** The audience (`aud`) that a token has to name: the same keys sign the tokens of all the provider's customers. */
-  readonly audience: string;
-}
-
-/** Clients sign their handshakes (Signature Version 4); `grantConnect` says who may. */
-export interface IamAuthentication {
-  readonly iam: IamProps;
-}
-
-/**
- * Their rules. `%u` in a filter stands for the name of a user of IAM, `ROLE:SESSION` of a role, or the identity of
- * an identity pool of Amazon Cognito.
- */
-export interface IamProps extends TokenRulesProps {
-  /** The same as rules with conditions, as docs/rules.md has them. They are asked before the lists. @default none */
-  readonly rules?: readonly unknown[];
-  /** Patterns of client identifiers, as `%u-+`. @default their own name, and any for sessions that end with the connection */
-  readonly clientIds?: readonly string[];
-  /** @default 'default' */
-  readonly tenant?: string;
-}
-
-/** As docs/identity.md has it: a list of authenticators, asked in order; or `iam` instead of them. */
-export interface IdentityProps {
-  readonly authenticators?: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[];
-  /** Name of the cookie that may hold a token; needs `allowedOrigins`. @default none */
-  readonly cookie?: string;
-  /**
-   * Clients may show a user name and a password in CONNECT, or a token as password. A handshake without a token is then
-   * taken, and costs something before it is known whose it is: one that sends no CONNECT stands until the sweep finds
-   * it. @default false
-   */
-  readonly mqttPassword?: boolean;
-  /** The hook that is asked where an identity's own rules do not say: `{ hook: { url } }`. @default none, and the answer is no */
-  readonly authorization?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** API Gateway asks for signatures. @default the authenticators are asked */
-  readonly iam?: IamProps;
-}
-
-export interface TokenRulesProps {
-  /** Topic filters. @default none */
-  readonly publish?: readonly string[];
-  /** Topic filters. @default none */
-  readonly subscribe?: readonly string[];
 }
 
 export interface ThrottleProps {

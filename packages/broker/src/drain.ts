@@ -28,13 +28,13 @@ export function* drain(context: Context, link: Link, connection: Connection): Fl
 /** True when nothing is left that the window would let go; false when the link has no room for it. */
 function* drainQueue(context: Context, link: Link, connection: Connection): Flow<boolean> {
   const { queues, clock } = context.ports;
-  const isEmpty = link.beforePage && (yield* waitFor(link.beforePage()));
+  const withoutPage = link.beforePage && (yield* waitFor(link.beforePage()));
   let isFirst = true;
   for (let bytes = link.roomBytes(); bytes > 0; bytes = link.roomBytes()) {
     const limit = { messages: PAGE_LENGTH, bytes };
     const page = yield* waitFor(queues.next(connection.session, limit, clock.now()));
     if (page.length === 0) {
-      if (isFirst) isEmpty?.();
+      if (isFirst) withoutPage?.();
       return true;
     }
     isFirst = false;

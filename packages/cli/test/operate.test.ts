@@ -1,37 +1,23 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { ban } from '../src/commands/ban.ts';
 import { bans } from '../src/commands/bans.ts';
 import { clients } from '../src/commands/clients.ts';
 import { type Command, CommandError } from '../src/commands/command.ts';
-import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { UsageError } from '../src/commands/flags.ts';
 import { kick } from '../src/commands/kick.ts';
 import { presence } from '../src/commands/presence.ts';
 import { stream } from '../src/commands/stream.ts';
 import { unban } from '../src/commands/unban.ts';
+import { commandsForTests } from './support/commands.ts';
 import { doorsForTest } from './support/doors.ts';
 import { type OperatedStack, startOperatorServices } from './support/operator-services.ts';
 
 const KEY = 'a-key-of-more-than-22-characters';
-const lines: string[] = [];
-
-beforeEach(() => {
-  lines.length = 0;
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
-
-async function run(command: Command, ...args: string[]): Promise<string[]> {
-  const from = lines.length;
-  expect(await command.run(parseFlags(Object.assign({}, ...Object.values(command.flags)), args))).toBe(0);
-  return lines.slice(from);
-}
+const run = commandsForTests();
 
 function fileWith(content: string): string {
   const directory = mkdtempSync(join(tmpdir(), 'apus-key-'));

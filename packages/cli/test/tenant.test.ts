@@ -2,14 +2,15 @@ import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readIdentity } from '@apus/identity';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { TextClient } from '../../../test/support/text-client.ts';
 import { type Command, CommandError } from '../src/commands/command.ts';
-import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { UsageError } from '../src/commands/flags.ts';
 import { tenant } from '../src/commands/tenant.ts';
 import { token } from '../src/commands/token.ts';
 import { TenantsFile } from '../src/tenants-file.ts';
+import { commandsForTests } from './support/commands.ts';
 import { doorsForTest } from './support/doors.ts';
 import { startOperatorServices } from './support/operator-services.ts';
 
@@ -20,20 +21,10 @@ const IDENTITY = readIdentity({ authenticators: [{ tenants: {} }, { jwt: { secre
 /** Taken, and nobody subscribes. */
 const NO_SUBSCRIBERS = 0x10;
 
-const lines: string[] = [];
-beforeEach(() => {
-  lines.length = 0;
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
+const commands = commandsForTests();
 
 async function run(command: Command, ...args: string[]): Promise<string> {
-  const from = lines.length;
-  expect(await command.run(parseFlags(Object.assign({}, ...Object.values(command.flags)), args))).toBe(0);
-  return lines.slice(from).join('\n');
+  return (await commands(command, ...args)).join('\n');
 }
 
 function folder(): string {

@@ -3,28 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@apus/broker';
 import { JwtAuthenticator, storedSecrets } from '@apus/identity';
-import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { CommandError } from '../src/commands/command.ts';
-import { parseFlags, UsageError } from '../src/commands/flags.ts';
+import { UsageError } from '../src/commands/flags.ts';
 import { token } from '../src/commands/token.ts';
+import { commandsForTests } from './support/commands.ts';
 import { type OperatedStack, startOperatorServices, TOKEN_SECRET_ARN } from './support/operator-services.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';
-const lines: string[] = [];
-
-beforeEach(() => {
-  lines.length = 0;
-  vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line));
-});
-afterEach(() => {
-  vi.restoreAllMocks();
-  vi.unstubAllEnvs();
-});
+const commands = commandsForTests();
 
 async function run(...args: string[]): Promise<string> {
-  const from = lines.length;
-  expect(await token.run(parseFlags(Object.assign({}, ...Object.values(token.flags)), args))).toBe(0);
-  return lines.slice(from).join('\n');
+  return (await commands(token, ...args)).join('\n');
 }
 
 function secretFile(content = `${SECRET}\n`) {

@@ -327,9 +327,8 @@ export class Exchange {
     // The library's own PINGREQ was answered long ago: this answer is ours.
     if (type === PacketType.PINGRESP || this.#isKnown(packet)) return undefined;
     if (!this.#facts.hasMethod) return packet;
-    if (type === PacketType.CONNACK) {
+    if (type === PacketType.CONNACK)
       return this.#ports.memory.isUnrenewable ? undefined : removeMethod(packet);
-    }
     if (type !== PacketType.AUTH) return packet;
     if (isSuccess(packet)) this.#renewal.taken();
     return undefined;
@@ -386,13 +385,11 @@ export class Exchange {
     this.#ports.fail(unreadable(why));
   }
 
-  /** A lone DISCONNECT that says nothing but that needs no frame where its loss does no harm (14). */
-  #closes({ packets }: OutgoingFrame): boolean {
-    const [packet, second] = packets;
-    if (!this.#takesClose || !this.#facts.mayEndByClose || second !== undefined) return false;
-    if (packet === undefined || !isPlainDisconnect(packet)) return false;
-    this.#finish(GOODBYE);
-    return true;
+  /** A DISCONNECT that says nothing else needs no frame where its loss does no harm (14). */
+  #closes(frame: OutgoingFrame): boolean {
+    const isGoodbye = this.#takesClose && this.#facts.mayEndByClose && isPlainDisconnect(frame);
+    if (isGoodbye) this.#finish(GOODBYE);
+    return isGoodbye;
   }
 
   #finish(code = 1000): void {

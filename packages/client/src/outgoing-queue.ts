@@ -113,8 +113,10 @@ function isHeldWithPublish(packet: Uint8Array): boolean {
   return type === PacketType.PUBLISH || type === PacketType.DISCONNECT;
 }
 
-/** Without properties, and with no reason but the normal one. */
-export function isPlainDisconnect(packet: Uint8Array): boolean {
+/** A lone DISCONNECT without properties, and with no reason but the normal one. */
+export function isPlainDisconnect({ packets }: OutgoingFrame): boolean {
+  const [packet, second] = packets;
+  if (packet === undefined || second !== undefined) return false;
   return typeOf(packet) === PacketType.DISCONNECT && packet.length < 5 && !packet[2] && !packet[3];
 }
 

@@ -1,10 +1,10 @@
 import { hashPassword, type TenantEntry } from '@apus/identity';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { attachmentOf, messageOf, openOf, upTo } from '../../../broker/contract/samples.ts';
-import { createOperator, type OperatorAnswer, type OperatorBan } from '../../src/operator/create-operator.ts';
+import type { OperatorBan } from '../../src/operator/create-operator.ts';
+import { askOperator } from '../support/ask-operator.ts';
 import { TimersWorld } from '../support/timers-world.ts';
 
-const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const OWN = 'acme';
 const OTHER = 'other';
 const PAGE = { messages: 100, bytes: Number.POSITIVE_INFINITY } as const;
@@ -14,18 +14,7 @@ beforeEach(async () => {
   world = await TimersWorld.create();
 });
 
-/** The operator's function, in a process of its own. */
-async function ask(request: object): Promise<OperatorAnswer> {
-  const { environment, stores } = world.process().cloud;
-  const { sessions, bans, users, tenants, retained, sweepScan: scan } = stores;
-  const clock = { now: () => world.time.nowMs };
-  const sleep = async () => {};
-  const operator = createOperator({
-    ...{ environment, scan, sessions, bans, users, tenants, retained },
-    ...{ clock, sleep, log: LOG },
-  });
-  return await operator(request, { getRemainingTimeInMillis: () => 60_000 });
-}
+const ask = (request: object) => askOperator(world, request);
 
 describe('the operator’s function, asked for another tenant with the same names [SEC-TENANT-5]', () => {
   beforeEach(async () => {

@@ -2,10 +2,8 @@ import { type Identity, rulesOfLists } from '@apus/broker';
 import { createChain, GuessLimiter, hashPassword, readIdentity, type UserEntry } from '@apus/identity';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { attachmentOf, openOf } from '../../../broker/contract/samples.ts';
-import { createOperator, type OperatorAnswer } from '../../src/operator/create-operator.ts';
+import { askOperator, LOG } from '../support/ask-operator.ts';
 import { TimersWorld } from '../support/timers-world.ts';
-
-const LOG = { debug() {}, info() {}, warn() {}, error() {} };
 
 let ada: UserEntry;
 let otherHash: string;
@@ -20,18 +18,7 @@ beforeEach(async () => {
   world = await TimersWorld.create();
 });
 
-/** The operator's function, in a process of its own. */
-async function ask(request: object): Promise<OperatorAnswer> {
-  const { environment, stores } = world.process().cloud;
-  const { sessions, bans, users, tenants, retained, sweepScan: scan } = stores;
-  const clock = { now: () => world.time.nowMs };
-  const sleep = async () => {};
-  const operator = createOperator({
-    ...{ environment, scan, sessions, bans, users, tenants, retained },
-    ...{ clock, sleep, log: LOG },
-  });
-  return await operator(request, { getRemainingTimeInMillis: () => 60_000 });
-}
+const ask = (request: object) => askOperator(world, request);
 
 /** The answer of the function of handshakes to a CONNECT with a password; one process for all calls. */
 function chainOfTable(configuration: object = { table: true }) {

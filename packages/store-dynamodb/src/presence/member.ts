@@ -8,8 +8,8 @@ import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } fr
 export interface MemberOwner {
   readonly incarnation: string;
   readonly clientId: string;
-  /** The connection on which it has done so last. Absent in items of an earlier version. */
-  readonly connectionId?: ConnectionId;
+  /** The connection on which it has done so last. */
+  readonly connectionId: ConnectionId;
 }
 
 /**

@@ -72,9 +72,8 @@ export class RecordOffer implements Offered {
   }
 
   get waiting(): readonly ConnectionId[] {
-    return this.#offers.flatMap(({ waiting, held }) =>
-      waiting.length === 0 ? [] : (held?.attachment?.connectionId ?? []),
-    );
+    const waits = this.#offers.filter(({ waiting }) => waiting.length > 0);
+    return waits.flatMap(({ held }) => held?.attachment?.connectionId ?? []);
   }
 
   /** The first step. */
