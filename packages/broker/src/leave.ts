@@ -55,6 +55,7 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   if (record === undefined) {
     // The loss of this very connection may have been noticed first: its will still waits for the goodbye.
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
+    if (ending.will === 'discarded' && endsAtOnce(ending, will)) yield* endLost(context, departure);
     return false;
   }
   if (ending.isRefused !== true)
@@ -63,6 +64,17 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   if (record.willDue !== undefined) yield* publishOrArmWill(context, connectionId, record, record.willDue);
   yield* endOrArmExpiry(context, connectionId, record);
   return true;
+}
+
+/**
+ * The session waits for a client that was lost: a publisher found its connection gone before its goodbye was heard. The
+ * client does not come back.
+ */
+function* endLost(context: Context, { session, connectionId }: Departure): Flow<void> {
+  // Not where the session has gone on: then its last connection is another one.
+  if (!(yield* waitFor(context.ports.sessions.remove(session, connectionId)))) return;
+  yield* leaveRooms(context, { session, hasRooms: undefined }, connectionId);
+  yield* discardState(context, session);
 }
 
 /** Nothing of the session outlives the connection: one decision is enough. */

@@ -48,9 +48,11 @@ export async function handleDisconnect(
  */
 async function hearGoodbye(outbox: Outbox, connectionId: ConnectionId, why: string): Promise<void> {
   const { broker, links } = outbox;
-  const state = await links.end(connectionId);
-  if (state === undefined) return;
-  if (!mayEndByClose(state)) return await tellLost(broker, connectionId, state, why);
+  const found = await links.end(connectionId);
+  if (found === undefined) return;
+  // A publisher may have found the connection gone before: then its session waits for the client.
+  const state = found.phase === 'closed' && found.movedTo === undefined ? (found.before ?? found) : found;
+  if (!mayEndByClose(state)) return await tellLost(broker, connectionId, found, why);
   const link = new GatewayLink(connectionId, { address: 'unknown' }, state);
   await broker.receive(link, {
     type: 'disconnect',

@@ -40,6 +40,34 @@ describe('DISCONNECT in the close', () => {
     expect(gateway.emulator.counters.snapshot().messages.posts.count).toBe(0);
   });
 
+  it('ends a session that waits already, as a publisher found the connection gone before `$disconnect` came', async () => {
+    let hear = () => {};
+    const isHeard = new Promise<void>((resolve) => {
+      hear = resolve;
+    });
+    const gateway = await startGateway({
+      wrap: (handlers) => ({
+        ...handlers,
+        disconnect: async (event) => {
+          await isHeard;
+          return await handlers.disconnect(event);
+        },
+      }),
+    });
+    const { client } = await offering(gateway.url, '(move,resume,close)', { clientId: 'leaver' });
+    await client.exchange(subscribe('a'));
+    const { client: publisher } = await TextClient.connect(gateway.url);
+    client.close(GOODBYE_CODE);
+    await client.expectClose();
+    await publisher.exchange(publish('a', 'x', { qos: 1 }));
+    expect(gateway.stores.sessions.get('default', 'leaver')?.detachedAtMs).toBeDefined();
+    hear();
+    await gateway.disconnected();
+    expect(gateway.stores.sessions.get('default', 'leaver')).toBeUndefined();
+    const [puback] = (await publisher.exchange(publish('a', 'x', { qos: 1, messageId: 2 }))).packets;
+    expect(puback).toMatchObject({ cmd: 'puback', reasonCode: 0x10 });
+  });
+
   it('is a loss where it was not offered: the session waits for its client', async () => {
     const gateway = await startGateway();
     const { client } = await offering(gateway.url, '(move,resume)', { clientId: 'coincidence' });
