@@ -196,7 +196,7 @@ export interface ApusBrokerProps {
 
   /**
    * A deployment of new code goes back by itself: CodeDeploy sends a tenth of the frames, jobs and requests to it for ten
-   * minutes, then all. Where an alarm on errors goes off within that time, the code of before takes all of them again,
+   * minutes, then all. Where an alarm on errors goes off within that time, the former code takes all of them again,
    * and CloudFormation the rest of the deployment. Needs `alarms`. $0.20 a month, for two alarms on workers.
    *
    * @default false: all of it goes to the new code at once

@@ -131,7 +131,7 @@ describe('retained messages that the window holds back (design, 3)', () => {
    *     r/1 waits, as the window is full
    *                                        r/0 is done with; loads the connection as it was before the fetch
    *     saves: no retained message is left. Its reply brings nothing
-   *                                        dequeues r/1: nobody else would
+   *                                        dequeues r/1: no other would
    */
   it('come where an acknowledgement is handled before the fetch that lets them wait is saved', async () => {
     let isHeld = false;

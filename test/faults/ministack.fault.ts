@@ -20,7 +20,7 @@ const RATES: Rates = {
   'kill-before-post': 0.02,
   'kill-after-post': 0.02,
   'queue-redelivers': 0.2,
-  // Nobody waits for the sweep.
+  // No history waits for the sweep.
   'no-disconnect': 0,
 };
 

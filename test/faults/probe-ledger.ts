@@ -17,8 +17,8 @@ export interface Sent {
 }
 
 /**
- * What one subscriber of retained topics may rely on: what it is given first is no older than what was acknowledged
- * before it subscribed, and whatever is published after its SUBACK comes to it, as long as its connection holds.
+ * The promise to one subscriber of retained topics: its first message is no older than the last one that was
+ * acknowledged before it subscribed, and each later one comes to it as long as its connection holds.
  */
 export class ProbeLedger {
   readonly #name: string;
@@ -51,7 +51,7 @@ export class ProbeLedger {
     this.#isWhole = false;
   }
 
-  /** It is there to the end: whatever came after its SUBACK is owed. */
+  /** It is there to the end: every message after its SUBACK is owed. */
   get isOwed(): boolean {
     return this.#isWhole && this.#isSubscribed;
   }
@@ -95,7 +95,7 @@ export class ProbeLedger {
 
   #missing(topic: string, { floor, from, numbers }: Seen, acknowledged: readonly number[]): Problem[] {
     const lost = acknowledged
-      // What is newer than the first was retained, and therefore matched, after that was read.
+      // A message newer than the first was retained, and therefore matched, after that was read.
       .filter((number) => number >= Math.min(from, (numbers[0] ?? from) + 1) && !numbers.includes(number))
       .map((number) => ({
         what: `lost: ${topic} ${number} never came to ${this.#name}, which had subscribed`,

@@ -18,7 +18,7 @@ export function kindOf({ problems }: History): string | undefined {
 
 /**
  * The shortest history that fails in the same way: faults and steps are left out, halves first, then ever smaller
- * parts, for as long as that makes it shorter (delta debugging). What is left is minimal in this sense: none of its
+ * parts, for as long as that makes it shorter (delta debugging). The rest is minimal in this sense: none of its
  * parts can be left out alone, unless the tries came to their end.
  */
 export async function shrink(

@@ -35,7 +35,7 @@ export interface SimClientEvents {
   readonly ended?: (connection: number, isGoodbye: boolean) => void;
   /** The connection was lost, and the session is to go on over another; or messages may be missing after that. */
   readonly told?: (what: 'lost' | 'gap') => void;
-  /** What the server must not do to this client. */
+  /** Called with each thing that the server must not do to this client. */
   readonly wronged?: (what: string) => void;
 }
 
@@ -198,7 +198,7 @@ export class SimClient {
       }
 
       override close(code?: number, reason?: string): void {
-        // The transport closes only when DISCONNECT has been answered; whatever it gives up it terminates.
+        // The transport closes only when DISCONNECT has been answered; a connection that it gives up it terminates.
         closing(this);
         super.close(code, reason);
       }

@@ -35,7 +35,7 @@ export class VirtualTime implements HistoryTime {
   }
 
   async advance(ms: number): Promise<void> {
-    // What is under way may set timers yet that come before the end.
+    // Work that is under way may set timers yet that come before the end.
     await everythingElse();
     let isOver = false;
     setTimeout(() => {

@@ -21,7 +21,7 @@ export interface WatchOptions {
 
 /**
  * The users of a file that is read again when it changes. A file that cannot be read, or is wrong, is logged once, and
- * the users of before stay. A user whose password did not change keeps the same `password` object, so that a remembered
+ * the former users stay. A user whose password did not change keeps the same `password` object, so that a remembered
  * check stays valid for it, and for no other. [SEC-GUESS-6]
  */
 export class WatchedUsersFile implements UserLookup {
@@ -77,7 +77,7 @@ export class WatchedUsersFile implements UserLookup {
     try {
       read = readUsersFile(this.#path);
     } catch (error) {
-      log.error('users-file-not-read', { error: `${(error as Error).message} The users of before stay.` });
+      log.error('users-file-not-read', { error: `${(error as Error).message} The former users stay.` });
       return;
     }
     const before = this.#users;

@@ -126,10 +126,10 @@ test('only users who changed are named, and the others keep what is remembered',
 });
 
 test.each<[string, string, RegExp]>([
-  ['is not JSON', '{"users": [', /is not JSON.*users of before stay/],
+  ['is not JSON', '{"users": [', /is not JSON.*former users stay/],
   ['is empty', '', /is not JSON/],
   ['has a wrong hash', '{"users": [{"name": "ada", "password": "right"}]}', /users\[0\]\.password/],
-])('a file that %s is logged once, and the users of before stay', async (_what, text, sentence) => {
+])('a file that %s is logged once, and the former users stay', async (_what, text, sentence) => {
   const stage = new Stage([{ name: 'ada', password: right }]);
   stage.writeText(text);
   await stage.file.look();

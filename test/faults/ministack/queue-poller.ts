@@ -63,7 +63,7 @@ export class QueuePoller {
     return Messages;
   }
 
-  /** What is not deleted comes again when its visibility timeout is over. */
+  /** A message that is not deleted comes again when its visibility timeout is over. */
   async #handle(messages: readonly Message[]): Promise<void> {
     const { client, queueUrl, invoke, forgets } = this.#options;
     const event: SqsEvent = { Records: messages.map(recordOf) };

@@ -4,8 +4,8 @@ import { type Size, type Step, stepsOf } from '../steps.ts';
 const HEALED_AFTER_MS = 6_000;
 
 /**
- * What happens in the history of a seed, without what only a timer of minutes or the sweep finds: nobody waits for those
- * here. For the same reason every connection breaks once more when the faults have stopped: what a handler that died has
+ * What happens in the history of a seed, without the things that only a timer of minutes or the sweep finds: no test waits for
+ * those here. For the same reason every connection breaks once more when the faults have stopped: what a handler that died has
  * left in a window is sent on the next one.
  */
 export function smokeSteps(seed: number, size: Size): Step[] {

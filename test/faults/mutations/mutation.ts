@@ -54,14 +54,14 @@ export function doneAtOnce(): void {
 /** Handlers take their time, as they do over a network: they meet, and there are many environments. */
 export const slowly = (latencyMs: number): DynamoDbFaults => ({ latencyMs });
 
-/** Nobody stands in a shard: whoever takes a PUBLISH serves all of its recipients. */
+/** No subscriber stands in a shard: the handler that takes a PUBLISH serves all of its recipients. */
 export const ALL_INLINE = 1_000;
 
 export const KILLS: Partial<Rates> = { 'kill-at-checkpoint': 0.02, 'kill-before-post': 0.03 };
 export const LOST_ANSWERS: Partial<Rates> = { 'store-answer-lost': 0.06, 'store-fails-after': 0.06 };
 export const LATE: Partial<Rates> = { 'late-invocation': 0.25, 'store-slow': 0.1, cut: 0.02 };
 
-/** Whoever is connected stays so: nothing heals by a client's return. */
+/** A connected client stays so: no fault heals by a client's return. */
 export const UNBROKEN: Partial<Rates> = {
   cut: 0,
   'no-reply': 0,

@@ -48,7 +48,7 @@ export const OF_MATCHING: readonly Mutation[] = [
     },
     steps: NEWCOMERS,
     durationMs: 13_000,
-    // Whoever stands in a shard is looked for by a worker, after both, and never missed.
+    // A worker looks for the subscribers of a shard, after both, and never misses one.
     inlineSubscribersMax: ALL_INLINE,
     // A subscriber comes, and is given what is retained, while a message is.
     store: { latencyMs: isRetaining },

@@ -82,7 +82,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
         };
       }),
     },
-    // What is handled so late meets a session that has gone on, whatever its client held back.
+    // A frame that is handled so late meets a session that has gone on.
     steps: bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 200, durationMs: 6_000 }),
     lateInvocationMsMax: 20_000,
     rates: { ...LATE, 'late-invocation': 0.4, cut: 0.05 },

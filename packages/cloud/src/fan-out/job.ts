@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { type Message, StreamProperty } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
-/** Version of the layout of a job. Jobs of the version before are still read after a deployment. */
+/** Version of the layout of a job. A change of it must still read jobs that wait in the queue at a deployment. */
 const VERSION = 1;
 
 /** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */

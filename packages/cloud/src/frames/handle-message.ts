@@ -212,7 +212,7 @@ function askedMove({ environment, link }: HandledFrame): string | undefined {
 }
 
 /**
- * What was agreed on with CONNECT is saved with the state. CONNACK's reply brings the ticket with which the client may
+ * The agreement of CONNECT is saved with the state. CONNACK's reply brings the ticket with which the client may
  * move or resume its session; its hash is saved too.
  */
 function agree({ environment, link }: HandledFrame, loaded: LinkState): string | undefined {

@@ -73,7 +73,7 @@ function entryOf({ tenant, clientId, identity, connectionId, attachedAtMs }: Swe
     clientId,
     ...namesOf(identity),
     isConnected: connectionId !== undefined,
-    connectedAt: attachedAtMs === undefined ? null : rfc3339(attachedAtMs),
+    connectedAt: rfc3339(attachedAtMs),
   };
 }
 

@@ -134,11 +134,10 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   if (ban !== undefined && !isEnded) return [{ what: 'banned', session, ban }];
   const findings: Finding[] = [];
   // The process that opened the session last is publishing them, if it lives.
-  if (attachedAtMs !== undefined && isOldEnough(attachedAtMs, pass))
+  if (isOldEnough(attachedAtMs, pass))
     for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
   findings.push(...absentOf(swept, pass));
   if (connectionId !== undefined) {
-    if (attachedAtMs === undefined) return findings;
     if (isOutlived(attachedAtMs, pass)) findings.push(outlived(connectionId, session, attachedAtMs));
     else if (isNew(attachedAtMs, pass)) findings.push({ what: 'opened', connectionId, session });
     return findings;
@@ -158,7 +157,7 @@ function absentOf(
     clientId,
     incarnation,
     lastConnectionId: connectionId,
-    attachedAtMs = 0,
+    attachedAtMs,
     detachedAtMs,
     willDueAtMs = 0,
     incarnationsWithRooms,

@@ -18,18 +18,18 @@ export interface SweepProgress {
   readonly startedAtMs: number;
   /** When the pass before began; 0 for the first. */
   readonly previousStartedAtMs: number;
-  /** Whether this pass reads the messages' table. Absent in an earlier version's progress, like the fields below. */
-  readonly readsMessages?: boolean;
-  /** When the last pass that did so began. */
-  readonly messagesReadAtMs?: number;
+  /** Whether this pass reads the messages' table. */
+  readonly readsMessages: boolean;
+  /** When the last pass that did so began; 0 before the first. */
+  readonly messagesReadAtMs: number;
   /** Where each segment goes on: those of the sessions' table, then those of the messages'. */
   readonly segments: readonly (SweepPosition | 'begin' | 'done')[];
   readonly connections: number;
   readonly sessions: number;
-  readonly retained?: readonly RetainedTally[];
+  readonly retained: readonly RetainedTally[];
   /** Holders that this pass counts, and those that the next one is to count. */
-  readonly held?: readonly HeldTally[];
-  readonly wantedHolders?: readonly HoldingAccount[];
+  readonly held: readonly HeldTally[];
+  readonly wantedHolders: readonly HoldingAccount[];
   /** Something could not be dealt with: the next pass looks back as far as this one. */
   readonly hasFailed: boolean;
 }
@@ -63,16 +63,13 @@ export function resume(noted: unknown, segments: number, nowMs: number): SweepPr
   };
 }
 
-function segmentsIn(
-  { readsMessages = false }: Pick<SweepProgress, 'readsMessages'>,
-  segments: number,
-): number {
+function segmentsIn({ readsMessages }: Pick<SweepProgress, 'readsMessages'>, segments: number): number {
   return readsMessages ? 2 * segments : segments;
 }
 
 /** 0 after one that was given up: it has counted some only. */
 function readMessagesAtMs(progress: SweepProgress): number {
-  const { readsMessages = false, messagesReadAtMs = 0 } = progress;
+  const { readsMessages, messagesReadAtMs } = progress;
   return readsMessages && !isComplete(progress) ? 0 : messagesReadAtMs;
 }
 

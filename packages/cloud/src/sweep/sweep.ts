@@ -112,7 +112,7 @@ class Run {
     if (isPassComplete) {
       await sessions.recount(progress.sessions);
       if (progress.readsMessages) {
-        const wrong = wrongTallies(progress.retained ?? []);
+        const wrong = wrongTallies(progress.retained);
         for (const { tenant, messages, bytes } of wrong) await retained.resize(tenant, messages, bytes);
       }
       await writeTallies(holdings, progress);
@@ -141,9 +141,9 @@ class Run {
       segments: pages.map((page) => page?.next ?? 'done'),
       connections: progress.connections + found.filter(isOpenConnection).length,
       sessions: progress.sessions + found.filter(isSession).length,
-      retained: tallied(progress.retained ?? [], found),
-      held: heldTallied(progress.held ?? [], found),
-      wantedHolders: wantedHolders(progress.wantedHolders ?? [], found),
+      retained: tallied(progress.retained, found),
+      held: heldTallied(progress.held, found),
+      wantedHolders: wantedHolders(progress.wantedHolders, found),
     };
   }
 

@@ -1,7 +1,7 @@
 import type { ConnectionId, Message, Publisher, Timer } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
-/** Version of the layout of a timer's message. Those of the version before are still read after a deployment. */
+/** Version of the layout of a timer's message. A change of it must still read those that wait in the queue at a deployment. */
 const VERSION = 1;
 
 /** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
@@ -54,7 +54,7 @@ export interface DelayedTimer {
   readonly publisher: Publisher | undefined;
 }
 
-/** Whatever waits in the queue. */
+/** Every message that waits in the queue of timers. */
 export type AnyTimer = TimerMessage | TickMessage | DelayedTimer;
 
 export function encodeAny(timer: AnyTimer): string {

@@ -153,7 +153,7 @@ describe('what falls back to a frame, with nothing done', () => {
     expect(failures).toEqual([]);
   });
 
-  it('the subprotocols of before', async () => {
+  it('the subprotocols without CONNECT', async () => {
     const { url } = await startGateway();
     expect(await chosen(url, FRAMES)).toBe('mqtt-text-v1.1');
     expect(await chosen(url, ['mqtt-text-v1'])).toBe('mqtt-text-v1');

@@ -80,7 +80,7 @@ export class TenantRegister<R extends object = object> {
     const before = await store.get(nameOf(name));
     if (before === undefined) return undefined;
     const tenant = readTenantEntry(merged(parseTenant(before), objectOf(value)));
-    // The clients first: who reads of a tenant that it is active can connect.
+    // The clients first: a client that reads of its tenant as active can connect.
     if (tenant.state === 'active') await clients.resume(name);
     if (!(await store.replace(name, before, JSON.stringify(tenant))))
       throw new ConfigurationError(`The tenant "${name}" is being changed by somebody else: try again.`);

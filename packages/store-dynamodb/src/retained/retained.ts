@@ -10,7 +10,7 @@ import {
   retainedBytes,
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import { INLINE_RETAINED_BYTES_MAX, PIECE_BYTES, TTL_SLACK_SECONDS } from '../limits.ts';
+import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
 import { ReadAmount } from '../queue/read-amount.ts';
 import type { RetainedHoldings } from '../quotas/retained-holdings.ts';
 import type { Bodies } from '../table/bodies.ts';
@@ -18,7 +18,7 @@ import type { EventCache } from '../table/event-cache.ts';
 import { retainedPartition, retainedSort } from '../table/keys.ts';
 import { encodeMessage } from '../table/message-blob.ts';
 import type { Table } from '../table/table.ts';
-import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+import { bytes, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { cursorText, parseCursor } from './cursor.ts';
 import { retainedRange } from './range.ts';
 import { RetainedReader } from './reader.ts';
@@ -125,12 +125,12 @@ export class DynamoRetained implements RetainedStore {
     const range = { p: retainedPartition(tenant), ...retainedRange(topicFilter) };
     const page = new Page<Message>(limit);
     const cursor = parseCursor(from);
-    const amount = new ReadAmount(limit, cursor.items);
+    const amount = new ReadAmount(limit, cursor?.items);
     const endAt = (end: string | undefined): RetainedPage => ({
       messages: page.entries,
       next: end === undefined ? undefined : cursorText(end, amount.ofNextPage()),
     });
-    let { after } = cursor;
+    let after = cursor?.after;
     for (let queries = 0; queries < QUERIES_MAX; queries += 1) {
       const read = await this.#table.query({ ...range, after, limit: amount.next() });
       for (const item of read.items) {
@@ -153,10 +153,8 @@ export class DynamoRetained implements RetainedStore {
   /** Undefined where the filter does not match it, or it is no more. */
   async #read(tenant: string, item: Item, topicFilter: string, nowMs: number): Promise<Message | undefined> {
     const message = await this.#reader.read(tenant, item);
-    if (message === undefined || isExpired(message, nowMs) || !matches(topicFilter, message.topic))
-      return undefined;
-    // Earlier versions gave long topics other keys, which are not written or deleted any more.
-    return textOf(item, 's') === retainedSort(message.topic) ? message : undefined;
+    if (message === undefined || isExpired(message, nowMs)) return undefined;
+    return matches(topicFilter, message.topic) ? message : undefined;
   }
 
   async #write(tenant: string, topicName: string, id: string, fields: Item) {
@@ -211,10 +209,8 @@ function isThere(item: Item | undefined): item is Item {
   return item !== undefined && item.x === undefined;
 }
 
-/** Items of earlier versions have no size: the result is an estimate. */
 function sizeOf(item: Item | undefined): number {
-  if (!isThere(item)) return 0;
-  return numberOf(item, 'rs') ?? bytesOf(item, 'b')?.length ?? (numberOf(item, 'bn') ?? 0) * PIECE_BYTES;
+  return isThere(item) ? (numberOf(item, 'rs') ?? 0) : 0;
 }
 
 function ttlSecondsOf({ expiresAtMs }: Message): number | undefined {

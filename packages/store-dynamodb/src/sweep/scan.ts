@@ -47,8 +47,7 @@ export interface SweptSession extends SessionName {
   /** Undefined while it is offline. */
   readonly connectionId: ConnectionId | undefined;
   readonly lastConnectionId: ConnectionId;
-  /** Undefined in an item of an older layout: nothing is concluded from it. */
-  readonly attachedAtMs: number | undefined;
+  readonly attachedAtMs: number;
   /** When it ends if its client stays away; undefined while it is connected, and if it never ends. */
   readonly endsAtMs: number | undefined;
   /** Of the will that the last connection has left. */
@@ -82,7 +81,7 @@ export interface SweptList extends SessionName {
 export interface SweptRetained {
   readonly kind: 'retained';
   readonly tenant: string;
-  /** As `retainedBytes` counts them; 0 of an item of an earlier version. */
+  /** As `retainedBytes` counts them. */
   readonly bytes: number;
   /** In whose name; undefined where it is of no client. */
   readonly holder: HoldingAccount | undefined;
@@ -256,7 +255,7 @@ export class DynamoSweepScan {
   }
 }
 
-/** Undefined for an item of no use: one of an older layout, or one whose name was too long for its key. */
+/** Undefined for an item of no use: of another kind, or one whose name was too long for its key. */
 function sweptOf(item: Item): Swept | undefined {
   const partition = textOf(item, 'p') ?? '';
   // Where one table has all: a topic may be any text.
@@ -327,14 +326,15 @@ function connectionOf(item: Item): SweptConnection | undefined {
 
 function sessionOf(item: Item): SweptSession | undefined {
   const name = nameOf(item);
-  if (name === undefined) return undefined;
+  const attachedAtMs = numberOf(item, 'a');
+  if (name === undefined || attachedAtMs === undefined) return undefined;
   return {
     kind: 'session',
     ...name,
     incarnation: textOf(item, 'i') ?? '',
     connectionId: textOf(item, 'c'),
     lastConnectionId: textOf(item, 'l') ?? '',
-    attachedAtMs: numberOf(item, 'a'),
+    attachedAtMs,
     endsAtMs: sessionEndsAtMs(item),
     willDueAtMs: numberOf(item, 'wd'),
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),

@@ -1,7 +1,7 @@
 import { messageBytes, type Stores } from '@apus/broker';
 import { upTo } from '@apus/broker/samples';
 import { describe, expect, it } from 'vitest';
-import { hashOf, retainedSort } from '../../src/table/keys.ts';
+import { hashOf } from '../../src/table/keys.ts';
 import { messageId, messageOf, PAGE, unique } from '../support/client.ts';
 import { FakeClock, NOW_MS, withService } from '../support/stores.ts';
 
@@ -219,13 +219,6 @@ await withService((service) => {
       await put(stores, tenant, topics, (index) => ((index * 7_919) % 23_000) >> (index % 9));
       const { topics: found } = await read(stores, tenant, '+/wanted');
       expect(found).toEqual(topics.filter((topic) => topic.endsWith('wanted')));
-    });
-
-    it('continue at the position of an earlier version', async () => {
-      const stores = service.make();
-      const tenant = unique('tenant');
-      await put(stores, tenant, ['a/1', 'a/2', 'a/3'], () => 10);
-      expect((await read(stores, tenant, 'a/+', retainedSort('a/1'))).topics).toEqual(['a/2', 'a/3']);
     });
   });
 
