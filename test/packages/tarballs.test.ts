@@ -18,6 +18,12 @@ const PACKAGES = [
   { name: '@apus/client', folder: 'packages/client', beside: ['mqtt@5'], prints: 'greetings/hello world' },
   { name: '@apus/publish', folder: 'packages/publish', beside: [], prints: 'id:' },
   {
+    name: '@apus/react',
+    folder: 'packages/react',
+    beside: ['mqtt@5', 'react@19', 'react-dom@19', '@types/react@19', '@types/react-dom@19'],
+    prints: '<p>idle</p>',
+  },
+  {
     name: 'artillery-engine-mqtt',
     folder: 'loadtest/artillery-engine-mqtt',
     beside: [],

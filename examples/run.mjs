@@ -1,0 +1,119 @@
+// Runs an example: builds its page, serves it on this machine, and runs a broker beside it (`npm run example chat`).
+import { spawn } from 'node:child_process';
+import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
+import { build, context } from 'esbuild';
+
+const HERE = fileURLToPath(new URL('.', import.meta.url));
+const COMMAND = join(HERE, '../packages/cli/dist/apus.js');
+const PAGES = readdirSync(HERE).filter((name) => existsSync(join(HERE, name, 'index.html')));
+
+const HELP = `Runs an example with a page, and a broker beside it.
+
+Usage: npm run example NAME [-- FLAGS] [-- FLAGS OF apus serve]
+
+NAME is one of: ${PAGES.join(', ')}
+
+  --port PORT        Port of the page, on this machine only; 0 takes a free one. Default: 8090.
+  --build DIRECTORY  Writes the page's files there and ends: for any server of static files.
+  --no-broker        Serves the page alone: there is a broker already.
+  --help
+`;
+
+/**
+ * The page's files.
+ * @param {string} name of the example
+ * @param {string} directory is made
+ */
+export async function buildPage(name, directory) {
+  mkdirSync(directory, { recursive: true });
+  await build({ ...optionsOf(name, directory), minify: true });
+  copyFileSync(join(HERE, name, 'index.html'), join(directory, 'index.html'));
+}
+
+/** @param {string} name @param {string} directory @returns {import('esbuild').BuildOptions} */
+function optionsOf(name, directory) {
+  return {
+    entryPoints: [join(HERE, name, `${name}.tsx`)],
+    outdir: directory,
+    bundle: true,
+    format: 'esm',
+    target: 'es2022',
+    jsx: 'automatic',
+    conditions: ['source', 'browser'],
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'error',
+  };
+}
+
+/** @param {string} name @param {number} port */
+async function servePage(name, port) {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-example-'));
+  copyFileSync(join(HERE, name, 'index.html'), join(directory, 'index.html'));
+  const built = await context(optionsOf(name, directory));
+  const { port: taken } = await built.serve({ host: '127.0.0.1', port, servedir: directory });
+  const stop = async () => {
+    await built.dispose();
+    rmSync(directory, { recursive: true, force: true });
+  };
+  return { url: `http://127.0.0.1:${taken}/`, stop };
+}
+
+/** @param {string} name @param {readonly string[]} flags */
+function startBroker(name, flags) {
+  const streams = join(HERE, name, 'streams.json');
+  const declared = existsSync(streams) ? ['--streams', streams] : [];
+  return spawn(process.execPath, [COMMAND, 'serve', ...declared, ...flags], { stdio: 'inherit' });
+}
+
+/** @param {string[]} argv */
+async function main(argv) {
+  const end = argv.indexOf('--');
+  const [own, brokerFlags] = end < 0 ? [argv, []] : [argv.slice(0, end), argv.slice(end + 1)];
+  const { values, positionals } = parseArgs({
+    args: own,
+    allowPositionals: true,
+    options: {
+      port: { type: 'string', default: '8090' },
+      build: { type: 'string' },
+      'no-broker': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  const [name = ''] = positionals;
+  if (values.help) return void process.stdout.write(HELP);
+  if (!PAGES.includes(name))
+    fail(name === '' ? HELP : `There is no example "${name}": take one of ${PAGES.join(', ')}.`);
+  if (values.build !== undefined) return await buildPage(name, values.build);
+  const port = Number(values.port);
+  if (!Number.isInteger(port) || port < 0 || port > 65_535) fail(`--port: "${values.port}" is no port.`);
+  const page = await servePage(name, port).catch((error) =>
+    fail(`The page cannot be served: ${error.message}`),
+  );
+  const broker = values['no-broker'] ? undefined : startBroker(name, brokerFlags);
+  console.log(`The page of the example "${name}": ${page.url}`);
+  const stopPage = async () => {
+    await page.stop();
+    process.exitCode ??= 0;
+  };
+  // A terminal sends Ctrl+C to the broker as well; others end this process alone.
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM']))
+    process.once(signal, () => (broker === undefined ? void stopPage() : void broker.kill(signal)));
+  broker?.once('exit', (code) => {
+    process.exitCode = code ?? 0;
+    void stopPage();
+  });
+}
+
+/** @param {string} sentence @returns {never} */
+function fail(sentence) {
+  console.error(sentence);
+  process.exit(2);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  await main(process.argv.slice(2)).catch((error) => fail(error.message));
+}

@@ -1,0 +1,40 @@
+import { createContext, createElement, type ReactNode, useContext, useEffect, useState } from 'react';
+import { type Connect, SharedClient } from './shared-client.ts';
+
+const Context = createContext<SharedClient | undefined>(undefined);
+
+export interface MqttProviderProps {
+  /**
+   * Makes the connection, with `protocolVersion: 5`: `mqtt.connect`, or `connect` of @apus/client. It is called when the
+   * first component needs a connection, and again after the last one has gone and another one comes. The function of the
+   * first render is kept. It is given a function for the event `gap` of @apus/client's transport (`onEvent`).
+   */
+  readonly connect: (onEvent: (event: { readonly type: string }) => void) => ReturnType<Connect>;
+  readonly children?: ReactNode;
+}
+
+/** Shares one MQTT connection among all components below it. The connection ends with the last of them. */
+export function MqttProvider({ connect, children }: MqttProviderProps): ReactNode {
+  const [client] = useState(() => {
+    const shared: SharedClient = new SharedClient(() =>
+      connect(({ type }) => {
+        if (type === 'gap') shared.refreshPresence();
+      }),
+    );
+    return shared;
+  });
+  return createElement(Context.Provider, { value: client }, children);
+}
+
+/** @throws Error outside of an `MqttProvider` */
+export function useSharedClient(): SharedClient {
+  const client = useContext(Context);
+  if (client === undefined)
+    throw new Error('@apus/react: this hook needs an <MqttProvider> above its component.');
+  return client;
+}
+
+/** The connection is open while the component is there. */
+export function useHold(client: SharedClient): void {
+  useEffect(() => client.hold(), [client]);
+}

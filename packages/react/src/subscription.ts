@@ -1,0 +1,139 @@
+import type { IClientSubscribeOptions, MqttClient, Packet } from 'mqtt';
+import { type Feeds, Latest, Log, NO_FEEDS } from './feeds.ts';
+import { Holders } from './holders.ts';
+import type { Message, UserProperties } from './message.ts';
+import { Shown } from './shown.ts';
+
+type Suback = Extract<Packet, { cmd: 'suback' }>;
+
+/** How a filter is subscribed. Components that share a filter have to ask for the same. */
+export interface SubscribeOptions {
+  /** @default 1 */
+  readonly qos?: 0 | 1 | 2;
+  /** No Local: not what this connection publishes itself. @default false */
+  readonly noLocal?: boolean;
+  /** Of a stream: begins with so many messages of each topic (`50`), or with those of a time (`10s`, `5m`, `2h`, `1d`). */
+  readonly rewind?: string;
+  /** Of a stream: begins at `earliest`, `latest`, or a time. */
+  readonly streamOffset?: string;
+  /** At most one message of each topic in so many milliseconds. Needs `qos: 0`. */
+  readonly conflateMs?: number;
+}
+
+/** Which feeds a hook reads, and how much of each it keeps. */
+export interface Wanted {
+  readonly messagesMax?: number;
+  readonly topicsMax?: number;
+}
+
+export interface SubscriptionView extends Feeds {
+  /** SUBACK has granted it, on the connection of now. */
+  readonly isSubscribed: boolean;
+  /** Why it is refused: it is asked for again at the next connection. */
+  readonly error: Error | undefined;
+}
+
+export const NO_SUBSCRIPTION: SubscriptionView = { ...NO_FEEDS, isSubscribed: false, error: undefined };
+
+/** One filter, which all components that name it share. */
+export class Subscription {
+  readonly topicFilter: string;
+  readonly identifier: number;
+  readonly options: SubscribeOptions;
+  readonly holders: Holders;
+  readonly shown: Shown<SubscriptionView>;
+  #messagesMax = 0;
+  #topicsMax = 0;
+  #log: Log | undefined;
+  #latest: Latest | undefined;
+  #state: 'idle' | 'asked' | 'granted' | 'refused' = 'idle';
+  #error: Error | undefined;
+
+  constructor(topicFilter: string, identifier: number, options: SubscribeOptions, end: () => void) {
+    this.topicFilter = topicFilter;
+    this.identifier = identifier;
+    this.options = options;
+    this.holders = new Holders(end);
+    this.shown = new Shown(() => this.#view());
+  }
+
+  get isGranted(): boolean {
+    return this.#state === 'granted';
+  }
+
+  want({ messagesMax, topicsMax }: Wanted): void {
+    if (messagesMax !== undefined) {
+      this.#log ??= new Log();
+      this.#messagesMax = Math.max(this.#messagesMax, messagesMax);
+    }
+    if (topicsMax !== undefined) {
+      this.#latest ??= new Latest();
+      this.#topicsMax = Math.max(this.#topicsMax, topicsMax);
+    }
+  }
+
+  take(message: Message): void {
+    this.#log?.take(message, this.#messagesMax);
+    this.#latest?.take(message, this.#topicsMax);
+    // Components go on showing the former members until the new list has begun.
+    if (this.#state !== 'asked') this.shown.touch();
+  }
+
+  /** Sends SUBSCRIBE over a connection that stands. */
+  ask(client: MqttClient): void {
+    this.#state = 'asked';
+    // The broker sends the members of a room anew: those that have gone meanwhile are not among them.
+    if (this.topicFilter.startsWith('$presence/')) this.#latest?.clear();
+    client.subscribe(this.topicFilter, this.#packetOptions(), (error, _granted, suback) => {
+      // Without SUBACK the connection was lost: the next one asks again.
+      if (suback !== undefined) this.#answered(error, suback);
+    });
+  }
+
+  /** The connection is lost. */
+  lost(): void {
+    if (this.#state !== 'refused') this.#state = 'idle';
+    this.shown.touch();
+  }
+
+  #answered(error: Error | null, suback: Packet): void {
+    this.#error = error === null ? undefined : new Error(refusal(this.topicFilter, error, suback as Suback));
+    this.#state = error === null ? 'granted' : 'refused';
+    this.shown.touch();
+  }
+
+  #packetOptions(): IClientSubscribeOptions {
+    const { qos = 1, noLocal = false } = this.options;
+    const userProperties = userPropertiesOf(this.options);
+    return {
+      qos,
+      nl: noLocal,
+      properties: {
+        subscriptionIdentifier: this.identifier,
+        // mqtt-packet writes no empty list.
+        ...(Object.keys(userProperties).length > 0 && { userProperties }),
+      },
+    } as IClientSubscribeOptions;
+  }
+
+  #view(): SubscriptionView {
+    return {
+      messages: this.#log?.last(this.#messagesMax) ?? NO_FEEDS.messages,
+      byTopic: this.#latest?.copy() ?? NO_FEEDS.byTopic,
+      isSubscribed: this.isGranted,
+      error: this.#error,
+    };
+  }
+}
+
+function userPropertiesOf({ rewind, streamOffset, conflateMs }: SubscribeOptions): UserProperties {
+  return {
+    ...(rewind !== undefined && { rewind }),
+    ...(streamOffset !== undefined && { 'stream-offset': streamOffset }),
+    ...(conflateMs !== undefined && { 'conflate-ms': String(conflateMs) }),
+  };
+}
+
+function refusal(topicFilter: string, { message }: Error, { properties }: Suback): string {
+  return `${topicFilter}: ${properties?.reasonString ?? message}`;
+}

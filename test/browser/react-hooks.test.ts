@@ -1,0 +1,202 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { type RunningDoors, startDoors } from '@apus/cli';
+import mqtt, { type MqttClient } from 'mqtt';
+import type { Browser, Page } from 'playwright-core';
+import { build, type PreviewServer, preview } from 'vite';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { unique } from '../support/unique.ts';
+import { launchChromium, whyNoBrowser } from './chromium.ts';
+
+const run = promisify(execFile);
+const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
+const skipped = whyNoBrowser();
+const ROOT = fileURLToPath(new URL('../../packages/react/test/page', import.meta.url));
+const SOURCES = { conditions: ['source', 'browser', 'module', 'import', 'default'] };
+
+describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () => {
+  let directory: string;
+  let node: RunningDoors;
+  let browser: Browser;
+  let backend: MqttClient;
+  const sites: PreviewServer[] = [];
+
+  beforeAll(async () => {
+    directory = await mkdtemp(join(tmpdir(), 'apus-react-'));
+    const streams = [{ name: 'chat', topicFilter: 'chat/+' }];
+    node = await startDoors({ port: 0, gatewayPort: 0, logLevel: 'silent', streams });
+    backend = await mqtt.connectAsync(node.url, { protocolVersion: 5 });
+    browser = await launchChromium();
+  });
+
+  afterAll(async () => {
+    await browser?.close();
+    for (const site of sites) await site.close();
+    await backend?.endAsync(true);
+    await node?.stop();
+    await rm(directory, { recursive: true, force: true });
+  });
+
+  async function serve(outDir: string): Promise<string> {
+    const site = await preview({
+      root: directory,
+      logLevel: 'error',
+      configFile: false,
+      build: { outDir },
+      preview: { host: '127.0.0.1', port: 0 },
+    });
+    sites.push(site);
+    return site.resolvedUrls?.local[0] ?? '';
+  }
+
+  /** A page whose console stays empty: React says there what a component does wrong. */
+  async function open(site: string, parameters: Record<string, string>): Promise<[Page, string[]]> {
+    const page = await (await browser.newContext()).newPage();
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+    });
+    page.on('pageerror', (error) => complaints.push(error.message));
+    await page.goto(`${site}?${new URLSearchParams(parameters)}`);
+    return [page, complaints];
+  }
+
+  async function subscriptionsOf(clientId: string): Promise<string[] | 'gone'> {
+    const api = new URL(node.url).origin.replace('ws:', 'http:');
+    const response = await fetch(`${api}/api/v5/clients/${clientId}/subscriptions`);
+    if (response.status === 404) return 'gone';
+    const subscriptions = (await response.json()) as { topic: string }[];
+    return subscriptions.map(({ topic }) => topic).sort();
+  }
+
+  describe('components that come and go in StrictMode', () => {
+    let site: string;
+
+    beforeAll(async () => {
+      const outDir = join(directory, 'hooks');
+      await build({
+        root: ROOT,
+        mode: 'development',
+        logLevel: 'error',
+        configFile: false,
+        resolve: SOURCES,
+        define: { 'process.env.NODE_ENV': '"development"' },
+        build: { outDir },
+      });
+      site = await serve(outDir);
+    });
+
+    const press = async (page: Page, name: string) =>
+      await page.getByRole('button', { name, exact: true }).click();
+
+    it('share one connection and one subscription, and leave nothing behind', async () => {
+      const id = unique('react');
+      const [page, complaints] = await open(site, { url: node.url, id });
+      await page.getByText('idle, clients made: 0').waitFor();
+      await press(page, 'first');
+      await page.getByText('connected, clients made: 1').waitFor();
+      await page.getByText('first true:').waitFor();
+      await press(page, 'second');
+      for (const text of ['a', 'b', 'c', 'd']) await backend.publishAsync('react/news', text, { qos: 1 });
+      await page.getByText('first true: b c d').waitFor();
+      await page.getByText('second true: b c d').waitFor();
+      await press(page, 'latest');
+      await backend.publishAsync('react/prices/x', '1', { qos: 1, retain: true });
+      await page.getByText('latest: react/prices/x 1 of 1').waitFor();
+      expect(await subscriptionsOf(id)).toEqual(['react/news', 'react/prices/+']);
+      await press(page, 'first');
+      await press(page, 'latest');
+      await expect.poll(() => subscriptionsOf(id)).toEqual(['react/news']);
+      await page.getByText('second true: b c d').waitFor();
+      await press(page, 'second');
+      await expect.poll(() => subscriptionsOf(id)).toBe('gone');
+      await page.getByText('idle, clients made: 1').waitFor();
+      await press(page, 'first');
+      await page.getByText('connected, clients made: 2').waitFor();
+      await page.evaluate('unmount()');
+      await expect.poll(() => subscriptionsOf(id)).toBe('gone');
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+
+    it('make a member present while they are there, with its last data', async () => {
+      const [ann, bob] = [unique('ann'), unique('bob')];
+      const [page, complaints] = await open(site, { url: node.url, id: ann });
+      const [other] = await open(site, { url: node.url, id: bob });
+      await press(page, 'room');
+      await press(other, 'room');
+      await page.getByText(`members: ${ann}=idle ${bob}=idle`).waitFor();
+      await press(other, 'busy');
+      await page.getByText(`members: ${ann}=idle ${bob}=busy`).waitFor();
+      await press(other, 'first');
+      await press(other, 'room');
+      await page.getByText(`members: ${ann}=idle`, { exact: false }).waitFor();
+      await expect.poll(() => page.getByText(bob).count()).toBe(0);
+      await page.context().close();
+      await other.context().close();
+      expect(complaints).toEqual([]);
+    });
+
+    it('publish, and are told of a refusal', async () => {
+      const [page, complaints] = await open(site, { url: node.url, id: unique('publisher') });
+      await press(page, 'publisher');
+      await press(page, 'publish');
+      await page.getByText('result: accepted').waitFor();
+      await press(page, 'publish wrongly');
+      await page.getByText('result: refused').waitFor();
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    });
+  });
+
+  describe('the example "chat"', () => {
+    let site: string;
+
+    beforeAll(async () => {
+      const outDir = join(directory, 'chat');
+      await run(process.execPath, [EXAMPLES, 'chat', '--build', outDir]);
+      site = await serve(outDir);
+    });
+
+    async function enter(name: string, room: string): Promise<[Page, string[]]> {
+      const [page, complaints] = await open(site, { url: node.gateway?.url ?? '', room });
+      await page.getByLabel('Your name').fill(name);
+      await page.getByRole('button', { name: 'Enter' }).click();
+      await page.getByText('connected').waitFor();
+      return [page, complaints];
+    }
+
+    const say = async (page: Page, text: string) => {
+      await page.getByLabel('Message', { exact: true }).fill(text);
+      await page.getByRole('button', { name: 'Send' }).click();
+    };
+    const linesOf = (page: Page) =>
+      page.getByLabel('Messages').locator('li:not([aria-hidden])').allTextContents();
+    const membersOf = (page: Page) => page.getByLabel('Members').locator('li').allTextContents();
+
+    it('has the last messages for newcomers, and shows who is there and who types', async () => {
+      const room = unique('room');
+      const [ann, complaints] = await enter('Ann', room);
+      await say(ann, 'Hello');
+      await expect.poll(() => linesOf(ann)).toEqual(['Ann Hello']);
+      const [bob] = await enter('Bob', room);
+      await expect.poll(() => linesOf(bob)).toEqual(['Ann Hello']);
+      await expect.poll(() => membersOf(ann)).toEqual(['Ann', 'Bob']);
+      await bob.getByLabel('Message', { exact: true }).fill('I am');
+      await expect.poll(() => membersOf(ann)).toEqual(['Ann', 'Bob …']);
+      await say(bob, 'Hi, Ann');
+      await expect.poll(() => linesOf(ann)).toEqual(['Ann Hello', 'Bob Hi, Ann']);
+      await expect.poll(() => membersOf(ann)).toEqual(['Ann', 'Bob']);
+      // A stranger's payload is shown as it is, and breaks nothing.
+      await backend.publishAsync(`chat/${room}`, '<b>no JSON', { qos: 1 });
+      await expect.poll(async () => (await linesOf(ann)).at(-1)).toBe('? <b>no JSON');
+      expect(complaints).toEqual([]);
+      await ann.context().close();
+      await bob.context().close();
+    });
+  });
+});

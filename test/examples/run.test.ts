@@ -1,0 +1,41 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, onTestFinished, test } from 'vitest';
+
+const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
+const run = promisify(execFile);
+
+/** The example's page without a broker, and the address that it says. */
+async function start(...flags: string[]): Promise<[ChildProcess, string]> {
+  const child = spawn(process.execPath, [EXAMPLES, 'chat', '--no-broker', ...flags]);
+  onTestFinished(() => void child.kill('SIGKILL'));
+  for await (const line of createInterface({ input: child.stdout })) {
+    const [url] = /http:\S+/.exec(line) ?? [];
+    if (url !== undefined) return [child, url];
+  }
+  throw new Error('the example has ended without an address');
+}
+
+test('an example serves its page on this machine, until it is told to stop', async () => {
+  const [child, url] = await start('--port', '0');
+  expect(new URL(url).hostname).toBe('127.0.0.1');
+  expect(await (await fetch(url)).text()).toContain('<title>Chat</title>');
+  expect((await fetch(`${url}chat.js`)).status).toBe(200);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test.each([
+  [['none'], 'There is no example "none": take one of '],
+  [[], 'Usage: npm run example NAME'],
+  [['chat', '--port', 'x'], '--port: "x" is no port.'],
+  [['chat', '--nonsense'], "Unknown option '--nonsense'"],
+])('an example that is run with %j says what is wrong', async (args, sentence) => {
+  await expect(run(process.execPath, [EXAMPLES, ...args])).rejects.toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining(sentence),
+  });
+});
