@@ -161,6 +161,72 @@ describe('retained messages that the window holds back (design, 3)', () => {
   });
 });
 
+describe('append, then look again (design, 3)', () => {
+  /** One more than the window holds: it is appended when the others have been posted. */
+  const MESSAGES = ['1', '2', '3'];
+
+  /**
+   *     publisher                          subscriber
+   *     posts two messages, appends one
+   *     dies before it looks again
+   *                                        SUBSCRIBE: a message waits, and goes first
+   */
+  it(
+    'retained messages come to a subscriber, wherever the handler of a publisher dies that does not return',
+    async () => {
+      let steps = 0;
+      for (let killedAt = 0; killedAt <= steps; killedAt += 1) {
+        const dying = dyingBehindPosts(killedAt);
+        const { time, received, client } = await beginWith(dying.gateway);
+        (await client('retainer')).publish('state/x', 'retained', { qos: 1, retain: true });
+        const terms = { sessionExpirySeconds: 3_600, receiveMaximum: MESSAGES.length - 1 };
+        const subscriber = await client('subscriber', terms);
+        await time.during(subscriber.subscribe('news', 1), LEASES_MS);
+        const publisher = await client('publisher');
+        dying.begins();
+        for (const message of MESSAGES)
+          publisher.mqtt.publish('news', message, { qos: 1 }, () => dying.ends());
+        await time.advance(1_000);
+        // The first history is killed nowhere: it tells how many steps there are.
+        if (killedAt === 0) steps = dying.steps();
+        publisher.stop();
+        await time.during(subscriber.subscribe('state/+', 1), LEASES_MS);
+        await time.advance(LEASES_MS);
+        expect(received, `killed at step ${killedAt}`).toContain('subscriber state/x retained');
+        await finish();
+      }
+      expect(steps).toBeGreaterThan(3);
+    },
+    10 * TIMEOUT_MS,
+  );
+
+  async function beginWith(gateway: Faults) {
+    const started = await begin({ gateway });
+    return { time: started.time, received: started.received, client: started.client.bind(started) };
+  }
+
+  /** @param killedAt the step behind the first post, of the process that posts, until it has answered; 0: none */
+  function dyingBehindPosts(killedAt: number) {
+    let passed = 0;
+    let isArmed = false;
+    let poster: string | undefined;
+    const gateway: Faults = {
+      killAfterCall: ({ environmentId }) => {
+        if (isArmed) poster ??= environmentId;
+        return false;
+      },
+      killAtCheckpoint: ({ environmentId }) => isArmed && environmentId === poster && ++passed === killedAt,
+    };
+    const begins = () => {
+      isArmed = true;
+    };
+    const ends = () => {
+      isArmed = false;
+    };
+    return { gateway, begins, ends, steps: () => passed };
+  }
+});
+
 describe('CONNECT in the handshake (docs/text-frames.md, 15)', () => {
   /** The gateway waits 29 s for `$connect`, and the transport sends the next CONNECT in a frame. */
   const COMES_BACK_MS = 90_000;

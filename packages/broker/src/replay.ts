@@ -56,8 +56,19 @@ function* nextPage(
   }
 }
 
-function* isSomethingWaiting({ ports }: Context, { session }: Connection): Flow<boolean> {
-  return (yield* waitFor(ports.queues.length(session))) > 0;
+/**
+ * Where messages wait, the client's next packets bring them first:
+ *
+ *     publisher                          handler of SUBSCRIBE
+ *     stores a message
+ *     dies before it says that it waits
+ *                                        reads: one message waits, and none is dequeued
+ *     (were nothing said, the retained messages would be held back until the next connection)
+ */
+function* isSomethingWaiting({ ports: { queues } }: Context, { session }: Connection): Flow<boolean> {
+  if ((yield* waitFor(queues.length(session))) === 0) return false;
+  if (queues.lookAgain !== undefined) yield* waitFor(queues.lookAgain(session));
+  return true;
 }
 
 function* readPage(

@@ -134,6 +134,12 @@ export interface QueueStore {
 
   /** How many messages wait, not counting those inflight. */
   length(session: SessionRef): Awaitable<number>;
+
+  /**
+   * Messages wait that `next` may not dequeue, as the process that stored them died before it said that they wait. From
+   * now on `next` dequeues them. Absent where a message that is stored is dequeued.
+   */
+  lookAgain?(session: SessionRef): Awaitable<void>;
 }
 
 /** The packet identifiers of QoS 2 messages that a client has sent and not yet released. */

@@ -9,7 +9,7 @@ import type {
   SessionRef,
 } from '@apus/broker';
 import { DECISIONS_MAX, INLINE_MESSAGE_BYTES_MAX } from '../limits.ts';
-import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
+import { SessionSnapshot } from '../sessions/session-ref.ts';
 import type { Bodies } from '../table/bodies.ts';
 import { ContentionError } from '../table/errors.ts';
 import type { EventCache } from '../table/event-cache.ts';
@@ -20,6 +20,7 @@ import { type Copies, holderOf, indexOfCopy } from './copies.ts';
 import { copyOf, type OfferedCopy, passOn, passOnPlaced } from './offered-copy.ts';
 import { entryFields, type Entry as OfferedEntry } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
+import { RecordLook } from './record-look.ts';
 import type { HeldRecord, Records } from './records.ts';
 import { decide } from './session-record.ts';
 import type { Decision, Entry, QueueRecord } from './types.ts';
@@ -58,13 +59,14 @@ export class RecordOffer implements Offered {
   readonly #parts: RecordOfferParts;
   readonly #limits: QueueLimits;
   readonly #offers: SessionOffer[] = [];
-  readonly #unannounced = new Set<ConnectionId>();
+  readonly #looked: RecordLook;
   #dropped = 0;
 
   constructor(table: Table, parts: RecordOfferParts, limits: QueueLimits) {
     this.#table = table;
     this.#parts = parts;
     this.#limits = limits;
+    this.#looked = new RecordLook(parts.records, parts.event);
   }
 
   get uncertain(): readonly ConnectionId[] {
@@ -117,7 +119,7 @@ export class RecordOffer implements Offered {
       await Promise.all(offers.map((offer) => this.#append(offer)));
     }
     const uncertain = this.uncertain.filter((connectionId) => !ended.has(connectionId));
-    return { dropped: this.#dropped, uncertain, unannounced: [...this.#unannounced] };
+    return { dropped: this.#dropped, uncertain, unannounced: this.#looked.unannounced };
   }
 
   /** The records of the sessions. Undefined for an incarnation that is over. */
@@ -263,7 +265,7 @@ export class RecordOffer implements Offered {
       return false;
     }
     for (const copy of its) copy.isPlaced = true;
-    if (held.nonce === undefined && !(await this.#isStill(session, held))) {
+    if (held.nonce === undefined && !(await this.#looked.isStill(session, held))) {
       const isTakenBack = await this.#parts.records.takeBack(session);
       for (const copy of its) if (isTakenBack) passOnPlaced(copy, session);
       return true;
@@ -333,60 +335,12 @@ export class RecordOffer implements Offered {
     }
   }
 
-  /** After an append: the client fetches the message, or has to be told to fetch. */
+  /** After an append. Of a session that is over the messages go to others of its share group. */
   async #look({ session, copies }: SessionOffer, names: ReadonlySet<string>): Promise<void> {
-    const { records, log } = this.#parts;
-    for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = await records.read(session);
-      const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended' }).effects;
-      if (held === undefined || effect?.type === 'pass-on') {
-        for (const copy of copies)
-          if (names.has(copy.name) && (await log.delete(session, copy.name))) passOnPlaced(copy, session);
-        return;
-      }
-      if (effect?.type === 'nudge') this.#announce(held);
-      if (effect?.type !== 'object') return;
-      if (await this.#object(session, held)) return this.#announce(held);
-    }
-    throw new ContentionError('a session record', DECISIONS_MAX);
-  }
-
-  /**
-   * To its own client the frame's reply says that more waits. A client that takes no nudges hears of it with the reply to
-   * its next acknowledgement or PINGREQ.
-   */
-  #announce({ attachment }: HeldRecord): void {
-    if (attachment === undefined) return;
-    const { connectionId, takesNudges = false } = attachment;
-    if (this.#parts.event.isOf(connectionId)) this.#parts.event.noteMore(true);
-    else if (takesNudges) this.#unannounced.add(connectionId);
-  }
-
-  /**
-   * The first record of a session is written from its session item. Its client may have disconnected or moved meanwhile,
-   * when there was no record yet to update. If no CONNECT has resumed the session since it began, one of another
-   * connection has moved there. False: the session is over.
-   */
-  async #isStill(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
-    const { records } = this.#parts;
-    const present = await records.present(session);
-    if (present === undefined || attachment === undefined) return false;
-    const { connectionId } = attachment;
-    if (connectionOf(present) === connectionId) return true;
-    const isFirstOpening = present instanceof SessionSnapshot && present.opening?.isNew === true;
-    if (isFirstOpening && present.attachment !== undefined)
-      await records.renew(session, present.attachment, connectionId);
-    else await records.lost(session, connectionId);
-    return true;
-  }
-
-  /** False: the record has changed meanwhile. */
-  async #object(session: SessionRef, held: HeldRecord): Promise<boolean> {
-    if (held.nonce !== undefined) return await this.#parts.records.object(session);
-    const { record } = decide(held.record, { type: 'object' });
-    const { ok } = await this.#parts.records.write(session, held, { ...held, record });
-    if (ok) await this.#isStill(session, held);
-    return ok;
+    if ((await this.#looked.look(session)) === 'seen') return;
+    for (const copy of copies)
+      if (names.has(copy.name) && (await this.#parts.log.delete(session, copy.name)))
+        passOnPlaced(copy, session);
   }
 }
 

@@ -28,6 +28,7 @@ import { namesDequeued } from './entries.ts';
 import { bodyRefOf, queuedOf } from './queue-items.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
+import { RecordLook } from './record-look.ts';
 import { RecordOffer } from './record-offer.ts';
 import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
 import { decide } from './session-record.ts';
@@ -179,6 +180,10 @@ export class DynamoQueues implements QueueStore {
   async length(session: SessionRef): Promise<number> {
     const held = await this.#records.find(session);
     return await this.#log.length(session, held ?? NOT_HELD);
+  }
+
+  async lookAgain(session: SessionRef): Promise<void> {
+    await new RecordLook(this.#records, this.#event).look(session);
   }
 
   /** Undefined when another has written the record meanwhile. */
