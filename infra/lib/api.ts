@@ -1,3 +1,4 @@
+import { ALIVE_ROUTE } from '@apus/cloud/lambda';
 import {
   type IAccessLogSettings,
   LogGroupLogDestination,
@@ -6,7 +7,10 @@ import {
   WebSocketStage,
 } from 'aws-cdk-lib/aws-apigatewayv2';
 import { WebSocketIamAuthorizer } from 'aws-cdk-lib/aws-apigatewayv2-authorizers';
-import { WebSocketLambdaIntegration } from 'aws-cdk-lib/aws-apigatewayv2-integrations';
+import {
+  WebSocketLambdaIntegration,
+  WebSocketMockIntegration,
+} from 'aws-cdk-lib/aws-apigatewayv2-integrations';
 import { Grant, type IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { IFunction } from 'aws-cdk-lib/aws-lambda';
@@ -37,7 +41,7 @@ export class GatewayApi {
 
   constructor(scope: Construct) {
     this.#scope = scope;
-    // A frame of text that is no JSON goes to $default, for any expression here.
+    // A frame of text that is no JSON goes to $default; JSON selects its route by the property `action`.
     this.api = new WebSocketApi(scope, 'Api', {
       // In a list of all APIs of an account each broker is known by its stack.
       apiName: `${Stack.of(scope).stackName}-mqtt`,
@@ -62,6 +66,22 @@ export class GatewayApi {
     this.#addRoute('$disconnect', disconnect);
   }
 
+  /**
+   * A client's sign of life costs a message, and no function and no answer: without a route response, one-way, "no
+   * response will be returned over the WebSocket channel" (developer guide, "Set up WebSocket API integration responses").
+   */
+  routeSignsOfLife(): void {
+    const route = new WebSocketRoute(this.#scope, `${ALIVE_ROUTE}-route`, {
+      webSocketApi: this.api,
+      routeKey: ALIVE_ROUTE,
+      integration: new WebSocketMockIntegration('Integration', {
+        requestTemplates: { $default: JSON.stringify({ statusCode: 200 }) },
+        templateSelectionExpression: '\\$default',
+      }),
+    });
+    acknowledgeOpenRoute(route);
+  }
+
   #addRoute(
     routeKey: string,
     handler: IFunction,
@@ -75,12 +95,7 @@ export class GatewayApi {
       returnResponse,
       ...(iam && { authorizer: new WebSocketIamAuthorizer() }),
     });
-    if (iam) return;
-    acknowledge(
-      route,
-      'AwsSolutions-APIG4',
-      'Only $connect can have an authorizer. Its function checks the token of the handshake itself: an authorizer would be a second invocation, and a second cold start, for each connection.',
-    );
+    if (!iam) acknowledgeOpenRoute(route);
   }
 
   /** Grants the signing of handshakes, if they are to be signed. */
@@ -149,6 +164,14 @@ export class GatewayStage {
     this.domainTarget = domainName?.regionalDomainName;
     if (accessLogs === undefined) acknowledgeMissingLogs(this.stage);
   }
+}
+
+function acknowledgeOpenRoute(route: WebSocketRoute): void {
+  acknowledge(
+    route,
+    'AwsSolutions-APIG4',
+    'Only $connect can have an authorizer. Its function checks the token of the handshake itself: an authorizer would be a second invocation, and a second cold start, for each connection.',
+  );
 }
 
 function acknowledgeMissingLogs(stage: WebSocketStage): void {

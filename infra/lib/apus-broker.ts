@@ -1,3 +1,4 @@
+import { ALIVE_ROUTE } from '@apus/cloud/lambda';
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -249,8 +250,9 @@ export class ApusBroker extends Construct {
   }
 
   #createStage(api: GatewayApi, { gateway, disconnect }: Functions, props: ApusBrokerProps): GatewayStage {
+    const { accessLogs = false, withoutExtensions = [] } = props;
     api.route(calledAs(gateway), calledAs(disconnect), isSigned(props));
-    const { accessLogs = false } = props;
+    if (!withoutExtensions.includes(ALIVE_ROUTE)) api.routeSignsOfLife();
     return api.createStage({
       throttle: props.throttle ?? {},
       accessLogs: accessLogs === false ? undefined : accessLogs === true ? {} : accessLogs,

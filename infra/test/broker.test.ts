@@ -37,6 +37,29 @@ describe('the API', () => {
     template.hasResourceProperties('AWS::ApiGatewayV2::RouteResponse', { RouteResponseKey: '$default' });
   });
 
+  it('takes signs of life at a route of their own, without a function and without an answer', () => {
+    template.hasResourceProperties('AWS::ApiGatewayV2::Api', {
+      RouteSelectionExpression: '$request.body.action',
+    });
+    template.hasResourceProperties('AWS::ApiGatewayV2::Route', {
+      RouteKey: 'alive',
+      RouteResponseSelectionExpression: Match.absent(),
+    });
+    template.hasResourceProperties('AWS::ApiGatewayV2::Integration', {
+      IntegrationType: 'MOCK',
+      RequestTemplates: { $default: '{"statusCode":200}' },
+      TemplateSelectionExpression: '\\$default',
+    });
+  });
+
+  it('has no such route where the functions do not take signs of life', () => {
+    const { template: without } = synthBroker({ withoutExtensions: ['alive'] });
+    const keys = Object.values(without.findResources('AWS::ApiGatewayV2::Route')).map(
+      ({ Properties }) => Properties.RouteKey,
+    );
+    expect(keys.sort()).toEqual(['$connect', '$default', '$disconnect']);
+  });
+
   it('has one function for $connect and $default, and another for $disconnect', () => {
     const uris = Object.entries(template.findResources('AWS::ApiGatewayV2::Integration')).map(
       ([id, { Properties }]) => [id.replace(/route.*/, ''), JSON.stringify(Properties.IntegrationUri)],

@@ -33,6 +33,7 @@ describe('clients that sign their handshakes', () => {
       $connect: 'AWS_IAM',
       $default: 'NONE',
       $disconnect: 'NONE',
+      alive: 'NONE',
     });
   });
 

@@ -1,3 +1,4 @@
+import { FRAME_ROUTES } from '@apus/cloud';
 import type { EmulatorOptions, Environment } from '@apus/emulator';
 import type { functionsOf } from './functions.ts';
 import { FAN_OUT, FAN_OUT_DEAD, TIMERS, TIMERS_DEAD } from './names.ts';
@@ -17,6 +18,7 @@ export function emulatedAccount(
   const { seed, clock, workerSeconds = WORKER_SECONDS } = options;
   const worker = { timeoutMs: workerSeconds * 1000 };
   return {
+    routes: FRAME_ROUTES,
     seed,
     ...(clock !== undefined && { clock }),
     ...(options.faults !== undefined && { faults: options.faults }),

@@ -1,6 +1,6 @@
 import type { Clock as BrokerClock, Log } from '@apus/broker';
 import { createBroker, createProcessState } from '@apus/broker';
-import { createHandlers, DEFAULT_GATEWAY_OPTIONS, SignedPoster } from '@apus/cloud';
+import { createHandlers, DEFAULT_GATEWAY_OPTIONS, FRAME_ROUTES, SignedPoster } from '@apus/cloud';
 import { usageOf } from '@apus/cost';
 import { type Clock, type Emulator, startEmulator } from '@apus/emulator';
 import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
@@ -24,6 +24,7 @@ export async function startGateway(clock?: Clock): Promise<Emulator> {
   };
   const state = createProcessState(ports);
   return await startEmulator({
+    routes: FRAME_ROUTES,
     ...(clock !== undefined && { clock }),
     createEnvironment: ({ managementEndpoint: endpoint, variables }) => {
       const credentials = {

@@ -39,9 +39,11 @@ test('apus probe says of each item what it has seen', async () => {
     'passed     cut           360 of 360 posts beside 20 cuts came in their order.',
     // MiniStack tells `$disconnect` no `disconnectStatusCode`: the probe finds that out.
     'differs    close-code    a session that was closed with 4001 still waits for its client: set --without-extensions close.',
+    'passed     alive         none of 20 signs of life was answered, and the connection goes on.',
     'not tried  redeployment  it takes minutes and about 100 messages: --only redeployment.',
     // The emulator never ends an idle connection, so there is no trying it here at all.
     'not tried  idle-ping     it takes minutes and about 4 messages: --only idle-ping.',
+    'not tried  alive-idle    it takes minutes and about 6 messages: --only alive-idle.',
   ]);
   expect(code).toBe(1);
 });

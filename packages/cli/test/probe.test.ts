@@ -36,6 +36,8 @@ describe('on the gateway door of this machine', () => {
     ['overlap', 'none of 10 clients'],
     ['cut', '360 of 360 posts beside 20 cuts came in their order'],
     ['close-code', 'a close with 4001 has ended the session at once'],
+    ['alive', 'none of 20 signs of life was answered'],
+    ['alive-idle', 'was still open after 11 minutes'],
     ['redeployment', '5 connections stayed open for 60 s'],
   ])('%s passes', async (name, seen) => {
     const node = await doorsForTest({ gatewayPort: 0 });
@@ -68,6 +70,9 @@ describe('a deviation is reported', () => {
     ['cut', { postsAtCut: 'late' }, 'of 360 posts beside 20 cuts came behind one that was sent after them.'],
     ['empty-reply', { sendsEmptyReplies: true }, '20 of 20 came as empty messages'],
     ['close-code', {}, 'a session that was closed with 4001 still waits for its client'],
+    ['alive', { answersSignsOfLife: '' }, '20 of 20 were answered'],
+    ['alive', { answersSignsOfLife: '{"message": "Forbidden"}' }, '({"message": "Forbidden"})'],
+    ['alive-idle', { cutsAtSignOfLife: true }, 'with 1001 Going away: set --without-extensions alive'],
     ['overlap', { overlaps: true }, '10 of 10 clients that had said DISCONNECT left a will.'],
     [
       'redeployment',

@@ -64,8 +64,6 @@ export class Exchange {
   readonly #renewal: Renewal;
   #isConnected = false;
   #isOver = false;
-  /** The server takes DISCONNECT in the close. */
-  #takesClose = false;
   /** The library has written DISCONNECT: a close that follows is a flush. */
   isLeaving = false;
 
@@ -156,6 +154,7 @@ export class Exchange {
   receive(text: string): void {
     if (this.#isOver) return;
     countReceived(this.#ports.statistics, text);
+    this.#heartbeat.passed(this.#ports.settings.timers.now());
     const frame = decodeServerFrame(text);
     switch (frame.kind) {
       case 'nothing':
@@ -254,9 +253,10 @@ export class Exchange {
 
   #look(): void {
     if (!this.#isConnected || this.#isOver) return;
-    const { isDue, againMs } = this.#heartbeat.look(this.#ports.settings.timers.now());
+    const { due, againMs } = this.#heartbeat.look(this.#ports.settings.timers.now(), this.#facts.takesAlive);
     this.#heartbeatAlarm.set(againMs, () => this.#look());
-    if (isDue) this.probe();
+    if (due === 'ping') this.probe();
+    else if (due === 'alive') this.#outbound.alive();
   }
 
   #push(bytes: Bytes): void {
@@ -282,7 +282,7 @@ export class Exchange {
       this.#misread('half a packet, or a reply to no frame');
       return;
     }
-    if (reply.extensions !== undefined) this.#takesClose = reply.extensions.includes('close');
+    if (reply.extensions !== undefined) this.#facts.agree(reply.extensions);
     for (const [index, piece] of pieces.entries()) this.#take(piece, packets[index] ?? []);
     if (!reply.more) this.#again.clear();
     if (reply.move !== undefined && this.#isConnected) {
@@ -387,7 +387,7 @@ export class Exchange {
 
   /** A DISCONNECT that says nothing else needs no frame where its loss does no harm (14). */
   #closes(frame: OutgoingFrame): boolean {
-    const isGoodbye = this.#takesClose && this.#facts.mayEndByClose && isPlainDisconnect(frame);
+    const isGoodbye = this.#facts.mayEndByClose && isPlainDisconnect(frame);
     if (isGoodbye) this.#finish(GOODBYE);
     return isGoodbye;
   }

@@ -1,3 +1,5 @@
+import { IDLE_SECONDS_MAX } from './limits.ts';
+
 /** How often the transport looks at its clock: a look that comes much later tells that the computer has slept. */
 const LOOK_MS = 30_000;
 
@@ -9,19 +11,23 @@ const SLEPT_MS = 65_000;
 /** Timers are never quite on time; beyond this they are being slowed down. */
 const LATE_MS = 1_000;
 
+const IDLE_MS = IDLE_SECONDS_MAX * 1_000;
+
 /**
  * Decides when a real PINGREQ has to prove the connection (5). It counts from the last frame that asked for a reply:
- * only a reply proves anything.
+ * only a reply proves anything. Between two of them the gateway may need a sign of life (16): for that, each frame counts.
  */
 export class Heartbeat {
   #periodMs: number;
   #askedAt: number;
+  #passedAt: number;
   #lookedAt: number;
   #plannedMs = 0;
 
   constructor(periodSeconds: number, now: number) {
     this.#periodMs = periodSeconds * 1_000;
     this.#askedAt = now;
+    this.#passedAt = now;
     this.#lookedAt = now;
   }
 
@@ -33,18 +39,38 @@ export class Heartbeat {
   /** A frame that wants a reply has left. */
   asked(now: number): void {
     this.#askedAt = now;
+    this.#passedAt = now;
   }
 
-  /** Whether a PINGREQ is due, and in how many milliseconds to look again. */
-  look(now: number): { readonly isDue: boolean; readonly againMs: number } {
+  /** A frame has left or come: the gateway counts its idle time anew. */
+  passed(now: number): void {
+    this.#passedAt = now;
+  }
+
+  /**
+   * Whether a PINGREQ is due, or a sign of life, and in how many milliseconds to look again. `takesAlive`: the server
+   * takes signs of life; otherwise PINGREQ keeps the connection open as well.
+   */
+  look(
+    now: number,
+    takesAlive: boolean,
+  ): { readonly due: 'ping' | 'alive' | undefined; readonly againMs: number } {
+    const periodMs = takesAlive ? this.#periodMs : Math.min(this.#periodMs, IDLE_MS);
     const silentMs = now - this.#askedAt;
+    const idleMs = now - this.#passedAt;
     const lateMs = now - this.#lookedAt - this.#plannedMs;
     const hasSlept = lateMs > SLEPT_MS || now < this.#lookedAt;
     // Where timers are slowed down, the next look may be as late as this one: better early than after the gateway.
-    const nextSilentMs = lateMs > LATE_MS ? silentMs + LOOK_MS + lateMs : silentMs;
-    const isDue = hasSlept || nextSilentMs >= this.#periodMs;
+    const untilNextMs = lateMs > LATE_MS ? LOOK_MS + lateMs : 0;
+    const isPing = hasSlept || silentMs + untilNextMs >= periodMs;
+    const isAlive = idleMs + untilNextMs >= IDLE_MS;
+    const due = isPing ? 'ping' : isAlive ? 'alive' : undefined;
     this.#lookedAt = now;
-    this.#plannedMs = Math.min(LOOK_MS, isDue ? this.#periodMs : this.#periodMs - silentMs);
-    return { isDue, againMs: this.#plannedMs };
+    this.#plannedMs = Math.min(
+      LOOK_MS,
+      isPing ? periodMs : periodMs - silentMs,
+      due === undefined ? IDLE_MS - idleMs : IDLE_MS,
+    );
+    return { due, againMs: this.#plannedMs };
   }
 }

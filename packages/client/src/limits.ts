@@ -7,9 +7,9 @@ export const SUBPROTOCOL = 'mqtt-text-v1';
 export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 
 /** The extensions that the transport knows, as its first frame offers them (10). */
-export const OFFER = '(nudge,move,resume,close)';
+export const OFFER = '(nudge,move,resume,close,alive)';
 /** Of a client that does not come back after a loss: its session need not wait for it. */
-export const OFFER_ONCE = '(nudge,move,close)';
+export const OFFER_ONCE = '(nudge,move,close,alive)';
 
 /** In the place of an offer, in the first frame after a CONNECT that came with the handshake (15). */
 export const ASK = '()';
@@ -40,7 +40,13 @@ export const HELD_BYTES_MAX = 4 * 1024 * 1024;
 export const RARE_PUBLISHES = 3;
 
 /** The gateway closes after 600 idle seconds; a minute of it is kept for timers that are late (5). */
-export const HEARTBEAT_SECONDS_MAX = 540;
+export const IDLE_SECONDS_MAX = 540;
+
+/** Three signs of life without an answer, then a PINGREQ (16). */
+export const HEARTBEAT_SECONDS_MAX = 4 * IDLE_SECONDS_MAX;
+
+/** A sign of life that the gateway answers to nobody: it keeps an idle connection open (16). */
+export const ALIVE = '{"action":"alive"}';
 
 /** Reconnects wait for a random time between these (8). */
 export const RECONNECT_SECONDS_MIN = 1;

@@ -40,9 +40,10 @@ export type TransportEvent =
 export interface TransportOptions {
   /**
    * The longest time without a frame that asks for a reply, in seconds: then a PINGREQ goes out, and the connection
-   * is given up when it is not answered. It replaces Keep Alive in CONNECT, so it also bounds how late the server
-   * notices a loss. Less notices sooner and costs two billed messages each time.
-   * @default 540, which is also the most; the least is 1
+   * is given up when it is not answered. So it bounds how late this client notices that its network is dead. A PINGREQ
+   * and its answer are two billed messages. Beyond 540, a frame without an answer keeps the connection open every nine
+   * minutes, for one billed message; a server that does not know such frames gets a PINGREQ every nine minutes instead.
+   * @default 2160, which is also the most; the least is 1
    */
   readonly heartbeatSeconds?: number;
   /**

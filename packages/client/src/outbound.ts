@@ -2,7 +2,14 @@ import { Alarm, type Timers } from './environment.ts';
 import { noReply, notTaken, type TransportError } from './errors.ts';
 import { encodeClientFrame } from './frame.ts';
 import type { Heartbeat } from './heartbeat.ts';
-import { ASK, EMPTY_FETCH_MS_MAX, EMPTY_FETCH_MS_MIN, HANDLER_LIFE_MS, NOT_TAKEN_MAX } from './limits.ts';
+import {
+  ALIVE,
+  ASK,
+  EMPTY_FETCH_MS_MAX,
+  EMPTY_FETCH_MS_MIN,
+  HANDLER_LIFE_MS,
+  NOT_TAKEN_MAX,
+} from './limits.ts';
 import type { Settings } from './options.ts';
 import { frameHas, isLoneQos0, type OutgoingFrame, OutgoingQueue, repeated } from './outgoing-queue.ts';
 import { qosOf, typeOf } from './packet.ts';
@@ -190,6 +197,11 @@ export class Outbound {
     this.#schedule();
   }
 
+  /** A sign of life, which is not answered (16). */
+  alive(): void {
+    if (this.#isOpen && !this.#isAtRest) this.#sendText(ALIVE, 0);
+  }
+
   /** The frame that a reply answers, as far as it was taken; `undefined` when the reply answers nothing. */
   answered(receipt: Receipt): OutgoingFrame | undefined {
     const frame = this.#outstanding;
@@ -289,10 +301,16 @@ export class Outbound {
 
   #write(frame: OutgoingFrame, replyWanted: boolean): void {
     if (!this.queue.hasAcknowledgements) this.#acknowledgeAlarm.clear();
-    const { memory, statistics, sendText, drained } = this.#ports;
+    const { memory, drained } = this.#ports;
     const text = encodeClientFrame(frame.packets, replyWanted, memory.clock, replyWanted ? this.#offer : '');
-    countSent(statistics, text, frame.packets.length);
-    sendText(text);
+    this.#sendText(text, frame.packets.length);
     drained();
+  }
+
+  #sendText(text: string, packets: number): void {
+    const { heartbeat, statistics, sendText } = this.#ports;
+    countSent(statistics, text, packets);
+    heartbeat.passed(this.#timers.now());
+    sendText(text);
   }
 }

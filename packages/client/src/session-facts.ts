@@ -1,5 +1,5 @@
 import { addMethod } from './auth-packets.ts';
-import { HANDSHAKE_BYTES_MAX } from './limits.ts';
+import { HANDSHAKE_BYTES_MAX, IDLE_SECONDS_MAX } from './limits.ts';
 import { bodyOf, byteAt, uint16At } from './packet.ts';
 import { propertiesAt } from './properties.ts';
 import * as PropertyId from './property-id.ts';
@@ -15,6 +15,9 @@ export class SessionFacts {
   #isEphemeral = false;
   #hasWill = false;
   #hasSharedSubscription = false;
+  #takesClose = false;
+  /** The server takes signs of life without an answer (16). */
+  takesAlive = false;
   /** CONNECT left with the transport's own Authentication Method (11). */
   hasMethod = false;
   /** Set by CONNACK: 0 and above is what the server asked for in Server Keep Alive. */
@@ -30,9 +33,15 @@ export class SessionFacts {
     return this.#isEphemeral;
   }
 
-  /** Nothing is lost with a DISCONNECT that does not arrive (14). */
+  /** The server takes DISCONNECT in the close, and nothing is lost with one that does not arrive (14). */
   get mayEndByClose(): boolean {
-    return this.#isEphemeral && !this.#hasWill;
+    return this.#takesClose && this.#isEphemeral && !this.#hasWill;
+  }
+
+  /** Reads which of the extensions that were offered the server takes. */
+  agree(extensions: string): void {
+    this.#takesClose = extensions.includes('close');
+    this.takesAlive = extensions.includes('alive');
   }
 
   /** CONNECT may come with the handshake (15). */
@@ -50,13 +59,14 @@ export class SessionFacts {
     return this.#version === MQTT_5;
   }
 
-  /** Reads CONNECT and writes the heartbeat over its Keep Alive (5). Answers it with the method where that is wanted. */
+  /** Reads CONNECT and writes over its Keep Alive how often the gateway gets a frame at least (5). Answers it with the method where that is wanted. */
   connect(packet: Uint8Array, heartbeatSeconds: number, wantsMethod: boolean): Uint8Array {
     const nameAt = bodyOf(packet);
     const versionAt = nameAt + 2 + uint16At(packet, nameAt);
     this.#version = byteAt(packet, versionAt);
-    packet[versionAt + 2] = heartbeatSeconds >> 8;
-    packet[versionAt + 3] = heartbeatSeconds & 255;
+    const keepAliveSeconds = Math.min(heartbeatSeconds, IDLE_SECONDS_MAX);
+    packet[versionAt + 2] = keepAliveSeconds >> 8;
+    packet[versionAt + 3] = keepAliveSeconds & 255;
     const flags = byteAt(packet, versionAt + 1);
     this.#isEphemeral = (flags & CLEAN) !== 0;
     this.#hasWill = (flags & WILL) !== 0;

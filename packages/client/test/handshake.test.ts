@@ -20,7 +20,7 @@ describe('CONNECT in the handshake (15)', () => {
     const [, secret, names, connect = ''] = CARRIER.exec(carrier() ?? '') ?? [];
     expect(harness.gateway.protocols.slice(1)).toEqual([ACCEPTED, HANDLED, ...FRAMES]);
     expect(Buffer.from(secret ?? '', 'base64url')).toHaveLength(16);
-    expect(names).toBe('nudge+move+resume+close');
+    expect(names).toBe('nudge+move+resume+close+alive');
     const packet = Buffer.from(connect, 'base64url');
     expect(packet.subarray(0, 2).toString('hex')).toBe('100d');
     // The heartbeat, as in a frame.
@@ -93,7 +93,7 @@ describe('CONNECT in the handshake (15)', () => {
   });
 
   test.each([
-    ['mqtt-text-v1.1', '(nudge,move,resume,close)'],
+    ['mqtt-text-v1.1', '(nudge,move,resume,close,alive)'],
     ['mqtt-text-v1', ''],
   ])('is a frame where the server chooses %s', async (protocol, offer) => {
     await harness.open({}, 4, protocol);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { Heartbeat } from '../src/heartbeat.ts';
-import type { EventSource } from '../src/index.ts';
+import type { EventSource, TransportOptions } from '../src/index.ts';
 import { disconnect, Harness, pingreq, pingresp, puback, publish } from './support/harness.ts';
 
 /** Keep Alive in the CONNECT that left, in seconds. */
@@ -77,9 +77,110 @@ describe('Keep Alive (5)', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('a heartbeat outside of 1 to 540 seconds is refused', () => {
-    expect(() => new Harness({ heartbeatSeconds: 541 })).toThrow(RangeError);
+  test('a heartbeat outside of 1 to 2,160 seconds is refused', () => {
+    expect(() => new Harness({ heartbeatSeconds: 2_161 })).toThrow(RangeError);
     expect(() => new Harness({ heartbeatSeconds: 0 })).toThrow(RangeError);
+  });
+});
+
+describe('signs of life without an answer (16)', () => {
+  const LIVES = ',alive';
+
+  /** A connection on which the server takes them. */
+  async function connected(options: TransportOptions = {}, move = ''): Promise<Harness> {
+    const harness = new Harness(options);
+    await harness.open({}, 5);
+    const connack = { cmd: 'connack', returnCode: 0, reasonCode: 0, sessionPresent: false } as const;
+    await harness.say(`(nudge,alive,move)${move}:${harness.bytes([connack]).toString('base64')}`);
+    harness.gateway.texts.length = 0;
+    return harness;
+  }
+
+  test('three of them, nine minutes apart, then a PINGREQ', async () => {
+    const harness = await connected();
+    await harness.clock.advance(540_000 - 1);
+    expect(harness.sent).toEqual([]);
+    await harness.clock.advance(1);
+    expect(harness.sent).toEqual([LIVES]);
+    await harness.clock.advance(2 * 540_000);
+    expect(harness.sent).toEqual([LIVES, LIVES, LIVES]);
+    await harness.clock.advance(540_000);
+    expect(harness.sent).toEqual([LIVES, LIVES, LIVES, 'pingreq']);
+    await harness.reply([pingresp]);
+    await harness.clock.advance(540_000);
+    expect(harness.sent.at(-1)).toBe(LIVES);
+    expect(harness.transport.statistics.messagesBilled).toBe(8);
+  });
+
+  test('none where a frame has passed in either direction, which proves nothing', async () => {
+    const harness = await connected();
+    for (let pushes = 0; pushes < 4; pushes += 1) {
+      await harness.clock.advance(500_000);
+      await harness.push(publish('news'));
+    }
+    expect(harness.sent).toEqual([]);
+    await harness.clock.advance(160_000);
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('heartbeatSeconds chooses how many', async () => {
+    const twice = await connected({ heartbeatSeconds: 1_080 });
+    await twice.clock.advance(1_080_000);
+    expect(twice.sent).toEqual([LIVES, 'pingreq']);
+    const never = await connected({ heartbeatSeconds: 540 });
+    await never.clock.advance(540_000);
+    expect(never.sent).toEqual(['pingreq']);
+  });
+
+  test('none to a server that does not take them', async () => {
+    const harness = new Harness();
+    await harness.connect();
+    await harness.clock.advance(540_000);
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('none while a session moves: no frame leaves on the connection that it has', async () => {
+    const harness = await connected({}, '~ticket,720,60');
+    const [old] = harness.sockets;
+    await harness.clock.advance(83_000);
+    await harness.write(publish('a', 1));
+    await harness.reply([{ cmd: 'puback', messageId: 1 }]);
+    // The middle between 75 and 96 % of 720 seconds, and five for the handlers of earlier frames.
+    await harness.clock.advance(615_600 + 5_000 - 83_000);
+    expect(harness.sockets).toHaveLength(2);
+    harness.gateway.open('mqtt-text-v1.1');
+    await harness.clock.settle();
+    expect(harness.gateway.texts).toEqual(['~ticket']);
+    await harness.clock.advance(83_000 + 540_000 + 1_000 - 620_600);
+    expect(old?.texts).toHaveLength(1);
+  });
+
+  test('a dead network is noticed after 36 minutes at the latest', async () => {
+    const harness = await connected();
+    await harness.clock.advance(2_160_000 + 7_999);
+    expect(harness.errors).toEqual([]);
+    await harness.clock.advance(1);
+    expect(harness.errors).toEqual(['no-reply']);
+  });
+
+  test('a computer that has slept asks for an answer', async () => {
+    const harness = await connected();
+    await harness.clock.advance(10_000);
+    await harness.clock.sleep(300_000);
+    expect(harness.sent).toEqual(['pingreq']);
+  });
+
+  test('looks that come once a minute are early enough for the gateway', () => {
+    const heartbeat = new Heartbeat(2_160, 0);
+    const due: string[] = [];
+    heartbeat.look(0, true);
+    for (let second = 60; second <= 2_160; second += 60) {
+      const found = heartbeat.look(second * 1_000, true).due;
+      if (found !== undefined) due.push(`${found} ${second}`);
+      if (found === 'ping') heartbeat.asked(second * 1_000);
+      if (found === 'alive') heartbeat.passed(second * 1_000);
+    }
+    expect(due).toEqual(['alive 480', 'alive 960', 'alive 1440', 'alive 1920', 'ping 2100']);
   });
 });
 
@@ -87,9 +188,9 @@ describe('timers that a browser slows down', () => {
   test('looks that come once a minute ask before 540 seconds are over', () => {
     const heartbeat = new Heartbeat(540, 0);
     const due: number[] = [];
-    heartbeat.look(0);
+    heartbeat.look(0, false);
     for (let second = 60; second <= 1_200; second += 60) {
-      const { isDue } = heartbeat.look(second * 1_000);
+      const isDue = heartbeat.look(second * 1_000, false).due === 'ping';
       if (isDue) due.push(second);
       if (isDue) heartbeat.asked(second * 1_000);
     }
@@ -106,8 +207,8 @@ describe('timers that a browser slows down', () => {
 
   test('a clock that was set back is taken for a sleep', () => {
     const heartbeat = new Heartbeat(540, 1_000_000);
-    expect(heartbeat.look(1_000_000).isDue).toBe(false);
-    expect(heartbeat.look(400_000).isDue).toBe(true);
+    expect(heartbeat.look(1_000_000, true).due).toBeUndefined();
+    expect(heartbeat.look(400_000, true).due).toBe('ping');
   });
 });
 

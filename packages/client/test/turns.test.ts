@@ -17,7 +17,7 @@ describe('the offer of extensions (10)', () => {
     await harness.say(`(nudge):${harness.bytes([connack]).toString('base64')}`);
     await harness.write(publish('a'));
     expect(harness.sent).toEqual(['connect', 'a']);
-    expect(offers(harness)).toEqual([['nudge', 'move', 'resume', 'close'], undefined]);
+    expect(offers(harness)).toEqual([['nudge', 'move', 'resume', 'close', 'alive'], undefined]);
     expect(harness.topics).toEqual(['connack']);
   });
 
@@ -25,7 +25,7 @@ describe('the offer of extensions (10)', () => {
     const harness = new Harness();
     harness.options.reconnectPeriod = 0;
     await harness.open({}, 4, 'mqtt-text-v1.1');
-    expect(offers(harness)).toEqual([['nudge', 'move', 'close']]);
+    expect(offers(harness)).toEqual([['nudge', 'move', 'close', 'alive']]);
   });
 
   test('is not made to a server of mqtt-text-v1', async () => {
@@ -41,8 +41,8 @@ describe('the offer of extensions (10)', () => {
     await harness.open({}, 4, 'mqtt-text-v1.1');
     await harness.say('(nudge)!0:');
     expect(offers(harness)).toEqual([
-      ['nudge', 'move', 'resume', 'close'],
-      ['nudge', 'move', 'resume', 'close'],
+      ['nudge', 'move', 'resume', 'close', 'alive'],
+      ['nudge', 'move', 'resume', 'close', 'alive'],
     ]);
   });
 

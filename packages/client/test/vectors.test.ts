@@ -46,8 +46,8 @@ const file = new URL('../../../docs/text-frames.vectors.json', import.meta.url);
 const vectors: Vectors = JSON.parse(readFileSync(file, 'utf8'));
 const hex = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString('hex');
 
-/** Other ways of saying the same, which a server must read and this client does not use. */
-const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empty frame'];
+/** Frames of no packets, and other ways of saying the same, which a server must read and this client does not use. */
+const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empty frame', 'a sign of life'];
 
 describe('client frames', () => {
   test.each(vectors.clientFrames)(

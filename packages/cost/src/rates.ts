@@ -8,7 +8,10 @@ const FRAME_BYTES_MAX = 24_573;
 const PUBLISH_OVERHEAD_BYTES = 8;
 
 /** The transport sends a PINGREQ after this long without a frame that asks for a reply. */
-const HEARTBEAT_SECONDS = 540;
+const PING_SECONDS = 2_160;
+
+/** After this long without a frame in either direction it sends a sign of life, which is not answered. */
+const IDLE_SECONDS = 540;
 
 /** A lone QoS 0 publish after a silence this long, if that is the habit, asks for no reply. */
 const RARE_AFTER_SECONDS = 5;
@@ -35,6 +38,8 @@ export interface Rates {
   readonly isAnswered: boolean;
   /** PINGREQs. */
   readonly pings: number;
+  /** Frames that keep an idle connection open, and are not answered. */
+  readonly signsOfLife: number;
   /** Reads of the registry of shapes for each frame that publishes. */
   readonly leaseReadsPerFrame: number;
 }
@@ -50,19 +55,23 @@ export function ratesOf(workload: Workload): Rates {
   const resumes = lost * workload.resumedShare;
   const losses = lost - resumes;
   const isAnswered = qos > 0 || publishesPerHour >= SECONDS_PER_HOUR / RARE_AFTER_SECONDS;
+  const connects = clients * workload.connectsPerDay * days + losses;
+  const moves = clients * workload.movesPerDay * days;
+  const deliveries = publishes * fanOut;
+  const begun = connects + moves + resumes;
   return {
     onlineHours,
     connectionMinutes: onlineHours * 60,
-    connects: clients * workload.connectsPerDay * days + losses,
-    moves: clients * workload.movesPerDay * days,
+    connects,
+    moves,
     resumes,
     losses,
     publishes,
-    deliveries: publishes * fanOut,
+    deliveries,
     packetBytes,
     packing,
     isAnswered,
-    pings: pingsOf(workload, onlineHours, isAnswered),
+    ...heartbeatsOf(workload, { onlineHours, isAnswered, deliveries, begun }),
     leaseReadsPerFrame: leaseReadsPerFrame(workload, packing),
   };
 }
@@ -74,13 +83,37 @@ function packingOf({ packetsPerFrame, publishesPerHour, replyMs }: Workload, pac
   return Math.min(fitting, packetsPerFrame ?? Math.max(1, perReply));
 }
 
-/** A frame that is answered proves the connection as well as a ping. */
-function pingsOf(workload: Workload, onlineHours: number, isAnswered: boolean): number {
-  const heartbeatsPerHour = SECONDS_PER_HOUR / HEARTBEAT_SECONDS;
-  const provenPerHour = isAnswered ? workload.publishesPerHour : 0;
-  const fromPublishers = Math.max(0, heartbeatsPerHour - provenPerHour);
-  const { publisherShare } = workload;
-  return onlineHours * (publisherShare * fromPublishers + (1 - publisherShare) * heartbeatsPerHour);
+interface Presence extends Pick<Rates, 'onlineHours' | 'isAnswered' | 'deliveries'> {
+  /** Connections begun, each of which begins with a frame that is answered, or with a handshake. */
+  readonly begun: number;
+}
+
+/**
+ * A frame that is answered proves the connection as well as a PINGREQ, and each frame keeps it open as well as a sign of
+ * life. At a connection's end half an interval is over, on average.
+ */
+function heartbeatsOf(
+  { publisherShare, publishesPerHour }: Workload,
+  { onlineHours, isAnswered, deliveries, begun }: Presence,
+): Pick<Rates, 'pings' | 'signsOfLife'> {
+  if (onlineHours === 0) return { pings: 0, signsOfLife: 0 };
+  const begunPerHour = begun / onlineHours;
+  const timesPerHour = (seconds: number): number =>
+    Math.max(0, SECONDS_PER_HOUR / seconds - begunPerHour / 2);
+  const received = deliveries / onlineHours;
+  const answered = isAnswered ? publishesPerHour : 0;
+  const pingsOf = (answeredPerHour: number): number =>
+    Math.max(0, timesPerHour(PING_SECONDS) - answeredPerHour);
+  const signsOf = (pings: number, framesPerHour: number): number =>
+    Math.max(0, timesPerHour(IDLE_SECONDS) - pings - framesPerHour);
+  const ofPublisher = pingsOf(answered);
+  const ofOthers = pingsOf(0);
+  const mean = (publisher: number, other: number): number =>
+    onlineHours * (publisherShare * publisher + (1 - publisherShare) * other);
+  return {
+    pings: mean(ofPublisher, ofOthers),
+    signsOfLife: mean(signsOf(ofPublisher, publishesPerHour + received), signsOf(ofOthers, received)),
+  };
 }
 
 /** Each execution environment reads the shapes again every two seconds in which it is asked. */

@@ -61,11 +61,14 @@ export function subscribeFrames({ subscriptions, persistentShare }: Workload, co
   return connects * (1 - persistentShare) * Math.min(1, subscriptions);
 }
 
-function heartbeat(workload: Workload, { pings }: Rates): Operation {
+function heartbeat(workload: Workload, { pings, signsOfLife }: Rates): Operation {
   return {
     name: 'heartbeat',
-    count: pings,
-    usage: exchanges(pings, workload, { answerBytes: SHORT_REPLY_BYTES }),
+    count: pings + signsOfLife,
+    usage: addUsage(
+      exchanges(pings, workload, { answerBytes: SHORT_REPLY_BYTES }),
+      usage({ gatewayMessagesIn: signsOfLife }),
+    ),
   };
 }
 

@@ -147,8 +147,30 @@ describe('an estimate, by hand', () => {
     });
   });
 
-  it('an idle client pings every nine minutes, 4,800 times a month', () => {
-    expect(operation({ clients: 1 }, 'heartbeat').count).toBeCloseTo(4_800, 9);
+  it('an idle client sends a sign of life every nine minutes, of which a PINGREQ every 36 is answered', () => {
+    // Of 30 connections begun and 420 moves, each ends half an interval behind the last of each.
+    const { count, usage } = operation({ clients: 1 }, 'heartbeat');
+    expect(count).toBeCloseTo(4_800 - 225, 9);
+    expect(usage).toMatchObject({ gatewayMessagesIn: count, lambdaRequests: 1_200 - 225 });
+    expect(usage.gatewayMessagesOut).toBeCloseTo(1_200 - 225, 9);
+  });
+
+  it('a client that is there for less than nine minutes sends none', () => {
+    const { operations } = estimate({ clients: 1, hours: 0.05, days: 30, movesPerDay: 0 });
+    expect(operations.map(({ name }) => name)).not.toContain('heartbeat');
+  });
+
+  it('a client that receives a message every nine minutes sends only PINGREQ', () => {
+    const given = {
+      clients: 2,
+      publishesPerHour: 3_600 / 540,
+      publisherShare: 0.5,
+      fanOut: 2,
+      qos: 1,
+    } as const;
+    const { count, usage } = operation(given, 'heartbeat');
+    expect(usage.lambdaRequests).toBeCloseTo(1_200 - 225, 9);
+    expect(count).toBeCloseTo(1_200 - 225, 9);
   });
 
   it('a client that publishes QoS 1 every nine minutes or more often does not ping', () => {
@@ -160,7 +182,10 @@ describe('an estimate, by hand', () => {
     const { usage } = operation({ clients: 1, publishesPerHour: 1, qos: 0 }, 'publish');
     expect(usage.gatewayMessagesIn).toBe(720);
     expect(usage.gatewayMessagesOut).toBe(0);
-    expect(operation({ clients: 1, publishesPerHour: 1, qos: 0 }, 'heartbeat').count).toBeCloseTo(4_800, 9);
+    const heartbeat = operation({ clients: 1, publishesPerHour: 1, qos: 0 }, 'heartbeat');
+    expect(heartbeat.usage.lambdaRequests).toBeCloseTo(1_200 - 225, 9);
+    // But it keeps the connection open, as the message that comes does.
+    expect(heartbeat.count).toBeCloseTo(4_800 - 225 - 2 * 720, 9);
   });
 
   it('packets that meet share a frame: at 100 a second and 50 ms, five', () => {

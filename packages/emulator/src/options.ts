@@ -45,6 +45,8 @@ export interface InvokedFunction extends FunctionOptions {
 export interface RouteOptions {
   /** Whether the body of the handler's result is sent to the caller. */
   readonly routeResponse: boolean;
+  /** The route has a MOCK integration: no function is invoked. Only without a route response. @default false */
+  readonly mock?: boolean;
 }
 
 export interface EmulatorOptions {

@@ -5,7 +5,7 @@ import { Random } from './clock/random.ts';
 import { type Controls, controlsOf, stopGateway } from './controls.ts';
 import type { CountersSnapshot } from './counters.ts';
 import { createGateway } from './gateway/create-gateway.ts';
-import { checkExpression } from './gateway/route-selection.ts';
+import { checkExpression, checkRoutes } from './gateway/route-selection.ts';
 import { openWebSocketDoor } from './gateway/web-socket-door.ts';
 import { type Credentials, createCredentials, Principals } from './lambda/credentials.ts';
 import { type EmulatorLimits, HTTP_CONNECTIONS_MAX } from './limits.ts';
@@ -50,6 +50,7 @@ export interface Emulator extends Controls {
 export async function startEmulator(options: EmulatorOptions): Promise<Emulator> {
   const settings = resolveOptions(options);
   checkExpression(settings.routeSelectionExpression);
+  checkRoutes(settings.routes);
   const server = createHttpServer(settings.limits);
   const sockets = trackSockets(server);
   server.listen(settings.port, settings.host);

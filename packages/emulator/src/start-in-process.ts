@@ -3,7 +3,7 @@ import { type Controls, controlsOf, stopGateway } from './controls.ts';
 import type { CountersSnapshot } from './counters.ts';
 import { createGateway } from './gateway/create-gateway.ts';
 import { type InProcessWebSocket, inProcessDoor } from './gateway/in-process-door.ts';
-import { checkExpression } from './gateway/route-selection.ts';
+import { checkExpression, checkRoutes } from './gateway/route-selection.ts';
 import { Principals } from './lambda/credentials.ts';
 import type { Environment } from './lambda/types.ts';
 import { ManagementApi } from './management/api.ts';
@@ -47,6 +47,7 @@ export function startInProcess(options: EmulatorOptions): InProcessEmulator {
   // Its clients are tests: ids from the seed as well, given or not.
   const settings = { ...resolveOptions(options), hasSeededIds: true };
   checkExpression(settings.routeSelectionExpression);
+  checkRoutes(settings.routes);
   const principals = new Principals();
   const managementEndpoint = `http://${HOST}/${settings.stage}`;
   const random = new Random(settings.seed);

@@ -112,6 +112,7 @@ export class DirectWorld implements World {
       tell: (...packets) => {
         this.#told = frame(',', packets);
       },
+      live: () => {},
       move: async (ticket) => {
         const reply = replyOf(await this.#frame(connectionId, `~${ticket}`));
         await this.#disconnected(connectionOf(ticket));

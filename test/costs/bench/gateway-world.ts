@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import { SignedPoster, SUBPROTOCOL_ACCEPTED } from '@apus/cloud';
+import { ALIVE_FRAME, FRAME_ROUTES, SignedPoster, SUBPROTOCOL_ACCEPTED } from '@apus/cloud';
 import {
   createDynamoDb,
   type DynamoDb,
@@ -52,6 +52,7 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
   } as const;
   const worker = { timeoutMs: WORKER_SECONDS * 1_000 };
   started = await startEmulator({
+    routes: FRAME_ROUTES,
     seed,
     clock,
     // The counts are of an ordinary run: no call is throttled.
@@ -187,6 +188,10 @@ function benchClient(client: TextClient, sent: { frames: number; closes: number 
     tell(...packets) {
       sent.frames += 1;
       client.send(packets, ',');
+    },
+    live() {
+      sent.frames += 1;
+      client.sendText(ALIVE_FRAME);
     },
     move(ticket) {
       sent.frames += 1;

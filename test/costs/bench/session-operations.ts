@@ -134,6 +134,37 @@ export const PING: BenchOperation = {
   },
 };
 
+/** No function is invoked, so none is measured. */
+const WITHOUT_FUNCTION = { isTimed: true } as const;
+
+export const SIGN_OF_LIFE: BenchOperation = {
+  name: 'Sign of life',
+  deliveries: NO_DELIVERY,
+  floor: { in: 1, out: 0 },
+  ...WITHOUT_FUNCTION,
+  async prepare(world) {
+    const client = await connected(world);
+    return async () => client.live();
+  },
+};
+
+const SIGNS = 3;
+
+/** What an idle client sends in 36 minutes, of which each counts as one (text-frames.md, section 16). */
+export const PROOF_OF_LIFE: BenchOperation = {
+  name: `${SIGNS} signs of life and a PINGREQ, each`,
+  deliveries: SIGNS + 1,
+  floor: { in: SIGNS + 1, out: 1 },
+  ...WITHOUT_FUNCTION,
+  async prepare(world) {
+    const client = await connected(world);
+    return async () => {
+      for (let sign = 0; sign < SIGNS; sign += 1) client.live();
+      await client.exchange({ cmd: 'pingreq' });
+    };
+  },
+};
+
 const METHOD = 'CUSTOM-JWT';
 
 /** A token as `apus token` makes it, with a filter or two. */

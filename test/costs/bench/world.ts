@@ -3,7 +3,7 @@ import type { Fields, Push, Reply } from '../../support/text-client.ts';
 import { encodePackets } from './packets.ts';
 
 /** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
-export const OFFER = '(nudge,move,resume,close)';
+export const OFFER = '(nudge,move,resume,close,alive)';
 
 /** The subprotocols of a handshake that brings CONNECT (section 15). */
 export function protocolsWith(connect: Fields): string[] {
@@ -39,6 +39,8 @@ export interface BenchClient {
   exchange(...packets: Fields[]): Promise<Reply>;
   /** One frame that wants none. */
   tell(...packets: Fields[]): void;
+  /** A sign of life. */
+  live(): void;
   /** The first frame of a connection to which the session of that ticket's moves. */
   move(ticket: string): Promise<Reply>;
   /** The first frame of a connection that resumes the session of that ticket's, which is lost. */

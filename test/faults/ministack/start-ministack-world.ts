@@ -1,4 +1,5 @@
 import { rulesAuthorizer } from '@apus/broker';
+import { FRAME_ROUTES } from '@apus/cloud';
 import { type Environment, type InvokedFunction, startInProcess } from '@apus/emulator';
 import { functionsOf, logInto } from '../../cloud/functions.ts';
 import { FAN_OUT, FAN_OUT_DEAD, TIMERS, TIMERS_DEAD } from '../../cloud/names.ts';
@@ -54,6 +55,7 @@ export async function startMinistackWorld(plan: FaultPlan, trace: Trace): Promis
   });
   const emulator = startInProcess({
     seed,
+    routes: FRAME_ROUTES,
     faults: plan.gateway,
     onInvocationError: (error) => failures.push(error.stack ?? error.message),
     createEnvironment: (environment) => make(environment).routes,

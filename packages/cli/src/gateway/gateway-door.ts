@@ -3,6 +3,7 @@ import {
   createEnvironment,
   createHandlers,
   type Environment,
+  FRAME_ROUTES,
   gatewayBrokerOptions,
   type MakeBroker,
   NUDGE,
@@ -53,6 +54,7 @@ export async function startGatewayDoor(
     poster: () => outside.poster,
   };
   const emulator = await startEmulator({
+    routes: FRAME_ROUTES,
     host,
     port,
     signatureNow: () => clock.now(),

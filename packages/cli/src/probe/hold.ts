@@ -52,7 +52,7 @@ export const idlePing: ProbeItem = {
 };
 
 /** Keeps the connections open this long, with a heartbeat from each. Returns how each ended connection ended. */
-async function hold(
+export async function hold(
   { sleep, say }: ProbeContext,
   clients: readonly ProbeClient[],
   seconds: number,

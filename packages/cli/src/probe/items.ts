@@ -1,3 +1,4 @@
+import { alive, aliveIdle } from './alive.ts';
 import { closeCode } from './close-code.ts';
 import { cut } from './cut.ts';
 import { emptyReply } from './empty-reply.ts';
@@ -16,8 +17,10 @@ export const PROBE_ITEMS: readonly ProbeItem[] = [
   overlap,
   cut,
   closeCode,
+  alive,
   redeployment,
   idlePing,
+  aliveIdle,
 ];
 
 /** Tries one item; one that takes long only when it is among those that were asked for. */

@@ -47,6 +47,7 @@ export class ProbeClient {
   #packetId = 0;
   /** The move field of the last reply that had one. */
   #move: string | undefined;
+  #extensions: readonly string[] = [];
 
   private constructor(socket: WebSocket) {
     this.#socket = socket;
@@ -159,6 +160,16 @@ export class ProbeClient {
     };
   }
 
+  /** Whether the deployment takes an extension that was offered. */
+  takes(name: string): boolean {
+    return this.#extensions.includes(name);
+  }
+
+  /** Sends a frame as it is. */
+  sendText(text: string): void {
+    this.#socket.send(text);
+  }
+
   /** A ping of the WebSocket protocol, which is no message. */
   ping(): void {
     this.#socket.ping();
@@ -204,6 +215,7 @@ export class ProbeClient {
     if (this.#reply === undefined || this.#parts.length < this.#reply.parts) return;
     const bytes = Buffer.concat([this.#reply.bytes, ...this.#parts.splice(0)]);
     this.#move = this.#reply.move ?? this.#move;
+    this.#extensions = this.#reply.extensions?.split(',') ?? this.#extensions;
     this.#reply = undefined;
     this.#waiting?.resolve(this.#packetsOf(bytes));
   }

@@ -5,6 +5,8 @@ export type ServerFrame =
       readonly bytes: Buffer;
       /** Frames of their own that belong behind it, and may come before it. */
       readonly parts: number;
+      /** Extensions that the server takes, with commas; undefined: the frame offered none. */
+      readonly extensions: string | undefined;
       /** The move field: a ticket with seconds, or `!` and the reason why there is none. */
       readonly move: string | undefined;
     }
@@ -15,15 +17,15 @@ export type ServerFrame =
   | { readonly kind: 'empty' }
   | { readonly kind: 'unknown'; readonly text: string };
 
-const HEADER = /(?:\([a-z,]*\))?(?:@[0-9a-z]{13})?(?:![0-9]{1,4})?(?:\*([1-9][0-9]?))?(?:~([^:;]+))?([:;])/;
+const HEADER = /(?:\(([a-z,]*)\))?(?:@[0-9a-z]{13})?(?:![0-9]{1,4})?(?:\*([1-9][0-9]?))?(?:~([^:;]+))?([:;])/;
 const FRAME = new RegExp(`^(?:${HEADER.source}|(&))?([A-Za-z0-9+/]*={0,2})$`);
 
 export function readServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'empty' };
   if (text.startsWith('{')) return { kind: 'error', text };
-  const [, parts = '0', move, reply, part, base64] = FRAME.exec(text) ?? [];
+  const [, extensions, parts = '0', move, reply, part, base64] = FRAME.exec(text) ?? [];
   if (base64 === undefined) return { kind: 'unknown', text };
   const bytes = Buffer.from(base64, 'base64');
-  if (reply !== undefined) return { kind: 'reply', bytes, parts: Number(parts), move };
+  if (reply !== undefined) return { kind: 'reply', bytes, parts: Number(parts), extensions, move };
   return { kind: part === undefined ? 'push' : 'part', bytes };
 }

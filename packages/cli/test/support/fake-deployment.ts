@@ -17,6 +17,10 @@ export interface Faults {
   readonly refusesSubscriptions?: boolean;
   /** Connections are cut when they ping. */
   readonly cutsAtPing?: boolean;
+  /** Signs of life are taken, and answered with this. */
+  readonly answersSignsOfLife?: string;
+  /** A sign of life does not keep the connection open: it is cut at the second. */
+  readonly cutsAtSignOfLife?: boolean;
   /** The first post after a move is lost, or comes when some more have. */
   readonly postsAtCut?: 'lost' | 'late';
   /** No fault: what a reply holds comes in a part, in turns before its frame and behind it. */
@@ -27,6 +31,7 @@ interface Client {
   socket: WebSocket;
   /** Its session has just moved. */
   hasMoved?: boolean;
+  signsOfLife?: number;
   ticket?: string | undefined;
   late?: { readonly posts: readonly string[]; after: number } | undefined;
   isConnected?: boolean;
@@ -55,6 +60,7 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
     socket.on('message', (data) => {
       const text = String(data);
       if (text.startsWith('~')) client = move(client, text.slice(1));
+      else if (text.startsWith('{')) live(client);
       else handle(client, text);
     });
     socket.on('ping', () => faults.cutsAtPing && socket.close(1001, 'Going away'));
@@ -82,10 +88,16 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
     return moved;
   }
 
+  function live(client: Client): void {
+    client.signsOfLife = (client.signsOfLife ?? 0) + 1;
+    if (faults.answersSignsOfLife !== undefined) client.socket.send(faults.answersSignsOfLife);
+    if (faults.cutsAtSignOfLife && client.signsOfLife === 2) client.socket.close(1001, 'Going away');
+  }
+
   function handle(client: Client, frame: string): void {
-    const [offer = ''] = /^\(move[a-z,]*\)/.exec(frame) ?? [];
+    const [offer = ''] = /^\([a-z,]*\)/.exec(frame) ?? [];
     const text = frame.slice(offer.length);
-    if (offer !== '') [client.ticket] = TICKET.split(',');
+    if (offer.startsWith('(move')) [client.ticket] = TICKET.split(',');
     const wantsReply = !text.startsWith(',');
     const version = client.isConnected === true ? { protocolVersion: 5 as const } : {};
     const decoder = new PacketDecoder({ role: 'server', maximumPacketSize: 131_072, ...version });
@@ -98,7 +110,7 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
   let repliesSent = 0;
   function reply({ socket }: Client, base64: string, agreed: string): void {
     repliesSent += 1;
-    const moves = agreed === '' ? '' : `~${TICKET}`;
+    const moves = agreed.startsWith('(move') ? `~${TICKET}` : '';
     const isInParts = faults.repliesInParts === true && base64 !== '';
     const frames = isInParts ? [`&${base64}`, `${agreed}*1${moves}:`] : [`${agreed}${moves}:${base64}`];
     for (const frame of repliesSent % 2 === 0 ? frames : frames.reverse()) socket.send(frame);

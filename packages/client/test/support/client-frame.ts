@@ -20,6 +20,8 @@ const CLIENT_FRAME =
 
 /** `undefined` for what a server may not accept. */
 export function readClientFrame(text: string): ClientFrame | undefined {
+  if (text === '{"action":"alive"}')
+    return { clock: undefined, replyWanted: false, packets: [], offered: undefined, ticket: undefined };
   const [, lost, ticket] = MOVE_FRAME.exec(text) ?? [];
   if (ticket !== undefined)
     return {

@@ -163,7 +163,7 @@ export class Harness {
   get sent(): string[] {
     return this.gateway.frames.map(({ replyWanted, packets }) => {
       const names = packets.map((packet) => this.#name(packet));
-      return (replyWanted ? '' : ',') + (names.join(' ') || 'fetch');
+      return (replyWanted ? '' : ',') + (names.join(' ') || (replyWanted ? 'fetch' : 'alive'));
     });
   }
 

@@ -22,7 +22,7 @@ export const PACKED_BYTES_MAX = 24_558;
  * Extensions of the wire that this server knows. It uses one only where the client has offered it with its CONNECT
  * (docs/text-frames.md, section 10).
  */
-export const EXTENSIONS = ['nudge', 'move', 'resume', 'close'] as const;
+export const EXTENSIONS = ['nudge', 'move', 'resume', 'close', 'alive'] as const;
 
 export type Extension = (typeof EXTENSIONS)[number];
 
@@ -31,6 +31,18 @@ export type Extension = (typeof EXTENSIONS)[number];
  * codes that browsers may send; 4000 is the transport's own for a connection that it gives up.
  */
 export const GOODBYE_CODE = 4_001;
+
+/** The route of a client's sign of life (section 16). It has no function and no answer. */
+export const ALIVE_ROUTE = 'alive';
+
+/** Routes of clients' frames, and whether the result of their function is the answer. `mock`: they have none. */
+export const FRAME_ROUTES = {
+  $default: { routeResponse: true },
+  [ALIVE_ROUTE]: { routeResponse: false, mock: true },
+} as const;
+
+/** Selects that route. */
+export const ALIVE_FRAME = JSON.stringify({ action: ALIVE_ROUTE });
 
 /** The properties of a CONNACK of MQTT 5.0 that a client can tell without being sent it (section 15). */
 export const ORDINARY_CONNACK = {
@@ -68,6 +80,14 @@ const MOVE_FRAME = new RegExp(`^~(!?)([A-Za-z0-9_=.-]{1,${TICKET_CHARACTERS_MAX}
 
 const NO_BYTES = Buffer.alloc(0);
 
+/** Where the deployment has no route for it yet, a function is asked. */
+const SIGN_OF_LIFE: ClientFrame = {
+  bytes: NO_BYTES,
+  replyWanted: false,
+  clock: undefined,
+  offered: undefined,
+};
+
 const CLIENT_FRAME = new RegExp(
   `^(?:\\((?=[^)]{0,${OFFER_CHARACTERS_MAX}}\\))((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$`,
 );
@@ -77,6 +97,7 @@ export function parseClientFrame(
   text: string,
   known: readonly Extension[] = EXTENSIONS,
 ): ClientFrame | Violation {
+  if (text === ALIVE_FRAME && known.includes('alive')) return SIGN_OF_LIFE;
   const [, lost, ticket] = MOVE_FRAME.exec(text) ?? [];
   if (ticket !== undefined) {
     const isResume = lost !== '';

@@ -6,7 +6,7 @@ export { type JobQueue, type QueueEntry, QueueUnavailable, SqsQueue } from '../f
 export { QueueBacklog } from '../fan-out/queue-backlog.ts';
 export { SqsVisibility } from '../fan-out/visibility.ts';
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.ts';
-export { CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
+export { ALIVE_ROUTE, CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 export { BRIDGE_METRICS, METRICS, METRICS_SERVICE } from '../metrics/metric-names.ts';
 export {

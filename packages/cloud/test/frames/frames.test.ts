@@ -8,6 +8,7 @@ import {
   subscribe,
   TextClient,
 } from '../../../../test/support/text-client.ts';
+import { ALIVE_FRAME, type Handlers } from '../../src/index.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 
 const pingreq: Fields = { cmd: 'pingreq' };
@@ -33,16 +34,16 @@ async function expectMalformed(client: TextClient): Promise<void> {
   expect(client.replies.size).toBe(0);
 }
 
-describe('an offer of extensions', () => {
-  /** The reply to CONNECT, as it is on the wire. */
-  async function connackTo(url: string, offer: string): Promise<{ client: TextClient; text: string }> {
-    const client = await TextClient.open(url, 5, offer);
-    const { bytes, more, clock, extensions } = await client.exchange(connect({ clientId: 'c' }));
-    const agreed = extensions === undefined ? '' : `(${extensions})`;
-    expect({ more, clock }).toEqual({ more: false, clock: undefined });
-    return { client, text: `${agreed}:${bytes.toString('base64')}` };
-  }
+/** The reply to CONNECT, as it is on the wire. */
+async function connackTo(url: string, offer: string): Promise<{ client: TextClient; text: string }> {
+  const client = await TextClient.open(url, 5, offer);
+  const { bytes, more, clock, extensions } = await client.exchange(connect({ clientId: 'c' }));
+  const agreed = extensions === undefined ? '' : `(${extensions})`;
+  expect({ more, clock }).toEqual({ more: false, clock: undefined });
+  return { client, text: `${agreed}:${bytes.toString('base64')}` };
+}
 
+describe('an offer of extensions', () => {
   const takingNudges = (stores: Gateway['stores']) =>
     [...stores.sessions.all()].flatMap(({ session, attachment }) =>
       attachment?.takesNudges === true ? [session.clientId] : [],
@@ -105,6 +106,44 @@ describe('an offer of extensions', () => {
     const { url } = await startGateway();
     const { client } = await connackTo(url, '(nudge)');
     client.sendText(`(nudge)${client.encode(pingreq).toString('base64')}`);
+    await expectMalformed(client);
+  });
+});
+
+describe('a sign of life (16)', () => {
+  it('invokes no function where the API has its route, and no answer comes', async () => {
+    const invoked: string[] = [];
+    const wrap = (handlers: Handlers): Handlers => ({
+      ...handlers,
+      default: (event, context) => {
+        invoked.push(event.body ?? '');
+        return handlers.default(event, context);
+      },
+    });
+    const { url, emulator } = await startGateway({ wrap });
+    const { client } = await connackTo(url, '(alive)');
+    invoked.length = 0;
+    client.sendText(ALIVE_FRAME);
+    expect((await client.exchange(pingreq)).packets).toMatchObject([{ cmd: 'pingresp' }]);
+    expect(invoked).toEqual([client.encode(pingreq).toString('base64')]);
+    const { messages } = emulator.counters.snapshot();
+    expect([messages.in.count, messages.replies.count]).toEqual([3, 2]);
+  });
+
+  it('does nothing and has no answer where an older API brings it to the function', async () => {
+    const { url, emulator } = await startGateway({
+      emulator: { routes: { $default: { routeResponse: true } } },
+    });
+    const { client } = await connackTo(url, '(alive)');
+    client.sendText(ALIVE_FRAME);
+    expect((await client.exchange(pingreq)).packets).toMatchObject([{ cmd: 'pingresp' }]);
+    expect(emulator.counters.snapshot().messages.replies.count).toBe(2);
+  });
+
+  it('with anything else in it is a Malformed Packet', async () => {
+    const { url } = await startGateway();
+    const { client } = await connackTo(url, '(alive)');
+    client.sendText('{"action":"alive?"}');
     await expectMalformed(client);
   });
 });

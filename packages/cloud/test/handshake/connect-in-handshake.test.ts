@@ -32,7 +32,7 @@ function connectBytes(fields: Fields = {}): Buffer {
   return Buffer.from(encodePacket(packet as never, protocolVersion));
 }
 
-const carrierOf = (bytes: Buffer, names = 'nudge+move+resume+close') =>
+const carrierOf = (bytes: Buffer, names = 'nudge+move+resume+close+alive') =>
   `mqtt-connect.${SECRET}.${names}.${bytes.toString('base64url')}`;
 
 const offerOf = (bytes: Buffer, names?: string) => [carrierOf(bytes, names), ...ANSWERS, ...FRAMES];
@@ -89,7 +89,7 @@ describe('CONNECT in the handshake', () => {
     const client = await TextClient.open(gateway.url, 5, '', offerOf(connectBytes()));
     client.sendText(`()${client.encode(subscribe('a', { qos: 1 })).toString('base64')}`);
     const reply = await client.replies.next();
-    expect(reply.extensions).toEqual(['nudge', 'move', 'resume', 'close']);
+    expect(reply.extensions).toEqual(['nudge', 'move', 'resume', 'close', 'alive']);
     const [connectionId, age, seconds] = reply.move?.split(',') ?? [];
     expect([age, seconds]).toEqual(['7200', '60']);
     await client.vanish();

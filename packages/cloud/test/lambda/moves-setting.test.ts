@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { createEnvironment, parseClientFrame } from '../../src/index.ts';
+import { ALIVE_FRAME, createEnvironment, parseClientFrame } from '../../src/index.ts';
 import { movesOf } from '../../src/lambda/settings.ts';
 
 it('reads how sessions move and are resumed from the variables of a function', () => {
@@ -16,11 +16,12 @@ it('reads how sessions move and are resumed from the variables of a function', (
 });
 
 it('reads which extensions are not taken', () => {
-  const { withoutExtensions } = movesOf({ APUS_WITHOUT_EXTENSIONS: 'close,resume' });
-  expect(withoutExtensions).toEqual(['close', 'resume']);
+  const { withoutExtensions } = movesOf({ APUS_WITHOUT_EXTENSIONS: 'close,resume,alive' });
+  expect(withoutExtensions).toEqual(['close', 'resume', 'alive']);
   const { extensions } = createEnvironment({ withoutExtensions } as never);
   expect(extensions).toEqual(['nudge', 'move']);
   expect(parseClientFrame('(nudge,resume,close)wAA=', extensions)).toMatchObject({ offered: ['nudge'] });
+  expect(parseClientFrame(ALIVE_FRAME, extensions)).toMatchObject({ reasonCode: 0x81 });
 });
 
 it.each([

@@ -17,6 +17,7 @@ import { Mailbox } from '../../../../test/support/text-client.ts';
 import {
   createEnvironment,
   createHandlers,
+  FRAME_ROUTES,
   gatewayBrokerOptions,
   type Handlers,
   inOneEvent,
@@ -97,6 +98,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       broker: createBroker({ ...over, ...world, connections }, brokerOptions, state),
     })) satisfies MakeBroker;
   const emulator = await startEmulator({
+    routes: FRAME_ROUTES,
     seed: 1,
     onInvocationError: (error) => failures.push(error),
     ...options.emulator,

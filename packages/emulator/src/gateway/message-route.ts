@@ -28,6 +28,7 @@ export function receiveMessage(gateway: Gateway, connection: Connection, body: s
     return;
   }
   const routeKey = selectRoute(body, routeSelectionExpression, routes);
+  if (routes[routeKey]?.mock === true) return;
   const event = messageEvent(gateway, connection, routeKey, body);
   connection.pendingMessages += 1;
   schedule(gateway, dice.delayMs(faults.invocationDelayMs, event), () => handle(gateway, connection, event));

@@ -1,4 +1,5 @@
 import { isObject } from '../lambda/proxy-result.ts';
+import type { RouteOptions } from '../options.ts';
 
 const PREFIX = '$request.body.';
 
@@ -17,6 +18,16 @@ export function selectRoute(
 export function checkExpression(expression: string): void {
   if (expression.startsWith(PREFIX) && expression.length > PREFIX.length) return;
   throw new Error(`routeSelectionExpression: expected "${PREFIX}name", got "${expression}"`);
+}
+
+/** What a MOCK integration answers comes of templates, which the emulator does not have: a route with one is one-way. */
+export function checkRoutes(routes: Readonly<Record<string, RouteOptions>>): void {
+  for (const [routeKey, { mock = false, routeResponse }] of Object.entries(routes)) {
+    if (mock && routeResponse)
+      throw new Error(`routes: expected "${routeKey}" without a route response, as its integration is MOCK`);
+    if (mock && routeKey.startsWith('$'))
+      throw new Error(`routes: expected a function for "${routeKey}", got MOCK`);
+  }
 }
 
 function evaluate(body: string, expression: string): string | undefined {

@@ -121,6 +121,53 @@ test('JSON selects another route by $request.body.action when there is one', asy
   expect(await client.next()).toBe('join');
 });
 
+test('a one-way route with a MOCK integration invokes nothing, answers nothing, and is billed', async () => {
+  const invoked: string[] = [];
+  const emulator = await start(
+    {
+      default: async (event) => {
+        invoked.push(event.body);
+        return { ...ok, body: event.body };
+      },
+    },
+    { routes: { $default: { routeResponse: true }, alive: { routeResponse: false, mock: true } } },
+  );
+  const client = await Client.open(emulator.url);
+  client.send('{"action":"alive"}');
+  client.send('next');
+  expect(await client.next()).toBe('next');
+  expect(invoked).toEqual(['next']);
+  const { messages } = emulator.counters.snapshot();
+  expect([messages.in.count, messages.replies.count]).toEqual([2, 1]);
+});
+
+test('a message to a MOCK integration keeps an idle connection open', async () => {
+  const emulator = await start(
+    {},
+    { routes: { $default: { routeResponse: true }, alive: { routeResponse: false, mock: true } } },
+  );
+  const client = await Client.open(emulator.url);
+  let isClosed = false;
+  void client.closed.then(() => {
+    isClosed = true;
+  });
+  for (let minute = 9; minute <= 36; minute += 9) {
+    await emulator.clock.advance(540_000);
+    client.send('{"action":"alive"}');
+    await expect.poll(() => emulator.counters.snapshot().messages.in.count).toBe(minute / 9);
+  }
+  expect(isClosed).toBe(false);
+  await emulator.clock.advance(600_000);
+  expect(await client.closed).toMatchObject({ code: 1001 });
+});
+
+test.each([
+  ['a route response', { alive: { routeResponse: true, mock: true } }, 'without a route response'],
+  ['no function for what selects no route', { $default: { routeResponse: false, mock: true } }, 'a function'],
+])('a MOCK integration with %s is refused at the start', async (_what, routes, why) => {
+  await expect(start({}, { routes })).rejects.toThrow(why);
+});
+
 test('the route selection expression may name a nested property', async () => {
   const emulator = await start(
     { routes: { join: async () => ({ ...ok, body: 'joined' }) } },

@@ -44,7 +44,7 @@ export const frames = {
     handshake:
       'CONNECT came with the handshake of the WebSocket, which API Gateway does not bill as a message.',
     request: 'Packets that the client sends together; the server replies.',
-    'one-way': 'Packets that need no reply: acknowledgements, or a rare publish at QoS 0.',
+    'one-way': 'Packets that need no reply: acknowledgements, a rare publish at QoS 0, or a sign of life.',
     fetch: 'No packets: the client asks for what is waiting.',
     reply: 'The answer to the request or fetch before it.',
     part: 'Packets that did not fit into the frame of a reply.',
