@@ -114,9 +114,15 @@ export function* accept(
   if (message.retain) {
     if (message.payload.length > 0 && isMemoryFull(context, message, options)) return 'memory-full';
     yield* flush(context, message.topic);
-    return yield* underWay(retainAndForward(context, tenant, message, options));
+    return counted(context, message, yield* underWay(retainAndForward(context, tenant, message, options)));
   }
-  return yield* forward(context, tenant, message, options);
+  return counted(context, message, yield* forward(context, tenant, message, options));
+}
+
+/** The server's own messages are for clients that may not be there. */
+function counted({ ports: { drops } }: Context, { topic }: Message, outcome: AcceptOutcome): AcceptOutcome {
+  if (outcome === 'no-matching-subscribers' && !topic.startsWith('$SYS/')) drops?.addUnrouted?.();
+  return outcome;
 }
 
 /**

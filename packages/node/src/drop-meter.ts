@@ -22,6 +22,7 @@ const NOTHING: DropCounts = {};
 export class DropMeter implements Drops {
   readonly #clock: Clock;
   readonly #total: Counts = {};
+  #unrouted = 0;
   readonly #sessions = new Map<string, SessionDrops>();
   /** Keys of the sessions with something untold. */
   readonly #untold = new Set<string>();
@@ -33,6 +34,15 @@ export class DropMeter implements Drops {
   /** In all. */
   get total(): DropCounts {
     return this.#total;
+  }
+
+  /** Messages that had no subscriber. */
+  get unrouted(): number {
+    return this.#unrouted;
+  }
+
+  addUnrouted(): void {
+    this.#unrouted += 1;
   }
 
   /** Since the session began. */

@@ -1,10 +1,17 @@
 import type { ConnectionId } from '@apus/broker';
 import type { NodeLink } from './node-link.ts';
 
+export interface LinkBytes {
+  receivedBytes: number;
+  sentBytes: number;
+}
+
 /** The network connections of this node, until each is gone for good. */
 export class Links {
   readonly #links = new Map<ConnectionId, NodeLink>();
   #whenEmpty: (() => void)[] = [];
+  /** Of connections that have ended. */
+  readonly #ended = { receivedBytes: 0, sentBytes: 0 };
 
   get size(): number {
     return this.#links.size;
@@ -23,8 +30,15 @@ export class Links {
   }
 
   remove(link: NodeLink): void {
-    this.#links.delete(link.id);
+    if (this.#links.delete(link.id)) addBytes(this.#ended, link);
     if (this.#links.size === 0) for (const tell of this.#whenEmpty.splice(0)) tell();
+  }
+
+  /** MQTT bytes of all connections since the start. */
+  get bytes(): LinkBytes {
+    const bytes = { ...this.#ended };
+    for (const link of this.#links.values()) addBytes(bytes, link);
+    return bytes;
   }
 
   /** Settles when no connection is left. */
@@ -32,4 +46,9 @@ export class Links {
     if (this.#links.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenEmpty.push(resolve));
   }
+}
+
+function addBytes(to: LinkBytes, { traffic }: NodeLink): void {
+  to.receivedBytes += traffic.receivedBytes;
+  to.sentBytes += traffic.sentBytes;
 }

@@ -9,6 +9,7 @@ import { type Flusher, Outbox, type Sender } from './outbox.ts';
 import { type Charged, LinkRate, type LinkRateContext } from './quotas/link-rate.ts';
 import { type Reader, Reading, type ReadingContext } from './reading.ts';
 import { TopicAliases } from './topic-aliases.ts';
+import { countSent, type TrafficMeter } from './traffic-meter.ts';
 import { type TurnHandlers, Turns } from './turns.ts';
 import type { FrameViolation } from './web-socket/frame-violation.ts';
 import { WebSocket, type WebSocketHandler, type WebSocketOptions } from './web-socket/web-socket.ts';
@@ -18,6 +19,7 @@ export interface LinkContext extends ReadingContext, LinkRateContext {
   readonly broker: Broker;
   readonly log: Log;
   readonly flusher: Flusher;
+  readonly meter: TrafficMeter;
   readonly limits: LinkLimits;
   readonly webSocket: WebSocketOptions;
   /** Called once, when the network connection is gone. */
@@ -151,6 +153,7 @@ export class NodeLink
   }
 
   send(packet: Packet, version: ProtocolVersion): void {
+    if (this.isOpen) countSent(this.#context.meter, packet);
     this.push(encodePacket(packet, version));
   }
 

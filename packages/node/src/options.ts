@@ -26,6 +26,7 @@ import type { OpenBridges } from './bridges/bridges.ts';
 import type { OpenGateway } from './gateway.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 import { type LogLevel, type LogSink, stderrSink } from './log.ts';
+import { SYS_HEARTBEAT_SECONDS, SYS_INTERVAL_SECONDS, type SysTopicsOptions } from './metrics/sys-topics.ts';
 import { PeerAddresses } from './peer-address.ts';
 import { type Scheduler, systemScheduler } from './scheduler.ts';
 import { StartError } from './start-error.ts';
@@ -106,6 +107,10 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * can connect
    */
   readonly apiKey?: string | undefined;
+  /** Seconds between two publications of all figures under `$SYS/brokers/…`; 0: none. @default 60 */
+  readonly sysIntervalSeconds?: number | undefined;
+  /** Seconds between two publications of uptime and time there; 0: none. @default 30 */
+  readonly sysHeartbeatSeconds?: number | undefined;
   /** @default 'error' */
   readonly logLevel?: LogLevel | undefined;
   /** @default standard error */
@@ -136,6 +141,7 @@ export interface ResolvedOptions {
   readonly addresses: PeerAddresses;
   readonly counters: boolean;
   readonly apiAccess: ApiAccess;
+  readonly sys: Pick<SysTopicsOptions, 'intervalSeconds' | 'heartbeatSeconds'>;
   readonly logLevel: LogLevel;
   readonly logSink: LogSink;
   readonly clock: Scheduler;
@@ -175,6 +181,10 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     addresses: new PeerAddresses(options.trustedProxies ?? []),
     counters: options.counters ?? false,
     apiAccess: accessOf(options.apiKey, isLoopbackHost(host) && !isProtected(options)),
+    sys: {
+      intervalSeconds: options.sysIntervalSeconds ?? SYS_INTERVAL_SECONDS,
+      heartbeatSeconds: options.sysHeartbeatSeconds ?? SYS_HEARTBEAT_SECONDS,
+    },
     logLevel: options.logLevel ?? 'error',
     logSink: options.logSink ?? stderrSink,
     clock: options.clock ?? systemScheduler,

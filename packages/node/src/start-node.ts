@@ -37,6 +37,7 @@ import { listen } from './listen.ts';
 import { Listener } from './listener.ts';
 import { NodeLog } from './log.ts';
 import { createMemoryBudget } from './memory-limit.ts';
+import { SysTopics } from './metrics/sys-topics.ts';
 import type { LinkContext } from './node-link.ts';
 import { type NodeOptions, type ResolvedOptions, resolveOptions } from './options.ts';
 import { Flusher } from './outbox.ts';
@@ -118,6 +119,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     log,
     scheduler: clock,
     flusher: new Flusher(),
+    meter,
     inboundBudget: new InboundBudget(limits.inboundTotalBytesMax, () => links.all(), clock),
     limits: { ...limits, maximumPacketSize: resolved.broker.limits.maximumPacketSize },
     webSocket: {
@@ -166,12 +168,15 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     links,
     meter,
     drops,
+    memory,
     clock,
     startedAtMs,
     streams: resolved.streams,
     quotas: resolved.quotas,
     limits: { ...limits, ...resolved.broker.limits },
   });
+  const sources = { stores, links, meter, drops };
+  const sysTopics = new SysTopics({ ...resolved.sys, broker, sources, clock, log, startedAtMs });
   const http = withApi(page, routes, resolved.apiAccess, log);
   server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {
@@ -189,6 +194,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   // Accepting may fail later, when open files run out: the connections that are there go on.
   server.on('error', (error) => log.error('accept-failed', { error: error.message }));
   sweep.start();
+  sysTopics.start();
   const { sessions } = opened.stores;
   for (const file of access.usersFiles) {
     const onChange = (names: readonly string[]) =>
@@ -202,6 +208,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     await outlet?.bridges?.stop();
     await disconnectAll(links, resolved);
     sweep.stop();
+    sysTopics.stop();
     throttle.stop();
     for (const { users } of access.usersFiles) users.stop();
     await gateway?.stop();

@@ -31,9 +31,12 @@ export interface LocalStores extends Stores {
   readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
     list(session: SessionRef): readonly Subscription[];
     weight(session: SessionRef): number;
+    /** Of all sessions. */
+    readonly count: number;
+    readonly sharedCount: number;
   };
   readonly presenceStore: PresenceStore & { members(tenant: string, room: string): Iterable<HeldMember> };
-  readonly retained: RetainedStore & { count(tenant: string): number };
+  readonly retained: RetainedStore & { count(tenant: string): number; countAll(): number };
   /** `settledAfterMs`: handlers of a gateway door publish side by side. */
   readonly streamStore: StreamStore & { set settledAfterMs(ms: number | undefined) };
 }

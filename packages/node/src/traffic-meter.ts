@@ -1,23 +1,65 @@
 import type { Broker, Connections, Delivery, FailedPush } from '@apus/broker';
-import type { QoS } from '@apus/mqtt';
+import { type Packet, type QoS, ReasonCode } from '@apus/mqtt';
 
-/** PUBLISH packets of both doors since the process started, by QoS. */
+/** Packets since the process started. */
 export interface TrafficMeter {
+  /** PUBLISH packets of both doors, by QoS. */
   readonly received: Record<QoS, number>;
   /** Handed to connections; repetitions count again, those for a connection that had gone do not. */
   readonly sent: Record<QoS, number>;
+  /** Other packets, which clients of both doors have sent. */
+  readonly packetsReceived: PacketCounts;
+  /** Other packets, which the node door has sent. */
+  readonly packetsSent: PacketCounts;
+  /** CONNACKs of the node door that refuse. */
+  refused: number;
+  /** Those among them for a credential that is wrong or not allowed. */
+  refusedCredentials: number;
 }
+
+export type PacketCounts = Record<Exclude<Packet['type'], 'publish'>, number>;
 
 export function createTrafficMeter(): TrafficMeter {
-  return { received: { 0: 0, 1: 0, 2: 0 }, sent: { 0: 0, 1: 0, 2: 0 } };
+  return {
+    received: { 0: 0, 1: 0, 2: 0 },
+    sent: { 0: 0, 1: 0, 2: 0 },
+    packetsReceived: noPackets(),
+    packetsSent: noPackets(),
+    refused: 0,
+    refusedCredentials: 0,
+  };
 }
 
-/** Counts what clients publish. */
-export function meteredBroker(broker: Broker, { received }: TrafficMeter): Broker {
+function noPackets(): PacketCounts {
+  return {
+    ...{ connect: 0, connack: 0, puback: 0, pubrec: 0, pubrel: 0, pubcomp: 0, subscribe: 0, suback: 0 },
+    ...{ unsubscribe: 0, unsuback: 0, pingreq: 0, pingresp: 0, disconnect: 0, auth: 0 },
+  };
+}
+
+/** From here on a CONNACK refuses. */
+const REFUSAL_MIN = 0x80;
+
+/** Counts a packet that leaves the node door, but for PUBLISH, which `meteredConnections` counts. */
+export function countSent(meter: TrafficMeter, packet: Packet): void {
+  if (packet.type === 'publish') return;
+  meter.packetsSent[packet.type] += 1;
+  if (packet.type !== 'connack' || packet.reasonCode < REFUSAL_MIN) return;
+  meter.refused += 1;
+  const { BadUserNameOrPassword, NotAuthorized } = ReasonCode;
+  if (packet.reasonCode === BadUserNameOrPassword || packet.reasonCode === NotAuthorized)
+    meter.refusedCredentials += 1;
+}
+
+/** Counts the packets of clients. */
+export function meteredBroker(broker: Broker, { received, packetsReceived }: TrafficMeter): Broker {
   return {
     ...broker,
     receive: (link, packet) => {
-      if ('type' in packet && packet.type === 'publish') received[packet.qos] += 1;
+      if ('type' in packet) {
+        if (packet.type === 'publish') received[packet.qos] += 1;
+        else packetsReceived[packet.type] += 1;
+      }
       return broker.receive(link, packet);
     },
   };

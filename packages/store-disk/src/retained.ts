@@ -73,6 +73,10 @@ export class DiskRetained implements RetainedStore {
     return this.#memory.match(tenant, topicFilter, nowMs, from, limit);
   }
 
+  countAll(): number {
+    return this.#memory.countAll();
+  }
+
   /** How many are held; an expired one counts until a call finds it expired. */
   count(tenant: string): number {
     return this.#memory.count(tenant);

@@ -26,6 +26,14 @@ export class DiskSubscriptions implements SubscriptionStore {
     this.#writer = writer;
   }
 
+  get count(): number {
+    return this.#memory.count;
+  }
+
+  get sharedCount(): number {
+    return this.#memory.sharedCount;
+  }
+
   put(
     session: SessionRef,
     subscriptions: readonly Subscription[],

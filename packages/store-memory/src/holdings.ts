@@ -81,6 +81,16 @@ export class Holdings {
     return this.#tenants.get(tenant);
   }
 
+  /** Of all tenants together. */
+  get total(): { readonly connections: number; readonly sessions: number } {
+    let [connections, sessions] = [0, 0];
+    for (const tenant of this.#tenants.values()) {
+      connections += tenant.connections;
+      sessions += tenant.sessions;
+    }
+    return { connections, sessions };
+  }
+
   #tenantOf(tenant: string): Holding {
     let holding = this.#tenants.get(tenant);
     if (holding === undefined) {

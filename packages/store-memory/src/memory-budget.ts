@@ -55,6 +55,10 @@ export class MemoryBudget implements Memory {
     return this.#bytes;
   }
 
+  get bytesMax(): number {
+    return this.#bytesMax;
+  }
+
   get isFull(): boolean {
     return this.#bytes >= this.#bytesMax && !this.#isRestoring;
   }

@@ -58,6 +58,13 @@ export class MemoryRetained implements RetainedStore {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
+  /** Those of clients of all tenants: a name with `$` is that of a purpose of the broker's own. */
+  countAll(): number {
+    let count = 0;
+    for (const [tenant, { size }] of this.#tenants) if (!tenant.startsWith('$')) count += size;
+    return count;
+  }
+
   /** How many are held; an expired one counts until a call finds it expired. */
   count(tenant: string): number {
     return this.#tenants.get(tenant)?.size ?? 0;

@@ -22,10 +22,22 @@ export class MemorySubscriptions implements SubscriptionStore {
   readonly #sessions: MemorySessions;
   readonly #budget: MemoryBudget;
   readonly #trees = new Map<string, FilterTree<FilterEntry>>();
+  #count = 0;
+  #sharedCount = 0;
 
   constructor(sessions: MemorySessions, budget: MemoryBudget) {
     this.#sessions = sessions;
     this.#budget = budget;
+  }
+
+  /** Subscriptions of all sessions. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Those among them that are shared. */
+  get sharedCount(): number {
+    return this.#sharedCount;
   }
 
   put(ref: SessionRef, subscriptions: readonly Subscription[], maximum: number): SubscribeOutcome[] {
@@ -93,6 +105,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     session.state.holding.change('subscriptions', subscriptionWeight(subscription));
     session.state.subscriptions ??= new HeldSubscriptions();
     session.state.subscriptions.add(entry.findOrCreate(shareGroup).add(session, subscription));
+    this.#change(shareGroup, 1);
   }
 
   #remove({ state }: MemorySession, name: FilterName): boolean {
@@ -109,6 +122,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     this.#budget.change(-subscriptionBytes(held.subscription));
     session.state.holding.change('subscriptions', -subscriptionWeight(held.subscription));
     const { topicFilter, shareGroup, subscribers } = among;
+    this.#change(shareGroup, -1);
     among.remove(held);
     if (subscribers.length > 0) return;
     const tree = this.#trees.get(session.tenant);
@@ -116,6 +130,11 @@ export class MemorySubscriptions implements SubscriptionStore {
     entry?.delete(shareGroup);
     if (entry?.isEmpty) tree?.delete(topicFilter);
     if (tree?.size === 0) this.#trees.delete(session.tenant);
+  }
+
+  #change(shareGroup: string | undefined, by: number): void {
+    this.#count += by;
+    if (shareGroup !== undefined) this.#sharedCount += by;
   }
 
   #tree(tenant: string): FilterTree<FilterEntry> {

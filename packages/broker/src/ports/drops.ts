@@ -27,6 +27,8 @@ export interface DropNotice {
 /** Counts the dropped messages of each session until its client has been told. */
 export interface Drops {
   add(session: SessionRef, why: DropReason, count: number): void;
+  /** A message of a client or a caller had no subscriber. Absent where these are not counted. */
+  addUnrouted?(): void;
   /**
    * Whether the client is to be told now: something was dropped since it was told last, and no caller asked within the last
    * second. `isUrgent`: however short ago that was. Asked with each acknowledgement, so it has to cost next to nothing

@@ -16,6 +16,7 @@ import { untilStopped } from './signals.ts';
 const PAGE = new URL('./page/', import.meta.url);
 
 const PORT_MAX = 65_535;
+const SYS_SECONDS_MAX = 86_400;
 const PORT = 8083;
 const GATEWAY_PORT = 8084;
 
@@ -98,6 +99,16 @@ const BEHAVIOUR: Flags = {
     value: 'FILE',
     help: 'File with a key: programs that send it may use /api/v5 (clients, subscriptions, figures). Without it programs on this machine may use the API, unless clients need credentials or other machines can connect: then the API is closed.',
   },
+  'sys-interval-seconds': {
+    value: 'SECONDS',
+    help: 'Interval of the figures under $SYS/brokers/…; 0 publishes none.',
+    default: '60',
+  },
+  'sys-heartbeat-seconds': {
+    value: 'SECONDS',
+    help: 'Interval of uptime and time under $SYS/brokers/…; 0 publishes none.',
+    default: '30',
+  },
   'log-level': {
     value: LOG_LEVELS.join('|'),
     help: 'The lowest level that is logged to standard error.',
@@ -152,6 +163,8 @@ function optionsFrom(values: Values): DoorsOptions {
     counters: values.isSet('counters'),
     apiKey: keyFrom(values.text('api-key-file')),
     pageDirectory: fileURLToPath(PAGE),
+    sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),
+    sysHeartbeatSeconds: values.count('sys-heartbeat-seconds', SYS_SECONDS_MAX),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
   };
 }

@@ -4,6 +4,8 @@ export interface ApiAnswer {
   readonly headers?: Readonly<Record<string, string>>;
   /** Absent: the answer has no body. */
   readonly body?: object;
+  /** In the place of `body`; its `Content-Type` is among the headers. */
+  readonly text?: string;
 }
 
 /** A refusal as EMQX's API words it: a code for programs, a sentence for people. */

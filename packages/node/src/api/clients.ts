@@ -1,8 +1,8 @@
 import { KICK, type SessionRecord } from '@apus/broker';
 import { CONNECTION_ID_PREFIX } from '../connections.ts';
+import { dropFigures } from '../metrics/figures.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, NODE_NAME, rfc3339 } from './context.ts';
-import { dropFigures } from './drops.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
 

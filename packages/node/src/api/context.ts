@@ -1,4 +1,5 @@
 import type { Awaitable, Broker, Clock, Connections, QuotaScopes, StreamDeclarations } from '@apus/broker';
+import type { MemoryBudget } from '@apus/store-memory';
 import type { BanKeeper } from '../ban-keeper.ts';
 import type { RunningRules } from '../bridges/bridges.ts';
 import type { DropMeter } from '../drop-meter.ts';
@@ -20,6 +21,7 @@ export interface ApiContext {
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
+  readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax'>;
   /** The status of each bridge of a tenant. */
   readonly bridges: (tenant: string) => Awaitable<readonly object[]>;
   readonly rules: () => RunningRules | undefined;

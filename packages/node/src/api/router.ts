@@ -94,14 +94,14 @@ function parametersOf(pattern: RegExp, path: string): Readonly<Record<string, st
   }
 }
 
-function write(response: ServerResponse, { status, headers = {}, body }: ApiAnswer): void {
+function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('X-Content-Type-Options', 'nosniff');
   if (status === 401) response.setHeader('WWW-Authenticate', 'Bearer');
   if (body === undefined) {
-    response.end();
+    response.end(text);
     return;
   }
   response.setHeader('Content-Type', 'application/json');

@@ -1,8 +1,8 @@
-import type { TrafficMeter } from '../traffic-meter.ts';
+import { metricsOf } from '../metrics/figures.ts';
+import { PROMETHEUS_TYPE, prometheusText } from '../metrics/prometheus.ts';
 import type { ApiAnswer } from './answer.ts';
 import { recordsOf } from './clients.ts';
 import { type ApiContext, NODE_NAME } from './context.ts';
-import { dropFigures } from './drops.ts';
 import type { ApiRoute } from './router.ts';
 
 /** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list of one node each. */
@@ -10,6 +10,7 @@ export function statsRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
     { method: 'GET', path: '/stats', handle: ({ tenant }) => stats(context, tenant) },
     { method: 'GET', path: '/metrics', handle: () => metrics(context) },
+    { method: 'GET', path: '/prometheus/stats', handle: () => prometheus(context) },
   ];
 }
 
@@ -42,22 +43,17 @@ async function stats(context: ApiContext, tenant: string): Promise<ApiAnswer> {
   return { status: 200, body: [figures] };
 }
 
-function metrics({ meter, drops, clock, startedAtMs }: ApiContext): ApiAnswer {
+function metrics(context: ApiContext): ApiAnswer {
+  const { clock, startedAtMs } = context;
   const figures = {
     node: NODE_NAME,
     uptime_seconds: Math.floor((clock.now() - startedAtMs) / 1000),
-    ...figuresOf('received', meter.received),
-    ...figuresOf('sent', meter.sent),
-    ...dropFigures('delivery.dropped', drops.total),
+    ...metricsOf(context),
   };
   return { status: 200, body: [figures] };
 }
 
-function figuresOf(name: string, counts: TrafficMeter['sent']): Readonly<Record<string, number>> {
-  return {
-    [`messages.${name}`]: counts[0] + counts[1] + counts[2],
-    [`messages.qos0.${name}`]: counts[0],
-    [`messages.qos1.${name}`]: counts[1],
-    [`messages.qos2.${name}`]: counts[2],
-  };
+/** For Prometheus: of all tenants. */
+function prometheus(context: ApiContext): ApiAnswer {
+  return { status: 200, headers: { 'Content-Type': PROMETHEUS_TYPE }, text: prometheusText(context) };
 }

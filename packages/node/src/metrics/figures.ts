@@ -1,0 +1,110 @@
+import { DROP_NAMES, type DropReason } from '@apus/broker';
+import type { QoS } from '@apus/mqtt';
+import { type DropMeter, sumOf } from '../drop-meter.ts';
+import type { Links } from '../links.ts';
+import type { LocalStores } from '../stores.ts';
+import type { PacketCounts, TrafficMeter } from '../traffic-meter.ts';
+import type { Figures, MetricName, StatName } from './names.ts';
+
+/** The counts of a node. Reading them costs a few additions for each tenant and each connection. */
+export interface FigureSources {
+  readonly stores: Pick<LocalStores, 'sessions' | 'subscriptions' | 'retained'>;
+  readonly links: Links;
+  readonly meter: TrafficMeter;
+  readonly drops: DropMeter;
+}
+
+/** The tenant of `KeptMessages` for `$delayed/…`. */
+const DELAYED = '$delayed';
+
+/** Of now, and of all tenants. */
+export function statsOf({ stores: { sessions, subscriptions, retained } }: FigureSources): Figures<StatName> {
+  const total = sessions.holdings.total;
+  return {
+    'connections.count': total.sessions,
+    'live_connections.count': total.connections,
+    'sessions.count': total.sessions,
+    'subscriptions.count': subscriptions.count,
+    'subscriptions.shared.count': subscriptions.sharedCount,
+    'retained.count': retained.countAll(),
+    'delayed.count': retained.count(DELAYED),
+  };
+}
+
+/** Since the start, and of all tenants. */
+export function metricsOf({ links, meter, drops }: FigureSources): Figures<MetricName> {
+  const { receivedBytes, sentBytes } = links.bytes;
+  const received = sumOfQos(meter.received);
+  const sent = sumOfQos(meter.sent);
+  return {
+    'bytes.received': receivedBytes,
+    'bytes.sent': sentBytes,
+    'packets.received': received + sumOfPackets(meter.packetsReceived),
+    'packets.sent': sent + sumOfPackets(meter.packetsSent),
+    'packets.publish.received': received,
+    'packets.publish.sent': sent,
+    ...packetsOf(meter),
+    'messages.received': received,
+    'messages.sent': sent,
+    'messages.qos0.received': meter.received[0],
+    'messages.qos0.sent': meter.sent[0],
+    'messages.qos1.received': meter.received[1],
+    'messages.qos1.sent': meter.sent[1],
+    'messages.qos2.received': meter.received[2],
+    'messages.qos2.sent': meter.sent[2],
+    'messages.dropped': drops.unrouted,
+    'messages.dropped.no_subscribers': drops.unrouted,
+    ...(dropFigures('delivery.dropped', drops.total) as Figures<DropFigure>),
+  };
+}
+
+/** `delivery.dropped`, `delivery.dropped.queue_full` and so on, for a `prefix` of `delivery.dropped`. */
+export function dropFigures(prefix: string, counts: DropMeter['total']): Readonly<Record<string, number>> {
+  const figures: Record<string, number> = { [prefix]: sumOf(counts) };
+  for (const [why, name] of Object.entries(DROP_NAMES)) {
+    figures[`${prefix}.${name}`] = counts[why as DropReason] ?? 0;
+  }
+  return figures;
+}
+
+type DropFigure = Extract<MetricName, `delivery.${string}`>;
+type PacketFigure = Exclude<Extract<MetricName, `packets.${string}.${string}`>, `packets.publish.${string}`>;
+
+function packetsOf({
+  packetsReceived: received,
+  packetsSent: sent,
+  ...meter
+}: TrafficMeter): Figures<PacketFigure> {
+  return {
+    'packets.connect.received': received.connect,
+    'packets.connack.sent': sent.connack,
+    'packets.connack.error': meter.refused,
+    'packets.connack.auth_error': meter.refusedCredentials,
+    'packets.puback.received': received.puback,
+    'packets.puback.sent': sent.puback,
+    'packets.pubrec.received': received.pubrec,
+    'packets.pubrec.sent': sent.pubrec,
+    'packets.pubrel.received': received.pubrel,
+    'packets.pubrel.sent': sent.pubrel,
+    'packets.pubcomp.received': received.pubcomp,
+    'packets.pubcomp.sent': sent.pubcomp,
+    'packets.subscribe.received': received.subscribe,
+    'packets.suback.sent': sent.suback,
+    'packets.unsubscribe.received': received.unsubscribe,
+    'packets.unsuback.sent': sent.unsuback,
+    'packets.pingreq.received': received.pingreq,
+    'packets.pingresp.sent': sent.pingresp,
+    'packets.disconnect.received': received.disconnect,
+    'packets.disconnect.sent': sent.disconnect,
+    'packets.auth.received': received.auth,
+    'packets.auth.sent': sent.auth,
+  };
+}
+
+function sumOfQos(counts: Readonly<Record<QoS, number>>): number {
+  return counts[0] + counts[1] + counts[2];
+}
+
+function sumOfPackets(counts: PacketCounts): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0);
+}
