@@ -60,3 +60,5 @@ export {
 } from './streams/position.ts';
 export { ENDED_READER, LiveReader, StreamReader } from './streams/reader.ts';
 export { subscriptionWeight } from './subscription-weight.ts';
+export * from './usage/counts.ts';
+export * from './usage/report.ts';

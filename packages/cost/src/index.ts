@@ -22,6 +22,7 @@ export { ably, awsIotCore, compare, emqxServerless, type Offer } from './compare
 export { type Estimate, type EstimateOptions, estimate } from './estimate.ts';
 export { type Finding, findingOf, type Surroundings, usdText } from './finding.ts';
 export { type Floor, floorOf, type UnavoidableFrames } from './floor.ts';
+export { INVOICE_FIELDS, type InvoicedUsage, invoiceOf } from './invoice.ts';
 export { meteredUsage, UsageFormatError } from './metered-usage.ts';
 export { type Machine, type NodeDoor, nodeDoor, SMALL_MACHINE } from './node-door.ts';
 export type { Operation, OperationName } from './operation.ts';

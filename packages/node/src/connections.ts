@@ -109,7 +109,10 @@ export class NodeConnections implements Connections {
 }
 
 function push(link: NodeLink, prepared: PreparedPublish, delivery: Delivery): void {
-  link.traffic.sentMessages += 1;
+  const { traffic } = link;
+  traffic.sentMessages += 1;
+  if (delivery.qos === 1) traffic.sentQos1 += 1;
+  else if (delivery.qos === 2) traffic.sentQos2 += 1;
   link.push(headFor(prepared, delivery.packetId), prepared.tail);
 }
 

@@ -38,6 +38,9 @@ export interface LinkTraffic {
   receivedMessages: number;
   receivedBytes: number;
   sentMessages: number;
+  /** Those among them at QoS 1 and 2. */
+  sentQos1: number;
+  sentQos2: number;
   sentBytes: number;
 }
 
@@ -47,9 +50,12 @@ export class NodeLink
 {
   readonly id: ConnectionId;
   readonly peer: Peer;
-  state: LinkState = { phase: 'new' };
   readonly openedAtMs: number;
-  readonly traffic: LinkTraffic = { receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentBytes: 0 };
+  readonly traffic: LinkTraffic = {
+    ...{ receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentQos1: 0, sentQos2: 0, sentBytes: 0 },
+  };
+  #state: LinkState = { phase: 'new' };
+  #tenant: string | undefined;
   readonly #context: LinkContext;
   readonly #socket: WebSocket;
   readonly #outbox: Outbox;
@@ -85,6 +91,20 @@ export class NodeLink
   /** Handles bytes that came with the handshake, behind it. */
   begin(head: Uint8Array): void {
     this.#socket.begin(head);
+  }
+
+  get state(): LinkState {
+    return this.#state;
+  }
+
+  set state(state: LinkState) {
+    this.#state = state;
+    if (state.phase === 'connected') this.#tenant = state.connection.identity.tenant;
+  }
+
+  /** Of the client; undefined before its CONNECT has been accepted, and known when it has gone. */
+  get tenant(): string | undefined {
+    return this.#tenant;
   }
 
   get isOpen(): boolean {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import {
   type Broker,
   Conflation,
@@ -53,6 +54,8 @@ import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
 import { NodeTimers } from './timers.ts';
 import { createTrafficMeter, meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
+import { NodeUsage } from './usage/node-usage.ts';
+import { MemoryUsage, UsageFiles } from './usage/usage-journal.ts';
 import { usersChanged } from './users-changed.ts';
 
 /** A broker that runs in this process. */
@@ -114,6 +117,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   );
   const { broker, connections, timers, ticker, delays, gateway } = composed;
   const server = createHttpServer(limits);
+  const usage = openUsage(resolved, opened.stores, links, memory, log);
   const context: LinkContext = {
     broker,
     log,
@@ -129,7 +133,10 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     },
     rateQuota,
     throttle,
-    ended: (link) => links.remove(link),
+    ended: (link) => {
+      usage.ended(link);
+      links.remove(link);
+    },
   };
   const connectionId = connectionIds();
   const listener = new Listener(server, links, context, {
@@ -169,6 +176,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     meter,
     drops,
     memory,
+    usage,
     clock,
     startedAtMs,
     streams: resolved.streams,
@@ -195,6 +203,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   server.on('error', (error) => log.error('accept-failed', { error: error.message }));
   sweep.start();
   sysTopics.start();
+  usage.start();
   const { sessions } = opened.stores;
   for (const file of access.usersFiles) {
     const onChange = (names: readonly string[]) =>
@@ -216,6 +225,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     ticker.stop();
     delays.stop();
     await closeServer(server);
+    await usage.stop();
     await opened.close();
     log.end();
   };
@@ -250,6 +260,19 @@ function accessFor(options: ResolvedOptions, log: Log): Access {
     authenticator: admitsBridges(access.authenticator),
     authorizer: new BridgesAuthorizer(access.authorizer),
   };
+}
+
+function openUsage(
+  { dataDirectory, clock }: ResolvedOptions,
+  stores: OpenedStores['stores'],
+  links: Links,
+  memory: ReturnType<typeof createMemoryBudget>,
+  log: Log,
+): NodeUsage {
+  const journal =
+    dataDirectory === undefined ? new MemoryUsage() : new UsageFiles(join(dataDirectory, 'usage'));
+  const queuedBytes = (tenant: string): number => memory.queuedBytes(tenant);
+  return new NodeUsage({ links, stores, queuedBytes, journal, clock, log });
 }
 
 interface Composition {

@@ -36,7 +36,13 @@ export interface LocalStores extends Stores {
     readonly sharedCount: number;
   };
   readonly presenceStore: PresenceStore & { members(tenant: string, room: string): Iterable<HeldMember> };
-  readonly retained: RetainedStore & { count(tenant: string): number; countAll(): number };
+  readonly retained: RetainedStore & {
+    count(tenant: string): number;
+    bytes(tenant: string): number;
+    /** Of all tenants. */
+    countAll(): number;
+    tenants(): readonly string[];
+  };
   /** `settledAfterMs`: handlers of a gateway door publish side by side. */
   readonly streamStore: StreamStore & { set settledAfterMs(ms: number | undefined) };
 }

@@ -73,6 +73,14 @@ export class DiskRetained implements RetainedStore {
     return this.#memory.match(tenant, topicFilter, nowMs, from, limit);
   }
 
+  bytes(tenant: string): number {
+    return this.#memory.bytes(tenant);
+  }
+
+  tenants(): readonly string[] {
+    return this.#memory.tenants();
+  }
+
   countAll(): number {
     return this.#memory.countAll();
   }

@@ -81,6 +81,11 @@ export class Holdings {
     return this.#tenants.get(tenant);
   }
 
+  /** Tenants that hold something. */
+  tenants(): Iterable<string> {
+    return this.#tenants.keys();
+  }
+
   /** Of all tenants together. */
   get total(): { readonly connections: number; readonly sessions: number } {
     let [connections, sessions] = [0, 0];

@@ -58,11 +58,14 @@ export class MemoryRetained implements RetainedStore {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
-  /** Those of clients of all tenants: a name with `$` is that of a purpose of the broker's own. */
+  /** Tenants whose clients have had messages retained. A name with `$` is that of a purpose of the broker's own. */
+  tenants(): readonly string[] {
+    return [...this.#tenants.keys()].filter((tenant) => !tenant.startsWith('$'));
+  }
+
+  /** Those of all these tenants. */
   countAll(): number {
-    let count = 0;
-    for (const [tenant, { size }] of this.#tenants) if (!tenant.startsWith('$')) count += size;
-    return count;
+    return this.tenants().reduce((count, tenant) => count + this.count(tenant), 0);
   }
 
   /** How many are held; an expired one counts until a call finds it expired. */

@@ -18,6 +18,7 @@ import { sub } from './sub.ts';
 import { tenant } from './tenant.ts';
 import { token } from './token.ts';
 import { unban } from './unban.ts';
+import { usage } from './usage.ts';
 import { user } from './user.ts';
 
 /** The commands of `apus`, in the order of its help. */
@@ -28,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
   passwd,
   user,
   tenant,
+  usage,
   token,
   identity,
   cost,

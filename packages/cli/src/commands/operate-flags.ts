@@ -5,6 +5,7 @@ import { OperateError, type Operator } from '../operate/operator.ts';
 import { RuleOperator } from '../operate/rule-operator.ts';
 import { StackOperator } from '../operate/stack-operator.ts';
 import { NodeTenants, StackTenants, type TenantsOperator } from '../operate/tenants-operator.ts';
+import { NodeUsageOperator, StackUsageOperator, type UsageOperator } from '../operate/usage-operator.ts';
 import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
@@ -87,6 +88,16 @@ export function tenantsOperatorFrom(values: Values): TenantsOperator {
     throw new UsageError('--url, --stack and --function exclude each other.');
   const deployment = stackOperatorFrom(values);
   return deployment === undefined ? new NodeTenants(nodeFrom(values)) : new StackTenants(deployment);
+}
+
+/** @throws {UsageError} */
+export function usageOperatorFrom(values: Values): UsageOperator {
+  if (values.isSet('url') && (values.isSet('stack') || values.isSet('function')))
+    throw new UsageError('--url, --stack and --function exclude each other.');
+  const deployment = stackOperatorFrom(values);
+  return deployment === undefined
+    ? new NodeUsageOperator(nodeFrom(values))
+    : new StackUsageOperator(deployment);
 }
 
 /** Undefined where the flags name no deployment. */

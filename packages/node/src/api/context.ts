@@ -7,6 +7,7 @@ import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
 import type { TenantKeeper } from '../tenant-keeper.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
+import type { NodeUsage } from '../usage/node-usage.ts';
 
 /** The state that the routes read, and the functions that they call. */
 export interface ApiContext {
@@ -21,6 +22,7 @@ export interface ApiContext {
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
+  readonly usage: NodeUsage;
   readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax'>;
   /** The status of each bridge of a tenant. */
   readonly bridges: (tenant: string) => Awaitable<readonly object[]>;

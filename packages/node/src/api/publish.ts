@@ -16,7 +16,7 @@ const callerOf = ({ headers }: HttpRequest): Identity => ({
 });
 
 /** The endpoint of a deployment (`httpPublish`), here under the access of the whole API. */
-export function publishRoutes({ broker, limits }: ApiContext): readonly ApiRoute[] {
+export function publishRoutes({ broker, limits, usage }: ApiContext): readonly ApiRoute[] {
   const endpoint = createPublishEndpoint({
     authenticate: callerOf,
     authorizer: everythingAllowed,
@@ -24,7 +24,10 @@ export function publishRoutes({ broker, limits }: ApiContext): readonly ApiRoute
     messageClock: broker.messageClock,
     publish: async (requests) => {
       const outcomes = [];
-      for (const request of requests) outcomes.push(await broker.publish(request));
+      for (const request of requests) {
+        outcomes.push(await broker.publish(request));
+        usage.add(request.tenant, { messagesIn: 1, bytesIn: request.payload.length });
+      }
       return outcomes;
     },
   });

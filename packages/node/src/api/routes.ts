@@ -11,6 +11,7 @@ import { statsRoutes } from './stats.ts';
 import { streamRoutes } from './streams.ts';
 import { subscriptionRoutes } from './subscriptions.ts';
 import { tenantRoutes } from './tenants.ts';
+import { usageRoutes } from './usage.ts';
 
 /** Everything that `/api/v5` answers. */
 export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
@@ -26,5 +27,6 @@ export function apiRoutes(context: ApiContext): readonly ApiRoute[] {
     ...bridgeRoutes(context),
     ...ruleRoutes(context),
     ...tenantRoutes(context),
+    ...usageRoutes(context),
   ];
 }

@@ -1,0 +1,146 @@
+import {
+  type Log,
+  type UsageCounter,
+  type UsageCounts,
+  type UsageLine,
+  type UsageQuestion,
+  type UsageRow,
+  UsageTally,
+  usageHour,
+  usageReport,
+} from '@apus/broker';
+import type { Links } from '../links.ts';
+import type { NodeLink } from '../node-link.ts';
+import type { Scheduler } from '../scheduler.ts';
+import type { LocalStores } from '../stores.ts';
+import { LinkUsage } from './link-usage.ts';
+import type { UsageJournal } from './usage-journal.ts';
+
+/** So much at most is lost of a process that dies. */
+export const USAGE_INTERVAL_SECONDS = 10;
+
+export interface NodeUsageOptions {
+  readonly links: Links;
+  readonly stores: Pick<LocalStores, 'sessions' | 'retained'>;
+  readonly queuedBytes: (tenant: string) => number;
+  readonly journal: UsageJournal;
+  readonly clock: Scheduler;
+  readonly log: Log;
+}
+
+/**
+ * The usage of each tenant of a node. Nothing is counted for it while messages pass: every ten seconds, and when a
+ * connection ends, it takes what connections have counted since.
+ */
+export class NodeUsage implements UsageCounter {
+  readonly #options: NodeUsageOptions;
+  readonly #tally: UsageTally;
+  readonly #linkUsage = new LinkUsage();
+  #lookedAtMs: number;
+  #cancel: () => void = () => {};
+  #saved: Promise<void> = Promise.resolve();
+
+  constructor(options: NodeUsageOptions) {
+    const { journal, clock } = options;
+    this.#options = options;
+    this.#tally = new UsageTally(() => clock.now());
+    this.#lookedAtMs = clock.now();
+    const { isWhole, rows } = journal.unfinished;
+    for (const { tenant, hour, counts } of rows) this.#tally.addAt(tenant, hour, counts);
+    // The process of before was killed: up to an interval behind its last look is missing.
+    if (!isWhole) this.#addUncertain(rows);
+  }
+
+  start(): void {
+    void this.#save(false);
+    this.#arm();
+  }
+
+  #arm(): void {
+    this.#cancel = this.#options.clock.after(USAGE_INTERVAL_SECONDS * 1000, () => {
+      this.look();
+      void this.#save(false);
+      this.#arm();
+    });
+  }
+
+  /** The clients have gone. */
+  async stop(): Promise<void> {
+    this.#cancel();
+    this.look();
+    await this.#save(true);
+  }
+
+  add(tenant: string, counts: Partial<UsageCounts>): void {
+    this.#tally.add(tenant, counts);
+  }
+
+  /** A connection is gone. */
+  ended(link: NodeLink): void {
+    this.#take(link, this.#options.clock.now());
+    this.#linkUsage.forget(link);
+  }
+
+  /** Takes what has been used until now. */
+  look(): void {
+    const { links, clock } = this.#options;
+    const nowMs = clock.now();
+    for (const link of links.all()) this.#take(link, nowMs);
+    this.#takeStorage(nowMs);
+    this.#lookedAtMs = nowMs;
+  }
+
+  report(question: UsageQuestion): readonly UsageLine[] {
+    this.look();
+    return usageReport(this.#rows(question), question);
+  }
+
+  *#rows({ from, to }: UsageQuestion): Iterable<UsageRow> {
+    const present = this.#tally.rows;
+    // A row that was appended, and not yet taken out of the file of the present when a process died, is in both.
+    const ofPresent = new Set(present.map(({ tenant, hour }) => `${hour} ${tenant}`));
+    for (const row of this.#options.journal.past(from, to))
+      if (!ofPresent.has(`${row.hour} ${row.tenant}`)) yield row;
+    yield* present;
+  }
+
+  #take(link: NodeLink, nowMs: number): void {
+    const { tenant } = link;
+    if (tenant !== undefined) this.#tally.add(tenant, this.#linkUsage.take(link, nowMs));
+  }
+
+  /** As much as is kept now is taken to have been kept since the last look. */
+  #takeStorage(nowMs: number): void {
+    const { stores, queuedBytes } = this.#options;
+    const seconds = Math.max(0, nowMs - this.#lookedAtMs) / 1000;
+    const tenants = new Set([...stores.sessions.holdings.tenants(), ...stores.retained.tenants()]);
+    for (const tenant of tenants) {
+      const bytes = stores.retained.bytes(tenant) + queuedBytes(tenant);
+      if (bytes > 0) this.#tally.add(tenant, { storageByteSeconds: Math.round(bytes * seconds) });
+    }
+  }
+
+  #addUncertain(rows: readonly UsageRow[]): void {
+    const last = rows
+      .map(({ hour }) => hour)
+      .sort()
+      .at(-1);
+    const uncertainMs = USAGE_INTERVAL_SECONDS * 1000;
+    for (const { tenant, hour } of rows) if (hour === last) this.#tally.addAt(tenant, hour, { uncertainMs });
+  }
+
+  /** One after another. */
+  #save(isWhole: boolean): Promise<void> {
+    const { journal, clock, log } = this.#options;
+    this.#saved = this.#saved
+      .then(async () => {
+        const hour = usageHour(clock.now());
+        const over = this.#tally.rows.filter((row) => row.hour < hour);
+        if (over.length > 0) await journal.append(over);
+        this.#tally.takeBefore(hour);
+        await journal.save(this.#tally.rows, isWhole);
+      })
+      .catch((error: unknown) => log.error('usage-not-saved', { error: String(error) }));
+    return this.#saved;
+  }
+}

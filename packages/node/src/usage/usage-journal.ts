@@ -1,0 +1,144 @@
+import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { appendFile, open, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import { addCounts, noUsage, type UsageRow } from '@apus/broker';
+import { StartError } from '../start-error.ts';
+
+/** Months are kept in files of their own, so that old ones can be taken away. */
+const MONTH_LENGTH = 7;
+const PRESENT = 'present.json';
+const MONTH_FILE = /^\d{4}-\d\d\.jsonl$/;
+
+/** The file of what has not been added to a month. */
+interface Present {
+  /** The process has ended as it should, and counted everything. */
+  readonly isWhole: boolean;
+  readonly rows: readonly UsageRow[];
+}
+
+/** Where the usage of a node is kept. */
+export interface UsageJournal {
+  /** Rows of hours that are over, from the month of the first hour to that of the second. */
+  past(from: string, to: string): Iterable<UsageRow>;
+  /** Rows that the process of before had not finished, and whether it has counted everything. */
+  readonly unfinished: Present;
+  /** Replaces the unfinished rows. */
+  save(rows: readonly UsageRow[], isWhole: boolean): Promise<void>;
+  /** Adds rows of hours that are over. */
+  append(rows: readonly UsageRow[]): Promise<void>;
+}
+
+/** Rows of an hour in memory: some ten years of a tenant. */
+const MEMORY_ROWS_MAX = 100_000;
+
+/** Nothing survives the process. */
+export class MemoryUsage implements UsageJournal {
+  readonly unfinished: Present = { isWhole: true, rows: [] };
+  readonly #past: UsageRow[] = [];
+
+  past(): Iterable<UsageRow> {
+    return this.#past;
+  }
+
+  async save(): Promise<void> {}
+
+  async append(rows: readonly UsageRow[]): Promise<void> {
+    this.#past.push(...rows);
+    if (this.#past.length > MEMORY_ROWS_MAX) this.#past.splice(0, this.#past.length - MEMORY_ROWS_MAX);
+  }
+}
+
+/**
+ * In a folder: a file of lines of JSON for each month, and one of the hours that are not over. A row is whole: one that
+ * comes twice, as a process may die between the two files, counts once.
+ */
+export class UsageFiles implements UsageJournal {
+  readonly unfinished: Present;
+  readonly #folder: string;
+
+  /** @throws {StartError} when the folder cannot be used */
+  constructor(folder: string) {
+    this.#folder = folder;
+    try {
+      mkdirSync(folder, { recursive: true });
+      this.unfinished = readPresent(join(folder, PRESENT));
+    } catch (error) {
+      throw new StartError(`The usage in ${folder} cannot be read: ${(error as Error).message}`, {
+        cause: error,
+      });
+    }
+  }
+
+  *past(from: string, to: string): Iterable<UsageRow> {
+    const isAsked = (name: string): boolean =>
+      MONTH_FILE.test(name) && monthOf(from) <= monthOf(name) && monthOf(name) <= monthOf(to);
+    for (const name of readdirSync(this.#folder).filter(isAsked).sort())
+      yield* lastOfEach(linesOf(readFileSync(join(this.#folder, name), 'utf8')));
+  }
+
+  async save(rows: readonly UsageRow[], isWhole: boolean): Promise<void> {
+    const path = join(this.#folder, PRESENT);
+    const file = await open(`${path}.new`, 'w', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify({ isWhole, rows })}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(`${path}.new`, path);
+  }
+
+  async append(rows: readonly UsageRow[]): Promise<void> {
+    for (const month of new Set(rows.map(({ hour }) => monthOf(hour)))) {
+      const ofMonth = rows.filter(({ hour }) => monthOf(hour) === month);
+      // Behind a line that a crash has cut, the first one needs an end of line before it.
+      const lines = `\n${ofMonth.map((row) => `${JSON.stringify(row)}\n`).join('')}`;
+      await appendFile(join(this.#folder, `${month}.jsonl`), lines, { mode: 0o600 });
+    }
+  }
+}
+
+function monthOf(time: string): string {
+  return time.slice(0, MONTH_LENGTH);
+}
+
+function readPresent(path: string): Present {
+  let text: string;
+  try {
+    text = readFileSync(path, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { isWhole: true, rows: [] };
+    throw error;
+  }
+  const { isWhole, rows } = JSON.parse(text) as Present;
+  return { isWhole, rows: rows.map(readRow) };
+}
+
+/** A line that a crash has cut is left out: its row is in the file of the present, and follows. */
+function* linesOf(text: string): Iterable<UsageRow> {
+  for (const line of text.split('\n')) {
+    const row = rowOf(line);
+    if (row !== undefined) yield row;
+  }
+}
+
+function rowOf(line: string): UsageRow | undefined {
+  try {
+    return line === '' ? undefined : readRow(JSON.parse(line) as UsageRow);
+  } catch {
+    return undefined;
+  }
+}
+
+function lastOfEach(rows: Iterable<UsageRow>): Iterable<UsageRow> {
+  const last = new Map<string, UsageRow>();
+  for (const row of rows) last.set(`${row.hour} ${row.tenant}`, row);
+  return last.values();
+}
+
+/** A file of an earlier version may have fewer fields. */
+function readRow({ tenant, hour, counts }: UsageRow): UsageRow {
+  const all = noUsage();
+  addCounts(all, counts);
+  return { tenant, hour, counts: all };
+}
