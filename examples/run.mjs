@@ -1,5 +1,6 @@
-// Runs an example: builds its page, serves it on this machine, and runs a broker beside it (`npm run example chat`).
+// Runs an example: builds its page, serves it on this machine, and runs what belongs to it beside (`npm run example chat`).
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +11,17 @@ import { build, context } from 'esbuild';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const COMMAND = join(HERE, '../packages/cli/dist/apus.js');
 const PAGES = readdirSync(HERE).filter((name) => existsSync(join(HERE, name, 'index.html')));
+const PROGRAMS = ['backend'];
+/** Programs that run beside a page. */
+const BESIDE = { dashboard: 'backend' };
+const ALL = [...PAGES, ...PROGRAMS];
 
-const HELP = `Runs an example with a page, and a broker beside it.
+const HELP = `Runs an example.
 
 Usage: npm run example NAME [-- FLAGS] [-- FLAGS OF apus serve]
 
-NAME is one of: ${PAGES.join(', ')}
+With a page, and a broker beside it: ${PAGES.join(', ')}
+A program, to a broker that runs: ${PROGRAMS.join(', ')}
 
   --port PORT        Port of the page, on this machine only; 0 takes a free one. Default: 8090.
   --build DIRECTORY  Writes the page's files there and ends: for any server of static files.
@@ -28,7 +34,7 @@ NAME is one of: ${PAGES.join(', ')}
  * @param {string} name of the example
  * @param {string} directory is made
  */
-export async function buildPage(name, directory) {
+async function buildPage(name, directory) {
   mkdirSync(directory, { recursive: true });
   await build({ ...optionsOf(name, directory), minify: true });
   copyFileSync(join(HERE, name, 'index.html'), join(directory, 'index.html'));
@@ -62,11 +68,49 @@ async function servePage(name, port) {
   return { url: `http://127.0.0.1:${taken}/`, stop };
 }
 
+/**
+ * A program of ours, with the packages that it uses built in.
+ * @param {string} name
+ */
+async function startProgram(name) {
+  const directory = mkdtempSync(join(tmpdir(), 'apus-example-'));
+  const outfile = join(directory, `${name}.mjs`);
+  const entryPoints = [join(HERE, name, `${name}.mjs`)];
+  await build({
+    entryPoints,
+    outfile,
+    bundle: true,
+    format: 'esm',
+    platform: 'node',
+    conditions: ['source'],
+  });
+  const program = spawn(process.execPath, [outfile], { stdio: 'inherit' });
+  program.once('exit', () => rmSync(directory, { recursive: true, force: true }));
+  return program;
+}
+
 /** @param {string} name @param {readonly string[]} flags */
 function startBroker(name, flags) {
   const streams = join(HERE, name, 'streams.json');
   const declared = existsSync(streams) ? ['--streams', streams] : [];
   return spawn(process.execPath, [COMMAND, 'serve', ...declared, ...flags], { stdio: 'inherit' });
+}
+
+/**
+ * Ends with the first of them, or when it is told to. A terminal sends Ctrl+C to all of them; others to this process alone.
+ * @param {readonly import('node:child_process').ChildProcess[]} children
+ * @param {() => Promise<void>} stopPage
+ */
+async function runUntilTheEnd(children, stopPage) {
+  const ended = children.map((child) => once(child, 'exit'));
+  const told = new Promise((resolve) => {
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve([0]));
+  });
+  const [code] = await Promise.race([told, ...ended]);
+  process.exitCode = code ?? 0;
+  for (const child of children) child.kill('SIGINT');
+  await Promise.all(ended);
+  await stopPage();
 }
 
 /** @param {string[]} argv */
@@ -85,27 +129,20 @@ async function main(argv) {
   });
   const [name = ''] = positionals;
   if (values.help) return void process.stdout.write(HELP);
+  if (PROGRAMS.includes(name)) return await runUntilTheEnd([await startProgram(name)], async () => {});
   if (!PAGES.includes(name))
-    fail(name === '' ? HELP : `There is no example "${name}": take one of ${PAGES.join(', ')}.`);
+    fail(name === '' ? HELP : `There is no example "${name}": take one of ${ALL.join(', ')}.`);
   if (values.build !== undefined) return await buildPage(name, values.build);
   const port = Number(values.port);
   if (!Number.isInteger(port) || port < 0 || port > 65_535) fail(`--port: "${values.port}" is no port.`);
   const page = await servePage(name, port).catch((error) =>
     fail(`The page cannot be served: ${error.message}`),
   );
-  const broker = values['no-broker'] ? undefined : startBroker(name, brokerFlags);
   console.log(`The page of the example "${name}": ${page.url}`);
-  const stopPage = async () => {
-    await page.stop();
-    process.exitCode ??= 0;
-  };
-  // A terminal sends Ctrl+C to the broker as well; others end this process alone.
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM']))
-    process.once(signal, () => (broker === undefined ? void stopPage() : void broker.kill(signal)));
-  broker?.once('exit', (code) => {
-    process.exitCode = code ?? 0;
-    void stopPage();
-  });
+  const children = [];
+  if (!values['no-broker']) children.push(startBroker(name, brokerFlags));
+  if (name in BESIDE) children.push(await startProgram(BESIDE[/** @type {keyof typeof BESIDE} */ (name)]));
+  await runUntilTheEnd(children, page.stop);
 }
 
 /** @param {string} sentence @returns {never} */
@@ -114,6 +151,4 @@ function fail(sentence) {
   process.exit(2);
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  await main(process.argv.slice(2)).catch((error) => fail(error.message));
-}
+await main(process.argv.slice(2)).catch((error) => fail(error.message));

@@ -11,6 +11,7 @@ import { build, type PreviewServer, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { unique } from '../support/unique.ts';
 import { launchChromium, whyNoBrowser } from './chromium.ts';
+import { eventually } from './support/eventually.ts';
 
 const run = promisify(execFile);
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
@@ -27,7 +28,10 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
 
   beforeAll(async () => {
     directory = await mkdtemp(join(tmpdir(), 'apus-react-'));
-    const streams = [{ name: 'chat', topicFilter: 'chat/+' }];
+    const streams = [
+      { name: 'chat', topicFilter: 'chat/+' },
+      { name: 'prices', topicFilter: 'prices/+', snapshot: true },
+    ];
     node = await startDoors({ port: 0, gatewayPort: 0, logLevel: 'silent', streams });
     backend = await mqtt.connectAsync(node.url, { protocolVersion: 5 });
     browser = await launchChromium();
@@ -40,6 +44,13 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
     await node?.stop();
     await rm(directory, { recursive: true, force: true });
   });
+
+  /** The folder with the page of an example. */
+  async function built(example: string): Promise<string> {
+    const folder = join(directory, example);
+    await run(process.execPath, [EXAMPLES, example, '--build', folder]);
+    return folder;
+  }
 
   async function serve(outDir: string): Promise<string> {
     const site = await preview({
@@ -157,9 +168,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
     let site: string;
 
     beforeAll(async () => {
-      const outDir = join(directory, 'chat');
-      await run(process.execPath, [EXAMPLES, 'chat', '--build', outDir]);
-      site = await serve(outDir);
+      site = await serve(await built('chat'));
     });
 
     async function enter(name: string, room: string): Promise<[Page, string[]]> {
@@ -197,6 +206,35 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
       expect(complaints).toEqual([]);
       await ann.context().close();
       await bob.context().close();
+    });
+  });
+
+  describe('the example "dashboard"', () => {
+    const priceOf = (page: Page, symbol: string) =>
+      page
+        .locator('tr', { has: page.getByRole('button', { name: symbol }) })
+        .locator('td')
+        .first();
+    const publish = async (symbol: string, price: number) =>
+      await backend.publishAsync(`prices/${symbol}`, JSON.stringify({ price, change: 1 }), { qos: 1 });
+
+    it('has the last price of everything when it opens, and the last prices of one thing at a click', async () => {
+      for (const price of [1, 2, 3]) await publish('ONE', price);
+      await publish('TWO', 20);
+      await backend.publishAsync('prices/ODD', 'no JSON', { qos: 1 });
+      const site = await serve(await built('dashboard'));
+      const [page, complaints] = await open(site, { url: node.gateway?.url ?? '' });
+      await expect.poll(() => priceOf(page, 'ONE').textContent()).toBe('3.00');
+      await eventually(() => priceOf(page, 'TWO').textContent()).toBe('20.00');
+      await eventually(() => priceOf(page, 'ODD').textContent()).toBe('–');
+      await publish('TWO', 21);
+      await expect.poll(() => priceOf(page, 'TWO').textContent()).toBe('21.00');
+      await page.getByRole('button', { name: 'ONE' }).click();
+      await page.getByText('ONE: 3 prices, 1.00 to 3.00').waitFor();
+      await publish('ONE', 4);
+      await page.getByText('ONE: 4 prices, 1.00 to 4.00').waitFor();
+      expect(complaints).toEqual([]);
+      await page.context().close();
     });
   });
 });

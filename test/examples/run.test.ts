@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { startDoors } from '@apus/cli';
+import mqtt from 'mqtt';
 import { expect, onTestFinished, test } from 'vitest';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
@@ -24,6 +26,22 @@ test('an example serves its page on this machine, until it is told to stop', asy
   expect(new URL(url).hostname).toBe('127.0.0.1');
   expect(await (await fetch(url)).text()).toContain('<title>Chat</title>');
   expect((await fetch(`${url}chat.js`)).status).toBe(200);
+  child.kill('SIGINT');
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
+
+test('the backend publishes its prices in one request, until it is told to stop', async () => {
+  const node = await startDoors({ port: 0, logLevel: 'silent' });
+  onTestFinished(() => node.stop());
+  const subscriber = await mqtt.connectAsync(node.url);
+  onTestFinished(() => void subscriber.end(true));
+  const topics = new Set<string>();
+  subscriber.on('message', (topic) => topics.add(topic));
+  await subscriber.subscribeAsync('prices/+');
+  const env = { ...process.env, APUS_URL: node.url.replace('ws:', 'http:').replace('/mqtt', '') };
+  const child = spawn(process.execPath, [EXAMPLES, 'backend'], { env });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  await expect.poll(() => topics.size).toBe(6);
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
