@@ -15,6 +15,7 @@ import type { Meter } from './metrics/meter.ts';
 import type { Outbox } from './outbox.ts';
 import type { Poster } from './posts/poster.ts';
 import type { FrameQuota } from './quotas/frame-quota.ts';
+import type { RuleQueue } from './rules/rule-outlet.ts';
 
 /** Bans whose list is somewhere else: a frame reads it along, anything else asks for that. */
 export interface CloudBans extends Bans {
@@ -70,6 +71,8 @@ export interface Environment {
   readonly meter: Meter;
   /** Absent where no filter is ever left to workers. */
   readonly fanOut?: FanOutQueue | undefined;
+  /** Absent where there are no rules. */
+  readonly rules?: RuleQueue | undefined;
   /** Absent where clients may send any number of frames. */
   readonly frameQuota?: FrameQuota | undefined;
   /** Absent where there are no bans. */

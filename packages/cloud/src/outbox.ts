@@ -16,6 +16,7 @@ import { DirectPosts, PARALLEL_POSTS_MAX } from './posts/direct-posts.ts';
 import { type FailedPost, GatheredPosts, type Sender } from './posts/gathered-posts.ts';
 import { inLanes } from './posts/lanes.ts';
 import type { Poster } from './posts/poster.ts';
+import { RuleOutlet } from './rules/rule-outlet.ts';
 
 /**
  * Rounds that one event may cause: a will of a lost connection can find another lost connection, and a member of a share
@@ -46,7 +47,7 @@ export async function inOneEvent<T>(
  *
  * 1. The recipients' records decide, once for each session, on all messages of the event. Connections whose delivery
  *    state is unknown are closed.
- * 2. Jobs for wide filters go to their queue; the messages that a record took are posted. Connections that miss a
+ * 2. Messages for rules and jobs for wide filters go to their queues; the messages that a record took are posted. Connections that miss a
  *    message are closed.
  * 3. Messages that wait are appended to the logs, and clients that do not know that messages wait are told to fetch.
  * 4. Then the event's marks are written: a QoS 2 message counts as handed on, a will as published.
@@ -60,6 +61,8 @@ export class Outbox implements BrokerOutbox {
   readonly posts: GatheredPosts;
   /** Absent where no filter is ever left to workers. */
   readonly jobs: GatheredJobs | undefined;
+  /** Absent where there are no rules. */
+  readonly outlet: RuleOutlet | undefined;
   /** Packets for the connection whose frame this is. They leave with its reply. */
   readonly reply = new PacketsOut();
   /** Absent where the stores are in this process. */
@@ -70,11 +73,12 @@ export class Outbox implements BrokerOutbox {
 
   /** @param sender posts the gathered frames. @default directly */
   constructor(environment: Environment, kind: EventKind = {}, sender?: Sender) {
-    const { poster, log, meter, links, clock, fanOut, makeBroker } = environment;
+    const { poster, log, meter, links, clock, fanOut, rules, makeBroker } = environment;
     this.#environment = environment;
     this.poster = poster;
     this.posts = new GatheredPosts(sender ?? new DirectPosts(poster, log, meter));
     this.jobs = fanOut && new GatheredJobs(fanOut);
+    this.outlet = rules && new RuleOutlet(rules);
     const own = kind.connectionId === undefined ? undefined : { id: kind.connectionId, out: this.reply };
     this.connections = new GatewayConnections({ posts: this.posts, own, poster, links, clock });
     const { broker, stores } = makeBroker(this, kind);
@@ -124,6 +128,7 @@ export class Outbox implements BrokerOutbox {
     this.#routed = [];
     this.#afterwards = [];
     this.jobs?.drop();
+    this.outlet?.drop();
     await this.#post();
   }
 
@@ -145,6 +150,7 @@ export class Outbox implements BrokerOutbox {
     this.#routed = [];
     const sent = routed.length === 0 ? undefined : await this.broker.deliverAll(routed);
     if (sent !== undefined) await this.#loseAll(sent.uncertain);
+    await this.outlet?.flush();
     await this.jobs?.flush();
     const failed = await this.#post();
     if (sent !== undefined) {

@@ -11,21 +11,42 @@ export interface Place {
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
+  /**
+   * The text of a secret of Secrets Manager, by its ARN. Where it is there the place is a deployment, which has neither
+   * files nor variables of its owner's.
+   */
+  readonly secrets?: ((arn: string) => string | undefined) | undefined;
 }
 
-/** A text of the file itself, or `{"env": "NAME"}`, or `{"file": "PATH"}`: secrets need not stand in the file. */
+/**
+ * A text of the file itself, or `{"env": "NAME"}`, or `{"file": "PATH"}`, or in a deployment `{"secretArn": "ARN"}`: secrets
+ * need not stand in the file.
+ */
 export function secretOf(fields: Fields, name: string, place: Place): string | undefined {
   const value = fields.raw(name);
   if (value === undefined || typeof value === 'string') return fields.text(name);
   if (typeof value !== 'object' || value === null || Object.keys(value).length !== 1)
     return fields.fail(name, 'has to be a text, {"env": "NAME"} or {"file": "PATH"}.');
   const [[kind, reference] = []] = Object.entries(value);
+  if (place.secrets !== undefined) return secretOfArn(fields, name, kind, reference, place.secrets);
   if (typeof reference !== 'string' || (kind !== 'env' && kind !== 'file'))
     return fields.fail(name, 'has to be a text, {"env": "NAME"} or {"file": "PATH"}.');
   if (kind === 'file') return fileOf(fields, name, reference, place).trim();
   const secret = place.environment[reference];
   if (secret !== undefined && secret !== '') return secret;
   return fields.fail(name, `is not there: the environment variable ${reference} is not set.`);
+}
+
+function secretOfArn(
+  fields: Fields,
+  name: string,
+  kind: string | undefined,
+  arn: unknown,
+  secrets: (arn: string) => string | undefined,
+): string {
+  if (kind !== 'secretArn' || typeof arn !== 'string')
+    return fields.fail(name, 'has to be a text or, in a deployment, {"secretArn": "ARN"}.');
+  return secrets(arn) ?? fields.fail(name, `is not there: the secret ${arn} cannot be read.`);
 }
 
 /** A certificate, or several, that are valid now. */
@@ -63,7 +84,8 @@ function certificateFrom(fields: Fields, name: string, block: string, path: stri
   }
 }
 
-function fileOf(fields: Fields, name: string, path: string, { directory }: Place): string {
+function fileOf(fields: Fields, name: string, path: string, { directory, secrets }: Place): string {
+  if (secrets !== undefined) return fields.fail(name, 'is a file, which a deployment has not.');
   try {
     return readFileSync(resolve(directory, path), 'utf8');
   } catch (error) {

@@ -2,4 +2,6 @@
 export const BRIDGE_VARIABLES = {
   /** JSON of a bridge from Kafka: its name, tenant, bound on hops, and mappings. */
   kafka: 'APUS_KAFKA',
+  /** JSON of the rules: the list of their file. */
+  rules: 'APUS_RULES',
 } as const;

@@ -121,8 +121,12 @@ export class Lane {
   }
 }
 
-function batchOf(jobs: readonly Job[], { messagesMax, bytesMax, isPartial }: BatchLimits): readonly Job[] {
-  const batch: Job[] = [];
+/** The first of the jobs that may leave together. */
+export function batchOf<T extends Pick<Job, 'message'>>(
+  jobs: readonly T[],
+  { messagesMax, bytesMax, isPartial }: BatchLimits,
+): readonly T[] {
+  const batch: T[] = [];
   const topics = new Set<string>();
   let bytes = 0;
   for (const job of jobs) {

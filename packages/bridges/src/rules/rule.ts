@@ -9,10 +9,10 @@ import {
   type LocalSession,
 } from '@apus/node';
 import { StateKeeper } from '../bridge.ts';
-import { withHop } from '../hops.ts';
 import type { RuleConfiguration } from './configuration/rules.ts';
 import { DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX, RuleDeadLetters } from './dead-letters.ts';
 import { Lane } from './lane.ts';
+import { leavingOf } from './leaving.ts';
 import type { Failure, Target } from './target.ts';
 
 /** Messages at QoS 1 and 2 that are under way; the others wait in the session's queue. */
@@ -146,19 +146,12 @@ export class Rule implements LocalHandler {
 
   /** The message as the target gets it; undefined where it does not. */
   #leaving(message: Message): Message | undefined {
-    const { filter, when, hopsMax } = this.#configuration;
     // It may have been queued for the filter that the rule had before a restart.
-    if (!matches(filter, message.topic)) return undefined;
+    if (!matches(this.#configuration.filter, message.topic)) return undefined;
     this.#counts.matched += 1;
-    const verdict = when?.condition(message) ?? true;
-    if (verdict !== true) {
-      this.#counts[verdict === false ? 'filtered' : 'condition_failed'] += 1;
-      return undefined;
-    }
-    const userProperties = withHop(message.properties.userProperties, hopsMax);
-    if (userProperties !== undefined)
-      return { ...message, properties: { ...message.properties, userProperties } };
-    this.#counts.looped += 1;
+    const leaving = leavingOf(this.#configuration, message);
+    if (typeof leaving !== 'string') return leaving;
+    this.#counts[leaving] += 1;
     return undefined;
   }
 

@@ -16,6 +16,8 @@ export interface QueueBacklogOptions {
   readonly queueUrl: string;
   readonly clock: Clock;
   readonly log: Log;
+  /** In the log. @default 'fan-out' */
+  readonly name?: string;
   /** @default 100,000 */
   readonly messagesMax?: number;
 }
@@ -43,7 +45,7 @@ export class QueueBacklog implements Backlog {
   }
 
   async #look(): Promise<void> {
-    const { client, queueUrl, clock, log, messagesMax = MESSAGES_MAX } = this.#options;
+    const { client, queueUrl, clock, log, messagesMax = MESSAGES_MAX, name = 'fan-out' } = this.#options;
     this.#lookAtMs = clock.now() + LOOK_AGAIN_MS;
     try {
       const { Attributes } = await client.send(
@@ -55,9 +57,9 @@ export class QueueBacklog implements Backlog {
       const waiting = Number(Attributes?.ApproximateNumberOfMessages ?? 0);
       const inFlight = Number(Attributes?.ApproximateNumberOfMessagesNotVisible ?? 0);
       this.#isFull = waiting + inFlight > messagesMax;
-      if (this.#isFull) log.warn('fan-out-queue-full', { waiting, inFlight, messagesMax });
+      if (this.#isFull) log.warn(`${name}-queue-full`, { waiting, inFlight, messagesMax });
     } catch (error) {
-      log.warn('fan-out-queue-not-asked', { error: String(error) });
+      log.warn(`${name}-queue-not-asked`, { error: String(error) });
     }
   }
 }

@@ -17,6 +17,7 @@ import { type Meter, NO_METER } from '../metrics/meter.ts';
 import { CONNECTION_SECONDS_MAX, RESUME_SECONDS } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
+import type { RuleQueue } from '../rules/rule-outlet.ts';
 import { connectInHandshake } from './connect-in-handshake.ts';
 import { type ConnectOptions, handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
@@ -54,6 +55,8 @@ export interface HandlerOptions {
   readonly sleep?: (ms: number) => Promise<void>;
   /** The queue of the workers that serve wide filters. */
   readonly fanOut?: FanOutQueue;
+  /** @default there are none */
+  readonly rules?: RuleQueue | undefined;
   /** @default any number of frames */
   readonly frameQuota?: FrameQuota | undefined;
   /** @default connections that show nothing wait for the sweep */

@@ -31,6 +31,7 @@ import { SharedFrameQuota } from '../quotas/frame-quota.ts';
 import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
+import type { RuleQueue } from '../rules/rule-outlet.ts';
 import { SqsDelayedMessages } from '../timers/delayed-messages.ts';
 import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
@@ -79,6 +80,8 @@ export interface CloudOptions {
   readonly streams?: StreamsOptions | undefined;
   /** @default the deployment keeps no presence */
   readonly presence?: PresenceSettings | undefined;
+  /** @default there are none */
+  readonly rules?: RuleQueue | undefined;
   readonly stores?: Partial<DynamoOptions>;
 }
 
@@ -172,13 +175,14 @@ export function composeCloud(options: CloudOptions): Cloud {
   const makeBroker: MakeBroker = (outbox, kind) => {
     const own = stores.forEvent(kind);
     const sessions = liveness === undefined ? own.sessions : new LivenessSessions(own.sessions, liveness);
-    const { connections, jobs } = outbox;
+    const { connections, jobs, outlet } = outbox;
     const ofEvent = {
       ...own,
       sessions,
       connections,
       outbox,
       ...(jobs && { fanOut: jobs }),
+      ...(outlet && { outlet }),
       ...(streams && { streams: { ...streams, store: own.streamStore } }),
     };
     const broker = createBroker({ ...ports, ...ofEvent }, brokerOptions, state);
@@ -194,6 +198,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     messageClock: state.messageClock,
     maximumPacketSize: brokerOptions.limits.maximumPacketSize,
     fanOut,
+    rules: options.rules,
     handshakes,
     connectDeadline,
     connectionSeconds: options.connectionSeconds,

@@ -1,10 +1,11 @@
 /** The functions in AWS. They are apart from the rest because they load clients of the AWS SDK. */
 
+export type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
 export { type Backlog, type FanOutQueue, GatheredJobs } from '../fan-out/gathered-jobs.ts';
 export { regionOfFunction } from '../fan-out/invoke-function.ts';
 export { type JobQueue, type QueueEntry, QueueUnavailable, SqsQueue } from '../fan-out/job-queue.ts';
 export { QueueBacklog } from '../fan-out/queue-backlog.ts';
-export { SqsVisibility } from '../fan-out/visibility.ts';
+export { SqsVisibility, type Visibility } from '../fan-out/visibility.ts';
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.ts';
 export { ALIVE_ROUTE, CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';
@@ -18,6 +19,8 @@ export {
 } from '../operator/create-operator.ts';
 export { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
 export * from '../publish/index.ts';
+export { decodeRuleJob, encodeRuleJob, type RuleJob, type RuleRef } from '../rules/rule-job.ts';
+export type { RuleFilter } from '../rules/rule-outlet.ts';
 export { createSweep, type SweepReport } from '../sweep/sweep.ts';
 export { createTimerHandler } from '../timers/handler.ts';
 export { SqsTimers } from '../timers/sqs-timers.ts';

@@ -22,6 +22,7 @@ import {
   presenceOf,
   quotasOf,
   required,
+  rulesOf,
   streamsOf,
   type Variables,
 } from './settings.ts';
@@ -75,6 +76,7 @@ export function createRuntime(
   const fanOutQueueUrl = required(variables, VARIABLES.fanOutQueueUrl);
   const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
+  const rules = rulesOf(variables);
   const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
@@ -98,6 +100,11 @@ export function createRuntime(
     quotas: quotasOf(variables),
     streams: streamsOf(variables),
     presence: presenceOf(variables),
+    rules: rules && {
+      filters: rules.filters,
+      queue: queue(rules.queueUrl),
+      backlog: new QueueBacklog({ client: sqs, queueUrl: rules.queueUrl, clock, log, name: 'rules' }),
+    },
     meter: metrics,
   });
   return {

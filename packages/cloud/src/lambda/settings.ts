@@ -11,6 +11,7 @@ import { isTenant } from '@apus/identity';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
+import type { RuleFilter } from '../rules/rule-outlet.ts';
 import { VARIABLES } from './variables.ts';
 
 /** The streams of a deployment, and the table of their history. */
@@ -96,6 +97,19 @@ export function presenceOf(variables: Variables): PresenceSettings | undefined {
   if (value !== 'on')
     throw new Error(`the environment variable ${VARIABLES.presence} is ${value}: it has to be on or off`);
   return { tableName: required(variables, VARIABLES.streamsTableName) };
+}
+
+/** The filters of the rules, and the URL of their queue. Undefined where there are none. */
+export function rulesOf(
+  variables: Variables,
+): { readonly filters: readonly RuleFilter[]; readonly queueUrl: string } | undefined {
+  const json = variables[VARIABLES.ruleFilters];
+  if (json === undefined || json === '') return undefined;
+  const list = JSON.parse(json) as readonly (readonly [string, string, string])[];
+  return {
+    filters: list.map(([tenant, name, filter]) => ({ tenant, name, filter })),
+    queueUrl: required(variables, VARIABLES.ruleQueueUrl),
+  };
 }
 
 /** Web pages that may connect. Without the variable those of every site may. */

@@ -10,6 +10,10 @@ export const VARIABLES = {
   streams: 'APUS_STREAMS',
   /** `on`: members of rooms are kept, and backends are told of clients that come and go. Not set: off. */
   presence: 'APUS_PRESENCE',
+  /** The rules: JSON, a list of `[tenant, name, filter]`. Not set: there are none. */
+  ruleFilters: 'APUS_RULE_FILTERS',
+  /** Where messages for rules wait. */
+  ruleQueueUrl: 'APUS_RULE_QUEUE_URL',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',

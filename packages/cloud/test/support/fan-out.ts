@@ -20,6 +20,7 @@ import { meteredLog } from '../../src/lambda/metered-log.ts';
 import type { Meter } from '../../src/metrics/meter.ts';
 import type { MetricName } from '../../src/metrics/metric-names.ts';
 import type { PostAttempts, Poster, PostOutcome } from '../../src/posts/poster.ts';
+import type { RuleQueue } from '../../src/rules/rule-outlet.ts';
 
 export const TABLE = 'apus';
 export const SESSIONS_TABLE = 'apus-sessions';
@@ -221,6 +222,8 @@ export interface ProcessOptions {
   /** The remaining time of the function, in milliseconds. @default 30 s from the first call on */
   readonly remainingMs?: () => number;
   readonly wrap?: (poster: Poster & PostAttempts) => Poster & PostAttempts;
+  /** @default none */
+  readonly rules?: RuleQueue;
 }
 
 /** One execution environment: stores, broker and worker of its own. */
@@ -326,6 +329,7 @@ export class World {
       authorizer: { mayPublish: () => true, maySubscribe: () => true },
       stores: { inlineSubscribersMax: 1, ...shardOptions },
       quotas: quotasOf(options),
+      rules: options.rules,
       meter,
     });
     const worker: FanOutWorker = createFanOutWorker({

@@ -1,9 +1,23 @@
-import { isExpired, type Message, remainingSeconds } from '@apus/broker';
+import {
+  type Awaitable,
+  type Clock,
+  isExpired,
+  type Message,
+  type PublishReceipt,
+  type PublishRequest,
+  remainingSeconds,
+} from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
-import type { BridgesContext } from '@apus/node';
 import { filled } from '../../configuration/template.ts';
 import type { PublishConfiguration } from '../configuration/targets.ts';
 import type { Failure, Target } from '../target.ts';
+
+/** The broker, as this target needs it. */
+export interface PublishContext {
+  /** The answer says that the message is durable here. */
+  publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
+  readonly clock: Clock;
+}
 
 /** Another topic of this broker. The hops of the rule bound a loop. */
 export class PublishTarget implements Target {
@@ -12,9 +26,9 @@ export class PublishTarget implements Target {
   readonly batch = { messagesMax: 1, bytesMax: 0, isPartial: false };
   readonly #tenant: string;
   readonly #configuration: PublishConfiguration;
-  readonly #context: BridgesContext;
+  readonly #context: PublishContext;
 
-  constructor(tenant: string, configuration: PublishConfiguration, context: BridgesContext) {
+  constructor(tenant: string, configuration: PublishConfiguration, context: PublishContext) {
     this.remote = configuration.topic.text;
     this.#tenant = tenant;
     this.#configuration = configuration;

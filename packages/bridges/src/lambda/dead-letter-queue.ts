@@ -1,0 +1,142 @@
+import type { Message } from '@apus/broker';
+import {
+  decodeRuleJob,
+  encodeRuleJob,
+  type JobQueue,
+  type RuleRef,
+  type Visibility,
+} from '@apus/cloud/lambda';
+import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
+
+/** Characters of an error. */
+const ERROR_LENGTH_MAX = 500;
+/** SQS: messages of one call. */
+const CALL_MESSAGES_MAX = 10;
+/** Letters that one look shows. */
+export const LETTERS_MAX = 1_000;
+/** While the letters are looked at no other look finds them: as long as the function may run. */
+const LOOK_SECONDS = 180;
+/** A look that waits a second asks all servers of SQS, and a short one only some. */
+const WAIT_SECONDS = 1;
+
+/** A message that a rule has given up. */
+export interface RuleLetter {
+  readonly rule: RuleRef;
+  readonly message: Message;
+  readonly error: string;
+  readonly attempts: number;
+  readonly failedAtMs: number;
+}
+
+/** A letter that a look has taken from the queue until the look ends. */
+export interface FoundLetter extends RuleLetter {
+  readonly receiptHandle: string;
+}
+
+export interface DeadLetterQueueOptions {
+  readonly client: Pick<SQSClient, 'send'>;
+  readonly queueUrl: string;
+  readonly queue: JobQueue;
+  /** Of the same queue. */
+  readonly visibility: Visibility;
+}
+
+/** The dead letters of all rules: a standard queue, which keeps each for 14 days. */
+export class DeadLetterQueue {
+  readonly #options: DeadLetterQueueOptions;
+  /** Receipt handles of this look. */
+  #discarded = new Set<string>();
+
+  constructor(options: DeadLetterQueueOptions) {
+    this.#options = options;
+  }
+
+  /** Rejects with `QueueUnavailable` when the queue may lack some. */
+  async add(letters: readonly RuleLetter[]): Promise<void> {
+    await this.#options.queue.send(letters.map((letter) => ({ body: encode(letter) })));
+  }
+
+  /** A body that is none of ours: it is kept as it is. */
+  async addUnreadable(body: string): Promise<void> {
+    await this.#options.queue.send([{ body }]);
+  }
+
+  /** Takes up to `LETTERS_MAX` letters, oldest first, and puts those back that `use` has not discarded. */
+  async look<T>(use: (letters: readonly FoundLetter[]) => Promise<T>): Promise<T> {
+    const found = await this.#receiveAll();
+    const gone = new Set<string>();
+    this.#discarded = gone;
+    try {
+      const letters = found.flatMap(({ body, receiptHandle }) => decode(body, receiptHandle));
+      return await use(letters.sort((one, other) => one.failedAtMs - other.failedAtMs));
+    } finally {
+      const left = found.filter(({ receiptHandle }) => !gone.has(receiptHandle));
+      await this.#options.visibility.giveBack(
+        left.map((each) => ({ ...each, messageId: '', attributes: {} })),
+        0,
+      );
+    }
+  }
+
+  /** Deletes letters of the look. */
+  async discard(letters: readonly FoundLetter[]): Promise<void> {
+    const { client, queueUrl } = this.#options;
+    for (let start = 0; start < letters.length; start += CALL_MESSAGES_MAX) {
+      const some = letters.slice(start, start + CALL_MESSAGES_MAX);
+      const Entries = some.map(({ receiptHandle }, index) => ({
+        Id: String(index),
+        ReceiptHandle: receiptHandle,
+      }));
+      const { Failed = [] } = await client.send(
+        new DeleteMessageBatchCommand({ QueueUrl: queueUrl, Entries }),
+      );
+      if (Failed.length > 0) throw new Error(`SQS has not deleted ${Failed.length} dead letters`);
+      for (const { receiptHandle } of some) this.#discarded.add(receiptHandle);
+    }
+  }
+
+  async #receiveAll(): Promise<readonly { readonly body: string; readonly receiptHandle: string }[]> {
+    const { client, queueUrl } = this.#options;
+    const found: { body: string; receiptHandle: string }[] = [];
+    while (found.length < LETTERS_MAX) {
+      const { Messages = [] } = await client.send(
+        new ReceiveMessageCommand({
+          QueueUrl: queueUrl,
+          MaxNumberOfMessages: CALL_MESSAGES_MAX,
+          VisibilityTimeout: LOOK_SECONDS,
+          WaitTimeSeconds: WAIT_SECONDS,
+        }),
+      );
+      if (Messages.length === 0) break;
+      for (const { Body: body = '', ReceiptHandle: receiptHandle = '' } of Messages)
+        found.push({ body, receiptHandle });
+    }
+    return found;
+  }
+}
+
+function encode({ rule, message, error, attempts, failedAtMs }: RuleLetter): string {
+  const facts = { error: error.slice(0, ERROR_LENGTH_MAX), attempts, failedAtMs };
+  // The characters that XML has not are written as escapes of JSON, in the job as in these.
+  return JSON.stringify({ job: encodeRuleJob({ rule, message }), ...facts }).replaceAll(
+    /[\ufffe\uffff]/g,
+    (each) => `\\u${each.charCodeAt(0).toString(16)}`,
+  );
+}
+
+/** None for a body that is unreadable. */
+function decode(body: string, receiptHandle: string): readonly FoundLetter[] {
+  try {
+    const { job, error, attempts, failedAtMs } = JSON.parse(body) as Record<string, unknown>;
+    const decoded = decodeRuleJob(String(job));
+    if (decoded === undefined) return [];
+    const facts = {
+      error: String(error),
+      attempts: Number(attempts),
+      failedAtMs: Number(failedAtMs),
+    };
+    return [{ ...decoded, ...facts, receiptHandle }];
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,203 @@
+import { type Clock, isExpired, type Log, type Message } from '@apus/broker';
+import type { InvocationContext } from '@apus/cloud';
+import {
+  decodeRuleJob,
+  type RuleJob,
+  type RuleRef,
+  type SqsBatchResponse,
+  type SqsEvent,
+  type SqsRecord,
+  type Visibility,
+} from '@apus/cloud/lambda';
+import type { RuleConfiguration } from '../rules/configuration/rules.ts';
+import { batchOf } from '../rules/lane.ts';
+import { leavingOf } from '../rules/leaving.ts';
+import type { Failure, Target } from '../rules/target.ts';
+import type { DeadLetterQueue } from './dead-letter-queue.ts';
+
+/** With less left no call is begun: a webhook may take a minute to answer. */
+const RESERVE_MS = 65_000;
+/** SQS: a message is given back for so long at most. */
+const GIVEN_BACK_SECONDS_MAX = 43_200;
+
+/** A rule, and its way to the target. */
+export interface OpenRule {
+  readonly configuration: RuleConfiguration;
+  readonly target: Target;
+}
+
+export type RuleCount = 'sent' | 'failed_attempts' | 'dead' | 'condition_failed';
+
+export interface RulesHandlerOptions {
+  /** By `ruleKey`. Rejects where a secret cannot be read. */
+  readonly rules: () => Promise<ReadonlyMap<string, OpenRule>>;
+  readonly deadLetters: Pick<DeadLetterQueue, 'add' | 'addUnreadable'>;
+  /** Of the queue of the rules. */
+  readonly visibility: Visibility;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly count: (what: RuleCount, messages: number) => void;
+}
+
+export type RulesHandler = (event: SqsEvent, context: InvocationContext) => Promise<SqsBatchResponse>;
+
+export function ruleKey({ tenant, name }: RuleRef): string {
+  return `${tenant}/${name}`;
+}
+
+/**
+ * The function of the queue of rules: a FIFO event source with `ReportBatchItemFailures`, in which a rule and a topic are
+ * a message group. The messages of a group are sent one batch after another; where one fails it and those behind it are
+ * given back to the queue, and no later one overtakes them. A message that its target does not take becomes a dead letter.
+ */
+export function createRulesHandler(options: RulesHandlerOptions): RulesHandler {
+  return async ({ Records }, context) => {
+    const rules = await options.rules();
+    const left = await Promise.all(
+      groupsOf(Records).map((records) => new GroupRun(options, rules, context).run(records)),
+    );
+    return { batchItemFailures: left.flat().map(({ messageId }) => ({ itemIdentifier: messageId })) };
+  };
+}
+
+function groupsOf(records: readonly SqsRecord[]): readonly (readonly SqsRecord[])[] {
+  const groups = new Map<string, SqsRecord[]>();
+  for (const record of records) {
+    const group = record.attributes.MessageGroupId ?? record.messageId;
+    groups.set(group, [...(groups.get(group) ?? []), record]);
+  }
+  return [...groups.values()];
+}
+
+interface Received extends RuleJob {
+  readonly record: SqsRecord;
+}
+
+interface Task extends Received {
+  readonly open: OpenRule;
+}
+
+/** One message group of an event. */
+class GroupRun {
+  readonly #options: RulesHandlerOptions;
+  readonly #rules: ReadonlyMap<string, OpenRule>;
+  readonly #context: InvocationContext;
+  /** A target has refused a batch for good: so many messages are sent alone, as only one of them may be at fault. */
+  #alone = 0;
+
+  constructor(
+    options: RulesHandlerOptions,
+    rules: ReadonlyMap<string, OpenRule>,
+    context: InvocationContext,
+  ) {
+    this.#options = options;
+    this.#rules = rules;
+    this.#context = context;
+  }
+
+  /** @returns the records that come again */
+  async run(records: readonly SqsRecord[]): Promise<readonly SqsRecord[]> {
+    let left: readonly Task[] = (await Promise.all(records.map((record) => this.#tasksOf(record)))).flat();
+    while (left.length > 0) {
+      if (this.#context.getRemainingTimeInMillis() < RESERVE_MS) return await this.#giveBack(left, 0);
+      const done = await this.#step(left);
+      if (typeof done !== 'number') return done;
+      left = left.slice(done);
+    }
+    return [];
+  }
+
+  /** None where the message stays. Rejects where it should be a dead letter and cannot: then the event comes again. */
+  async #tasksOf(record: SqsRecord): Promise<readonly Task[]> {
+    const job = decodeRuleJob(record.body);
+    if (job === undefined) {
+      this.#options.log.error('rule-message-unreadable', { messageId: record.messageId });
+      await this.#options.deadLetters.addUnreadable(record.body);
+      return [];
+    }
+    const open = this.#rules.get(ruleKey(job.rule));
+    if (open === undefined) {
+      if (await this.#bury([{ ...job, record }], 'there is no such rule now')) return [];
+      throw new Error('the queue of dead letters does not answer');
+    }
+    const message = this.#leaving(open, job.message);
+    return message === undefined ? [] : [{ ...job, message, record, open }];
+  }
+
+  /** As the target gets it; undefined for a message that stays. */
+  #leaving({ configuration }: OpenRule, message: Message): Message | undefined {
+    if (isExpired(message, this.#options.clock.now())) return undefined;
+    const leaving = leavingOf(configuration, message);
+    if (typeof leaving !== 'string') return leaving;
+    if (leaving === 'condition_failed') this.#options.count('condition_failed', 1);
+    return undefined;
+  }
+
+  /** Sends the first batch. @returns how many are done with, or all that come again */
+  async #step(left: readonly Task[]): Promise<number | readonly SqsRecord[]> {
+    const [head] = left;
+    if (head === undefined) return 0;
+    const { target } = head.open;
+    const batch = this.#alone > 0 ? [head] : batchOf(left, target.batch);
+    const failure = await target.send(batch.map(({ message }) => message));
+    this.#alone = Math.max(0, this.#alone - 1);
+    if (failure !== undefined) return await this.#failed(head.open, left, batch, failure);
+    this.#options.count('sent', batch.length);
+    return batch.length;
+  }
+
+  async #failed(
+    { configuration: { name, retry } }: OpenRule,
+    left: readonly Task[],
+    batch: readonly Task[],
+    { error, isPermanent, retryAfterMs = 0 }: Failure,
+  ): Promise<number | readonly SqsRecord[]> {
+    this.#options.count('failed_attempts', 1);
+    this.#options.log.warn('rule-attempt-failed', { rule: name, topic: batch[0]?.message.topic, error });
+    if (isPermanent && batch.length > 1) {
+      this.#alone = batch.length;
+      return 0;
+    }
+    const attempts = Math.max(...batch.map(({ record }) => receivesOf(record)));
+    if (isPermanent || attempts >= retry.attempts) {
+      // Those behind may be what the target takes.
+      if (await this.#bury(left.slice(0, batch.length), error)) return batch.length;
+      return await this.#giveBack(left, retry.delayMsMax / 1000);
+    }
+    const delayMs = Math.min(retry.firstDelayMs * 2 ** (attempts - 1), retry.delayMsMax);
+    const wantedMs = Math.min(retryAfterMs, retry.delayMsMax);
+    return await this.#giveBack(left, Math.max(delayMs, wantedMs) / 1000);
+  }
+
+  /** False where the queue of dead letters does not take them. */
+  async #bury(tasks: readonly Received[], error: string): Promise<boolean> {
+    const { deadLetters, log, count, clock } = this.#options;
+    try {
+      const failedAtMs = clock.now();
+      await deadLetters.add(
+        tasks.map(({ rule, message, record }) => {
+          return { rule, message, error, attempts: receivesOf(record), failedAtMs };
+        }),
+      );
+    } catch (cause) {
+      log.error('rule-dead-letters-unavailable', { error: String(cause) });
+      return false;
+    }
+    count('dead', tasks.length);
+    for (const { rule, message } of tasks)
+      log.warn('rule-dead-letter', { rule: rule.name, topic: message.topic, messageId: message.id, error });
+    return true;
+  }
+
+  async #giveBack(tasks: readonly Task[], seconds: number): Promise<readonly SqsRecord[]> {
+    const records = tasks.map(({ record }) => record);
+    const whole = Math.min(GIVEN_BACK_SECONDS_MAX, Math.ceil(seconds));
+    await this.#options.visibility.giveBack(records, whole);
+    return records;
+  }
+}
+
+/** Attempts, this one included: SQS counts each time that it hands a message over. */
+function receivesOf({ attributes }: SqsRecord): number {
+  return Number(attributes.ApproximateReceiveCount ?? 1);
+}

@@ -1,0 +1,18 @@
+import type { Message } from '@apus/broker';
+import { withHop } from '../hops.ts';
+import type { RuleConfiguration } from './configuration/rules.ts';
+
+/** Why a message of the filter does not leave, in the words of the API. */
+export type Stays = 'filtered' | 'condition_failed' | 'looped';
+
+/** The message as the target gets it, or why it does not. */
+export function leavingOf(
+  { when, hopsMax }: Pick<RuleConfiguration, 'when' | 'hopsMax'>,
+  message: Message,
+): Message | Stays {
+  const verdict = when?.condition(message) ?? true;
+  if (verdict !== true) return verdict === false ? 'filtered' : 'condition_failed';
+  const userProperties = withHop(message.properties.userProperties, hopsMax);
+  if (userProperties === undefined) return 'looped';
+  return { ...message, properties: { ...message.properties, userProperties } };
+}

@@ -1,0 +1,110 @@
+import { beforeEach, describe, expect, it } from 'vitest';
+import { subscribe } from '../../../test/support/text-client.ts';
+import { QueueUnavailable } from '../src/fan-out/job-queue.ts';
+import { publishAll } from '../src/index.ts';
+import { decodeRuleJob } from '../src/rules/rule-job.ts';
+import { FakeQueue, FakeTime, type Process, World } from './support/fan-out.ts';
+
+let world: World;
+let queue: FakeQueue;
+let isFull: boolean;
+let door: Process;
+
+beforeEach(async () => {
+  world = await World.create();
+  queue = new FakeQueue(new FakeTime());
+  isFull = false;
+  const filters = [
+    { tenant: 'default', name: 'hot', filter: 'sensors/+/t' },
+    { tenant: 'default', name: 'all', filter: 'sensors/#' },
+    { tenant: 'other', name: 'theirs', filter: '#' },
+  ];
+  door = world.process({ name: 'door', rules: { filters, queue, backlog: { isFull: async () => isFull } } });
+});
+
+const publish = (connectionId: string, texts: readonly string[], topic: string) =>
+  world.publishThrough(door, connectionId, texts, topic);
+const jobs = () => queue.entries.map(({ body }) => decodeRuleJob(body));
+
+describe('a message that a rule is for', () => {
+  it('is in the queue of the rules, once for each, and its topic is a group of its rule', async () => {
+    const connectionId = await world.connect();
+    await publish(connectionId, ['1', '2'], 'sensors/1/t');
+    await publish(connectionId, ['3'], 'sensors/2');
+    expect(jobs().map((job) => [job?.rule.name, Buffer.from(job?.message.payload ?? []).toString()])).toEqual(
+      [
+        ['hot', '1'],
+        ['all', '1'],
+        ['hot', '2'],
+        ['all', '2'],
+        ['all', '3'],
+      ],
+    );
+    const groups = queue.entries.map(({ fifo }) => fifo?.groupId);
+    expect(groups[0]).toBe(groups[2]);
+    expect(new Set(groups).size).toBe(3);
+    expect(new Set(queue.entries.map(({ fifo }) => fifo?.deduplicationId)).size).toBe(5);
+  });
+
+  it('is there before it is posted, and before its publisher is answered', async () => {
+    const subscriber = await world.connect();
+    await world.frame(subscriber, subscribe('sensors/#', { qos: 1 }));
+    const connectionId = await world.connect();
+    let send: (() => void) | undefined;
+    queue.send = () => new Promise((resolve) => (send = resolve));
+    let isAnswered = false;
+    const answer = publish(connectionId, ['x'], 'sensors/1').then(() => {
+      isAnswered = true;
+    });
+    while (send === undefined) await new Promise(setImmediate);
+    expect([isAnswered, world.gateway.textsTo(subscriber)]).toEqual([false, []]);
+    send();
+    await answer;
+    expect(world.gateway.textsTo(subscriber)).toEqual(['x']);
+  });
+
+  it('is not acknowledged, and not posted, where the queue does not take it', async () => {
+    const subscriber = await world.connect();
+    await world.frame(subscriber, subscribe('sensors/#', { qos: 0 }));
+    queue.send = async () => {
+      throw new QueueUnavailable(4, 'away');
+    };
+    const message = {
+      topic: 'sensors/1',
+      payload: Buffer.from('x'),
+      qos: 1,
+      retain: false,
+      properties: {},
+    } as const;
+    const [outcome] = await publishAll(door.cloud.environment, [{ tenant: 'default', ...message }], {
+      getRemainingTimeInMillis: () => 29_000,
+    });
+    expect(outcome).toBeInstanceOf(QueueUnavailable);
+  });
+
+  it('is refused with 0x97 where the queue is full, and reaches nobody', async () => {
+    const subscriber = await world.connect();
+    await world.frame(subscriber, subscribe('sensors/#', { qos: 1 }));
+    isFull = true;
+    const connectionId = await world.connect();
+    expect(await publish(connectionId, ['x'], 'sensors/1')).toMatchObject([
+      { cmd: 'puback', reasonCode: 0x97 },
+    ]);
+    expect([world.gateway.textsTo(subscriber), jobs()]).toEqual([[], []]);
+  });
+});
+
+it('a message that no rule is for costs nothing, and is never compared with rules of other tenants', async () => {
+  let asked = 0;
+  const rules = { filters: [{ tenant: 'other', name: 'theirs', filter: '#' }], queue };
+  const backlog = {
+    isFull: async () => {
+      asked += 1;
+      return false;
+    },
+  };
+  door = world.process({ name: 'door', rules: { ...rules, backlog } });
+  const connectionId = await world.connect();
+  expect(await publish(connectionId, ['x'], 'anything')).toMatchObject([{ cmd: 'puback' }]);
+  expect([asked, queue.entries]).toEqual([0, []]);
+});
