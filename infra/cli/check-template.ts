@@ -52,6 +52,8 @@ const KAFKA = {
   in: [{ topic: 'prices', to: 'prices/{key}' }],
 };
 
+const RULE = { name: 'hot', filter: 'sensors/#', to: { webhook: { url: 'https://example.com/hook' } } };
+
 await main(checkTemplate);
 
 /** cfn-lint over the synthesized templates. */
@@ -63,7 +65,9 @@ async function checkTemplate(): Promise<void> {
     await writeFile(streams, JSON.stringify({ streams: [{ name: 'chat', topicFilter: 'chat/#' }] }));
     const bridges = join(folder, 'bridges.json');
     await writeFile(bridges, JSON.stringify({ bridges: [KAFKA] }));
-    const templates = Object.entries({ ...VARIANTS, streams: { streams }, bridges: { bridges } }).map(
+    const rules = join(folder, 'rules.json');
+    await writeFile(rules, JSON.stringify({ rules: [RULE] }));
+    const templates = Object.entries({ ...VARIANTS, streams: { streams }, bridges: { bridges, rules } }).map(
       ([name, context]) => synthesize(join(folder, name), context),
     );
     const { status } = spawnSync(

@@ -25,8 +25,9 @@ import { createOperations } from './operations.ts';
 import type { Resources } from './permissions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
-import { createFanOutQueue, createTimerQueue } from './queues.ts';
+import { createFanOutQueue, createRuleQueues, createTimerQueue } from './queues.ts';
 import { createRotation } from './rotation.ts';
+import { createRulesFunction } from './rules.ts';
 import { connectSources, fanOutBudget } from './sources.ts';
 import { type BrokerTable, StateTables } from './table.ts';
 import { tableMaximumOf } from './table-maximum.ts';
@@ -63,6 +64,8 @@ export class ApusBroker extends Construct {
   readonly dashboard: Dashboard | undefined;
   /** Lists, kicks and bans clients, lists members of rooms, and reads streams: invoked by `apus`, or with JSON (docs/runbook.md). */
   readonly operator: IFunction;
+  /** Sends messages to the targets of `rules`: grant it what their owner has to allow. Undefined without rules. */
+  readonly rules: IFunction | undefined;
   /** Where a name of one's own has to point, when its zone is kept elsewhere. */
   readonly domainTarget: string | undefined;
   /** The id of the WebSocket API, as `a1b2c3d4e5`. */
@@ -115,6 +118,10 @@ export class ApusBroker extends Construct {
             keysSecret: props.publishKeysSecret,
           });
     const kafka = createKafkaSources(this, { ...defaults, bridges: props.kafka ?? [] });
+    const rules =
+      resources.rules &&
+      createRulesFunction(this, { ...defaults, queues: resources.rules, rules: props.rules ?? [] });
+    this.rules = rules;
     this.#api = resources.api;
     this.#isSigned = isSigned(props);
     this.#metrics = new BrokerMetrics(namespace, resources.api);
@@ -127,6 +134,7 @@ export class ApusBroker extends Construct {
       sources,
       publish: this.#httpPublish?.lambda,
       kafka,
+      rulesFunction: rules,
     });
     this.url = stage.url;
     this.domainTarget = stage.domainTarget;
@@ -245,8 +253,9 @@ export class ApusBroker extends Construct {
     });
     const fanOut = createFanOutQueue(this, encryptionKey);
     const timers = createTimerQueue(this, encryptionKey);
+    const rules = (props.rules ?? []).length > 0 ? createRuleQueues(this, encryptionKey) : undefined;
     const authorizationFunction = authorizationFunctionOf(props);
-    return { state, fanOut, timers, api: new GatewayApi(this), authorizationFunction };
+    return { state, fanOut, timers, rules, api: new GatewayApi(this), authorizationFunction };
   }
 
   #createStage(api: GatewayApi, { gateway, disconnect }: Functions, props: ApusBrokerProps): GatewayStage {

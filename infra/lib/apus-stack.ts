@@ -24,6 +24,7 @@ export const OUTPUTS = {
   alarmTopicArn: 'AlarmTopicArn',
   breakerName: 'BreakerName',
   operatorName: 'OperatorName',
+  rulesName: 'RulesName',
   dashboardUrl: 'DashboardUrl',
   domainTarget: 'DomainTarget',
 } as const;
@@ -71,6 +72,11 @@ export class ApusStack extends Stack {
       OUTPUTS.operatorName,
       this.broker.operator.functionName,
       'Kicks and bans: apus ban --stack …',
+    );
+    this.#output(
+      OUTPUTS.rulesName,
+      this.broker.rules?.functionName,
+      'Shows rules and dead letters: apus rule list --stack …',
     );
     this.#output(OUTPUTS.dashboardUrl, this.#dashboardUrl(), 'Traffic, errors and cost');
     this.#output(

@@ -17,6 +17,9 @@ export interface Watched {
   readonly publish: BrokerFunction | undefined;
   /** Functions of bridges from Kafka. */
   readonly kafka: readonly BrokerFunction[];
+  /** Undefined where there are no rules. */
+  readonly rulesFunction: BrokerFunction | undefined;
+  readonly rules: QueuePair | undefined;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly state: StateTables;
@@ -36,6 +39,8 @@ const GATEWAY_ERRORS_PER_MINUTE = 5;
 const PUBLISHES_REFUSED_PER_MINUTE = 600;
 /** Timers are late when this many are due and wait. */
 const TIMERS_WAITING = 1_000;
+/** Some attempts of a message whose target is away for a moment are below it. */
+const RULE_DELAY_SECONDS = 300;
 
 /** The alarms of a broker beside that of the breaker. Each metric of an alarm is $0.10 a month beyond an account's first ten. */
 export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched): readonly AlarmDefinition[] {
@@ -205,6 +210,34 @@ export function kafkaAlarms({ kafka, metrics }: Watched): readonly AlarmDefiniti
       metric: metrics.kafkaRecordsSkipped(),
       threshold: 0,
       periods: 1,
+    },
+  ];
+}
+
+/** Rules that cannot send, and messages that they have given up. */
+export function ruleAlarms({ rules, rulesFunction }: Watched): readonly AlarmDefinition[] {
+  if (rules === undefined || rulesFunction === undefined) return [];
+  return [
+    {
+      id: 'RuleErrors',
+      description: 'The function of rules failed.',
+      metric: rulesFunction.metricErrors(MINUTE),
+      threshold: 0,
+      periods: 5,
+    },
+    {
+      id: 'RuleDeadLetters',
+      description: 'A message for the target of a rule was given up.',
+      metric: rules.deadLetters.metricApproximateNumberOfMessagesVisible(MINUTE),
+      threshold: 0,
+      periods: 1,
+    },
+    {
+      id: 'RuleDelay',
+      description: 'Messages for the targets of rules wait.',
+      metric: rules.queue.metricApproximateAgeOfOldestMessage(MINUTE),
+      threshold: RULE_DELAY_SECONDS,
+      periods: 2,
     },
   ];
 }

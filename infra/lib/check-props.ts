@@ -17,6 +17,7 @@ import { checkKafka } from './kafka.ts';
 import type { ApusBrokerProps, TableProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { ROTATION_DAYS_MAX } from './rotation.ts';
+import { checkRules } from './rules.ts';
 import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 
@@ -47,6 +48,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
   checkKafka(scope, props.kafka ?? []);
+  checkRules(scope, props.rules ?? []);
 }
 
 function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {

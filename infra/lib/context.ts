@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { GivenKafkaBridge } from '@apus/bridges/lambda';
+import type { GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { GivenQuotaScopes, GivenStream } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
@@ -101,6 +101,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     identity: jsonIn<IdentityProps>(settings, 'identity'),
     streams: streamsIn(settings),
     kafka: jsonIn<{ readonly bridges: readonly GivenKafkaBridge[] }>(settings, 'bridges')?.bridges,
+    rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
     presence: settings.switch('presence'),
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
@@ -240,7 +241,7 @@ function streamsIn(settings: Settings): readonly GivenStream[] | undefined {
 }
 
 /** A file that a setting names. Its contents are checked as the prop of the same name is. */
-function jsonIn<T>(settings: Settings, name: 'identity' | 'streams' | 'bridges'): T | undefined {
+function jsonIn<T>(settings: Settings, name: 'identity' | 'streams' | 'bridges' | 'rules'): T | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;
   try {

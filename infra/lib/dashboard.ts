@@ -79,9 +79,22 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
   ];
 }
 
-function bridges({ metrics, kafka }: Watched): IWidget[] {
-  if (kafka.length === 0) return [];
-  return [graph('Bridges', [metrics.kafkaRecordsSkipped({ label: 'records of Kafka left out' })])];
+function bridges({ metrics, kafka, rulesFunction }: Watched): IWidget[] {
+  return [
+    ...(kafka.length === 0
+      ? []
+      : [graph('Kafka', [metrics.kafkaRecordsSkipped({ label: 'records left out' })])]),
+    ...(rulesFunction === undefined
+      ? []
+      : [
+          graph('Rules', [
+            metrics.ruleMessagesSent({ label: 'messages sent' }),
+            metrics.ruleAttemptsFailed({ label: 'attempts that failed' }),
+            metrics.ruleMessagesDead({ label: 'dead letters' }),
+            metrics.ruleConditionsFailed({ label: 'conditions neither true nor false' }),
+          ]),
+        ]),
+  ];
 }
 
 function cost(watched: Watched): IWidget[] {

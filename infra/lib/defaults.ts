@@ -21,6 +21,12 @@ export const OPERATOR_TIMEOUT = Duration.minutes(14);
 export const WORKER_TIMEOUT = Duration.seconds(30);
 /** A timer that rings is one session's will or expiry. */
 export const TIMERS_TIMEOUT = Duration.seconds(30);
+/** A batch of ten messages of one topic, each of which may wait for a slow webhook; with a minute left it begins no call. */
+export const RULES_TIMEOUT = Duration.minutes(3);
+/** As `VISIBILITY_TIMEOUT`, for the function of rules. */
+export const RULES_VISIBILITY_TIMEOUT = Duration.seconds(270);
+/** Invocations of the function of rules at a time: each sends the messages of some topics. */
+export const RULE_CALLS_MAX = 20;
 /**
  * A message whose function died comes again after this; in a FIFO queue all behind it in its group wait this long. SQS
  * demands no less than the function's timeout, and a half more is for the batch's way from the poller to the function.

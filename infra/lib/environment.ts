@@ -1,3 +1,4 @@
+import { ruleFiltersJson } from '@apus/bridges/lambda';
 import { VARIABLES } from '@apus/cloud/lambda';
 import { CONNECT_TIMEOUT_SECONDS } from './defaults.ts';
 import type { Resources } from './permissions.ts';
@@ -7,7 +8,7 @@ import { streamsVariable } from './streams.ts';
 
 /** The environment variables of every function. */
 export function sharedEnvironment(
-  { state, fanOut, timers, api }: Resources,
+  { state, fanOut, timers, rules, api }: Resources,
   props: ApusBrokerProps,
   metricsNamespace: string,
 ): Readonly<Record<string, string>> {
@@ -20,6 +21,10 @@ export function sharedEnvironment(
     }),
     ...((props.streams ?? []).length > 0 && {
       [VARIABLES.streams]: streamsVariable(props.streams ?? []),
+    }),
+    ...(rules !== undefined && {
+      [VARIABLES.ruleFilters]: ruleFiltersJson(props.rules ?? []),
+      [VARIABLES.ruleQueueUrl]: rules.queue.queueUrl,
     }),
     ...(props.presence === true && { [VARIABLES.presence]: 'on' }),
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,

@@ -12,6 +12,7 @@ import {
   kafkaAlarms,
   publishErrors,
   publishesRefused,
+  ruleAlarms,
   runaway,
   type Watched,
   workerErrors,
@@ -54,6 +55,7 @@ export function createOperations(
       ...alarmsOf(context),
       ...ofBackends,
       ...kafkaAlarms(context),
+      ...ruleAlarms(context),
       ...alarmsOnRequest(context, props.alarms || {}),
       ...(props.rollbackOnAlarm ? workerErrors(context.functions) : []),
     ];

@@ -10,6 +10,8 @@ export interface Resources {
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly api: GatewayApi;
+  /** Undefined where there are no rules. */
+  readonly rules: QueuePair | undefined;
   /** A function of the owner's that says what clients may do. */
   readonly authorizationFunction: string | undefined;
 }
@@ -19,11 +21,12 @@ export interface Resources {
  * for workers, and may end sessions, which sets timers.
  */
 export function grantBroker(lambda: BrokerFunction, resources: Resources): void {
-  const { state, fanOut, timers, api, authorizationFunction } = resources;
+  const { state, fanOut, timers, rules, api, authorizationFunction } = resources;
   const verbs: readonly ConnectionVerb[] = ['POST', 'DELETE'];
   state.grantUse(lambda);
   fanOut.queue.grantSendMessages(lambda);
   timers.queue.grantSendMessages(lambda);
+  rules?.queue.grantSendMessages(lambda);
   api.grantConnections(lambda, verbs);
   if (authorizationFunction !== undefined) grantInvoke(lambda, [authorizationFunction]);
 }

@@ -1,4 +1,4 @@
-import type { GivenKafkaBridge } from '@apus/bridges/lambda';
+import type { GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -168,6 +168,14 @@ export interface ApusBrokerProps {
    * @default none
    */
   readonly kafka?: readonly GivenKafkaBridge[];
+
+  /**
+   * Messages that leave (docs/bridges.md), as the list in the file of `apus serve --rules`: to webhooks, SQS, EventBridge,
+   * Lambda, or another topic. Secrets are `{ secretArn }`. A queue, its dead letters and a function are made for them.
+   *
+   * @default none: nothing is made, and no message is compared with anything
+   */
+  readonly rules?: readonly GivenRule[];
 
   /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
   readonly limits?: Partial<BrokerLimits>;

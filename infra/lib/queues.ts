@@ -8,7 +8,12 @@ import {
 } from 'aws-cdk-lib/aws-sqs';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import { DEAD_LETTER_RETENTION, RECEIVES_MAX, VISIBILITY_TIMEOUT } from './defaults.ts';
+import {
+  DEAD_LETTER_RETENTION,
+  RECEIVES_MAX,
+  RULES_VISIBILITY_TIMEOUT,
+  VISIBILITY_TIMEOUT,
+} from './defaults.ts';
 
 /** A FIFO queue whose groups neither wait for each other nor share a quota. Jobs carry deduplication ids of their own. */
 const HIGH_THROUGHPUT: QueueProps = {
@@ -31,6 +36,32 @@ export function createFanOutQueue(scope: Construct, encryptionKey: IKey | undefi
 /** Timers that ring within fifteen minutes: wills, session expiry. In no order. */
 export function createTimerQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
   return createPair(scope, 'Timers', encryptionOf(encryptionKey));
+}
+
+/**
+ * Messages for the targets of rules, in order for each rule and topic; and beside it those that the function of rules has
+ * given up, in a standard queue, where each can be looked at.
+ */
+export function createRuleQueues(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
+  const common = { ...encryptionOf(encryptionKey), enforceSSL: true, retentionPeriod: DEAD_LETTER_RETENTION };
+  const queue = new Queue(scope, 'RulesQueue', {
+    ...HIGH_THROUGHPUT,
+    ...common,
+    visibilityTimeout: RULES_VISIBILITY_TIMEOUT,
+  });
+  const deadLetters = new Queue(scope, 'RulesDeadLetters', common);
+  const reasons = [
+    [
+      queue,
+      'The function puts messages into the queue of dead letters itself, with the error. Those of a function that cannot run wait for one that can.',
+    ],
+    [deadLetters, 'It is the dead-letter queue of another one.'],
+  ] as const;
+  for (const [each, reason] of reasons) {
+    acknowledge(each, 'AwsSolutions-SQS3', reason);
+    acknowledge(each, 'Serverless-SQSRedrivePolicy', reason);
+  }
+  return { queue, deadLetters };
 }
 
 function createPair(scope: Construct, id: string, props: QueueProps): QueuePair {

@@ -91,6 +91,11 @@ export const SETTINGS = {
     value: 'FILE',
     help: 'Records of Kafka become messages: JSON, as apus serve --bridges takes it (docs/bridges.md).',
   },
+  rules: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'Messages leave for webhooks, SQS, EventBridge, Lambda or another topic: JSON, as apus serve --rules takes it (docs/bridges.md).',
+  },
   presence: {
     kind: 'switch',
     help: 'Members of rooms are kept, and backends are told of clients that come and go (docs/presence.md).',

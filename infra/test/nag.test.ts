@@ -72,8 +72,16 @@ const KAFKA = [
   },
 ];
 
-it.each(PACKS)('%s finds nothing in a bridge from Kafka', (_, makePack) => {
-  const broker: ApusBrokerProps = { kafka: KAFKA };
+const RULES = [
+  {
+    name: 'hot',
+    filter: 'sensors/#',
+    to: { sqs: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/hot' } },
+  },
+];
+
+it.each(PACKS)('%s finds nothing in a bridge from Kafka, and in rules', (_, makePack) => {
+  const broker: ApusBrokerProps = { kafka: KAFKA, rules: RULES };
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
 
@@ -89,6 +97,7 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
         tracing: true,
         streams: STREAMS,
         kafka: KAFKA,
+        rules: RULES,
         httpPublish: 'keys',
         rollbackOnAlarm: true,
         rotateTokenSecretDays: 30,

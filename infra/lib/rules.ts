@@ -1,0 +1,130 @@
+import {
+  BRIDGE_VARIABLES,
+  type GivenRule,
+  readDeployedRules,
+  ruleFiltersJson,
+  secretArnsOf,
+} from '@apus/bridges/lambda';
+import { VARIABLES } from '@apus/cloud/lambda';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import { ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
+import type { Construct, IConstruct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import { BrokerFunction, calledAs } from './broker-function.ts';
+import { BATCH_SIZE, RULE_CALLS_MAX, RULES_TIMEOUT } from './defaults.ts';
+import type { FunctionDefaults } from './functions.ts';
+import { grantBroker, type Resources } from './permissions.ts';
+import { PropsError } from './props-error.ts';
+import type { QueuePair } from './queues.ts';
+
+/** All variables of a function have 4 KB together. */
+const RULES_BYTES_MAX = 2_048;
+/** Every function has the filters. */
+const FILTERS_BYTES_MAX = 1_024;
+/** Stands for a value that is only known at deployment, while a rule is checked. */
+const UNKNOWN = { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/unknown', other: 'unknown' };
+
+export interface RulesFunctionProps extends FunctionDefaults {
+  readonly resources: Resources;
+  readonly queues: QueuePair;
+  readonly rules: readonly GivenRule[];
+}
+
+/** The function that sends messages to the targets of rules, and looks after those that it gives up. */
+export function createRulesFunction(scope: Construct, props: RulesFunctionProps): BrokerFunction {
+  const { memorySizeMegabytes, logRetention, logKey, tracing, environment, resources, queues, rules } = props;
+  const lambda = new BrokerFunction(scope, 'Rules', {
+    ...{ memorySizeMegabytes, logRetention, logKey, tracing },
+    entry: 'rules',
+    description: 'Apus: messages that leave by rules',
+    environment: {
+      ...environment,
+      [BRIDGE_VARIABLES.rules]: JSON.stringify(rules),
+      [VARIABLES.deadLetterQueueUrl]: queues.deadLetters.queueUrl,
+    },
+    timeout: RULES_TIMEOUT,
+    hasAlias: false,
+  });
+  grantBroker(lambda, resources);
+  queues.queue.grantConsumeMessages(lambda);
+  queues.deadLetters.grantSendMessages(lambda);
+  // The owner looks at them, sends them again and discards them.
+  queues.deadLetters.grantConsumeMessages(lambda);
+  for (const { to } of rules) grantTarget(lambda, to);
+  const secrets = secretArnsOf(rules);
+  if (secrets.length > 0) grant(lambda, 'secretsmanager:GetSecretValue', secrets);
+  const source = calledAs(lambda).addEventSourceMapping('Source', {
+    eventSourceArn: queues.queue.queueArn,
+    batchSize: BATCH_SIZE,
+    maxConcurrency: RULE_CALLS_MAX,
+    reportBatchItemFailures: true,
+  });
+  acknowledge(
+    source,
+    'Serverless-LambdaEventSourceMappingDestination',
+    'SQS sources have no destination for failures: the function has a queue of dead letters.',
+  );
+  return lambda;
+}
+
+function grant(lambda: BrokerFunction, action: string, resources: readonly string[]): void {
+  lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources: [...resources] }));
+}
+
+/** A target whose name is only known at deployment is the owner's to grant: `queue.grantSendMessages(broker.rules)`. */
+function grantTarget(lambda: BrokerFunction, { sqs, eventBridge, lambda: called }: GivenRule['to']): void {
+  const stack = Stack.of(lambda);
+  const arnOf = (service: string, resource: string, name: string, to: Readonly<Record<string, unknown>>) =>
+    name.startsWith('arn:')
+      ? name
+      : stack.formatArn({
+          ...{ service, resource, resourceName: name },
+          ...(typeof to.region === 'string' && { region: to.region }),
+          arnFormat: service === 'lambda' ? ArnFormat.COLON_RESOURCE_NAME : ArnFormat.SLASH_RESOURCE_NAME,
+        });
+  if (sqs !== undefined) {
+    const arn = queueArnOf(stack, String(sqs.queueUrl));
+    if (arn !== undefined) grant(lambda, 'sqs:SendMessage', [arn]);
+  }
+  if (eventBridge !== undefined)
+    grant(lambda, 'events:PutEvents', [
+      arnOf('events', 'event-bus', String(eventBridge.bus ?? 'default'), eventBridge),
+    ]);
+  if (called === undefined) return;
+  const arn = arnOf('lambda', 'function', String(called.function), called);
+  if (Token.isUnresolved(called.function)) return;
+  grant(lambda, 'lambda:InvokeFunction', [arn]);
+}
+
+function queueArnOf(stack: Stack, queueUrl: string): string | undefined {
+  if (Token.isUnresolved(queueUrl)) return undefined;
+  const [, region, account, name] =
+    /^https:\/\/sqs\.([\w-]+)\.[^/]+\/(\d{12})\/([\w.-]+)$/.exec(queueUrl) ?? [];
+  return name === undefined ? undefined : `arn:${stack.partition}:sqs:${region}:${account}:${name}`;
+}
+
+/** @throws {PropsError} */
+export function checkRules(scope: IConstruct, rules: readonly GivenRule[]): void {
+  if (rules.length === 0) return;
+  try {
+    readDeployedRules(JSON.parse(JSON.stringify(rules, withoutTokens)), 'rules', () => 'secret');
+  } catch (error) {
+    throw new PropsError(scope, (error as Error).message);
+  }
+  checkBytes(scope, 'rules', JSON.stringify(rules), RULES_BYTES_MAX);
+  checkBytes(scope, 'the filters of rules', ruleFiltersJson(rules), FILTERS_BYTES_MAX);
+}
+
+function withoutTokens(key: string, value: unknown): unknown {
+  if (typeof value !== 'string' || !Token.isUnresolved(value)) return value;
+  return key === 'queueUrl' ? UNKNOWN.queueUrl : UNKNOWN.other;
+}
+
+function checkBytes(scope: IConstruct, what: string, json: string, bytesMax: number): void {
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= bytesMax) return;
+  throw new PropsError(
+    scope,
+    `${what} have ${bytes} bytes as JSON, and a function takes ${bytesMax}: some ten rules. A filter with wildcards covers many topics.`,
+  );
+}

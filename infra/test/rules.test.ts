@@ -1,0 +1,128 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Match } from 'aws-cdk-lib/assertions';
+import { Queue } from 'aws-cdk-lib/aws-sqs';
+import { describe, expect, it } from 'vitest';
+import { permissionsOf } from './support/statements.ts';
+import { newOutdir, synthApp, synthBroker } from './support/synth.ts';
+
+const SECRET = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:hook-a1B2c3';
+const HOOK = {
+  name: 'hot',
+  filter: 'sensors/#',
+  when: 'payload.t > 80.0',
+  to: { webhook: { url: 'https://example.com/hook', secret: { secretArn: SECRET } } },
+};
+const OTHERS = [
+  {
+    name: 'orders',
+    tenant: 'acme',
+    filter: 'orders/#',
+    to: { sqs: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/orders.fifo' } },
+  },
+  { name: 'bus', filter: 'b', to: { eventBridge: { bus: 'apus' } } },
+  { name: 'call', filter: 'c', to: { lambda: { function: 'called', region: 'eu-central-1' } } },
+  { name: 'again', filter: 'd', to: { publish: { topic: 'e/{1}' } } },
+];
+
+describe('a broker with rules', () => {
+  const { template, broker } = synthBroker({ rules: [HOOK, ...OTHERS] });
+
+  it('has a queue in which each rule and topic keeps its order, and dead letters for two weeks', () => {
+    template.hasResourceProperties('AWS::SQS::Queue', {
+      FifoQueue: true,
+      VisibilityTimeout: 270,
+      MessageRetentionPeriod: 1_209_600,
+      RedrivePolicy: Match.absent(),
+    });
+    template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
+      EventSourceArn: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BrokerRulesQueue'), 'Arn'] },
+      FunctionResponseTypes: ['ReportBatchItemFailures'],
+      ScalingConfig: { MaximumConcurrency: 20 },
+    });
+  });
+
+  it('tells every function the filters, and one the rules', () => {
+    const variablesOf = (description: string) =>
+      Object.values(template.findResources('AWS::Lambda::Function')).find(
+        ({ Properties }) => Properties.Description === description,
+      )?.Properties.Environment.Variables;
+    const filters = [
+      ['default', 'hot', 'sensors/#'],
+      ['acme', 'orders', 'orders/#'],
+      ['default', 'bus', 'b'],
+      ['default', 'call', 'c'],
+      ['default', 'again', 'd'],
+    ];
+    const gateway = variablesOf('Apus: handshakes and frames of clients');
+    expect(JSON.parse(gateway.APUS_RULE_FILTERS)).toEqual(filters);
+    expect(gateway.APUS_RULES).toBeUndefined();
+    const rules = variablesOf('Apus: messages that leave by rules');
+    expect(JSON.parse(rules.APUS_RULES)).toEqual([HOOK, ...OTHERS]);
+  });
+
+  it('may reach its targets, and nothing else', () => {
+    const all = permissionsOf(template, 'BrokerRulesRole');
+    const own = all.filter((each) => /^(events|lambda|secretsmanager)|orders/.test(each));
+    expect(own).toEqual([
+      'events:PutEvents arn:{AWS::Partition}:events:{AWS::Region}:{AWS::AccountId}:event-bus/apus',
+      'lambda:InvokeFunction arn:{AWS::Partition}:lambda:eu-central-1:{AWS::AccountId}:function:called',
+      `secretsmanager:GetSecretValue ${SECRET}`,
+      'sqs:SendMessage arn:{AWS::Partition}:sqs:eu-west-1:123456789012:orders.fifo',
+    ]);
+    expect(all).toContain('sqs:DeleteMessage {BrokerRulesDeadLetters}');
+    expect(permissionsOf(template, 'BrokerGatewayRole')).toContain('sqs:SendMessage {BrokerRulesQueue}');
+    expect(broker.rules).toBeDefined();
+  });
+
+  it('has alarms for rules that fail, are late, and give messages up', () => {
+    for (const anchor of ['rule-errors', 'rule-dead-letters', 'rule-delay'])
+      template.hasResourceProperties('AWS::CloudWatch::Alarm', {
+        AlarmDescription: Match.stringLikeRegexp(`docs/runbook.md#${anchor}$`),
+      });
+  });
+});
+
+it('a broker without rules pays nothing for them', () => {
+  const { template, broker } = synthBroker();
+  template.resourceCountIs('AWS::SQS::Queue', 4);
+  expect(JSON.stringify(template.toJSON())).not.toMatch(/APUS_RULE|RulesQueue/);
+  expect(broker.rules).toBeUndefined();
+});
+
+it('takes a queue of the same app, which its owner grants', () => {
+  const { template } = synthBroker(
+    (stack) => {
+      const queue = new Queue(stack, 'Jobs');
+      return { rules: [{ name: 'jobs', filter: 'jobs/#', to: { sqs: { queueUrl: queue.queueUrl } } }] };
+    },
+    (broker, stack) => {
+      const queue = stack.node.findChild('Jobs') as Queue;
+      if (broker.rules !== undefined) queue.grantSendMessages(broker.rules);
+    },
+  );
+  expect(permissionsOf(template, 'BrokerRulesRole')).toContain('sqs:SendMessage {Jobs}');
+});
+
+it.each<[string, object[], string]>([
+  ['a condition that is none', [{ ...HOOK, when: 'payload >' }], 'rules[0].when is no CEL expression'],
+  [
+    'a webhook that leads inside',
+    [{ ...HOOK, to: { webhook: { url: 'http://10.0.0.1/' } } }],
+    'leads to 10.0.0.1, which is inside',
+  ],
+  [
+    'too much for a function',
+    Array.from({ length: 30 }, (_, index) => ({ ...HOOK, name: `rule-${index}` })),
+    'as JSON, and a function takes 2048',
+  ],
+])('%s is refused at synth', (_, rules, sentence) => {
+  expect(() => synthBroker({ rules: rules as never })).toThrow(sentence);
+});
+
+it('a deployment takes the file of apus serve, and says the name of the function', () => {
+  const file = join(newOutdir(), 'rules.json');
+  writeFileSync(file, JSON.stringify({ rules: [HOOK] }));
+  const { Outputs } = synthApp({ rules: file }).toJSON();
+  expect(Outputs.RulesName.Value).toEqual({ Ref: expect.stringMatching(/^BrokerRules/) });
+});
