@@ -10,6 +10,7 @@ import { type Command, CommandError } from '../src/commands/command.ts';
 import { UsageError } from '../src/commands/flags.ts';
 import { kick } from '../src/commands/kick.ts';
 import { presence } from '../src/commands/presence.ts';
+import { rule } from '../src/commands/rule.ts';
 import { stream } from '../src/commands/stream.ts';
 import { unban } from '../src/commands/unban.ts';
 import { commandsForTests } from './support/commands.ts';
@@ -164,6 +165,29 @@ describe('the commands of the operator, at a deployment', () => {
       'chat  chat/#  3 messages of 2 topics, 40 bytes  hands out 5 of a topic for 60 s',
     ]);
     expect(asked).toEqual([{ action: 'streams' }]);
+  });
+
+  it('list rules and their dead letters, send these again and discard them', async () => {
+    const entry = { name: 'hot', dead_letters: 2 };
+    const letter = { id: 'id-1', topic: 'a', error: 'answered 400', attempts: 1 };
+    const answers: Readonly<Record<string, object>> = {
+      list: { rules: [entry] },
+      dead: { letters: [letter], isAll: true },
+      send: { sent: 1, failure: 'answered 503' },
+      discard: { discarded: 1 },
+    };
+    const asked = await stackThatAnswers(({ action }) => answers[String(action)] ?? {});
+    const stack = ['--stack', 'apus'];
+    expect(await run(rule, 'list', ...stack)).toEqual([JSON.stringify(entry)]);
+    expect(await run(rule, 'dead', 'hot', ...stack)).toEqual([JSON.stringify(letter)]);
+    await expect(run(rule, 'send', 'hot', ...stack)).rejects.toThrow('is still there: answered 503');
+    await run(rule, 'discard', 'hot', 'id-1', '--tenant', 'acme', ...stack);
+    expect(asked).toEqual([
+      { action: 'list' },
+      { action: 'dead', name: 'hot' },
+      { action: 'send', name: 'hot' },
+      { action: 'discard', name: 'hot', id: 'id-1', tenant: 'acme' },
+    ]);
   });
 
   it('read the messages of a stream of a deployment', async () => {

@@ -39,6 +39,8 @@ export interface DeadLetterQueueOptions {
   readonly queue: JobQueue;
   /** Of the same queue. */
   readonly visibility: Visibility;
+  /** How long a look waits for a letter. @default 1 */
+  readonly waitSeconds?: number;
 }
 
 /** The dead letters of all rules: a standard queue, which keeps each for 14 days. */
@@ -96,7 +98,7 @@ export class DeadLetterQueue {
   }
 
   async #receiveAll(): Promise<readonly { readonly body: string; readonly receiptHandle: string }[]> {
-    const { client, queueUrl } = this.#options;
+    const { client, queueUrl, waitSeconds = WAIT_SECONDS } = this.#options;
     const found: { body: string; receiptHandle: string }[] = [];
     while (found.length < LETTERS_MAX) {
       const { Messages = [] } = await client.send(
@@ -104,7 +106,7 @@ export class DeadLetterQueue {
           QueueUrl: queueUrl,
           MaxNumberOfMessages: CALL_MESSAGES_MAX,
           VisibilityTimeout: LOOK_SECONDS,
-          WaitTimeSeconds: WAIT_SECONDS,
+          WaitTimeSeconds: waitSeconds,
         }),
       );
       if (Messages.length === 0) break;

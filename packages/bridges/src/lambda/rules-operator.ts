@@ -12,7 +12,8 @@ export interface RulesRequest {
 export type RulesAnswer =
   | { readonly rules: readonly object[] }
   | { readonly letters: readonly object[]; readonly isAll: boolean }
-  | { readonly sent: number; readonly error?: string }
+  /** `failure`: of the letter that its target does not take now. */
+  | { readonly sent: number; readonly failure?: string }
   | { readonly discarded: number }
   /** The mistake in the request, in a sentence. */
   | { readonly error: string };
@@ -84,7 +85,7 @@ async function sendAll(
   let sent = 0;
   for (const letter of letters) {
     const failure = await target.send([letter.message]);
-    if (failure !== undefined) return { sent, error: failure.error };
+    if (failure !== undefined) return { sent, failure: failure.error };
     await deadLetters.discard([letter]);
     sent += 1;
   }

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { NodeApi } from '../operate/node-api.ts';
 import { NodeOperator } from '../operate/node-operator.ts';
 import { OperateError, type Operator } from '../operate/operator.ts';
-import { RuleOperator } from '../operate/rule-operator.ts';
+import { NodeRules, type RuleOperator } from '../operate/rule-operator.ts';
 import { StackOperator } from '../operate/stack-operator.ts';
+import { RULES_OUTPUT, StackRules } from '../operate/stack-rules.ts';
 import { NodeTenants, StackTenants, type TenantsOperator } from '../operate/tenants-operator.ts';
 import { NodeUsageOperator, StackUsageOperator, type UsageOperator } from '../operate/usage-operator.ts';
 import { CommandError } from './command.ts';
@@ -68,17 +69,21 @@ export function whoFrom(values: Values, command: string) {
 
 /** @throws {UsageError} */
 export function operatorFrom(values: Values): Operator {
+  return deploymentFrom(values) ?? new NodeOperator(nodeFrom(values));
+}
+
+/** Undefined for a node. @throws {UsageError} */
+function deploymentFrom(values: Values, output?: string): StackOperator | undefined {
   const [stack, name, url] = [values.text('stack'), values.text('function'), values.text('url')];
   if ([stack, name, url].filter((each) => each !== undefined).length > 1)
     throw new UsageError('--url, --stack and --function exclude each other.');
-  const deployment = stackOperatorFrom(values);
-  if (deployment !== undefined) return deployment;
-  return new NodeOperator(nodeFrom(values));
+  return stackOperatorFrom(values, output);
 }
 
 /** @throws {UsageError} */
 export function ruleOperatorFrom(values: Values): RuleOperator {
-  return new RuleOperator(nodeFrom(values));
+  const deployment = deploymentFrom(values, RULES_OUTPUT);
+  return deployment === undefined ? new NodeRules(nodeFrom(values)) : new StackRules(deployment);
 }
 
 /** Of the register of tenants, which is of no tenant. @throws {UsageError} */
@@ -101,12 +106,13 @@ export function usageOperatorFrom(values: Values): UsageOperator {
 }
 
 /** Undefined where the flags name no deployment. */
-export function stackOperatorFrom(values: Values): StackOperator | undefined {
+export function stackOperatorFrom(values: Values, output?: string): StackOperator | undefined {
   const [stack, name] = [values.text('stack'), values.text('function')];
   const region = values.text('region');
   const tenant = values.text('tenant');
-  if (stack !== undefined) return new StackOperator({ function: { stack }, region, tenant });
-  return name === undefined ? undefined : new StackOperator({ function: name, region, tenant });
+  const common = { region, tenant, ...(output !== undefined && { output }) };
+  if (stack !== undefined) return new StackOperator({ function: { stack }, ...common });
+  return name === undefined ? undefined : new StackOperator({ function: name, ...common });
 }
 
 /** A refusal of the broker is a sentence for the user. */

@@ -1,8 +1,8 @@
 import type { RuleConfiguration } from '@apus/bridges';
 import type { RuleOperator } from '../operate/rule-operator.ts';
 import { type Command, CommandError } from './command.ts';
-import { UsageError, type Values } from './flags.ts';
-import { NODE_FLAGS, operating, ruleOperatorFrom } from './operate-flags.ts';
+import { type Flag, UsageError, type Values } from './flags.ts';
+import { NODE_FLAGS, operating, ruleOperatorFrom, STACK_FLAGS } from './operate-flags.ts';
 
 type Action = (values: Values, args: readonly string[]) => Promise<void>;
 
@@ -15,16 +15,21 @@ const ACTIONS: Readonly<Record<string, { readonly args: readonly [number, number
     discard: { args: [1, 2], run: discard },
   };
 
+const RULES_FUNCTION_FLAG: Flag = {
+  value: 'NAME',
+  help: 'Operates a deployment on AWS: the name or the ARN of its function of rules (the output RulesName of the stack).',
+};
+
 export const rule: Command = {
   name: 'rule',
   summary: 'Checks a file of rules, and looks after the messages that rules have given up.',
   usage: 'check FILE | list | dead NAME [ID] | send NAME [ID] | discard NAME [ID]',
   description: [
     'check reads a file as `apus serve --rules FILE` does, and says what it declares, or what is wrong and where.',
-    'list shows the rules of a node, dead the dead letters of a rule, or one with its payload. send tries one again, or',
+    'list shows the rules of a node or a deployment, dead the dead letters of a rule, or one with its payload. send tries one again, or',
     'all of them up to the first that fails; discard deletes one, or all. Each prints a line of JSON for each entry.',
   ].join('\n'),
-  flags: { Broker: NODE_FLAGS },
+  flags: { Broker: { ...NODE_FLAGS, ...STACK_FLAGS, function: RULES_FUNCTION_FLAG } },
   async run(values) {
     const [name = '', ...args] = values.positionals;
     const action = ACTIONS[name];

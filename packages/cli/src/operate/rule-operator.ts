@@ -7,8 +7,17 @@ export interface Resent {
   readonly error?: string;
 }
 
+/** Rules, and the messages that they have given up, at either door. */
+export interface RuleOperator {
+  rules(): AsyncIterable<object>;
+  /** @param id @default all */
+  deadLetters(name: string, id: string | undefined): AsyncIterable<object>;
+  send(name: string, id: string | undefined): Promise<Resent>;
+  discard(name: string, id: string | undefined): Promise<void>;
+}
+
 /** The rules of a node, through its `/api/v5`. */
-export class RuleOperator {
+export class NodeRules implements RuleOperator {
   readonly #api: NodeApi;
 
   constructor(api: NodeApi) {

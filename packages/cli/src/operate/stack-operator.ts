@@ -22,6 +22,8 @@ const PAGE_LENGTH = 1_000;
 export interface StackOperatorOptions {
   /** The function's name or ARN, or the stack that it is found by. */
   readonly function: string | { readonly stack: string };
+  /** The output of the stack that names the function. @default 'OperatorName' */
+  readonly output?: string;
   /** @default that of the AWS profile */
   readonly region: string | undefined;
   /** @default 'default' */
@@ -101,9 +103,9 @@ export class StackOperator implements Operator {
   }
 
   async #findFunction(): Promise<string> {
-    const { function: wanted } = this.#options;
+    const { function: wanted, output = OUTPUT } = this.#options;
     if (typeof wanted === 'string') return wanted;
-    return await stackOutput(wanted.stack, OUTPUT, this.#options.region);
+    return await stackOutput(wanted.stack, output, this.#options.region);
   }
 
   get #settings() {

@@ -72,7 +72,11 @@ function describe(
     response.writeHead(400).end(`<ErrorResponse ${namespace}>${error}</ErrorResponse>`);
     return;
   }
-  const outputs = Object.entries({ OperatorName: functionName, TokenSecretArn: TOKEN_SECRET_ARN })
+  const outputs = Object.entries({
+    OperatorName: functionName,
+    RulesName: functionName,
+    TokenSecretArn: TOKEN_SECRET_ARN,
+  })
     .map(([name, value]) => `<OutputKey>${name}</OutputKey><OutputValue>${value}</OutputValue>`)
     .map((output) => `<member>${output}</member>`);
   const member = `<member><StackName>${stack}</StackName><Outputs>${outputs.join('')}</Outputs></member>`;
