@@ -15,6 +15,7 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     `${shown(workload.shapes)} filter shapes fit a topic, and DynamoDB is used as docs/data-model.md has it.`,
     `The first ${NARROW_RECIPIENTS_MAX} recipients of a filter are served by the frame itself, others by workers behind a FIFO queue.`,
     ...streamSentences(workload),
+    ...integrationSentences(workload),
     storageSentence(workload),
     'The sweep reads the sessions every ten minutes and the messages once a day; storage of sessions is negligible.',
     logSentence(workload),
@@ -54,6 +55,13 @@ function streamSentences(workload: Workload): readonly string[] {
     `${percent(streamShare)} of the messages are of streams, ${percent(snapshotShare)} of these with a snapshot, and no topic has more than ten of them a second: a busier one is appended to in more writes (docs/streams.md).`,
     `Beside its other SUBSCRIBEs each client is sent ${shown(recoveredMessages)} missed messages ${times(recoveriesPerDay)} a day, and the last values of ${shown(snapshotKeys)} keys ${times(snapshotsPerDay)}; ${shown(streamGigabytes)} GB of history are kept. Other services are charged nothing for that.`,
   ];
+}
+
+function integrationSentences(workload: Workload): readonly string[] {
+  const { kafkaRecordsPerHour, kafkaRecordsPerEvent, ruleShare } = workload;
+  const kafka = `${shown(kafkaRecordsPerHour)} records of Kafka come in an hour, ${shown(kafkaRecordsPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The cluster is left out, and other services are charged nothing for records.`;
+  const rules = `A message is for ${shown(ruleShare)} rules on average. Each is a message of a FIFO queue, and a call on the target as long as a frame; the target is left out, and other services are charged nothing for it.`;
+  return [...(kafkaRecordsPerHour > 0 ? [kafka] : []), ...(ruleShare > 0 ? [rules] : [])];
 }
 
 function logSentence({ logBytesPerFrame }: Workload): string {

@@ -1,6 +1,7 @@
 import { assumptionsOf } from './assumptions.ts';
 import { type Budgets, MEASURED_BUDGETS, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
 import { type Floor, floorOf } from './floor.ts';
+import { integrationOperations } from './integration-operations.ts';
 import { messageOperations, onlineDeliveries } from './message-operations.ts';
 import type { Operation } from './operation.ts';
 import { type Rates, ratesOf } from './rates.ts';
@@ -46,6 +47,7 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
     ...sessionOperations(workload, rates, budgets),
     ...messageOperations(workload, rates, budgets),
     ...streamOperations(workload, rates, budgets),
+    ...integrationOperations(workload, rates),
     sweep(workload, rates),
     standing(workload),
   ].filter(({ count }) => count > 0);

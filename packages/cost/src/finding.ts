@@ -70,6 +70,8 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   recover: 'readers of streams that are sent what they have missed',
   snapshot: 'readers of streams that are sent the last value of each key',
   history: 'the history of streams',
+  kafka: 'records of Kafka',
+  rules: 'messages that leave by rules',
   sweep: 'the sweep, which reads all sessions every ten minutes',
   standing: 'what is paid for whether or not anybody connects',
 };

@@ -33,6 +33,10 @@ const CAUSE_LEVERS: { readonly [K in OperationName]?: string } = {
   recover:
     'Ask for less of the past: a smaller rewind, or stream-position, which brings what was missed alone.',
   snapshot: 'Read narrower filters: each newcomer is sent the last value of every key of its topics.',
+  kafka:
+    'Let Lambda gather records for longer (batchWindowSeconds), and publish to narrower topics: each recipient is a frame.',
+  rules:
+    'Narrow the filters of rules: each message of a filter goes through the queue, also where its condition is false.',
   keep: 'Let sessions end with their connection where a lost message does no harm: nothing is kept, and no PUBACK is sent.',
 };
 

@@ -20,6 +20,8 @@ export type OperationName =
   | 'recover'
   | 'snapshot'
   | 'history'
+  | 'kafka'
+  | 'rules'
   | 'sweep'
   | 'standing';
 

@@ -24,6 +24,9 @@ export interface Workload {
   readonly snapshotsPerDay: number;
   readonly snapshotKeys: number;
   readonly streamGigabytes: number;
+  readonly kafkaRecordsPerHour: number;
+  readonly kafkaRecordsPerEvent: number;
+  readonly ruleShare: number;
   readonly shapes: number;
   /** Packets that share a frame; undefined: as many as the rate brings together. */
   readonly packetsPerFrame: number | undefined;
@@ -137,6 +140,19 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
   },
   snapshotKeys: { help: 'Keys of a snapshot.', least: 0, most: 1_000, preset: 100 },
   streamGigabytes: { help: 'GB of the history of streams.', least: 0, most: 1_000_000, preset: 0 },
+  kafkaRecordsPerHour: {
+    help: 'Records of Kafka that come in an hour, day and night.',
+    least: 0,
+    most: BILLION,
+    preset: 0,
+  },
+  kafkaRecordsPerEvent: {
+    help: 'Records of Kafka that Lambda gathers for an event.',
+    least: 1,
+    most: 1_000,
+    preset: 10,
+  },
+  ruleShare: { help: 'Rules whose filter matches a message, on average.', least: 0, most: 64, preset: 0 },
   shapes: { help: 'Filter shapes that fit a topic (S).', least: 1, most: 64, preset: 2 },
   packetsPerFrame: {
     help: 'Packets that share a frame. Default: what a publisher writes while a reply is awaited.',

@@ -331,3 +331,30 @@ describe('a workload', () => {
     expect(() => estimate(given as GivenWorkload)).toThrow(sentence);
   });
 });
+
+describe('what comes from Kafka and leaves by rules', () => {
+  const QUIETEST = { clients: 1, hours: 0, connectsPerDay: 1, days: 30, bytes: 200, shapes: 2 };
+
+  it('is ten records of an event as one invocation, two reads each, and a post to each recipient', () => {
+    const given = { ...QUIETEST, kafkaRecordsPerHour: 1_000, fanOut: 3 };
+    expect(operation(given, 'kafka')).toMatchObject({
+      count: 720_000,
+      usage: { lambdaRequests: 72_000, dynamodbReadUnits: 1_440_000, gatewayMessagesOut: 2_160_000 },
+    });
+  });
+
+  it('is three requests of SQS and an invocation for a message of a rule, and the polls of its queue', () => {
+    const given = { ...QUIETEST, kafkaRecordsPerHour: 1_000, ruleShare: 1 };
+    const { count, usage } = operation(given, 'rules');
+    expect([count, usage.lambdaRequests, usage.sqsFifoRequests]).toEqual([720_000, 720_000, 2_160_000]);
+    expect(usage.sqsFifoPolls).toBeGreaterThan(600_000);
+    // docs/costs.md: $1.87 for a million messages that leave.
+    const polls = billOf({ sqsFifoPolls: usage.sqsFifoPolls }).usd;
+    expect(((billOf(usage).usd - polls) / count) * 1e6).toBeCloseTo(1.87, 2);
+  });
+
+  it('costs nothing where there is none', () => {
+    const names = estimate(QUIETEST).operations.map(({ name }) => name);
+    expect(names.filter((name) => name === 'kafka' || name === 'rules')).toEqual([]);
+  });
+});

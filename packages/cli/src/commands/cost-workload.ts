@@ -31,6 +31,9 @@ const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'snapshotsPerDay',
   'snapshotKeys',
   'streamGigabytes',
+  'kafkaRecordsPerHour',
+  'kafkaRecordsPerEvent',
+  'ruleShare',
 ]);
 
 const flagsFor = (isCommon: boolean): Flags =>
