@@ -14,7 +14,7 @@ const breaker = new Breaker({
     framesPerSecond: Number(required(BREAKER_VARIABLES.framesPerSecond)),
     burstFrames: Number(required(BREAKER_VARIABLES.burstFrames)),
   },
-  eventSourceMappingId: required(BREAKER_VARIABLES.eventSourceMappingId),
+  eventSourceMappingIds: required(BREAKER_VARIABLES.eventSourceMappingIds).split(','),
   publishFunctionName: process.env[BREAKER_VARIABLES.publishFunctionName],
   publishReservedConcurrency: countOf(process.env[BREAKER_VARIABLES.publishReservedConcurrency]),
   topicArn: process.env[BREAKER_VARIABLES.topicArn],

@@ -5,7 +5,8 @@ export const BREAKER_VARIABLES = {
   /** The throttle while the breaker is closed. */
   framesPerSecond: 'BREAKER_FRAMES_PER_SECOND',
   burstFrames: 'BREAKER_BURST_FRAMES',
-  eventSourceMappingId: 'BREAKER_EVENT_SOURCE_MAPPING_ID',
+  /** Of the sources of work that waits: ids with commas between them. */
+  eventSourceMappingIds: 'BREAKER_EVENT_SOURCE_MAPPING_IDS',
   /** The function that backends publish through; absent: there is none. */
   publishFunctionName: 'BREAKER_PUBLISH_FUNCTION_NAME',
   /** The concurrency that is reserved for it when nothing is wrong; absent: none. */

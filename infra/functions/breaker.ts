@@ -28,8 +28,8 @@ export interface BreakerOptions {
   readonly stageName: string;
   /** The throttle while the breaker is closed. */
   readonly throttle: Throttle;
-  /** The source of the fan-out's workers. */
-  readonly eventSourceMappingId: string;
+  /** The sources of the fan-out's workers, of Kafka and of rules: what they bring waits. */
+  readonly eventSourceMappingIds: readonly string[];
   /** The function that backends publish through, where there is one. */
   readonly publishFunctionName: string | undefined;
   /** The concurrency that is reserved for it when nothing is wrong. */
@@ -53,7 +53,7 @@ export interface AlarmEvent {
 
 /**
  * Stops a runaway: clients' frames are throttled to next to nothing, backends that publish over HTTPS are refused, and
- * workers take no more jobs, which wait in their queue. No acknowledged message is lost. All clients come back by
+ * workers take no more jobs, which wait in their queue, as messages for rules do in theirs, and records in Kafka. No acknowledged message is lost. All clients come back by
  * themselves when the breaker closes after a while. A runaway that goes on trips it again: it runs only for the minutes
  * until then.
  */
@@ -76,7 +76,7 @@ export class Breaker {
 
   async #trip(reason: string): Promise<{ readonly state: 'tripped' }> {
     const low = { framesPerSecond: TRIPPED_FRAMES_PER_SECOND, burstFrames: TRIPPED_FRAMES_PER_SECOND };
-    await allOf([this.#setThrottle(low), this.#letWorkers(false), this.#letBackends(false)]);
+    await allOf([this.#setThrottle(low), ...this.#letSources(false), this.#letBackends(false)]);
     await this.#say(
       'Apus: the breaker has tripped',
       [
@@ -92,7 +92,7 @@ export class Breaker {
 
   async #reset(): Promise<{ readonly state: 'closed' }> {
     // The throttle last: as long as it stands the breaker is tripped, and the next look tries again.
-    await allOf([this.#letWorkers(true), this.#letBackends(true)]);
+    await allOf([...this.#letSources(true), this.#letBackends(true)]);
     await this.#setThrottle(this.#options.throttle);
     await this.#say('Apus: the breaker is closed again', 'All that it had stopped goes on as before.');
     return { state: 'closed' };
@@ -117,9 +117,11 @@ export class Breaker {
     return resetAfterMs !== undefined && forMs >= resetAfterMs ? await this.#reset() : { state: 'tripped' };
   }
 
-  async #letWorkers(mayWork: boolean): Promise<void> {
-    const { lambda, eventSourceMappingId } = this.#options;
-    await lambda.send(new UpdateEventSourceMappingCommand({ UUID: eventSourceMappingId, Enabled: mayWork }));
+  #letSources(areEnabled: boolean): readonly Promise<unknown>[] {
+    const { lambda, eventSourceMappingIds } = this.#options;
+    return eventSourceMappingIds.map((UUID) =>
+      lambda.send(new UpdateEventSourceMappingCommand({ UUID, Enabled: areEnabled })),
+    );
   }
 
   /** The stage's other settings stay: an update replaces all of them at once. */

@@ -22,7 +22,8 @@ const TIMEOUT = Duration.seconds(60);
 export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetention' | 'logKey' | 'tracing'> {
   readonly stage: GatewayStage;
   readonly apiId: string;
-  readonly fanOutSource: EventSourceMapping;
+  /** The sources that it stops. */
+  readonly eventSources: readonly EventSourceMapping[];
   /** The function of the publish URL; undefined without `httpPublish`. */
   readonly publish: IFunction | undefined;
   readonly publishReservedConcurrency: number | undefined;
@@ -38,7 +39,7 @@ export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetent
 
 /** The breaker that stops a runaway: an alarm, a topic between, and the function that acts. */
 export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
-  const { stage, apiId, fanOutSource, publish, publishReservedConcurrency, resetMinutes, alarm, topic } =
+  const { stage, apiId, eventSources, publish, publishReservedConcurrency, resetMinutes, alarm, topic } =
     props;
   const lambda = new BrokerFunction(scope, 'Breaker', {
     entry: 'breaker',
@@ -48,7 +49,9 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
       [BREAKER_VARIABLES.stageName]: stage.stage.stageName,
       [BREAKER_VARIABLES.framesPerSecond]: String(stage.framesPerSecond),
       [BREAKER_VARIABLES.burstFrames]: String(stage.burstFrames),
-      [BREAKER_VARIABLES.eventSourceMappingId]: fanOutSource.eventSourceMappingId,
+      [BREAKER_VARIABLES.eventSourceMappingIds]: eventSources
+        .map(({ eventSourceMappingId }) => eventSourceMappingId)
+        .join(','),
       ...(publish !== undefined && { [BREAKER_VARIABLES.publishFunctionName]: publish.functionName }),
       ...(publishReservedConcurrency !== undefined && {
         [BREAKER_VARIABLES.publishReservedConcurrency]: String(publishReservedConcurrency),
@@ -72,7 +75,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
   lambda.addToRolePolicy(
     new PolicyStatement({
       actions: ['lambda:UpdateEventSourceMapping'],
-      resources: [fanOutSource.eventSourceMappingArn],
+      resources: eventSources.map(({ eventSourceMappingArn }) => eventSourceMappingArn),
     }),
   );
   if (publish !== undefined) {

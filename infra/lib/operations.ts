@@ -21,6 +21,7 @@ import { createBudget } from './budget.ts';
 import { createDashboard } from './dashboard.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import { guardDeployments } from './deployments.ts';
+import { eventSourcesOf } from './event-sources.ts';
 import type { FunctionDefaults } from './functions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import type { Sources } from './sources.ts';
@@ -73,16 +74,19 @@ export function createOperations(
 function addBreaker(
   scope: Construct,
   { breaker, publishReservedConcurrency }: ApusBrokerProps,
-  { metrics, stage, api, sources, publish, logRetention, logKey, tracing }: OperationsContext,
+  context: OperationsContext,
   topic: ITopic | undefined,
 ): IFunction {
+  const { metrics, stage, api, sources, publish, kafka, rulesFunction, logRetention, logKey, tracing } =
+    context;
+  const integrations = [...kafka, ...(rulesFunction === undefined ? [] : [rulesFunction])];
   const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX, resetMinutes = BREAKER_RESET_MINUTES } =
     breaker === false ? {} : (breaker ?? {});
   const alarm = createAlarm(scope, runaway(metrics, messagesPerMinuteMax));
   const lambda = createBreaker(scope, {
     stage,
     apiId: api.api.apiId,
-    fanOutSource: sources.fanOut,
+    eventSources: [sources.fanOut, ...integrations.flatMap(eventSourcesOf)],
     publish,
     publishReservedConcurrency,
     alarm,

@@ -35,7 +35,7 @@ function breakerFor(
     apiId: 'api1',
     stageName: 'mqtt',
     throttle: { framesPerSecond: 500, burstFrames: 1_000 },
-    eventSourceMappingId: 'esm1',
+    eventSourceMappingIds: ['esm1'],
     publishFunctionName: 'publish1',
     publishReservedConcurrency: undefined,
     topicArn: 'arn:topic',
@@ -113,6 +113,15 @@ describe('the breaker', () => {
       [PutFunctionConcurrencyCommand.name]: { FunctionName: 'publish1', ReservedConcurrentExecutions: 20 },
     });
     expect(sent).not.toContainEqual(BACKENDS_LET_IN);
+  });
+
+  it('stops and starts every source of work: workers, Kafka, rules', async () => {
+    const { breaker, sent } = breakerFor([], { eventSourceMappingIds: ['esm1', 'esm2'] });
+    await breaker.handle(ALARM);
+    await breaker.handle({ action: 'reset' });
+    for (const UUID of ['esm1', 'esm2'])
+      for (const Enabled of [false, true])
+        expect(sent).toContainEqual({ [UpdateEventSourceMappingCommand.name]: { UUID, Enabled } });
   });
 
   it('leaves functions alone, and says nothing of backends, where none publish', async () => {

@@ -75,6 +75,16 @@ describe('a broker with rules', () => {
     expect(broker.rules).toBeDefined();
   });
 
+  it('waits while the breaker has tripped', () => {
+    const sources = permissionsOf(template, 'BrokerBreakerRole').filter((each) =>
+      /UpdateEventSource/.test(each),
+    );
+    expect(sources.map((each) => each.split('{').at(-1))).toEqual([
+      'BrokerFanOutSource}',
+      'BrokerRulesSource}',
+    ]);
+  });
+
   it('has alarms for rules that fail, are late, and give messages up', () => {
     for (const anchor of ['rule-errors', 'rule-dead-letters', 'rule-delay'])
       template.hasResourceProperties('AWS::CloudWatch::Alarm', {

@@ -16,7 +16,7 @@ import type { Failure, Target } from '../rules/target.ts';
 import type { DeadLetterQueue } from './dead-letter-queue.ts';
 
 /** With less left no call is begun: a webhook may take a minute to answer. */
-const RESERVE_MS = 65_000;
+export const RESERVE_MS = 65_000;
 /** SQS: a message is given back for so long at most. */
 const GIVEN_BACK_SECONDS_MAX = 43_200;
 
@@ -95,8 +95,17 @@ class GroupRun {
     this.#context = context;
   }
 
-  /** @returns the records that come again */
+  /** Never rejects: the function would end while it sends the messages of other groups. @returns the records that come again */
   async run(records: readonly SqsRecord[]): Promise<readonly SqsRecord[]> {
+    try {
+      return await this.#run(records);
+    } catch (error) {
+      this.#options.log.error('rule-messages-wait', { error: String(error) });
+      return records;
+    }
+  }
+
+  async #run(records: readonly SqsRecord[]): Promise<readonly SqsRecord[]> {
     let left: readonly Task[] = (await Promise.all(records.map((record) => this.#tasksOf(record)))).flat();
     while (left.length > 0) {
       if (this.#context.getRemainingTimeInMillis() < RESERVE_MS) return await this.#giveBack(left, 0);
@@ -107,7 +116,7 @@ class GroupRun {
     return [];
   }
 
-  /** None where the message stays. Rejects where it should be a dead letter and cannot: then the event comes again. */
+  /** None where the message stays. Rejects where it should be a dead letter and cannot. */
   async #tasksOf(record: SqsRecord): Promise<readonly Task[]> {
     const job = decodeRuleJob(record.body);
     if (job === undefined) {

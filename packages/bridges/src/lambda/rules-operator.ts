@@ -1,5 +1,6 @@
+import type { InvocationContext } from '@apus/cloud';
 import { type DeadLetterQueue, type FoundLetter, LETTERS_MAX } from './dead-letter-queue.ts';
-import type { OpenRule } from './rules-handler.ts';
+import { type OpenRule, RESERVE_MS } from './rules-handler.ts';
 
 /** What the owner asks of the function: `apus rule … --stack NAME`. */
 export interface RulesRequest {
@@ -23,25 +24,31 @@ interface RulesOperatorOptions {
   readonly deadLetters: Pick<DeadLetterQueue, 'look' | 'discard'>;
 }
 
-type Look = (letters: readonly FoundLetter[], rule: OpenRule, request: RulesRequest) => Promise<RulesAnswer>;
+interface Asked {
+  readonly rule: OpenRule;
+  readonly id: string | undefined;
+  readonly context: InvocationContext;
+}
+
+type Look = (letters: readonly FoundLetter[], asked: Asked) => Promise<RulesAnswer>;
 
 /** Shows rules and their dead letters, and sends these again or discards them. */
 export function createRulesOperator(
   options: RulesOperatorOptions,
-): (request: RulesRequest) => Promise<RulesAnswer> {
+): (request: RulesRequest, context: InvocationContext) => Promise<RulesAnswer> {
   const { deadLetters } = options;
   const looks: Readonly<Record<string, Look>> = {
-    dead: async (letters, _rule, { id }) => ({
+    dead: async (letters, { id }) => ({
       letters: letters.map((letter) => describe(letter, id !== undefined)),
       isAll: letters.length < LETTERS_MAX,
     }),
-    send: (letters, { target }) => sendAll(deadLetters, target, letters),
+    send: (letters, { rule, context }) => sendAll(deadLetters, rule.target, letters, context),
     discard: async (letters) => {
       await deadLetters.discard(letters);
       return { discarded: letters.length };
     },
   };
-  return async (request) => {
+  return async (request, context) => {
     const { action, tenant = 'default', name = '', id } = request;
     const rules = await options.rules();
     if (action === 'list') return await deadLetters.look(async (letters) => listOf(rules, letters, tenant));
@@ -57,7 +64,7 @@ export function createRulesOperator(
           (id === undefined || each.message.id === id),
       );
       if (id !== undefined && letters.length === 0) return { error: `There is no dead letter "${id}".` };
-      return await look(letters, rule, request);
+      return await look(letters, { rule, id, context });
     });
   };
 }
@@ -81,9 +88,12 @@ async function sendAll(
   deadLetters: RulesOperatorOptions['deadLetters'],
   target: OpenRule['target'],
   letters: readonly FoundLetter[],
+  context: InvocationContext,
 ): Promise<RulesAnswer> {
   let sent = 0;
   for (const letter of letters) {
+    if (context.getRemainingTimeInMillis() < RESERVE_MS)
+      return { sent, failure: 'no time is left: send again' };
     const failure = await target.send([letter.message]);
     if (failure !== undefined) return { sent, failure: failure.error };
     await deadLetters.discard([letter]);

@@ -13,14 +13,13 @@ import {
 } from '@apus/cloud/lambda';
 import { openTarget } from '../rules/targets/open-target.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
-import { readDeployedRules, secretArnsOf } from './deployed-rules.ts';
-import { createRulesHandler, type OpenRule, type RuleCount, ruleKey } from './rules-handler.ts';
+import { openedRules } from './opened-rules.ts';
+import { createRulesHandler, type RuleCount } from './rules-handler.ts';
 import { createRulesOperator, type RulesRequest } from './rules-operator.ts';
 import { BRIDGE_VARIABLES } from './variables.ts';
 
 const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, sqs, clock, log, metrics } = runtime;
-const readSecret = secretReader();
 
 const COUNTS: Readonly<Record<RuleCount, (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS]>> = {
   sent: BRIDGE_METRICS.ruleMessagesSent,
@@ -29,33 +28,20 @@ const COUNTS: Readonly<Record<RuleCount, (typeof BRIDGE_METRICS)[keyof typeof BR
   condition_failed: BRIDGE_METRICS.ruleConditionsFailed,
 };
 
-async function openRules(): Promise<ReadonlyMap<string, OpenRule>> {
-  const list: unknown = JSON.parse(required(process.env, BRIDGE_VARIABLES.rules));
-  const arns = secretArnsOf(list);
-  const texts = new Map(await Promise.all(arns.map(async (arn) => [arn, await readSecret(arn)] as const)));
-  const publish = (request: PublishRequest) =>
-    inOneEvent(cloud.environment, ({ broker }) => broker.publish(request));
-  const opened = readDeployedRules(list, BRIDGE_VARIABLES.rules, (arn) => texts.get(arn)).map(
-    async (configuration) => {
-      const { to } = configuration;
-      if (to.kind === 'kafka') throw new Error('a deployment has no rule to Kafka');
-      const target = await openTarget(configuration, to, { clock, publish });
-      return [ruleKey(configuration), { configuration, target }] as const;
-    },
-  );
-  return new Map(await Promise.all(opened));
-}
+const publish = (request: PublishRequest) =>
+  inOneEvent(cloud.environment, ({ broker }) => broker.publish(request));
 
-let opened: Promise<ReadonlyMap<string, OpenRule>> | undefined;
-
-/** Opened by the first event; where a secret could not be read the next one tries again. */
-function rules(): Promise<ReadonlyMap<string, OpenRule>> {
-  opened ??= openRules().catch((error: unknown) => {
-    opened = undefined;
-    throw error;
-  });
-  return opened;
-}
+const rules = openedRules({
+  list: JSON.parse(required(process.env, BRIDGE_VARIABLES.rules)),
+  where: BRIDGE_VARIABLES.rules,
+  readSecret: secretReader(),
+  open: async (configuration) => {
+    const { to } = configuration;
+    if (to.kind === 'kafka') throw new Error('a deployment has no rule to Kafka');
+    return await openTarget(configuration, to, { clock, publish });
+  },
+  clock,
+});
 
 const deadLetterQueueUrl = required(process.env, VARIABLES.deadLetterQueueUrl);
 const deadLetters = new DeadLetterQueue({
@@ -82,5 +68,5 @@ const operate = createRulesOperator({ rules, deadLetters });
 export const handler = withMetrics(
   runtime,
   async (event: SqsEvent | RulesRequest, context: InvocationContext): Promise<unknown> =>
-    'Records' in event ? await handleMessages(event, context) : await operate(event),
+    'Records' in event ? await handleMessages(event, context) : await operate(event, context),
 );

@@ -179,7 +179,14 @@ describe('a message becomes a dead letter', () => {
     areLettersTaken = false;
     answer = () => ({ error: 'answered 400', isPermanent: true });
     expect(await run([record('1')])).toEqual(['1']);
-    await expect(run([record('1', { name: 'gone' })])).rejects.toThrow('does not answer');
+    expect(await run([record('1', { name: 'gone' })])).toEqual(['1']);
+  });
+
+  it('and those of other topics are sent meanwhile', async () => {
+    areLettersTaken = false;
+    const others = [record('x', { topic: 'sensors/2' }), record('y', { topic: 'sensors/3' })];
+    expect(await run([record('1', { name: 'gone' }), ...others])).toEqual(['1']);
+    expect(sent.flat().sort()).toEqual(['x', 'y']);
   });
 });
 

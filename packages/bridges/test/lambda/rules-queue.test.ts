@@ -8,7 +8,7 @@ import { type Process, World } from '../../../cloud/test/support/fan-out.ts';
 import { DeadLetterQueue } from '../../src/lambda/dead-letter-queue.ts';
 import { readDeployedRules } from '../../src/lambda/deployed-rules.ts';
 import { createRulesHandler, type OpenRule, ruleKey } from '../../src/lambda/rules-handler.ts';
-import { createRulesOperator } from '../../src/lambda/rules-operator.ts';
+import { createRulesOperator, type RulesRequest } from '../../src/lambda/rules-operator.ts';
 import { openTarget } from '../../src/rules/targets/open-target.ts';
 import { type Receiver, receiver, status } from '../support/receiver.ts';
 
@@ -118,8 +118,10 @@ async function drain(): Promise<void> {
   }
 }
 
-const operate = (request: { readonly action: string; readonly name?: string; readonly id?: string }) =>
-  createRulesOperator({ rules: async () => rules, deadLetters: letters })(request);
+const operate = (request: RulesRequest, remainingMs = 180_000) =>
+  createRulesOperator({ rules: async () => rules, deadLetters: letters })(request, {
+    getRemainingTimeInMillis: () => remainingMs,
+  });
 
 describe('a rule of a deployment, over the queue', () => {
   it('sends what was acknowledged, in the order of each topic, also when its endpoint fails in between', async () => {
@@ -195,6 +197,15 @@ describe('dead letters of a deployment', () => {
     expect(await operate({ action: 'send', name: 'hook' })).toEqual({ sent: 1 });
     expect(server.payloads()).toEqual(['1', '2']);
     expect(await idsOf()).toEqual([]);
+  });
+
+  it('are not sent where the function might end before its target answers', async () => {
+    server.answer = status(200);
+    expect(await operate({ action: 'send', name: 'hook' }, 60_000)).toEqual({
+      sent: 0,
+      failure: 'no time is left: send again',
+    });
+    expect(await idsOf()).toHaveLength(2);
   });
 
   it('are discarded', async () => {

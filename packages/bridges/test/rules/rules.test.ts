@@ -129,6 +129,15 @@ describe('a rule', () => {
       .toEqual(['in/kitchen/temp', 'out/kitchen/in/kitchen/temp retained', 'later/kitchen']);
   });
 
+  test('lets no publisher choose a topic of the broker, which begin with $', async () => {
+    const node = await ruledNode([{ filter: 'a/#', to: { publish: { topic: '{2}/{3}/{4}' } } }]);
+    const { client, packets } = await collector(node.url, '#');
+    await client.publishAsync('a/$delayed/0/x', '1', { qos: 1 });
+    await expect.poll(async () => (await ruleOf(node)).dead).toBe(1);
+    expect(await ruleOf(node)).toMatchObject({ last_error: 'its topic would be $delayed/0/x' });
+    expect(packets.map(({ topic }) => topic)).toEqual(['a/$delayed/0/x']);
+  });
+
   test('that leads to its own filter goes round as often as its hops allow', async () => {
     const node = await ruledNode([{ filter: 'a/#', to: { publish: { topic: 'a/x' } }, hopsMax: 3 }]);
     const { client, packets } = await collector(node.url, '#');

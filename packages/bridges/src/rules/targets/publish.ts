@@ -38,7 +38,11 @@ export class PublishTarget implements Target {
   async send(batch: readonly Message[]): Promise<Failure | undefined> {
     const [message] = batch;
     if (message === undefined || isExpired(message, this.#context.clock.now())) return undefined;
-    const answer = await this.#context.publish(this.#requestOf(message));
+    const request = this.#requestOf(message);
+    // A publisher that chooses a level of its topic does not choose what the broker does by itself.
+    if (request.topic.startsWith('$') && !this.remote.startsWith('$'))
+      return { messages: batch, error: `its topic would be ${request.topic}`, isPermanent: true };
+    const answer = await this.#context.publish(request);
     if (!(answer instanceof Violation)) return undefined;
     const isPermanent = answer.reasonCode !== ReasonCode.QuotaExceeded;
     return { messages: batch, error: answer.reason, isPermanent };
