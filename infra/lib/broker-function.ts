@@ -17,6 +17,7 @@ import { type Duration, RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge, acknowledgeRule, acknowledgeWildcard } from './acknowledge.ts';
 import { BUNDLING, REPOSITORY } from './bundling.ts';
+import { checkEnvironment } from './check-environment.ts';
 import { ENTRIES, type EntryName } from './entries.ts';
 import { packedFunction } from './packed-functions.ts';
 
@@ -44,6 +45,7 @@ export class BrokerFunction extends NodejsFunction {
   readonly alias: Alias | undefined;
 
   constructor(scope: Construct, id: string, props: BrokerFunctionProps) {
+    checkEnvironment(scope, id, props.environment);
     const logGroup = new LogGroup(scope, `${id}Logs`, {
       retention: props.logRetention,
       removalPolicy: RemovalPolicy.DESTROY,

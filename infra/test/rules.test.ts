@@ -130,6 +130,16 @@ it.each<[string, object[], string]>([
   expect(() => synthBroker({ rules: rules as never })).toThrow(sentence);
 });
 
+it('rules and streams that are too much together for a function are refused at synth', () => {
+  const rules = Array.from({ length: 8 }, (_, index) => ({ ...HOOK, name: `rule-${index}` }));
+  const streams = Array.from({ length: 22 }, (_, index) => {
+    return { name: `stream-number-${index}`, topicFilter: `topics/of/stream/${index}/#`, messagesMax: 100 };
+  });
+  expect(() => synthBroker({ rules, streams })).toThrow(
+    /the variables of the function Rules have \d+ bytes, and Lambda takes 4096/,
+  );
+});
+
 it('a deployment takes the file of apus serve, and says the name of the function', () => {
   const file = join(newOutdir(), 'rules.json');
   writeFileSync(file, JSON.stringify({ rules: [HOOK] }));
