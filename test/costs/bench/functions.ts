@@ -11,6 +11,7 @@ import {
   SqsVisibility,
 } from '@apus/cloud/lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { RULES, rulesFunction } from './rule-operations.ts';
 import { STREAMS } from './stream-operations.ts';
 
 export const TABLE = 'apus';
@@ -23,6 +24,7 @@ export const QUEUES = {
   fanOutDead: 'fan-out-dead.fifo',
   timers: 'timers',
   timersDead: 'timers-dead',
+  rules: 'rules.fifo',
 } as const;
 
 const ANONYMOUS: Identity = { tenant: 'default', name: '' };
@@ -39,6 +41,8 @@ export interface FunctionParts {
   readonly randomId: () => string;
   readonly failed: (what: string) => void;
   readonly postsPerSecond?: number;
+  /** Messages leave by rules, whose queue is there. @default false */
+  readonly hasRules?: boolean;
 }
 
 export type Functions = ReturnType<typeof composeFunctions>;
@@ -63,6 +67,14 @@ export function composeFunctions(parts: FunctionParts) {
     timers,
     livenessTimers: timers,
     authenticator: { authenticate: () => ANONYMOUS },
+    ...(parts.hasRules === true && {
+      rules: {
+        filters: RULES.map(({ configuration }) => configuration),
+        queue: queue(QUEUES.rules),
+        // The look at its length, every ten seconds, is no part of an operation.
+        backlog: { isFull: async () => false },
+      },
+    }),
     // For AUTH alone: handshakes show nothing. Checking a signature takes processor time, which is not measured here.
     tokens: { verify: () => ANONYMOUS },
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
@@ -83,6 +95,8 @@ export function composeFunctions(parts: FunctionParts) {
       visibility: new SqsVisibility({ client: sqs, queueUrl: fanOutUrl, log }),
       ...(parts.postsPerSecond !== undefined && { limits: { postsPerSecond: parts.postsPerSecond } }),
     }),
+    rules: () =>
+      rulesFunction(parts, new SqsVisibility({ client: sqs, queueUrl: queueUrl(QUEUES.rules), log })),
     timers: createTimerHandler({
       environment,
       timers,

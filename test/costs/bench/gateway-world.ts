@@ -67,6 +67,7 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
       { name: QUEUES.timersDead },
       { name: QUEUES.fanOut, ...fifo, visibilityTimeoutSeconds: WORKER_SECONDS },
       { name: QUEUES.timers, visibilityTimeoutSeconds: WORKER_SECONDS },
+      { name: QUEUES.rules, ...fifo, visibilityTimeoutSeconds: WORKER_SECONDS },
     ],
     createEnvironment: (environment) => compose(environment).routes,
     eventSources: [
@@ -79,6 +80,11 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
         queue: QUEUES.timers,
         reportBatchItemFailures: true,
         function: { ...worker, createEnvironment: (environment) => compose(environment).timers },
+      },
+      {
+        queue: QUEUES.rules,
+        reportBatchItemFailures: true,
+        function: { ...worker, createEnvironment: (environment) => compose(environment).rules() },
       },
     ],
   });
@@ -176,6 +182,7 @@ function functionsOf(
     failed,
     // Time stands still: a pace would have the worker wait for it.
     postsPerSecond: 1_000_000,
+    hasRules: true,
   });
 }
 

@@ -11,6 +11,7 @@ import {
   publishTo,
   RETURN_TO_QUEUE,
 } from './publish-operations.ts';
+import { PUBLISH_FOR_RULE } from './rule-operations.ts';
 import {
   CONNECT_AGAIN,
   CONNECT_CLEAN,
@@ -79,4 +80,5 @@ export const OPERATIONS: readonly BenchOperation[] = [
   LOST_MEMBER,
   LIST,
   TICK,
+  PUBLISH_FOR_RULE,
 ];

@@ -1,0 +1,64 @@
+import type { SqsBatchResponse, SqsEvent, Visibility } from '@apus/cloud/lambda';
+import { readDeployedRules } from '../../../packages/bridges/src/lambda/deployed-rules.ts';
+import {
+  createRulesHandler,
+  type OpenRule,
+  ruleKey,
+} from '../../../packages/bridges/src/lambda/rules-handler.ts';
+import { publish } from '../../support/text-client.ts';
+import type { FunctionParts } from './functions.ts';
+import { type BenchOperation, connected, PAYLOAD } from './operation.ts';
+
+const TOPIC = 'rules/topic-0000';
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+
+/** The rules of the bench: one, whose target takes every message. */
+export const RULES: readonly OpenRule[] = readDeployedRules(
+  [{ name: 'rule', filter: TOPIC, to: { webhook: { url: 'https://example.com/' } } }],
+  'rules',
+  () => undefined,
+).map((configuration) => ({
+  configuration,
+  target: {
+    type: 'none',
+    remote: '',
+    batch: { messagesMax: 1, bytesMax: 0, isPartial: false },
+    send: async () => undefined,
+    stop: async () => {},
+  },
+}));
+
+/** A failure is reported, as it would be no ordinary case. */
+export function rulesFunction(
+  { clock, failed }: Pick<FunctionParts, 'clock' | 'failed'>,
+  visibility: Visibility,
+): (event: SqsEvent) => Promise<SqsBatchResponse> {
+  const handle = createRulesHandler({
+    rules: async () => new Map(RULES.map((rule) => [ruleKey(rule.configuration), rule])),
+    deadLetters: {
+      add: async () => failed('a message for a rule was given up'),
+      addUnreadable: async () => failed('a message for a rule was unreadable'),
+    },
+    visibility,
+    clock,
+    log: SILENT,
+    count: () => {},
+  });
+  return (event) => handle(event, { getRemainingTimeInMillis: () => 180_000 });
+}
+
+export const PUBLISH_FOR_RULE: BenchOperation = {
+  name: 'PUBLISH QoS 1, no subscriber, for the target of a rule',
+  deliveries: 1,
+  floor: { in: 1, out: 1 },
+  // The queue of the rules is in the world that counts alone.
+  isTimed: true,
+  async prepare(world) {
+    const publisher = await connected(world);
+    return async () => {
+      const { packets } = await publisher.exchange(publish(TOPIC, PAYLOAD, { qos: 1, messageId: 1 }));
+      if (packets[0]?.cmd !== 'puback') throw new Error(`expected PUBACK, ${JSON.stringify(packets)} came`);
+      await world.settle();
+    };
+  },
+};
