@@ -47,8 +47,8 @@ export async function inOneEvent<T>(
  *
  * 1. The recipients' records decide, once for each session, on all messages of the event. Connections whose delivery
  *    state is unknown are closed.
- * 2. Messages for rules and jobs for wide filters go to their queues; the messages that a record took are posted. Connections that miss a
- *    message are closed.
+ * 2. Messages for rules and jobs for wide filters go to their queues; the messages that a record took are posted.
+ *    Connections that miss a message are closed.
  * 3. Messages that wait are appended to the logs, and clients that do not know that messages wait are told to fetch.
  * 4. Then the event's marks are written: a QoS 2 message counts as handed on, a will as published.
  */
