@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { CommandError } from '../cli/command-error.ts';
 
 /** The folder `infra`, as seen from `dist` and from here alike. */
-const INFRA = fileURLToPath(new URL('../', import.meta.url));
+export const INFRA = fileURLToPath(new URL('../', import.meta.url));
 
 export interface Program {
   /** The message of a failure: `${title} has failed`. */

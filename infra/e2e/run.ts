@@ -3,13 +3,16 @@ import { main } from '../cli/main.ts';
 import { describeDeployment } from './describe-deployment.ts';
 import { startStrictMinistack } from './ministack.ts';
 import { leaveHalfFinished, requireRefusals } from './mistakes.ts';
-import { type Program, runProgram } from './run-program.ts';
+import { INFRA, type Program, runProgram } from './run-program.ts';
 import { requireLeft } from './what-is-left.ts';
 
 const STACK_NAME = 'apus-e2e';
 /** Times are the least that there is, so that a test does not wait longer; and backends publish as well. */
 // MiniStack drops what it has been posted right before a connection is deleted: `apus probe --only cut` finds it.
-const FLAGS = ['--connect-timeout-seconds', '5', '--http-publish', 'keys', '--cut-after-ms', '500'];
+const FLAGS = [
+  ...['--connect-timeout-seconds', '5', '--http-publish', 'keys', '--cut-after-ms', '500'],
+  ...['--rules', `${INFRA}e2e/rules.json`],
+];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 await main(endToEnd);
