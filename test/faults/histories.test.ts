@@ -1,10 +1,8 @@
 import type { DynamoDbFaults, Faults } from '@apus/emulator';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
+import { type HandFaults, HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';
-import { SimClient, type SimClientOptions } from './sim-client.ts';
-import { Trace } from './trace.ts';
-import { VirtualTime } from './virtual-time.ts';
+import type { SimClient } from './sim-client.ts';
 
 /** A machine that is busy may take its time; the histories themselves take none. */
 const TIMEOUT_MS = 120_000;
@@ -13,57 +11,9 @@ const HELD_MS = 2_000;
 /** A new shape's SUBACK waits for the leases of all publishers. */
 const LEASES_MS = 10_000;
 
-/** The first part of a partition key says what kind its item is of. */
-const isOf = (kind: string, key: { readonly p?: { readonly S?: string } } | undefined): boolean =>
-  key?.p?.S?.startsWith(`${kind}\0`) === true;
-
-/** One history by hand: what is held, and for how long, is said by the test. */
-class Stage {
-  readonly time = new VirtualTime(1);
-  readonly received: string[] = [];
-  readonly #clients: SimClient[] = [];
-  #world: InProcessWorld | undefined;
-
-  async begin(faults: { gateway?: Faults; store?: DynamoDbFaults }): Promise<void> {
-    this.#world = await this.time.during(
-      startCloudInProcess({
-        seed: 1,
-        ...(faults.gateway !== undefined && { faults: faults.gateway }),
-        ...(faults.store !== undefined && { dynamoFaults: faults.store }),
-      }),
-    );
-  }
-
-  /** @param withinMs so long it may take to be connected */
-  async client(
-    clientId: string,
-    options: Partial<SimClientOptions> = {},
-    withinMs = 500,
-  ): Promise<SimClient> {
-    if (this.#world === undefined) throw new Error('begin first');
-    const client = new SimClient(
-      this.#world.emulator,
-      { clientId, sessionExpirySeconds: 0, isSingle: true, ...options },
-      { message: (topic, payload) => this.received.push(`${clientId} ${topic} ${payload}`) },
-      new Trace(() => this.time.nowMs),
-    );
-    this.#clients.push(client);
-    await this.time.advance(withinMs);
-    if (!client.mqtt.connected) throw new Error(`${clientId} is not connected`);
-    return client;
-  }
-
-  async end(): Promise<void> {
-    for (const client of this.#clients) client.stop();
-    await this.time.advance(1_000);
-    this.#world?.stop();
-    this.time.restore();
-  }
-}
-
-let stage: Stage | undefined;
-const begin = async (faults: { gateway?: Faults; store?: DynamoDbFaults } = {}): Promise<Stage> => {
-  stage = new Stage();
+let stage: HandStage | undefined;
+const begin = async (faults: HandFaults = {}): Promise<HandStage> => {
+  stage = new HandStage();
   await stage.begin(faults);
   return stage;
 };
@@ -278,7 +228,7 @@ describe('CONNECT in the handshake (docs/text-frames.md, 15)', () => {
   });
 
   async function isServed(
-    { time, received }: Stage,
+    { time, received }: HandStage,
     publisher: SimClient,
     subscriber: SimClient,
     when: string,

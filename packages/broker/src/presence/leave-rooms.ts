@@ -48,7 +48,7 @@ export function* leaveRoom(
   const { store } = presence;
   const changed = yield* waitFor(store.remove(place, session, connectionId));
   const { change } = changed;
-  if (change === 'left') yield* noteChange(context, presence, place, changed);
+  if (change === 'left' || changed.told !== undefined) yield* noteChange(context, presence, place, changed);
   if (store.release !== undefined && (change === 'left' || change === 'still-there'))
     yield* whenDelivered(context, () => waitFor(store.release?.(place, session)));
   return changed;

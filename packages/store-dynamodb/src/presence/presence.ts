@@ -284,7 +284,18 @@ export class DynamoPresence implements PresenceStore {
     return ok || (isRetry && old === undefined);
   }
 
-  /** A process that died may have removed the member before it told anybody: its session still has the place. */
+  /**
+   * The session still has the place: a process that died has removed the member, and may not have told anybody. Or it
+   * has told so too late:
+   *
+   *     handler of a leave                 client
+   *     the member is gone
+   *                                        publishes: the member is there; watchers are told so
+   *     watchers are told that it is gone
+   *     dies before it looks again
+   *
+   * So where the member is there, watchers are told once more.
+   */
   async #removedBefore(
     place: PresencePlace,
     session: SessionRef,
@@ -294,7 +305,8 @@ export class DynamoPresence implements PresenceStore {
     const places = await this.ownedBy(session);
     if (!places.some((each) => each.room === place.room && each.member === place.member))
       return { change: 'not-there' };
-    if (member !== undefined) return { change: 'still-there' };
+    if (member !== undefined)
+      return { change: 'still-there', told: { topic, message: member.message, before: undefined } };
     return { change: 'left', told: { topic, message: undefined, before: undefined } };
   }
 

@@ -1,0 +1,67 @@
+import type { DynamoDbFaults, Faults } from '@apus/emulator';
+import { afterEach, beforeAll, expect, it } from 'vitest';
+import { HandStage, isOf } from './hand-stage.ts';
+import { warmUp } from './history.ts';
+
+/** A machine that is busy may take its time; the histories themselves take none. */
+const TIMEOUT_MS = 120_000;
+/** Within what a handler may live. */
+const HELD_MS = 2_000;
+/** A new shape's SUBACK waits for the leases of all publishers. */
+const LEASES_MS = 10_000;
+
+let stage: HandStage | undefined;
+
+beforeAll(warmUp, TIMEOUT_MS);
+afterEach(async () => await stage?.end());
+
+/**
+ *     handler of a goodbye               client
+ *     the member is gone
+ *                                        is back and publishes: the member is there; the watcher is told so
+ *     the watcher is told that it is gone
+ *     dies before it looks again
+ */
+it(
+  'a member that is back is seen, where a process tells its leave late and dies then',
+  async () => {
+    let leaver: string | undefined;
+    let hasBeenHeld = false;
+    let isDead = false;
+    const store: DynamoDbFaults = {
+      latencyMs: ({ operation, key, environmentId }) => {
+        if (leaver === undefined && operation === 'DeleteItem' && isOf('O', key)) leaver = environmentId;
+        else if (leaver !== undefined && environmentId === leaver && !hasBeenHeld) {
+          hasBeenHeld = true;
+          return HELD_MS;
+        }
+        return 0;
+      },
+    };
+    const gateway: Faults = {
+      killAfterCall: ({ environmentId, method }) => {
+        if (isDead || leaver === undefined || environmentId !== leaver || method !== 'POST') return false;
+        isDead = true;
+        return true;
+      },
+    };
+    stage = new HandStage();
+    await stage.begin({ gateway, store, hasRooms: true });
+    const { time, received } = stage;
+    const watcher = await stage.client('watcher');
+    await time.during(watcher.subscribe('$presence/hall/+', 1), LEASES_MS);
+    const member = await stage.client('ann', { isSingle: false });
+    const enter = () => member.publish('$presence/hall/ann', 'here', { qos: 1 });
+    enter();
+    await time.advance(LEASES_MS);
+    member.end('goodbye');
+    await time.advance(100);
+    member.return();
+    await time.advance(500);
+    enter();
+    await time.advance(HELD_MS * 5);
+    expect(isDead).toBe(true);
+    expect(received.at(-1)).toBe('watcher $presence/hall/ann here');
+  },
+  TIMEOUT_MS,
+);
