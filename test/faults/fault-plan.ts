@@ -19,6 +19,8 @@ export const FAULT_KINDS = [
   'no-disconnect',
   /** Connections break on the way of a message, a reply or a post. */
   'cut',
+  /** The one-way route of signs of life fails, and the gateway tells the client so. */
+  'alive-fails',
   'post-410',
   'post-429',
   'post-500',
@@ -60,6 +62,7 @@ export const DEFAULT_RATES: Rates = {
   'late-disconnect': 0.3,
   'no-disconnect': 0.3,
   cut: 0.002,
+  'alive-fails': 0.05,
   'post-410': 0.0025,
   'post-429': 0.01,
   'post-500': 0.01,
@@ -141,6 +144,7 @@ export class FaultPlan {
       disconnectDelayMs: this.#delay('late-disconnect', 3 * LATE_MS_MAX),
       dropDisconnect: this.#chance('no-disconnect'),
       cut: this.#chance('cut'),
+      mockFails: this.#chance('alive-fails'),
       postGone: this.#chance('post-410'),
       postThrottled: this.#chance('post-429'),
       postFails: this.#chance('post-500'),

@@ -10,6 +10,8 @@ export type End =
   | 'unplug'
   /** DISCONNECT. */
   | 'goodbye'
+  /** Somebody closes the client's WebSocket with the code that says DISCONNECT, although the client has said nothing. */
+  | 'closed-with-4001'
   /** The gateway closes, as for maintenance. */
   | 'closed-by-gateway';
 

@@ -27,6 +27,12 @@ export interface Checkpoint {
   readonly name: string;
 }
 
+/** A message that has selected a route with a MOCK integration. */
+export interface MockedMessage {
+  readonly connectionId: string;
+  readonly routeKey: string;
+}
+
 export interface CutPoint {
   readonly connectionId: string;
   /** Before a message is handled, before a reply or a post is sent. */
@@ -49,6 +55,8 @@ export interface Faults extends SqsFaults {
   readonly replyDelayMs?: Delay<MessageEvent>;
   /** Between the end of a connection and its `$disconnect`, on top of `invocationDelayMs`. */
   readonly disconnectDelayMs?: Delay<DisconnectEvent>;
+  /** The MOCK integration of a one-way route fails: the client is sent an error frame. */
+  readonly mockFails?: Chance<MockedMessage>;
   /** The handler ran, its reply is lost. */
   readonly dropReply?: Chance<MessageEvent>;
   /** `$disconnect` is best effort: it never comes. */

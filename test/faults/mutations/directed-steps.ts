@@ -24,6 +24,11 @@ export const GOODBYES_OF_MORTALS: readonly Step[] = MORTALS.map(
   (step) => ({ ...step, how: 'goodbye' }) as Step,
 );
 
+/** The same, of clients whose WebSocket somebody closes as if they had said goodbye: theirs must come. */
+export const CLOSED_MORTALS: readonly Step[] = MORTALS.map(
+  (step) => ({ ...step, how: 'closed-with-4001' }) as Step,
+);
+
 /** Members of a room whose sessions end with their connections say goodbye, and do not come back while faults strike. */
 export const GOODBYES_OF_DWELLERS: readonly Step[] = [0, 2].map((dweller) => ({
   kind: 'end-dweller',

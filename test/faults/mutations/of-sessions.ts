@@ -1,5 +1,5 @@
 import { alteredWrites, isWriteOf, type WriteInput } from '../altered-dynamo.ts';
-import { BRIEFS, bursts, GOODBYES_OF_DWELLERS, MORTALS, OUTLAWS } from './directed-steps.ts';
+import { BRIEFS, bursts, CLOSED_MORTALS, GOODBYES_OF_DWELLERS, MORTALS, OUTLAWS } from './directed-steps.ts';
 import {
   doneAtOnce,
   LATE,
@@ -117,6 +117,24 @@ export const OF_SESSIONS: readonly Mutation[] = [
     hasRoom: true,
     steps: GOODBYES_OF_DWELLERS,
     finds: ['ghost'],
+  },
+  {
+    name: 'the code of a close says DISCONNECT for a client with a will',
+    alterations: {
+      cloud: storesAs(({ links }) => {
+        const end = links.end.bind(links);
+        links.end = async (connectionId) => {
+          const state = await end(connectionId);
+          if (state?.phase !== 'connected') return state;
+          const mortal = { endsByClose: true, expirySeconds: 0, willDelaySeconds: undefined };
+          return { ...state, connection: { ...state.connection, ...mortal } };
+        };
+      }),
+    },
+    steps: CLOSED_MORTALS,
+    // Each close is told: otherwise what is altered would be asked in other ways too.
+    rates: { ...UNBROKEN, 'no-disconnect': 0, 'late-disconnect': 0 },
+    finds: ['will'],
   },
   {
     name: 'a will counts as published before it has left',

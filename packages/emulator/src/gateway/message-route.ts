@@ -28,7 +28,11 @@ export function receiveMessage(gateway: Gateway, connection: Connection, body: s
     return;
   }
   const routeKey = selectRoute(body, routeSelectionExpression, routes);
-  if (routes[routeKey]?.mock === true) return;
+  if (routes[routeKey]?.mock === true) {
+    if (dice.strikes('mockFails', faults.mockFails, { connectionId: connection.id, routeKey }))
+      sendError(gateway, connection, 'Internal server error', gatewayId(gateway.random));
+    return;
+  }
   const event = messageEvent(gateway, connection, routeKey, body);
   connection.pendingMessages += 1;
   schedule(gateway, dice.delayMs(faults.invocationDelayMs, event), () => handle(gateway, connection, event));

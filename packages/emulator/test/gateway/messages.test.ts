@@ -141,6 +141,19 @@ test('a one-way route with a MOCK integration invokes nothing, answers nothing, 
   expect([messages.in.count, messages.replies.count]).toEqual([2, 1]);
 });
 
+test('a MOCK integration that fails is told to the client, as any that fails', async () => {
+  const emulator = await start(
+    {},
+    {
+      routes: { $default: { routeResponse: true }, alive: { routeResponse: false, mock: true } },
+      faults: { mockFails: ({ routeKey }) => routeKey === 'alive' },
+    },
+  );
+  const client = await Client.open(emulator.url);
+  client.send('{"action":"alive"}');
+  expect(JSON.parse(await client.next())).toMatchObject({ message: 'Internal server error' });
+});
+
 test('a message to a MOCK integration keeps an idle connection open', async () => {
   const emulator = await start(
     {},
