@@ -3,9 +3,18 @@ import { passOn, whenDelivered } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { ConnectionId, QueuedPublish, SessionRef } from './session.ts';
 
-/** The session ends, and all it owned is forgotten. Its will has been published before, or is owed. */
-export function* endSession(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
-  const isRemoved = yield* waitFor(context.ports.sessions.remove(session, connectionId));
+/**
+ * The session ends, and all it owned is forgotten. Its will has been published before, or is owed.
+ *
+ * @param hasRooms as it was read: see `SessionStore.remove`
+ */
+export function* endSession(
+  context: Context,
+  session: SessionRef,
+  connectionId: ConnectionId,
+  hasRooms?: boolean,
+): Flow<void> {
+  const isRemoved = yield* waitFor(context.ports.sessions.remove(session, connectionId, hasRooms));
   if (isRemoved) yield* discardState(context, session);
 }
 

@@ -128,6 +128,6 @@ export function* lostUnnoticed(
 }
 
 export function departureOf({ id }: Pick<Link, 'id'>, connection: Connection): Departure {
-  const { session, identity, connectedAtMs, willDelaySeconds } = connection;
-  return { session, connectionId: id, identity, connectedAtMs, willDelaySeconds };
+  const { session, identity, connectedAtMs, willDelaySeconds, isPresent } = connection;
+  return { session, connectionId: id, identity, connectedAtMs, willDelaySeconds, isPresent };
 }

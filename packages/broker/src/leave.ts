@@ -17,6 +17,8 @@ export interface Departure {
   readonly connectedAtMs: number;
   /** The Will Delay Interval; undefined: the connection brought no will. */
   readonly willDelaySeconds: number | undefined;
+  /** It has made a member of a room present. @default not that it is known */
+  readonly isPresent?: boolean | undefined;
 }
 
 /** How it ended. */
@@ -44,7 +46,7 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   const { session, connectionId } = departure;
   const { expirySeconds, resumeSeconds = 0, atMs } = ending;
   const will = willOf(departure, ending);
-  if (endsAtOnce(ending, will)) {
+  if (endsAtOnce(ending, will) && !isKeptByRooms(context, departure)) {
     const end = yield* waitFor(sessions.end({ session, connectionId, nowMs: atMs }));
     if (end === 'ended') return yield* ended(context, departure, ending);
   }
@@ -82,6 +84,11 @@ function endsAtOnce({ expirySeconds, resumeSeconds = 0 }: Ending, will: WillDue 
   return expirySeconds === 0 && resumeSeconds === 0 && (will === undefined || will === 'discarded');
 }
 
+/** A store that other processes use ends no session that is in a room: to ask for it would be a write in vain. */
+function isKeptByRooms({ ports: { presence } }: Context, { isPresent }: Departure): boolean {
+  return isPresent === true && presence?.store.release !== undefined;
+}
+
 /** The session has ended with its connection. */
 function* ended(context: Context, departure: Departure, ending: Ending): Flow<true> {
   const { session, identity, connectedAtMs: attachedAtMs } = departure;
@@ -99,10 +106,10 @@ function* leaveRoomsOf(
   context: Context,
   departure: Departure,
   ending: Ending,
-  { hasRooms }: Pick<SessionRecord, 'hasRooms'>,
+  { hasRooms, rooms }: Pick<SessionRecord, 'hasRooms' | 'rooms'>,
 ): Flow<void> {
   const { session, connectionId, willDelaySeconds = 0 } = departure;
-  const leaving = { session, hasRooms };
+  const leaving = { session, hasRooms, rooms };
   const { isLoss = false, will, atMs, expirySeconds } = ending;
   if (!isLoss || will === 'discarded') return yield* leaveRooms(context, leaving, connectionId);
   const seconds = Math.max(Math.min(willDelaySeconds, expirySeconds), will.seconds);
@@ -133,11 +140,11 @@ function* publishOrArmWill(
 
 function* endOrArmExpiry(context: Context, connectionId: ConnectionId, record: SessionRecord): Flow<void> {
   const { timers, clock } = context.ports;
-  const { session, willDue } = record;
+  const { session, willDue, hasRooms } = record;
   const endsAtMs = sessionEndsAtMs(record);
   if (endsAtMs === undefined) return;
   // The will was due before, and has been published.
-  if (endsAtMs <= clock.now()) return yield* endSession(context, session, connectionId);
+  if (endsAtMs <= clock.now()) return yield* endSession(context, session, connectionId, hasRooms);
   // One timer for both: of two that ring at once, each would publish the will.
   if (endsAtMs === willDue?.atMs) return;
   yield* waitFor(timers.set({ kind: 'session-expiry', session, connectionId }, endsAtMs));

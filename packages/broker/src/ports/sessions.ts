@@ -4,6 +4,7 @@ import type { Awaitable } from '../flow.ts';
 import type { MessageId } from '../message.ts';
 import type { Attachment, ConnectionId, SessionRef } from '../session.ts';
 import type { Identity } from './authentication.ts';
+import type { PresencePlace } from './presence.ts';
 
 /** Session Expiry Interval that means "never" (section 3.1.2.11.2). */
 export const NEVER_EXPIRES = 0xffff_ffff;
@@ -29,6 +30,8 @@ export interface SessionRecord {
   readonly detachedAtMs: number | undefined;
   /** It may make members of rooms present. Undefined: `PresenceStore.ownedBy` knows. */
   readonly hasRooms?: boolean | undefined;
+  /** These members, where they were read with the record. */
+  readonly rooms?: readonly PresencePlace[] | undefined;
   /** See `DetachSession`. */
   readonly resumableUntilMs?: number | undefined;
 }
@@ -204,9 +207,10 @@ export interface SessionStore {
    * Forgets an incarnation with its will, unless a newer incarnation stands there or it has a connection. A will that
    * has been begun, or is owed, stays until `doneWill`. With `lastConnectionId` it is also left alone when another
    * connection has been there since that one. The caller decides whether its time has come. Returns false when there
-   * was nothing to remove. The caller removes the session's state in the other ports, before or after.
+   * was nothing to remove. The caller removes the session's state in the other ports, before or after. `hasRooms` is a
+   * hint: as far as the caller has read, the session makes members of rooms present.
    */
-  remove(session: SessionRef, lastConnectionId?: ConnectionId): Awaitable<boolean>;
+  remove(session: SessionRef, lastConnectionId?: ConnectionId, hasRooms?: boolean): Awaitable<boolean>;
 
   /** Sessions in the store, connected or not; for the limit on their number. Need not be exact in the cloud. */
   count(): Awaitable<number>;

@@ -12,7 +12,7 @@ import { noteChange } from './tell.ts';
 export const PRESENCE_GRACE_SECONDS = 5;
 
 /** A session whose store may know that it is in no room. */
-type Leaving = Pick<SessionRecord, 'session' | 'hasRooms'>;
+type Leaving = Pick<SessionRecord, 'session' | 'hasRooms' | 'rooms'>;
 
 /**
  * The connection of the session is over: members that the session makes present leave, unless another session, or a
@@ -20,12 +20,12 @@ type Leaving = Pick<SessionRecord, 'session' | 'hasRooms'>;
  */
 export function* leaveRooms(
   context: Context,
-  { session, hasRooms }: Leaving,
+  { session, hasRooms, rooms }: Leaving,
   connectionId: ConnectionId,
 ): Flow<void> {
   const { presence } = context.ports;
   if (presence === undefined || hasRooms === false) return;
-  for (const place of yield* waitFor(presence.store.ownedBy(session)))
+  for (const place of rooms ?? (yield* waitFor(presence.store.ownedBy(session))))
     yield* leaveRoom(context, presence, session, place, connectionId);
 }
 

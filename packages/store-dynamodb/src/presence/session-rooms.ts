@@ -24,11 +24,6 @@ interface Addition {
   readonly placesMax: number;
 }
 
-/** Whether the incarnation may make members present. */
-export function hasRooms(item: Item, incarnation: string): boolean {
-  return placesIn(item).some((each) => each.startsWith(incarnation + PART));
-}
-
 /** All incarnations in the item that may make members present. */
 export function incarnationsWithRooms(item: Item): readonly string[] {
   return [...new Set(placesIn(item).map((each) => each.slice(0, each.indexOf(PART))))];
@@ -37,7 +32,12 @@ export function incarnationsWithRooms(item: Item): readonly string[] {
 export async function placesOf(table: Table, session: SessionRef): Promise<readonly PresencePlace[]> {
   const { tenant, clientId, incarnation } = session;
   const item = await table.get(sessionItemKey(tenant, clientId));
-  const own = item === undefined ? [] : placesIn(item).filter((each) => each.startsWith(incarnation + PART));
+  return item === undefined ? [] : placesOfItem(item, tenant, incarnation);
+}
+
+/** The members that the incarnation may make present. */
+export function placesOfItem(item: Item, tenant: string, incarnation: string): readonly PresencePlace[] {
+  const own = placesIn(item).filter((each) => each.startsWith(incarnation + PART));
   return own.map((each) => {
     const [, room = '', member = ''] = each.split(PART);
     return { tenant, room, member };

@@ -10,7 +10,7 @@ import {
 import type { Will } from '@apus/mqtt';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { WILL_BYTES_MAX } from '../limits.ts';
-import { hasRooms } from '../presence/session-rooms.ts';
+import { placesOfItem } from '../presence/session-rooms.ts';
 import { ItemTooLargeError } from '../table/errors.ts';
 import type { Key } from '../table/keys.ts';
 import { fromJson, type Item, numberOf, text, textOf, toJson } from '../table/values.ts';
@@ -140,6 +140,7 @@ export function recordOf(
   const detachedAtMs = numberOf(item, at('z')) ?? 0;
   const attachment = detachedAtMs === 0 ? settled : undefined;
   const will = when === 'now' ? willOf(textOf(item, 'w')) : undefined;
+  const rooms = placesOfItem(item, tenant, incarnation);
   return {
     session: new SessionSnapshot({ tenant, clientId, incarnation }, attachment, {
       ...(when === 'now' && { opening: openingOf(item) }),
@@ -154,7 +155,8 @@ export function recordOf(
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,
     resumableUntilMs: when === 'now' ? numberOf(item, 'rs') : undefined,
-    hasRooms: hasRooms(item, incarnation),
+    hasRooms: rooms.length > 0,
+    rooms,
   };
 }
 

@@ -23,7 +23,7 @@ import {
 } from '../quotas/held-change.ts';
 import { sessionItemKey } from '../table/keys.ts';
 import type { SampledCount } from '../table/sampled-count.ts';
-import type { Table } from '../table/table.ts';
+import type { Table, Written } from '../table/table.ts';
 import { type Item, number, text, textOf } from '../table/values.ts';
 import { openSession } from './open-session.ts';
 import { continuesUntilMs, FOREVER_MS, NONE, recordOf, settledJson, settledOf } from './session-item.ts';
@@ -36,6 +36,7 @@ const ALL_TENANTS = '';
 const HAS_NOTHING_BEGUN = 'attribute_not_exists(wm)';
 const OWES_NOTHING = '(attribute_not_exists(ow) OR size(ow) = :zero)';
 const IS_IN_NO_ROOM = 'attribute_not_exists(rm)';
+const WITHOUT_WILL = ', w = :none';
 
 /** What an event has gathered and not written yet. */
 interface Gathered {
@@ -186,9 +187,10 @@ export class DynamoSessions implements SessionStore {
    *     remove: fails, it is attached (or, gone again, B was the last)
    *
    * An item with wills that have been begun, or are owed, or with rooms that have not been left, stays without an
-   * incarnation until TTL comes.
+   * incarnation until TTL comes. So does one whose rooms were read (`hasRooms`): to try to delete it would be a write in
+   * vain.
    */
-  async remove(session: SessionRef, lastConnectionId?: ConnectionId): Promise<boolean> {
+  async remove(session: SessionRef, lastConnectionId?: ConnectionId, hasRooms = false): Promise<boolean> {
     const key = sessionItemKey(session.tenant, session.clientId);
     const isThisIncarnation = 'i = :incarnation';
     const isOffline = 'attribute_not_exists(c)';
@@ -198,30 +200,35 @@ export class DynamoSessions implements SessionStore {
       ':incarnation': text(session.incarnation),
       ...(lastConnectionId !== undefined && { ':last': text(lastConnectionId) }),
     };
-    const { ok, old, isRetry } = await this.#table.delete(key, {
-      condition: [...mayGo, HAS_NOTHING_BEGUN, OWES_NOTHING, IS_IN_NO_ROOM].join(' AND '),
-      values: { ...values, ':zero': number(0) },
-      returnsOld: true,
-    });
-    if (ok || (isRetry && old === undefined)) return await this.#removed(session, old);
-    if (textOf(old, 'i') !== session.incarnation || old?.c !== undefined) return false;
-    const isBegun = old?.wm !== undefined;
-    const kept = await this.#table.update(
-      key,
-      `SET i = :none, u = :zero, t = :ttl${isBegun ? '' : ', w = :none'}`,
-      {
-        condition: [...mayGo, ...(isBegun ? [] : [HAS_NOTHING_BEGUN])].join(' AND '),
+    const nothingBegun = [...mayGo, HAS_NOTHING_BEGUN];
+    const keep = async (condition: readonly string[], change: string) =>
+      await this.#table.update(key, `SET i = :none, u = :zero, t = :ttl${change}`, {
+        condition: condition.join(' AND '),
         values: {
           ...values,
           ':none': text(NONE),
           ':zero': number(0),
           ':ttl': number(this.#table.nowSeconds() + TTL_SLACK_SECONDS),
         },
-      },
-    );
+        returnsOld: true,
+      });
     // An attempt whose answer was lost has done it, unless its client is back and the session goes on.
-    const isDone = kept.ok || (kept.isRetry && textOf(kept.old, 'i') !== session.incarnation);
-    return isDone && (await this.#removed(session, old));
+    const isDone = (kept: Written) =>
+      kept.ok || (kept.isRetry && textOf(kept.old, 'i') !== session.incarnation);
+    if (hasRooms) {
+      const kept = await keep(nothingBegun, WITHOUT_WILL);
+      if (isDone(kept)) return await this.#removed(session, kept.old);
+    }
+    const { ok, old, isRetry } = await this.#table.delete(key, {
+      condition: [...nothingBegun, OWES_NOTHING, IS_IN_NO_ROOM].join(' AND '),
+      values: { ...values, ':zero': number(0) },
+      returnsOld: true,
+    });
+    if (ok || (isRetry && old === undefined)) return await this.#removed(session, old);
+    if (textOf(old, 'i') !== session.incarnation || old?.c !== undefined) return false;
+    const isBegun = old?.wm !== undefined;
+    const kept = isBegun ? await keep(mayGo, '') : await keep(nothingBegun, WITHOUT_WILL);
+    return isDone(kept) && (await this.#removed(session, old));
   }
 
   async count(): Promise<number> {
