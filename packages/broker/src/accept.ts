@@ -11,6 +11,7 @@ import type { PresenceRefusal, Publisher, RetainedLimits, WideFilter } from './p
 import { route } from './route.ts';
 import type { Delivery } from './session.ts';
 import { append, liveReaders, streamOf } from './streams/append.ts';
+import { armConflated } from './streams/conflated.ts';
 import type { StreamDeclaration } from './streams/declaration.ts';
 import { placedMessage } from './streams/position.ts';
 import { underWay } from './under-way.ts';
@@ -284,6 +285,7 @@ function* recipientsNow(
   const { streams, subscriptions } = context.ports;
   if (streams?.isShared !== true) return before;
   const matched = yield* waitFor(subscriptions.match(tenant, message.topic, true));
+  yield* armConflated(context, tenant, matched);
   return { deliveries: route(context, message, matched), wide: wideFilters(tenant, matched) };
 }
 

@@ -6,7 +6,15 @@ import type { Connection, Link } from './link.ts';
 import type { Loss } from './loss.ts';
 import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
-import type { Identity, MatchedFilter, Publisher, Routed, SessionRecord, Timer } from './ports/index.ts';
+import type {
+  ConflatedGroup,
+  Identity,
+  MatchedFilter,
+  Publisher,
+  Routed,
+  SessionRecord,
+  Timer,
+} from './ports/index.ts';
 import type { LostConnection } from './resume.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 
@@ -97,6 +105,8 @@ export interface Broker {
   ring(timer: Timer): Awaitable<void>;
   /** Tells the watchers of a room what has changed: for `PresenceTicks`. */
   tellRoom(tenant: string, room: string): Awaitable<void>;
+  /** Sends a group the newest message of each topic that has changed: for `ConflatedGroups`. */
+  tellConflated(group: ConflatedGroup): Awaitable<void>;
   /**
    * Delivers a message that `FanOut` took to some of the subscribers of a wide filter, for the worker that has read
    * them. `isRepeat`: an earlier attempt may have reached some of them.

@@ -3,6 +3,7 @@ import type { Context } from './context.ts';
 import type { Connection, Link } from './link.ts';
 import type { Message } from './message.ts';
 import type { Delivery, Subscription } from './session.ts';
+import { groupIntervalOf } from './streams/conflated-intervals.ts';
 
 /** The user property of a SUBSCRIBE that asks for at most one message of each topic in this many milliseconds. */
 export const CONFLATE_PROPERTY = 'conflate-ms';
@@ -33,8 +34,9 @@ export function conflateMsOf(
   const given = packet.properties.userProperties?.find(([name]) => name === CONFLATE_PROPERTY)?.[1];
   if (given === undefined) return undefined;
   const refuse = (reason: string) => new Violation(ReasonCode.ImplementationSpecificError, reason);
+  const holds = ports.conflation !== undefined && readers !== undefined && drainSoon !== undefined;
   // A door that keeps nothing between two packets has no timer to send what it holds.
-  if (ports.conflation === undefined || readers === undefined || drainSoon === undefined)
+  if (!holds && ports.conflated === undefined)
     return refuse(`${CONFLATE_PROPERTY} is not granted at this door, which sends each message when it comes`);
   const ms = /^\d{1,7}$/.test(given) ? Number(given) : 0;
   if (ms < 1 || ms > CONFLATE_MS_MAX)
@@ -46,7 +48,9 @@ export function conflateMsOf(
     return refuse(`a SUBSCRIBE that asks for ${CONFLATE_PROPERTY} has one topic filter`);
   if (!requestProblemInformation)
     return refuse('SUBACK answers in user properties: CONNECT with Request Problem Information 1');
-  return ms;
+  if (holds) return ms;
+  const intervalMs = groupIntervalOf(ports.streams, topicFilter, ms);
+  return typeof intervalMs === 'string' ? refuse(intervalMs) : intervalMs;
 }
 
 /** Calls back within this process. */

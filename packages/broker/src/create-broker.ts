@@ -26,6 +26,7 @@ import { resumeSession } from './resume.ts';
 import { ring } from './ring.ts';
 import { serve } from './serve.ts';
 import { ShareRotation } from './share.ts';
+import { tellConflated } from './streams/conflated.ts';
 import { subscribe } from './subscribe.ts';
 import { sayUnavailable } from './unavailable.ts';
 import { unsubscribe } from './unsubscribe.ts';
@@ -70,6 +71,7 @@ export function createBroker(
     drain: (link) => run(drainLink(context, link)),
     recheck: (session, identity) => run(recheck(context, session, identity)),
     tellRoom: (tenant, room) => run(tellRoom(context, tenant, room)),
+    tellConflated: (group) => run(tellConflated(context, group)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),
     deliverAll: (routed) => run(deliverAll(context, routed)),

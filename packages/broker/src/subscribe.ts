@@ -108,7 +108,17 @@ function* decide(
   const { subscriptionIdentifier } = packet.properties;
   const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
   if (joining !== undefined)
-    return { request, granted: { ...plain, reader: joining.reader }, joining, conflateMs };
+    // A reader in memory has its pace itself.
+    return {
+      request,
+      granted: {
+        ...plain,
+        reader: joining.reader,
+        ...(link.readers === undefined && conflateMs !== undefined && { conflateMs }),
+      },
+      joining,
+      conflateMs,
+    };
   return { request, granted: { ...plain, conflateMs }, conflateMs };
 }
 

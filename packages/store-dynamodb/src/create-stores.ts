@@ -21,6 +21,7 @@ import { DynamoReceived } from './sessions/received.ts';
 import { SessionList } from './sessions/session-list.ts';
 import { DynamoSessions } from './sessions/sessions.ts';
 import { DynamoStreams } from './streams/streams.ts';
+import { DynamoConflatedGroups } from './subscriptions/conflated-groups.ts';
 import { EntryMap } from './subscriptions/entry-map.ts';
 import { Matcher } from './subscriptions/matcher.ts';
 import { Placement } from './subscriptions/placement.ts';
@@ -70,6 +71,8 @@ export interface DynamoStores extends BrokerStores {
   readonly streams: DynamoStreams;
   /** Members of rooms, where there are any: in the table of streams. */
   readonly presence: DynamoPresence;
+  /** Groups of subscribers that are sent the newest messages once in an interval. */
+  readonly conflatedGroups: DynamoConflatedGroups;
   readonly bans: DynamoBans;
   /** Users with passwords, where an authenticator of the chain has them here. */
   readonly users: DynamoUsers;
@@ -103,6 +106,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     quotaHoldings: parts.quotaHoldings,
     streams: new DynamoStreams(table),
     presence: new DynamoPresence(table),
+    conflatedGroups: parts.conflated,
     bans: parts.bans,
     users: new DynamoUsers(table),
     tenants: new DynamoTenants(table),
@@ -118,12 +122,14 @@ type Parts = ReturnType<typeof partsOf>;
 function partsOf(table: Table) {
   const shards = new Shards(table);
   const entries = new EntryMap(table);
+  const conflated = new DynamoConflatedGroups(table, shards);
   const quotaHoldings = new QuotaHoldings(table);
   return {
     shards,
     registry: new ShapeRegistry(table),
     list: new SessionList(table),
-    placement: new Placement(table, entries, shards, new ShareGroups(table, entries)),
+    placement: new Placement(table, entries, shards, new ShareGroups(table, entries), conflated),
+    conflated,
     matcher: new Matcher(table, shards),
     bans: new DynamoBans(table),
     records: new Records(table),

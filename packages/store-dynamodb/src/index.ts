@@ -12,6 +12,7 @@ export { isSampled, sampleFor } from './quotas/held-sample.ts';
 export type { Charged, QuotaAccount, QuotaAccounts } from './quotas/quota-accounts.ts';
 export type { HeldCounts, HoldingAccount, QuotaHoldings } from './quotas/quota-holdings.ts';
 export type { DynamoStreams } from './streams/streams.ts';
+export type { DynamoConflatedGroups } from './subscriptions/conflated-groups.ts';
 export type { ShardRange } from './subscriptions/shards.ts';
 export type { SubscriberEntry } from './subscriptions/subscriber-entry.ts';
 export type { FramePlan, SubscriberSlice } from './subscriptions/subscriptions.ts';

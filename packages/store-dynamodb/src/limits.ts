@@ -137,6 +137,12 @@ export const PRESENCE_COUNT_FRESH_MS = 60_000;
 /** A tick that is due for so long has lost its timer. */
 export const PRESENCE_TICK_LATE_MS = 60_000;
 
+/** The same of a conflated group. */
+export const CONFLATED_TICK_LATE_MS = 60_000;
+
+/** The function of timers has told a group within this time, or it is dead: it has 30 seconds. */
+export const CONFLATED_CLAIM_MS = 45_000;
+
 /** A change that no tick tells of is forgotten. */
 export const PRESENCE_NOTE_SECONDS = 24 * 60 * 60;
 

@@ -33,7 +33,13 @@ import {
   SUBSCRIBE_WIDE,
   WILL,
 } from './session-operations.ts';
-import { PUBLISH_TO_SNAPSHOT, PUBLISH_TO_STREAM, recover, snapshot } from './stream-operations.ts';
+import {
+  CONFLATED_TICK,
+  PUBLISH_TO_SNAPSHOT,
+  PUBLISH_TO_STREAM,
+  recover,
+  snapshot,
+} from './stream-operations.ts';
 
 const QOS = [0, 1, 2] as const;
 
@@ -74,6 +80,7 @@ export const OPERATIONS: readonly BenchOperation[] = [
   recover(10),
   recover(300),
   snapshot(1_000),
+  CONFLATED_TICK,
   JOIN,
   CHANGE,
   LEAVE,

@@ -86,6 +86,39 @@ export function recover(missed: number): BenchOperation {
   };
 }
 
+/** Subscribers of a conflated group: a workers' job, as for a wide filter. */
+const CONFLATED = 100;
+
+/** An interval of a second, and the queue of the timers. */
+const TICK_MS = 3_000;
+
+/** Messages within one interval, and its tick: each subscriber is sent the newest. */
+export const CONFLATED_TICK: BenchOperation = {
+  name: `10 messages of a topic, conflated to ${CONFLATED}, with its tick`,
+  deliveries: CONFLATED,
+  floor: { in: 10, out: 10 + CONFLATED },
+  isTimed: true,
+  async prepare(world, topic) {
+    const readers: BenchClient[] = [];
+    for (let index = 0; index < CONFLATED; index += 1) {
+      const reader = await connected(world);
+      await reader.exchange(reading('conflate-ms', '1000', snapshotTopic(topic)));
+      readers.push(reader);
+    }
+    const publisher = await connected(world);
+    const run = async (messages: number) => {
+      for (let number = 1; number <= messages; number += 1)
+        await publishOne(publisher, snapshotTopic(topic), 1);
+      await world.pass(TICK_MS);
+      for (const reader of readers) await reader.nextPush();
+    };
+    // The first message opens the topic.
+    await run(1);
+    await world.settle();
+    return async () => await run(10);
+  },
+};
+
 function reading(name: string, value: string, topic: string) {
   const packet = subscribe(topic, { qos: 0 });
   return { ...packet, properties: { userProperties: { [name]: value } } };

@@ -1,6 +1,7 @@
 import type { Conflation } from '../conflation.ts';
 import type { AuthenticationMethod, Authenticator, Authorizer } from './authentication.ts';
 import type { Bans } from './bans.ts';
+import type { ConflatedGroups } from './conflated.ts';
 import type { Connections } from './connections.ts';
 import type { DelayedMessages } from './delayed-messages.ts';
 import type { DeliveryQuota, WriteQuota } from './delivery-quota.ts';
@@ -58,6 +59,8 @@ export interface Ports extends Stores {
   readonly timers: Timers;
   /** Of all doors of the process. Absent where it ends with the call: then nothing is conflated. */
   readonly conflation?: Conflation;
+  /** Where streams are shared with other processes. Absent where `conflation` holds messages, or nothing is conflated. */
+  readonly conflated?: ConflatedGroups;
   readonly clock: Clock;
   readonly log: Log;
   readonly authenticator: Authenticator;
@@ -72,6 +75,7 @@ export interface Ports extends Stores {
 
 export type * from './authentication.ts';
 export type * from './bans.ts';
+export type * from './conflated.ts';
 export type * from './connections.ts';
 export type * from './delayed-messages.ts';
 export type * from './delivery-quota.ts';

@@ -14,6 +14,8 @@ export interface MatchedFilter {
   readonly shards?: number;
   /** The workers of these shards are far behind. */
   readonly isBehind?: boolean;
+  /** Intervals of its conflated groups (`ConflatedGroups`) for which no tick is armed. @default none */
+  readonly unarmedMs?: readonly number[];
 }
 
 export interface SubscriptionStore {

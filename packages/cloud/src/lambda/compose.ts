@@ -32,6 +32,7 @@ import { SharedHoldingQuota } from '../quotas/holding-quota.ts';
 import { SharedMessageQuota } from '../quotas/message-quota.ts';
 import { SharedWriteQuota } from '../quotas/write-quota.ts';
 import type { RuleQueue } from '../rules/rule-outlet.ts';
+import { ConflationTicks } from '../timers/conflation-ticks.ts';
 import { SqsDelayedMessages } from '../timers/delayed-messages.ts';
 import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
@@ -162,6 +163,10 @@ export function composeCloud(options: CloudOptions): Cloud {
     ...(holding && { holdingQuota: holding }),
     ...(streams && { streams }),
     ...(livenessTimers && { delays: new SqsDelayedMessages(livenessTimers) }),
+    ...(streams &&
+      livenessTimers && {
+        conflated: new ConflationTicks(stores.conflatedGroups, livenessTimers, clock),
+      }),
     timers: options.timers,
     clock,
     log,

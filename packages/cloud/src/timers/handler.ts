@@ -74,6 +74,7 @@ async function isHandled(options: TimerHandlerOptions, record: SqsRecord): Promi
 
 function subjectOf(timer: AnyTimer): object {
   if (timer.kind === 'tick') return { room: timer.room };
+  if (timer.kind === 'conflation') return { topicFilter: timer.topicFilter };
   return timer.kind === 'delayed' ? { topic: timer.message.topic } : { connectionId: timer.connectionId };
 }
 
@@ -92,6 +93,8 @@ async function handle(options: TimerHandlerOptions, timer: AnyTimer): Promise<vo
   if (timer.dueAtMs > clock.now()) return await timers.armAgain(timer);
   if (timer.kind === 'tick') return await tick(options, timer);
   if (timer.kind === 'delayed') return await publishDue(options, timer);
+  if (timer.kind === 'conflation')
+    return await inOneEvent(environment, ({ broker }) => broker.tellConflated(timer));
   if (timer.kind === 'connect') return await environment.connectDeadline?.ring(timer.connectionId);
   const { kind } = timer;
   await inOneEvent(environment, (outbox) =>

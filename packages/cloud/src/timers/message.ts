@@ -1,4 +1,4 @@
-import type { ConnectionId, Message, Publisher, Timer } from '@apus/broker';
+import type { ConflatedGroup, ConnectionId, Message, Publisher, Timer } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
 /** Version of the layout of a timer's message. A change of it must still read those that wait in the queue at a deployment. */
@@ -54,17 +54,30 @@ export interface DelayedTimer {
   readonly publisher: Publisher | undefined;
 }
 
+/** The tick of a conflated group. */
+export interface ConflationMessage extends ConflatedGroup {
+  readonly kind: 'conflation';
+  /** In ms since the epoch, by the clock of the process that set it. */
+  readonly dueAtMs: number;
+}
+
 /** Every message that waits in the queue of timers. */
-export type AnyTimer = TimerMessage | TickMessage | DelayedTimer;
+export type AnyTimer = TimerMessage | TickMessage | DelayedTimer | ConflationMessage;
 
 export function encodeAny(timer: AnyTimer): string {
   if (timer.kind === 'tick') return encodeTick(timer);
+  if (timer.kind === 'conflation') return encodeConflation(timer);
   return timer.kind === 'delayed' ? encodeDelayed(timer) : encodeTimer(timer);
 }
 
 function encodeDelayed({ kind, tenant, message, dueAtMs, publisher }: DelayedTimer): string {
   const encoded = Buffer.from(encodeMessage(message)).toString('base64');
   return asXml(JSON.stringify({ v: VERSION, kind, tenant, message: encoded, dueAtMs, publisher }));
+}
+
+function encodeConflation(message: Omit<ConflationMessage, 'kind'>): string {
+  const { tenant, topicFilter, intervalMs, dueAtMs } = message;
+  return asXml(JSON.stringify({ v: VERSION, kind: 'conflation', tenant, topicFilter, intervalMs, dueAtMs }));
 }
 
 function encodeTick({ tenant, room, dueAtMs }: Omit<TickMessage, 'kind'>): string {
@@ -85,6 +98,7 @@ export function decodeTimer(body: string): AnyTimer | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION) return undefined;
   if (fields.kind === 'tick') return tickOf(fields);
+  if (fields.kind === 'conflation') return conflationOf(fields);
   if (fields.kind === 'delayed') return delayedOf(fields);
   const { kind, tenant, clientId, incarnation, connectionId, dueAtMs } = fields;
   if (!isKind(kind)) return undefined;
@@ -110,6 +124,13 @@ function delayedOf(fields: Readonly<Record<string, unknown>>): DelayedTimer | un
   } catch {
     return undefined;
   }
+}
+
+function conflationOf(fields: Readonly<Record<string, unknown>>): ConflationMessage | undefined {
+  const { tenant, topicFilter, intervalMs, dueAtMs } = fields;
+  if (typeof tenant !== 'string' || typeof topicFilter !== 'string') return undefined;
+  if (typeof intervalMs !== 'number' || typeof dueAtMs !== 'number') return undefined;
+  return { kind: 'conflation', tenant, topicFilter, intervalMs, dueAtMs };
 }
 
 function isKind(kind: unknown): kind is TimerKind {

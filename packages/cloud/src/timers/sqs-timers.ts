@@ -2,6 +2,7 @@ import type { Clock, Timer, Timers } from '@apus/broker';
 import type { JobQueue } from '../fan-out/job-queue.ts';
 import {
   type AnyTimer,
+  type ConflationMessage,
   type DelayedTimer,
   encodeAny,
   type TickMessage,
@@ -61,6 +62,11 @@ export class SqsTimers implements Timers {
   /** A message that is published later. */
   async armDelayed(delayed: DelayedTimer): Promise<void> {
     await this.#send(delayed, 0);
+  }
+
+  /** The tick of a conflated group. */
+  async armConflation(tick: Omit<ConflationMessage, 'kind'>): Promise<void> {
+    await this.#send({ ...tick, kind: 'conflation' }, 0);
   }
 
   /** For a timer that was received and is not done with. */

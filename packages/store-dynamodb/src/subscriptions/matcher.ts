@@ -7,6 +7,7 @@ import { batchGet, type Found } from '../table/batch.ts';
 import { groupKey, headKey, type Key, recordKey, sessionItemKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
+import { unarmedOf } from './conflated-groups.ts';
 import { isBehind, type Shards, shardsOf } from './shards.ts';
 import { entriesOf, readerOf, type SubscriberEntry } from './subscriber-entry.ts';
 
@@ -17,7 +18,11 @@ export interface FilterEntries extends FilterName {
   readonly unreadShards: number;
   /** Those shards' workers do not keep up. */
   readonly isBehind?: boolean;
+  /** Intervals of its conflated groups that have no tick. */
+  readonly unarmedMs?: readonly number[];
 }
+
+const NONE: readonly never[] = [];
 
 /** Turns heads into the subscribers they name, with as few reads as there are kinds of items: heads, groups, sessions. */
 export class Matcher {
@@ -50,7 +55,8 @@ export class Matcher {
     );
     const groups = await this.#groups(tenant, present);
     return [...plain, ...groups].filter(
-      ({ entries, unreadShards }) => entries.length > 0 || unreadShards > 0,
+      ({ entries, unreadShards, unarmedMs = NONE }) =>
+        entries.length > 0 || unreadShards > 0 || unarmedMs.length > 0,
     );
   }
 
@@ -100,13 +106,14 @@ export class Matcher {
   /** The subscribers of all these filters: one read for each session that is not written in its entry. */
   async subscribers(tenant: string, filters: readonly FilterEntries[]): Promise<MatchedFilter[]> {
     const sessions = await this.#sessions(tenant, filters);
-    return filters.map(({ topicFilter, shareGroup, entries, unreadShards, isBehind = false }) => ({
+    return filters.map(({ topicFilter, shareGroup, entries, unreadShards, isBehind = false, unarmedMs }) => ({
       topicFilter,
       shareGroup,
       subscribers: entries
         .filter((entry) => shareGroup === undefined || isThere(tenant, entry, sessions))
         .map((entry) => subscriberOf(tenant, { topicFilter, shareGroup }, entry, sessions)),
       ...(unreadShards > 0 && { shards: unreadShards, isBehind }),
+      ...(unarmedMs !== undefined && unarmedMs.length > 0 && { unarmedMs }),
     }));
   }
 
@@ -155,8 +162,15 @@ export class Matcher {
     const shards = shardsOf(head);
     const inline = entriesOf(head, this.#table.nowSeconds());
     if (!readsShards) {
-      const isLate = isBehind(head, this.#table.settings.clock.now());
-      return { topicFilter, entries: inline, unreadShards: shards, isBehind: isLate };
+      const nowMs = this.#table.settings.clock.now();
+      const isLate = isBehind(head, nowMs);
+      return {
+        topicFilter,
+        entries: inline,
+        unreadShards: shards,
+        isBehind: isLate,
+        unarmedMs: unarmedOf(head, nowMs),
+      };
     }
     const sharded = await this.#shards.all(tenant, topicFilter, shards);
     return { topicFilter, entries: [...inline, ...sharded], unreadShards: 0 };

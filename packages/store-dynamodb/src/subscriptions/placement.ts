@@ -2,6 +2,7 @@ import type { ConnectionId, FilterName, SessionRef, SubscribeOutcome, Subscripti
 import { CLOCK_SKEW_MS } from '../limits.ts';
 import { headKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
+import { type DynamoConflatedGroups, groupsOf, storedFilterOf } from './conflated-groups.ts';
 import type { EntryMap } from './entry-map.ts';
 import { type Shards, shardsOf } from './shards.ts';
 import type { ShareGroups } from './share-groups.ts';
@@ -32,14 +33,22 @@ export class Placement {
   readonly #entries: EntryMap;
   readonly #shards: Shards;
   readonly #groups: ShareGroups;
+  readonly #conflated: DynamoConflatedGroups;
   /** Shards of wide filters. It may be behind: a smaller number names shards that a fan-out visits as well. */
   readonly #wide = new Map<string, number>();
 
-  constructor(table: Table, entries: EntryMap, shards: Shards, groups: ShareGroups) {
+  constructor(
+    table: Table,
+    entries: EntryMap,
+    shards: Shards,
+    groups: ShareGroups,
+    conflated: DynamoConflatedGroups,
+  ) {
     this.#table = table;
     this.#entries = entries;
     this.#shards = shards;
     this.#groups = groups;
+    this.#conflated = conflated;
   }
 
   /** False when a share group takes no more, or the filter no more of them. */
@@ -47,7 +56,9 @@ export class Placement {
     const entry = packEntry(session, subscription, this.#endsAtSeconds());
     if (subscription.shareGroup !== undefined)
       return await this.#groups.put(session, subscription, entry, outcome);
-    await this.#putPlain(session, subscription.topicFilter, entry, outcome);
+    if (subscription.conflateMs !== undefined)
+      await this.#putConflated(session, subscription.topicFilter, subscription.conflateMs, entry, outcome);
+    else await this.#putPlain(session, subscription.topicFilter, entry, outcome);
     return true;
   }
 
@@ -61,7 +72,8 @@ export class Placement {
     const { ok, old, isRetry } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
     if (ok) return true;
     const shards = shardsOf(old);
-    return (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) || isRetry;
+    if (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) return true;
+    return (await this.#leaveGroups(session, topicFilter, groupsOf(old))) || isRetry;
   }
 
   /**
@@ -81,9 +93,15 @@ export class Placement {
 
   async #moved(session: SessionRef, from: ConnectionId, subscription: Subscription): Promise<void> {
     const { tenant, incarnation } = session;
-    const { topicFilter, shareGroup } = subscription;
+    const { topicFilter, shareGroup, conflateMs } = subscription;
     const entry = packEntry(session, subscription, this.#endsAtSeconds());
     if (shareGroup !== undefined) return await this.#groups.moved(session, subscription, entry, from);
+    if (conflateMs !== undefined) {
+      const stored = storedFilterOf(topicFilter, conflateMs);
+      const shards = await this.#shards.widen(tenant, stored);
+      await this.#shards.replace(tenant, stored, shards, incarnation, entry, from);
+      return;
+    }
     const { ok, old } = await this.#entries.replace(headKey(tenant, topicFilter), incarnation, entry, from);
     const shards = ok ? 0 : shardsOf(old);
     if (shards > 0) await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry, from);
@@ -96,19 +114,75 @@ export class Placement {
     }
   }
 
-  async #putPlain(
+  /**
+   * The subscribers of a group stand in shards, as if the group were a wide filter. One whose subscription was another one
+   * stands in both for a moment.
+   */
+  async #putConflated(
+    session: SessionRef,
+    topicFilter: string,
+    intervalMs: number,
+    entry: string,
+    outcome: SubscribeOutcome,
+  ): Promise<void> {
+    const { tenant, incarnation } = session;
+    const stored = storedFilterOf(topicFilter, intervalMs);
+    const key = headKey(tenant, stored);
+    const shards = this.#wide.get(key.p) ?? (await this.#shards.widen(tenant, stored));
+    const isReplaced =
+      outcome === 'replaced' && (await this.#shards.replace(tenant, stored, shards, incarnation, entry));
+    if (!isReplaced)
+      this.#remember(key.p, await this.#shards.add(tenant, stored, shards, incarnation, entry));
+    await this.#conflated.join(tenant, topicFilter, intervalMs);
+    if (outcome === 'replaced' && !isReplaced) await this.#leaveOthers(session, topicFilter, intervalMs);
+  }
+
+  /** The plain subscription, and other groups. */
+  async #leaveOthers(session: SessionRef, topicFilter: string, intervalMs: number): Promise<void> {
+    const { tenant, incarnation } = session;
+    const { ok, old } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
+    if (ok) return;
+    const shards = shardsOf(old);
+    if (shards > 0 && (await this.#shards.remove(tenant, topicFilter, shards, incarnation))) return;
+    const others = groupsOf(old).filter((each) => each !== intervalMs);
+    await this.#leaveGroups(session, topicFilter, others);
+  }
+
+  async #leaveGroups(
     { tenant, incarnation }: SessionRef,
+    topicFilter: string,
+    intervalsMs: readonly number[],
+  ): Promise<boolean> {
+    for (const intervalMs of intervalsMs) {
+      const stored = storedFilterOf(topicFilter, intervalMs);
+      const shards = await this.#shards.widen(tenant, stored);
+      if (await this.#shards.remove(tenant, stored, shards, incarnation)) return true;
+    }
+    return false;
+  }
+
+  async #putPlain(
+    session: SessionRef,
     topicFilter: string,
     entry: string,
     outcome: SubscribeOutcome,
   ): Promise<void> {
+    const { tenant, incarnation } = session;
     const key = headKey(tenant, topicFilter);
+    let groups: readonly number[] = [];
     if (outcome === 'replaced') {
       const replaced = await this.#entries.replace(key, incarnation, entry);
       if (replaced.ok) return;
       const shards = shardsOf(replaced.old);
       if (shards > 0 && (await this.#shards.replace(tenant, topicFilter, shards, incarnation, entry))) return;
+      groups = groupsOf(replaced.old);
     }
+    await this.#add(session, topicFilter, entry);
+    await this.#leaveGroups(session, topicFilter, groups);
+  }
+
+  async #add({ tenant, incarnation }: SessionRef, topicFilter: string, entry: string): Promise<void> {
+    const key = headKey(tenant, topicFilter);
     const shards = this.#wide.get(key.p) ?? (await this.#putInline(tenant, topicFilter, incarnation, entry));
     if (shards === 0) return;
     this.#remember(key.p, await this.#shards.add(tenant, topicFilter, shards, incarnation, entry));
