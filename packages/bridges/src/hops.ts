@@ -3,6 +3,18 @@ import type { UserProperties } from '@apus/mqtt';
 /** The user property, and the header, that says how many bridges a message has crossed. */
 export const HOPS_PROPERTY = 'apus-bridge-hops';
 
+/** The user property that says which bridge has sent a message to a broker that does not know "no local". */
+const FROM_PROPERTY = 'apus-bridge-from';
+
+/** The properties of a message that this bridge sends. */
+export function withFrom(properties: UserProperties, clientId: string): UserProperties {
+  return [...properties.filter(([name]) => name !== FROM_PROPERTY), [FROM_PROPERTY, clientId]];
+}
+
+export function isFrom(properties: UserProperties = [], clientId: string): boolean {
+  return properties.some(([name, value]) => name === FROM_PROPERTY && value === clientId);
+}
+
 /** 0 for a message that has crossed none, or says something that is no number. */
 export function hopsOf(properties: UserProperties = []): number {
   const [, value = ''] = properties.find(([name]) => name === HOPS_PROPERTY) ?? [];

@@ -1,4 +1,5 @@
 import { ConfigurationError, Fields } from '@apus/identity';
+import { readIotCoreBridge } from './iot-core.ts';
 import { type KafkaBridgeConfiguration, readKafkaBridge } from './kafka.ts';
 import { type MqttBridgeConfiguration, readMqttBridge } from './mqtt.ts';
 import type { Place } from './place.ts';
@@ -19,6 +20,10 @@ export interface BridgeCommon {
   /** A message that has crossed so many bridges goes no further. */
   readonly hopsMax: number;
 }
+
+const KINDS = ['kafka', 'iotCore', 'mqtt'] as const;
+
+const READ = { kafka: readKafkaBridge, iotCore: readIotCoreBridge, mqtt: readMqttBridge } as const;
 
 const HOPS_MAX = 4;
 const HOPS_MAX_MAX = 32;
@@ -44,11 +49,12 @@ export function readBridges(value: unknown, place: Place): readonly BridgeConfig
 }
 
 function readBridge(value: unknown, place: Place): BridgeConfiguration {
-  const kind = typeof value === 'object' && value !== null && 'kafka' in value ? 'kafka' : 'mqtt';
+  const given = typeof value === 'object' && value !== null ? value : {};
+  const kind = KINDS.find((each) => each in given) ?? 'mqtt';
   const fields = new Fields(value, place.where, [...COMMON_FIELDS, kind, 'in', 'out']);
-  if (fields.raw(kind) === undefined) fields.fail('mqtt', 'is missing: a bridge has "mqtt" or "kafka".');
-  const common = readCommon(fields);
-  return kind === 'kafka' ? readKafkaBridge(fields, common, place) : readMqttBridge(fields, common, place);
+  if (fields.raw(kind) === undefined)
+    fields.fail('mqtt', 'is missing: a bridge has "mqtt", "kafka" or "iotCore".');
+  return READ[kind](fields, readCommon(fields), place);
 }
 
 export function readCommon(fields: Fields): BridgeCommon {

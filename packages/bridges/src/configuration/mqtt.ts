@@ -16,6 +16,28 @@ export interface TopicMapping {
   readonly retain: boolean;
 }
 
+/** What another broker does not do, or takes no more of, beyond what it says in CONNACK. */
+export interface RemoteTraits {
+  /** Without it a client that subscribes to what it publishes gets that back, and the bridge has to know it. */
+  readonly honoursNoLocal: boolean;
+  /** 0x97 Quota exceeded is said of the rate: the message is sent again. */
+  readonly isQuotaTemporary: boolean;
+  /** Of one SUBSCRIBE. */
+  readonly topicFiltersMax: number;
+  readonly topicSlashesMax: number;
+  readonly topicBytesMax: number;
+  readonly payloadBytesMax: number;
+}
+
+const BY_THE_BOOK: RemoteTraits = {
+  honoursNoLocal: true,
+  isQuotaTemporary: false,
+  topicFiltersMax: Number.POSITIVE_INFINITY,
+  topicSlashesMax: Number.POSITIVE_INFINITY,
+  topicBytesMax: Number.POSITIVE_INFINITY,
+  payloadBytesMax: Number.POSITIVE_INFINITY,
+};
+
 /** A bridge to another MQTT broker. */
 export interface MqttBridgeConfiguration extends BridgeCommon {
   readonly kind: 'mqtt';
@@ -31,6 +53,9 @@ export interface MqttBridgeConfiguration extends BridgeCommon {
   /** MQTT 3.1.1 with the bit that tells Mosquitto not to send back what came from here. */
   readonly isBridgeMode: boolean;
   readonly tls: TlsConfiguration | undefined;
+  /** Said to the TLS server, where several protocols share its port. */
+  readonly alpnProtocol: string | undefined;
+  readonly traits: RemoteTraits;
   readonly in: readonly TopicMapping[];
   readonly out: readonly TopicMapping[];
 }
@@ -66,7 +91,7 @@ export function readMqttBridge(fields: Fields, common: BridgeCommon, place: Plac
   const bridge: MqttBridgeConfiguration = {
     ...common,
     kind: 'mqtt',
-    ...{ url, protocolVersion, isBridgeMode, tls },
+    ...{ url, protocolVersion, isBridgeMode, tls, alpnProtocol: undefined, traits: BY_THE_BOOK },
     clientId: connection.text('clientId') ?? `apus-${common.name}`,
     username: connection.text('username'),
     password: secretOf(connection, 'password', place),
@@ -94,7 +119,7 @@ function parse(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
 
-function mappingsOf(fields: Fields, name: 'in' | 'out'): readonly TopicMapping[] {
+export function mappingsOf(fields: Fields, name: 'in' | 'out'): readonly TopicMapping[] {
   const list = fields.list(name) ?? [];
   return list.map((each, index) =>
     mappingOf(new Fields(each, `${fields.where}.${name}[${index}]`, MAPPING_FIELDS)),
@@ -135,7 +160,7 @@ export function remoteOf({ remotePrefix, filter }: TopicMapping): string {
   return remotePrefix + filter;
 }
 
-function checkMappings(bridge: MqttBridgeConfiguration, fields: Fields): void {
+export function checkMappings(bridge: MqttBridgeConfiguration, fields: Fields): void {
   if (bridge.in.length + bridge.out.length === 0)
     fields.fail('in', 'and "out" are empty: nothing would cross.');
   for (const name of ['in', 'out'] as const) {

@@ -9,7 +9,7 @@ import {
 } from '@apus/node';
 import { type Bridge, newCounts, StateKeeper } from '../bridge.ts';
 import { localOf, type MqttBridgeConfiguration, remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
-import { withHop } from '../hops.ts';
+import { isFrom, withFrom, withHop } from '../hops.ts';
 import { Remote, type RemoteHandlers } from './remote.ts';
 
 /** Until the broker is asked again, where it has no room now or has ended the bridge's connection. */
@@ -88,7 +88,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
 
   async received(packet: PublishPacket): Promise<void> {
     const mapping = this.#configuration.in.find((each) => matches(remoteOf(each), packet.topic));
-    if (mapping === undefined) return;
+    if (mapping === undefined || this.#isEcho(packet)) return;
     const userProperties = withHop(packet.properties.userProperties, this.#configuration.hopsMax);
     if (userProperties === undefined) {
       this.#in.looped += 1;
@@ -97,6 +97,14 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     const topic = mapping.localPrefix + packet.topic.slice(mapping.remotePrefix.length);
     const properties = { ...packet.properties, userProperties };
     await this.#publishHere({ ...packet, topic, retain: packet.retain && mapping.retain, properties });
+  }
+
+  /** What this bridge has sent, where the other broker sends it back. */
+  #isEcho({ topic, properties }: PublishPacket): boolean {
+    const { traits, clientId, out } = this.#configuration;
+    if (traits.honoursNoLocal || !isFrom(properties.userProperties, clientId)) return false;
+    // A program may answer with the properties of what it was sent, on another topic.
+    return out.some((mapping) => matches(remoteOf(mapping), topic));
   }
 
   async released(packetId: number): Promise<void> {
@@ -146,6 +154,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
       this.#out.looped += 1;
       return undefined;
     }
+    const { traits, clientId } = this.#configuration;
     const { expiresAtMs, payload } = message;
     const nowMs = this.#context.clock.now();
     const expiry =
@@ -155,13 +164,17 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
       topic: mapping.remotePrefix + message.topic.slice(mapping.localPrefix.length),
       ...{ payload, qos: delivery.qos, dup: delivery.dup, packetId: delivery.packetId },
       retain: delivery.retain && mapping.retain,
-      properties: { ...message.properties, ...expiry, userProperties },
+      properties: {
+        ...message.properties,
+        ...expiry,
+        userProperties: traits.honoursNoLocal ? userProperties : withFrom(userProperties, clientId),
+      },
     };
   }
 
   async #publishThere(packet: PublishPacket, delivery: Delivery, link: LocalLink): Promise<void> {
     try {
-      const { reasonCode } = await this.#remote.publish(packet);
+      const reasonCode = await this.#untilThere(packet);
       if (isFailure(reasonCode)) this.#refused('out', packet.topic, reasonCode);
       else this.#out.forwarded += 1;
       link.acknowledge(delivery);
@@ -173,6 +186,17 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
         await link.leave();
         this.ended((error as Error).message);
       }
+    }
+  }
+
+  /** The answer of the other broker; where it says that too much came at once, that of a later attempt. */
+  async #untilThere(packet: PublishPacket): Promise<number> {
+    for (;;) {
+      const { reasonCode } = await this.#remote.publish(packet);
+      const isLater = this.#configuration.traits.isQuotaTemporary && reasonCode === ReasonCode.QuotaExceeded;
+      if (!isLater || packet.qos === 0) return reasonCode;
+      await this.#pause();
+      if (this.#isStopped) throw new GivenUp();
     }
   }
 

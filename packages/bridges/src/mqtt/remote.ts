@@ -1,4 +1,4 @@
-import type { PublishPacket, QoS } from '@apus/mqtt';
+import { type PublishPacket, type QoS, ReasonCode } from '@apus/mqtt';
 import mqtt, {
   type IClientOptions,
   type IConnackPacket,
@@ -41,8 +41,6 @@ export const REMOTE_RECEIVE_MAXIMUM = 100;
 /** Messages, and bytes of them, that wait to be written; QoS 1 and 2 beyond it wait in the session's queue. */
 const WAITING_MAX = 1_000;
 const WAITING_BYTES_MAX = 1024 * 1024;
-const PACKET_IDENTIFIER_NOT_FOUND = 0x92;
-const PACKET_TOO_LARGE = 0x95;
 /** Bytes of a PUBLISH beside its topic, payload and user properties, generously. */
 const HEADER_BYTES = 512;
 
@@ -125,7 +123,8 @@ export class Remote {
   }
 
   #options(): IClientOptions {
-    const { protocolVersion, clientId, username, password, keepAliveSeconds, tls } = this.#configuration;
+    const { protocolVersion, clientId, username, password, keepAliveSeconds, tls, alpnProtocol } =
+      this.#configuration;
     const { sessionExpirySeconds: sessionExpiryInterval } = this.#configuration;
     const receiveMaximum = REMOTE_RECEIVE_MAXIMUM;
     return {
@@ -135,6 +134,7 @@ export class Remote {
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...(protocolVersion === 5 && { properties: { sessionExpiryInterval, receiveMaximum } }),
+      ...(alpnProtocol !== undefined && { ALPNProtocols: [alpnProtocol] }),
       ...(tls?.ca !== undefined && { ca: tls.ca }),
       ...(tls?.certificate !== undefined && { cert: tls.certificate }),
       ...(tls?.key !== undefined && { key: tls.key }),
@@ -196,17 +196,21 @@ export class Remote {
 
   async #subscribe(): Promise<void> {
     const isV5 = this.#configuration.protocolVersion === 5;
+    const { traits } = this.#configuration;
+    const options = isV5 && { nl: traits.honoursNoLocal, rap: true, rh: 1 };
     const asked = this.#configuration.in.map((mapping) => [
       remoteOf(mapping),
-      { qos: this.#limited(mapping.qos), ...(isV5 && { nl: true, rap: true, rh: 1 }) },
+      { qos: this.#limited(mapping.qos), ...options },
     ]);
-    if (asked.length === 0) return;
-    const granted = (await this.#client?.subscribeAsync(Object.fromEntries(asked))) ?? [];
-    const refused = granted.filter(({ qos }) => (qos as number) >= 0x80);
-    if (refused.length > 0)
-      throw new Error(
-        `the other broker refuses the subscription to ${refused.map(({ topic }) => topic).join(', ')}`,
-      );
+    for (let start = 0; start < asked.length; start += traits.topicFiltersMax) {
+      const some = Object.fromEntries(asked.slice(start, start + traits.topicFiltersMax));
+      const granted = (await this.#client?.subscribeAsync(some)) ?? [];
+      const refused = granted.filter(({ qos }) => (qos as number) >= 0x80);
+      if (refused.length > 0)
+        throw new Error(
+          `the other broker refuses the subscription to ${refused.map(({ topic }) => topic).join(', ')}`,
+        );
+    }
   }
 
   #limited(qos: QoS): QoS {
@@ -227,9 +231,9 @@ export class Remote {
 
   #send({ packet, settle }: Waiting): void {
     const { topic, payload, properties } = packet;
-    const largest = this.#connack?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
-    if (bytesOf(packet) > largest) {
-      settle({ reasonCode: PACKET_TOO_LARGE });
+    const refusal = this.#refusalOf(packet);
+    if (refusal !== undefined) {
+      settle({ reasonCode: refusal });
       return;
     }
     const qos = this.#limited(packet.qos);
@@ -248,6 +252,17 @@ export class Remote {
     });
   }
 
+  /** Why the other broker would end the connection for this packet: it would come again on the next one, for ever. */
+  #refusalOf(packet: PublishPacket): number | undefined {
+    const { topicSlashesMax, topicBytesMax, payloadBytesMax } = this.#configuration.traits;
+    const { topic, payload } = packet;
+    const largest = this.#connack?.maximumPacketSize ?? Number.POSITIVE_INFINITY;
+    if (bytesOf(packet) > largest || payload.length > payloadBytesMax) return ReasonCode.PacketTooLarge;
+    const isTooLong =
+      Buffer.byteLength(topic) > topicBytesMax || topic.split('/').length - 1 > topicSlashesMax;
+    return isTooLong ? ReasonCode.TopicNameInvalid : undefined;
+  }
+
   #tellReady(): void {
     if (!this.#wasFull || this.#waiting.length > WAITING_MAX / 2) return;
     if (!this.isReady()) return;
@@ -262,7 +277,7 @@ function answerOf(error: Error | undefined | null): RemoteAnswer | Error {
   const code = (error as Error & { readonly code?: unknown }).code;
   if (typeof code !== 'number') return error;
   // PUBREL found nothing to release: the message was released before.
-  return { reasonCode: code === PACKET_IDENTIFIER_NOT_FOUND ? 0 : code };
+  return { reasonCode: code === ReasonCode.PacketIdentifierNotFound ? 0 : code };
 }
 
 function publishOf({

@@ -1,0 +1,91 @@
+import { Fields } from '@apus/identity';
+import type { BridgeCommon } from './configuration.ts';
+import {
+  checkMappings,
+  type MqttBridgeConfiguration,
+  mappingsOf,
+  type RemoteTraits,
+  remoteOf,
+  type TopicMapping,
+} from './mqtt.ts';
+import { countOf } from './numbers.ts';
+import type { Place } from './place.ts';
+import { tlsOf } from './tls.ts';
+
+const FIELDS = ['endpoint', 'clientId', 'keepAliveSeconds', 'sessionExpirySeconds', 'tls'];
+const ENDPOINT = /^([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(:\d{1,5})?$/;
+/** The port of MQTT over TLS; at 443 the protocol is said by ALPN. */
+const PORT = '8883';
+const ALPN_PORT = '443';
+const ALPN_PROTOCOL = 'x-amzn-mqtt-ca';
+/** https://docs.aws.amazon.com/general/latest/gr/iot-core.html#message-broker-limits, as the others of `IOT_CORE`. */
+const KEEP_ALIVE_SECONDS_MIN = 30;
+const KEEP_ALIVE_SECONDS_MAX = 1_200;
+const EXPIRY_SECONDS_MAX = 604_800;
+
+/**
+ * What AWS IoT Core does not say in CONNACK. It takes "no local" and sends a client its own messages nevertheless
+ * (aws/aws-iot-device-sdk-python-v2, issue 464); it ends the connection of a client that exceeds a limit.
+ */
+const IOT_CORE: RemoteTraits = {
+  honoursNoLocal: false,
+  isQuotaTemporary: true,
+  topicFiltersMax: 8,
+  topicSlashesMax: 7,
+  topicBytesMax: 256,
+  payloadBytesMax: 128 * 1024,
+};
+
+/** A bridge to AWS IoT Core over mutual TLS: a bridge to an MQTT 5 broker with limits of its own. */
+export function readIotCoreBridge(
+  fields: Fields,
+  common: BridgeCommon,
+  place: Place,
+): MqttBridgeConfiguration {
+  const connection = new Fields(fields.raw('iotCore'), `${fields.where}.iotCore`, FIELDS);
+  const endpoint = endpointOf(connection);
+  const tls = tlsOf(connection, place);
+  if (tls?.certificate === undefined)
+    connection.fail('tls', 'is missing: "certificate" and "key" of a thing are what IoT Core knows it by.');
+  const { port } = new URL(`mqtts://${endpoint}`);
+  const seconds = (name: string, least: number, most: number, preset: number) =>
+    countOf(connection, name, least, most, preset);
+  const bridge: MqttBridgeConfiguration = {
+    ...common,
+    kind: 'mqtt',
+    ...{ url: `mqtts://${endpoint}`, protocolVersion: 5, isBridgeMode: false, tls },
+    alpnProtocol: port === ALPN_PORT ? ALPN_PROTOCOL : undefined,
+    clientId: connection.text('clientId') ?? `apus-${common.name}`,
+    ...{ username: undefined, password: undefined },
+    keepAliveSeconds: seconds('keepAliveSeconds', KEEP_ALIVE_SECONDS_MIN, KEEP_ALIVE_SECONDS_MAX, 60),
+    sessionExpirySeconds: seconds('sessionExpirySeconds', 1, EXPIRY_SECONDS_MAX, EXPIRY_SECONDS_MAX),
+    traits: IOT_CORE,
+    in: mappingsOf(fields, 'in'),
+    out: mappingsOf(fields, 'out'),
+  };
+  checkMappings(bridge, fields);
+  for (const direction of ['in', 'out'] as const)
+    for (const [index, mapping] of bridge[direction].entries())
+      checkMapping(fields, `${direction}[${index}]`, mapping);
+  return bridge;
+}
+
+function endpointOf(connection: Fields): string {
+  const text = connection.requiredText('endpoint', 'as a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com.');
+  if (!ENDPOINT.test(text))
+    connection.fail('endpoint', 'has to be a name as a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com.');
+  return text.includes(':') ? text : `${text}:${PORT}`;
+}
+
+function checkMapping(fields: Fields, where: string, mapping: TopicMapping): void {
+  const topic = remoteOf(mapping);
+  if (mapping.qos > 1) fields.fail(where, 'has "qos": 2, which IoT Core does not have.');
+  if (slashesOf(topic) > IOT_CORE.topicSlashesMax)
+    fields.fail(where, `has more than ${IOT_CORE.topicSlashesMax} slashes at IoT Core: ${topic}.`);
+  if (Buffer.byteLength(topic) > IOT_CORE.topicBytesMax)
+    fields.fail(where, `has more than ${IOT_CORE.topicBytesMax} bytes at IoT Core.`);
+}
+
+function slashesOf(topic: string): number {
+  return topic.split('/').length - 1;
+}
