@@ -171,7 +171,7 @@ export interface ApusBrokerProps {
 
   /**
    * Messages that leave (docs/bridges.md), as the list in the file of `apus serve --rules`: to webhooks, SQS, EventBridge,
-   * Lambda, or another topic. Secrets are `{ secretArn }`. A queue, its dead letters and a function are made for them.
+   * Lambda, IoT Core, or another topic. Secrets are `{ secretArn }`. A queue, its dead letters and a function are made for them.
    *
    * @default none: nothing is made, and no message is compared with anything
    */

@@ -1,6 +1,7 @@
 import {
   BRIDGE_VARIABLES,
   type GivenRule,
+  iotCoreRegionOf,
   readDeployedRules,
   ruleFiltersJson,
   secretArnsOf,
@@ -9,7 +10,7 @@ import { VARIABLES } from '@apus/cloud/lambda';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
+import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import { BrokerFunction, calledAs } from './broker-function.ts';
 import { BATCH_SIZE, RULE_CALLS_MAX, RULES_TIMEOUT } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
@@ -22,7 +23,11 @@ const RULES_BYTES_MAX = 2_048;
 /** Every function has the filters. */
 const FILTERS_BYTES_MAX = 1_024;
 /** Stands for a value that is only known at deployment, while a rule is checked. */
-const UNKNOWN = { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/unknown', other: 'unknown' };
+const UNKNOWN = {
+  queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/unknown',
+  endpoint: 'https://unknown.example',
+  other: 'unknown',
+};
 
 export interface RulesFunctionProps extends FunctionDefaults {
   readonly resources: Resources;
@@ -72,8 +77,10 @@ function grant(lambda: BrokerFunction, action: string, resources: readonly strin
 }
 
 /** A target whose name is only known at deployment is the owner's to grant: `queue.grantSendMessages(broker.rules)`. */
-function grantTarget(lambda: BrokerFunction, { sqs, eventBridge, lambda: called }: GivenRule['to']): void {
+function grantTarget(lambda: BrokerFunction, to: GivenRule['to']): void {
+  const { sqs, eventBridge, iotCore, lambda: called } = to;
   const stack = Stack.of(lambda);
+  if (iotCore !== undefined) grantTopics(lambda, iotCore);
   const arnOf = (service: string, resource: string, name: string, to: Readonly<Record<string, unknown>>) =>
     name.startsWith('arn:')
       ? name
@@ -94,6 +101,22 @@ function grantTarget(lambda: BrokerFunction, { sqs, eventBridge, lambda: called 
   const arn = arnOf('lambda', 'function', String(called.function), called);
   if (Token.isUnresolved(called.function)) return;
   grant(lambda, 'lambda:InvokeFunction', [arn]);
+}
+
+/** The topics of IoT Core that a rule may fill its template to. */
+function grantTopics(
+  lambda: BrokerFunction,
+  { topic, endpoint, retain, ...to }: Readonly<Record<string, unknown>>,
+): void {
+  const region = to.region ?? iotCoreRegionOf(String(endpoint));
+  const resource = Stack.of(lambda).formatArn({
+    ...{ service: 'iot', resource: 'topic', resourceName: String(topic).replaceAll(/\{[^{}]*\}/g, '*') },
+    ...(typeof region === 'string' && { region }),
+  });
+  grant(lambda, 'iot:Publish', [resource]);
+  if (retain === true) grant(lambda, 'iot:RetainPublish', [resource]);
+  if (resource.includes('*'))
+    acknowledgeWildcard(lambda.ownRole, resource, 'The topic of a message is a part of that at IoT Core.');
 }
 
 function queueArnOf(stack: Stack, queueUrl: string): string | undefined {
@@ -117,7 +140,7 @@ export function checkRules(scope: IConstruct, rules: readonly GivenRule[]): void
 
 function withoutTokens(key: string, value: unknown): unknown {
   if (typeof value !== 'string' || !Token.isUnresolved(value)) return value;
-  return key === 'queueUrl' ? UNKNOWN.queueUrl : UNKNOWN.other;
+  return key === 'queueUrl' || key === 'endpoint' ? UNKNOWN[key] : UNKNOWN.other;
 }
 
 function checkBytes(scope: IConstruct, what: string, json: string, bytesMax: number): void {

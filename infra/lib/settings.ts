@@ -94,7 +94,7 @@ export const SETTINGS = {
   rules: {
     kind: 'text',
     value: 'FILE',
-    help: 'Messages leave for webhooks, SQS, EventBridge, Lambda or another topic: JSON, as apus serve --rules takes it (docs/bridges.md).',
+    help: 'Messages leave for webhooks, SQS, EventBridge, Lambda, IoT Core or another topic: JSON, as apus serve --rules takes it (docs/bridges.md).',
   },
   presence: {
     kind: 'switch',

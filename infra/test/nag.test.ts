@@ -78,6 +78,13 @@ const RULES = [
     filter: 'sensors/#',
     to: { sqs: { queueUrl: 'https://sqs.eu-west-1.amazonaws.com/123456789012/hot' } },
   },
+  {
+    name: 'things',
+    filter: 'things/+/set',
+    to: {
+      iotCore: { endpoint: 'a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com', topic: '{topic}', retain: true },
+    },
+  },
 ];
 
 it.each(PACKS)('%s finds nothing in a bridge from Kafka, and in rules', (_, makePack) => {

@@ -23,6 +23,17 @@ const OTHERS = [
   { name: 'bus', filter: 'b', to: { eventBridge: { bus: 'apus' } } },
   { name: 'call', filter: 'c', to: { lambda: { function: 'called', region: 'eu-central-1' } } },
   { name: 'again', filter: 'd', to: { publish: { topic: 'e/{1}' } } },
+  {
+    name: 'things',
+    filter: 'f/+',
+    to: {
+      iotCore: {
+        endpoint: 'a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com',
+        topic: 'things/{2}/set',
+        retain: true,
+      },
+    },
+  },
 ];
 
 describe('a broker with rules', () => {
@@ -53,6 +64,7 @@ describe('a broker with rules', () => {
       ['default', 'bus', 'b'],
       ['default', 'call', 'c'],
       ['default', 'again', 'd'],
+      ['default', 'things', 'f/+'],
     ];
     const gateway = variablesOf('Apus: handshakes and frames of clients');
     expect(JSON.parse(gateway.APUS_RULE_FILTERS)).toEqual(filters);
@@ -63,9 +75,11 @@ describe('a broker with rules', () => {
 
   it('may reach its targets, and nothing else', () => {
     const all = permissionsOf(template, 'BrokerRulesRole');
-    const own = all.filter((each) => /^(events|lambda|secretsmanager)|orders/.test(each));
+    const own = all.filter((each) => /^(events|iot|lambda|secretsmanager)|orders/.test(each));
     expect(own).toEqual([
       'events:PutEvents arn:{AWS::Partition}:events:{AWS::Region}:{AWS::AccountId}:event-bus/apus',
+      'iot:Publish arn:{AWS::Partition}:iot:eu-west-1:{AWS::AccountId}:topic/things/*/set',
+      'iot:RetainPublish arn:{AWS::Partition}:iot:eu-west-1:{AWS::AccountId}:topic/things/*/set',
       'lambda:InvokeFunction arn:{AWS::Partition}:lambda:eu-central-1:{AWS::AccountId}:function:called',
       `secretsmanager:GetSecretValue ${SECRET}`,
       'sqs:SendMessage arn:{AWS::Partition}:sqs:eu-west-1:123456789012:orders.fifo',

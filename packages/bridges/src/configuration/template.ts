@@ -24,6 +24,12 @@ export function templateOf(
   return { text, names };
 }
 
+/** With `{topic}` and `{1}`, `{2}`, … of the topic of a message. */
+export function filledByTopic(template: Template, topic: string): string {
+  const levels = topic.split('/');
+  return filled(template, (name) => (name === 'topic' ? topic : (levels[Number(name) - 1] ?? '')));
+}
+
 export function filled({ text }: Template, fill: (placeholder: string) => string): string {
   return text.replaceAll(PLACEHOLDER, (_, placeholder: string) => fill(placeholder));
 }

@@ -2,7 +2,7 @@ import type { Message, PublishRequest } from '@apus/broker';
 import { isUtf8, matches, publishLength, type UserProperties, validateTopicName } from '@apus/mqtt';
 import type { BridgeCommon } from '../configuration/configuration.ts';
 import type { KafkaInMapping, KafkaOutMapping } from '../configuration/kafka.ts';
-import { filled } from '../configuration/template.ts';
+import { filled, filledByTopic } from '../configuration/template.ts';
 import { withHop } from '../hops.ts';
 
 /** A record as it comes from Kafka. */
@@ -100,15 +100,18 @@ export function recordOf(
   message: Message,
   userProperties: UserProperties,
 ): OutgoingRecord {
-  const levels = message.topic.split('/');
-  const fill = (name: string) => (name === 'topic' ? message.topic : (levels[Number(name) - 1] ?? ''));
   const headers = new Map<Buffer, Buffer>();
   const add = (name: string, value: string) => headers.set(Buffer.from(name), Buffer.from(value));
   add(TOPIC_HEADER, message.topic);
   add(MESSAGE_ID_HEADER, message.id);
   if (message.properties.contentType !== undefined) add('content-type', message.properties.contentType);
   for (const [name, value] of userProperties) add(name, value);
-  return { topic, key: Buffer.from(filled(key, fill)), value: Buffer.from(message.payload), headers };
+  return {
+    topic,
+    key: Buffer.from(filledByTopic(key, message.topic)),
+    value: Buffer.from(message.payload),
+    headers,
+  };
 }
 
 export function mappingFor(mappings: readonly KafkaOutMapping[], topic: string): KafkaOutMapping | undefined {

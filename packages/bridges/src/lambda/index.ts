@@ -1,4 +1,5 @@
 /** Bridges and rules of a deployment: their functions, and what their owner may say of them. They load no client of Kafka. */
+export { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
 export { type GivenRule, readDeployedRules, ruleFiltersJson, secretArnsOf } from './deployed-rules.ts';
 export {
   type GivenKafkaBridge,

@@ -8,8 +8,10 @@ import {
 } from '../../configuration/kafka.ts';
 import { countOf, qosOf } from '../../configuration/numbers.ts';
 import type { Place } from '../../configuration/place.ts';
-import { filled, type Template, templateOf } from '../../configuration/template.ts';
+import { filled, type Template } from '../../configuration/template.ts';
 import { type AwsTarget, readEventBridge, readLambda, readSqs } from './aws.ts';
+import { IOT_CORE_TARGET_FIELDS, type IotCoreTargetConfiguration, readIotCoreTarget } from './iot-core.ts';
+import { topicTemplateOf } from './topic-template.ts';
 import { readWebhook, type WebhookConfiguration } from './webhook.ts';
 
 /** Records of one topic of Kafka. */
@@ -32,6 +34,7 @@ export type TargetConfiguration =
   | WebhookConfiguration
   | KafkaTargetConfiguration
   | PublishConfiguration
+  | IotCoreTargetConfiguration
   | AwsTarget;
 
 type Read = (fields: Fields, filter: string, name: string, place: Place) => TargetConfiguration;
@@ -46,6 +49,7 @@ const TARGETS: Readonly<Record<string, { readonly fields: readonly string[]; rea
   sqs: { fields: ['queueUrl', 'region', 'endpoint'], read: readSqs },
   eventBridge: { fields: ['bus', 'source', 'detailType', 'region', 'endpoint'], read: readEventBridge },
   lambda: { fields: ['function', 'region', 'endpoint'], read: readLambda },
+  iotCore: { fields: IOT_CORE_TARGET_FIELDS, read: readIotCoreTarget },
 };
 
 export function readTarget(value: unknown, filter: string, name: string, place: Place): TargetConfiguration {
@@ -57,15 +61,6 @@ export function readTarget(value: unknown, filter: string, name: string, place: 
     return fields.fail('webhook', `is missing: a rule has one of ${kinds.join(', ')}.`);
   const own = new Fields(fields.raw(kind), `${place.where}.${kind}`, target.fields);
   return target.read(own, filter, name, place);
-}
-
-const LEVELS_KNOWN = '{topic}, and {1}, {2}, … for its levels';
-
-function topicTemplateOf(fields: Fields, field: string, text: string, filter: string): Template {
-  const levels = filter.split('/');
-  const allows = (name: string) =>
-    name === 'topic' || (/^[1-9]\d?$/.test(name) && (Number(name) <= levels.length || levels.at(-1) === '#'));
-  return templateOf(fields, field, text, allows, LEVELS_KNOWN);
 }
 
 function readKafka(fields: Fields, filter: string, name: string, place: Place): TargetConfiguration {

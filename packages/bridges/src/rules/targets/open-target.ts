@@ -26,6 +26,13 @@ export async function openTarget(
       const { openEventBridge } = await import('./event-bridge.ts');
       return openEventBridge(to);
     }
+    case 'iotCore': {
+      const [{ IotCoreTarget }, { defaultProvider }] = await Promise.all([
+        import('./iot-core.ts'),
+        import('@aws-sdk/credential-provider-node'),
+      ]);
+      return new IotCoreTarget(to, defaultProvider(), context.clock);
+    }
     case 'lambda': {
       const { openLambda } = await import('./lambda.ts');
       return openLambda(to);

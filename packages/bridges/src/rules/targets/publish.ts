@@ -8,7 +8,7 @@ import {
   remainingSeconds,
 } from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
-import { filled } from '../../configuration/template.ts';
+import { filledByTopic } from '../../configuration/template.ts';
 import type { PublishConfiguration } from '../configuration/targets.ts';
 import type { Failure, Target } from '../target.ts';
 
@@ -52,14 +52,12 @@ export class PublishTarget implements Target {
 
   #requestOf({ topic, payload, qos, properties, expiresAtMs }: Message) {
     const { topic: template, qos: other, retain } = this.#configuration;
-    const levels = topic.split('/');
-    const fill = (name: string) => (name === 'topic' ? topic : (levels[Number(name) - 1] ?? ''));
     const expiry =
       expiresAtMs === undefined
         ? {}
         : { messageExpiryInterval: remainingSeconds(expiresAtMs, this.#context.clock.now()) };
     return {
-      ...{ tenant: this.#tenant, topic: filled(template, fill), payload, qos: other ?? qos, retain },
+      ...{ tenant: this.#tenant, topic: filledByTopic(template, topic), payload, qos: other ?? qos, retain },
       properties: { ...properties, ...expiry },
     };
   }
