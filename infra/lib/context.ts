@@ -103,6 +103,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     kafka: jsonIn<{ readonly bridges: readonly GivenKafkaBridge[] }>(settings, 'bridges')?.bridges,
     rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
     presence: settings.switch('presence'),
+    usage: settings.switch('usage'),
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,

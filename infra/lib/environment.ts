@@ -27,6 +27,7 @@ export function sharedEnvironment(
       [VARIABLES.ruleQueueUrl]: rules.queue.queueUrl,
     }),
     ...(props.presence === true && { [VARIABLES.presence]: 'on' }),
+    ...(props.usage === true && { [VARIABLES.usage]: 'on' }),
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,
     [VARIABLES.timerQueueUrl]: timers.queue.queueUrl,
     [VARIABLES.managementEndpoint]: api.managementEndpoint,

@@ -159,6 +159,12 @@ export interface ApusBrokerProps {
    * @default false: `$presence/…` is refused
    */
   readonly presence?: boolean;
+  /**
+   * Counts what each tenant uses (docs/usage.md): up to six writes a minute for each tenant and execution environment.
+   *
+   * @default false
+   */
+  readonly usage?: boolean;
 
   /**
    * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`: Amazon MSK by the ARN of its

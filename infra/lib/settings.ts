@@ -100,6 +100,10 @@ export const SETTINGS = {
     kind: 'switch',
     help: 'Members of rooms are kept, and backends are told of clients that come and go (docs/presence.md).',
   },
+  usage: {
+    kind: 'switch',
+    help: 'What each tenant uses is counted, at up to six writes a minute for each tenant and environment (docs/usage.md).',
+  },
   jwksUrl: {
     kind: 'text',
     value: 'URL',

@@ -8,6 +8,7 @@ import {
   createOperator,
   createSweep,
   createTimerHandler,
+  flushingUsage,
   QueueBacklog,
   SqsQueue,
   SqsTimers,
@@ -84,6 +85,7 @@ export function functionsOf(environment: Environment, services: Services, option
       },
     }),
     ...(options.presence === true && { presence: { tableName: services.tableName ?? STREAMS_TABLE } }),
+    usage: options.usage,
     stores: {
       ...services.stores,
       ...options.alterations?.stores,
@@ -96,37 +98,43 @@ export function functionsOf(environment: Environment, services: Services, option
   if (options.connectionSeconds !== undefined)
     Object.defineProperty(cloud.environment, 'connectionSeconds', { get: options.connectionSeconds });
   options.alterations?.cloud?.(cloud);
-  const { stores, liveness } = cloud;
+  const { stores, liveness, usage } = cloud;
   return {
     cloud,
-    routes: observed(cloud.routes, environment, options),
+    routes: flushing(observed(cloud.routes, environment, options), usage),
     fanOut: () =>
-      createFanOutWorker({
-        environment: cloud.environment,
-        poster,
-        subscriptions: stores.subscriptions,
-        progress: stores.fanOutProgress,
-        deadLetters: queue(FAN_OUT_DEAD),
-        visibility: new SqsVisibility({ client, queueUrl: queueUrl(FAN_OUT), log }),
-        clock,
-        sleep,
-        random,
-        randomId,
-        log,
-        ...(options.workerLimits !== undefined && { limits: options.workerLimits }),
-      }),
+      flushingUsage(
+        usage,
+        createFanOutWorker({
+          environment: cloud.environment,
+          poster,
+          subscriptions: stores.subscriptions,
+          progress: stores.fanOutProgress,
+          deadLetters: queue(FAN_OUT_DEAD),
+          visibility: new SqsVisibility({ client, queueUrl: queueUrl(FAN_OUT), log }),
+          clock,
+          sleep,
+          random,
+          randomId,
+          log,
+          ...(options.workerLimits !== undefined && { limits: options.workerLimits }),
+        }),
+      ),
     timers: () => {
       if (liveness === undefined) throw new Error('no timers');
       const deadLetters = queue(TIMERS_DEAD);
-      return createTimerHandler({
-        environment: cloud.environment,
-        timers,
-        liveness,
-        ticks: cloud.ticks,
-        deadLetters,
-        clock,
-        log,
-      });
+      return flushingUsage(
+        usage,
+        createTimerHandler({
+          environment: cloud.environment,
+          timers,
+          liveness,
+          ticks: cloud.ticks,
+          deadLetters,
+          clock,
+          log,
+        }),
+      );
     },
     sweep: () =>
       createSweep({
@@ -150,10 +158,19 @@ export function functionsOf(environment: Environment, services: Services, option
         retained: stores.retained,
         streams: cloud.streams,
         presence: cloud.presence,
+        usage: usage && stores.usage,
         clock,
         sleep,
         log,
       }),
+  };
+}
+
+function flushing(routes: Cloud['routes'], usage: Cloud['usage']): Cloud['routes'] {
+  return {
+    connect: flushingUsage(usage, routes.connect),
+    default: flushingUsage(usage, routes.default),
+    disconnect: flushingUsage(usage, routes.disconnect),
   };
 }
 

@@ -7,6 +7,7 @@ import type {
   LinkStore,
   Log,
   MessageClock,
+  UsageCounter,
 } from '@apus/broker';
 import type { FanOutQueue } from './fan-out/gathered-jobs.ts';
 import type { Extension } from './frames/text-frame.ts';
@@ -69,6 +70,8 @@ export interface Environment {
   readonly clock: Clock;
   readonly log: Log;
   readonly meter: Meter;
+  /** Absent where usage is not counted. */
+  readonly usage?: UsageCounter | undefined;
   /** Absent where no filter is ever left to workers. */
   readonly fanOut?: FanOutQueue | undefined;
   /** Absent where there are no rules. */

@@ -17,6 +17,7 @@ import { type FailedPost, GatheredPosts, type Sender } from './posts/gathered-po
 import { inLanes } from './posts/lanes.ts';
 import type { Poster } from './posts/poster.ts';
 import { RuleOutlet } from './rules/rule-outlet.ts';
+import { countedPoster, EventUsage } from './usage/event-usage.ts';
 
 /**
  * Rounds that one event may cause: a will of a lost connection can find another lost connection, and a member of a share
@@ -35,9 +36,11 @@ export async function inOneEvent<T>(
     done = await does(outbox);
   } catch (error) {
     await outbox.abandon();
+    outbox.usage?.settle();
     throw error;
   }
   await outbox.commit();
+  outbox.usage?.settle();
   return done;
 }
 
@@ -67,14 +70,18 @@ export class Outbox implements BrokerOutbox {
   readonly reply = new PacketsOut();
   /** Absent where the stores are in this process. */
   readonly stores: EventStores | undefined;
+  /** Absent where usage is not counted. The event settles it at its end. */
+  readonly usage: EventUsage | undefined;
   readonly #environment: Environment;
   #routed: Routed[] = [];
   #afterwards: (() => Awaitable<void>)[] = [];
 
   /** @param sender posts the gathered frames. @default directly */
   constructor(environment: Environment, kind: EventKind = {}, sender?: Sender) {
-    const { poster, log, meter, links, clock, fanOut, rules, makeBroker } = environment;
+    const { log, meter, links, clock, fanOut, rules, makeBroker, defaultTenant } = environment;
     this.#environment = environment;
+    this.usage = environment.usage && new EventUsage(environment.usage, defaultTenant);
+    const poster = this.usage ? countedPoster(environment.poster, this.usage) : environment.poster;
     this.poster = poster;
     this.posts = new GatheredPosts(sender ?? new DirectPosts(poster, log, meter));
     this.jobs = fanOut && new GatheredJobs(fanOut);
@@ -88,6 +95,7 @@ export class Outbox implements BrokerOutbox {
   }
 
   add(routed: Routed): void {
+    this.usage?.isOf(routed.deliveries[0]?.session.tenant);
     this.#routed.push(routed);
   }
 

@@ -35,6 +35,7 @@ import { EventCache, type EventKind } from './table/event-cache.ts';
 import type { Meter } from './table/meter.ts';
 import { SampledCount } from './table/sampled-count.ts';
 import { Table } from './table/table.ts';
+import { DynamoUsage } from './usage/usage.ts';
 
 /** The stores that a broker uses, and the connections' states. */
 interface BrokerStores extends Stores {
@@ -78,6 +79,8 @@ export interface DynamoStores extends BrokerStores {
   readonly users: DynamoUsers;
   /** The register of tenants. */
   readonly tenants: DynamoTenants;
+  /** The usage of tenants, where it is counted. */
+  readonly usage: DynamoUsage;
   /** For the sweep. */
   readonly sweepScan: DynamoSweepScan;
   /** The units consumed since the stores were made. */
@@ -110,6 +113,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
     bans: parts.bans,
     users: new DynamoUsers(table),
     tenants: new DynamoTenants(table),
+    usage: new DynamoUsage(table),
     sweepScan: new DynamoSweepScan(table, parts.records),
     meter: table.meter,
     forEvent: (kind = {}) => eventStores(table, parts, new EventCache(kind)),

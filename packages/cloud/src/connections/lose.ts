@@ -113,13 +113,14 @@ export async function tellLost(
   await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
 }
 
-/** The connection is over: writes a tombstone first, and then tells the broker. */
+/** The connection is over: writes a tombstone first, and then tells the broker. Returns the state that it had. */
 export async function loseConnection(
   { broker, links }: { readonly broker: Broker; readonly links: LinkStore },
   connectionId: ConnectionId,
   why: string,
   loss: Loss = {},
-): Promise<void> {
+): Promise<LinkState | undefined> {
   const state = await links.end(connectionId);
   if (state !== undefined) await tellLost(broker, connectionId, state, why, loss);
+  return state;
 }

@@ -69,9 +69,13 @@ export class BatchWork {
       options.environment,
       () => context.getRemainingTimeInMillis() > reservedMs / 4,
     );
-    const { links } = options.environment;
+    const { links, usage } = options.environment;
     this.#posts = new FanOutPosts(
-      { ...options, redirectionOf: async (connectionId) => redirectionOf(await links.load(connectionId)) },
+      {
+        ...options,
+        usage,
+        redirectionOf: async (connectionId) => redirectionOf(await links.load(connectionId)),
+      },
       state.gateway,
       this.#counts,
       options.clock.now() + remainingMs - postsEndBeforeMs,
@@ -108,10 +112,13 @@ export class BatchWork {
     isRepeat: boolean,
     onUnfinished: OnUnfinished,
   ): Promise<void> {
-    const outbox = new Outbox(this.#options.environment, {}, this.#posts.sender(onUnfinished));
+    const [tenant = ''] = tasks.map(({ job }) => job.tenant);
+    const outbox = new Outbox(this.#options.environment, {}, this.#posts.sender(onUnfinished, tenant));
+    outbox.usage?.isOf(tenant);
     for (const { job } of tasks)
       for (const message of job.messages) await outbox.broker.serve(message, subscribers, isRepeat);
     await outbox.commit();
+    outbox.usage?.settle();
   }
 
   async #serveGroup(group: TaskGroup): Promise<GroupWork> {

@@ -1,4 +1,4 @@
-import type { Clock, ConnectionId } from '@apus/broker';
+import type { Clock, ConnectionId, UsageCounter } from '@apus/broker';
 import type { Redirection } from '../connections/lose.ts';
 import type { LostConnections, OnUnfinished } from '../connections/lost-connections.ts';
 import { Frame } from '../frames/frame.ts';
@@ -9,6 +9,7 @@ import { Pace } from '../posts/pace.ts';
 import type { PostAttempts, Poster, PostOutcome } from '../posts/poster.ts';
 import { Refusals, triesAt } from '../posts/refusals.ts';
 import { SlowConsumers } from '../posts/slow-consumers.ts';
+import { frameUsage } from '../usage/event-usage.ts';
 import type { FanOutCounts } from './metrics.ts';
 
 /** Waits before the second, third … try of a post, and before each further one the last of them; each with jitter. */
@@ -23,6 +24,8 @@ export interface FanOutPostsOptions {
   /** Where the session of a connection that is gone has gone on. */
   readonly redirectionOf: (connectionId: ConnectionId) => Promise<Redirection | undefined>;
   readonly postsPerSecond: number;
+  /** Counts the posts that have been taken. @default they are not counted */
+  readonly usage?: UsageCounter | undefined;
 }
 
 /** The state of the gateway that a worker remembers from one batch to the next. */
@@ -39,6 +42,7 @@ export class GatewayState {
 /** Frames on their way to one connection. */
 interface Delivery {
   readonly connectionId: ConnectionId;
+  readonly tenant: string;
   /** Where it is posted: there, or where the session has moved to. */
   to: ConnectionId;
   /** The connection, and those that its session has moved to: frames for any of them join the delivery. */
@@ -105,20 +109,24 @@ export class FanOutPosts {
    * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `finishRetries` does, when the time
    * runs out with something left that has to arrive. Never rejects.
    */
-  async post(posts: ReadonlyMap<ConnectionId, PacketSequence>, onUnfinished: OnUnfinished): Promise<void> {
+  async post(
+    posts: ReadonlyMap<ConnectionId, PacketSequence>,
+    onUnfinished: OnUnfinished,
+    tenant = '',
+  ): Promise<void> {
     const waiting = posts.entries();
     const lanes = Math.min(PARALLEL_POSTS_MAX, posts.size);
-    await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished])));
+    await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished], tenant)));
     // The next slice may name the connection that a session has moved to. Its frames join those that follow there.
     while (this.#redirecting.size > 0) await Promise.all(this.#redirecting);
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.finishRetries();
   }
 
   /** For the outbox of a slice; see `post`. */
-  sender(onUnfinished: OnUnfinished): Sender {
+  sender(onUnfinished: OnUnfinished, tenant = ''): Sender {
     return {
       post: async (posts) => {
-        await this.post(posts, onUnfinished);
+        await this.post(posts, onUnfinished, tenant);
         return [];
       },
       hasLeft: async (connectionIds) => {
@@ -164,9 +172,10 @@ export class FanOutPosts {
   async #serve(
     waiting: Iterable<readonly [ConnectionId, PacketSequence]>,
     onUnfinished: Delivery['onUnfinished'],
+    tenant: string,
   ): Promise<void> {
     for (const [connectionId, packets] of waiting) {
-      const delivery = this.#begin(connectionId, packets.frames(), onUnfinished);
+      const delivery = this.#begin(connectionId, packets.frames(), onUnfinished, tenant);
       while (delivery !== undefined && delivery.index < delivery.frames.length) {
         const nowMs = this.#options.clock.now();
         const outcome = await this.#attempt(delivery, nowMs);
@@ -183,6 +192,7 @@ export class FanOutPosts {
     connectionId: ConnectionId,
     frames: readonly Frame[],
     onUnfinished: Delivery['onUnfinished'],
+    tenant: string,
   ): Delivery | undefined {
     const ended = this.#ended.get(connectionId);
     if (ended !== undefined) {
@@ -193,6 +203,7 @@ export class FanOutPosts {
     if (retried === undefined)
       return {
         connectionId,
+        tenant,
         to: connectionId,
         names: new Set([connectionId]),
         frames,
@@ -269,7 +280,10 @@ export class FanOutPosts {
     if (isRefused && refusals.isThrottled(nowMs)) pace.slowDown(nowMs);
     if (outcome !== 'sent') return;
     this.#counts.posts += 1;
-    this.#counts.deliveries += delivery.frames[delivery.index]?.packets ?? 0;
+    const frame = delivery.frames[delivery.index];
+    this.#counts.deliveries += frame?.packets ?? 0;
+    const { usage } = this.#options;
+    if (usage !== undefined && frame !== undefined) usage.add(delivery.tenant, frameUsage(frame));
     delivery.index += 1;
     delivery.tries = 0;
     delivery.share = 0;

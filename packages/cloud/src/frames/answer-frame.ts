@@ -54,6 +54,7 @@ export async function answerFrame(
     extensions: frame.offered,
     move,
   });
+  outbox.usage?.sent(body, first);
   return { statusCode: 200, body };
 }
 

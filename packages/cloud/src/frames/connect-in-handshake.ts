@@ -12,6 +12,7 @@ import {
 import { Outbox } from '../outbox.ts';
 import { contentsOf } from '../quotas/frame-contents.ts';
 import { senderOf } from '../quotas/sender.ts';
+import { tenantOf } from '../usage/event-usage.ts';
 import { agreedWith } from './agreement.ts';
 import { bytesOf } from './frame.ts';
 import { ORDINARY_CONNACK } from './text-frame.ts';
@@ -69,6 +70,7 @@ export async function connectInHandshake(
     const link = new GatewayLink(connectionId, peer, state, outbox.reply, connect.extensions);
     if (!(await isPaidFor(environment, link, connect.bytes))) return TOO_MANY;
     await outbox.broker.receive(link, packet);
+    outbox.usage?.isOf(tenantOf(link.state));
     await outbox.commit();
     if (link.state.phase !== 'connected' || link.endedBy !== undefined) return undefined;
     return await accept(environment, outbox, link, connect);
@@ -77,6 +79,8 @@ export async function connectInHandshake(
     if (!(error instanceof Unavailable)) throw error;
     environment.log.warn('handshake-unavailable', { connectionId, reason: error.message });
     return UNAVAILABLE;
+  } finally {
+    outbox.usage?.settle();
   }
 }
 

@@ -1,5 +1,5 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
-import type { PacketId } from '@apus/mqtt';
+import type { PacketId, QoS } from '@apus/mqtt';
 import { sha256Hex } from '../http/sha256.ts';
 import { formatPart, formatPush } from './text-frame.ts';
 
@@ -9,6 +9,12 @@ const PUBLISH = 3;
 /** For counting: an encoded packet is a message, and no acknowledgement. */
 function isPublish([first = 0]: Uint8Array): boolean {
   return first >> 4 === PUBLISH;
+}
+
+/** Undefined for a packet that is no PUBLISH. */
+export function publishQosOf(packet: Uint8Array): QoS | undefined {
+  const [first = 0] = packet;
+  return isPublish(packet) ? (((first >> 1) & 3) as QoS) : undefined;
 }
 
 export function publishesIn(packets: readonly OutgoingPacket[]): number {

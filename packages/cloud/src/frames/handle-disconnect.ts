@@ -7,6 +7,7 @@ import type { DisconnectEvent, ProxyResult, RequestContext } from '../events/gat
 import { refreshBans } from '../identity/refresh-bans.ts';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
 import { inOneEvent, type Outbox } from '../outbox.ts';
+import { EventUsage, tenantOf } from '../usage/event-usage.ts';
 import { GOODBYE_CODE } from './text-frame.ts';
 
 /** Going away: at ten idle minutes, and at two hours. */
@@ -30,15 +31,37 @@ export async function handleDisconnect(
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
   await refreshBans(environment);
   if (disconnectStatusCode === GOODBYE_CODE) {
-    await inOneEvent(environment, (outbox) => hearGoodbye(outbox, connectionId, why));
+    await inOneEvent(environment, async (outbox) => {
+      count(outbox.usage, event, await hearGoodbye(outbox, connectionId, why));
+    });
     return { statusCode: 200 };
   }
-  if (!WITHOUT_GOODBYE.has(disconnectStatusCode) && (await isOver(environment, connectionId)))
-    return { statusCode: 200 };
-  await inOneEvent(environment, (outbox) =>
-    loseConnection(outbox, connectionId, why, { wasCut: wasCut(event.requestContext) }),
-  );
+  // Likely there is nothing left to do, as after a DISCONNECT: a read costs a fifth of the write that would find the
+  // tombstone. A tombstone stays; where it comes behind this read, `end` finds it.
+  if (!WITHOUT_GOODBYE.has(disconnectStatusCode)) {
+    const found = await environment.links.load(connectionId);
+    if (found?.phase === 'closed') {
+      countAlone(environment, event, found);
+      return { statusCode: 200 };
+    }
+  }
+  await inOneEvent(environment, async (outbox) => {
+    const loss = { wasCut: wasCut(event.requestContext) };
+    count(outbox.usage, event, await loseConnection(outbox, connectionId, why, loss));
+  });
   return { statusCode: 200 };
+}
+
+/** The minutes of a connection are counted here, once: API Gateway says when it began, and that it is over. */
+function count(usage: EventUsage | undefined, { requestContext }: DisconnectEvent, state?: LinkState): void {
+  usage?.isOf(tenantOf(state));
+  usage?.connection(requestContext.requestTimeEpoch - requestContext.connectedAt);
+}
+
+function countAlone({ usage, defaultTenant }: Environment, event: DisconnectEvent, state: LinkState): void {
+  const alone = usage && new EventUsage(usage, defaultTenant);
+  count(alone, event, state);
+  alone?.settle();
 }
 
 /**
@@ -46,38 +69,33 @@ export async function handleDisconnect(
  * best effort, so a client with a will, or with a session that outlives its connection, has to send DISCONNECT: its close
  * with this code is a loss [MQTT-3.14.4-3].
  */
-async function hearGoodbye(outbox: Outbox, connectionId: ConnectionId, why: string): Promise<void> {
+async function hearGoodbye(
+  outbox: Outbox,
+  connectionId: ConnectionId,
+  why: string,
+): Promise<LinkState | undefined> {
   const { broker, links } = outbox;
   const found = await links.end(connectionId);
-  if (found === undefined) return;
+  if (found === undefined) return undefined;
   // A publisher may have found the connection gone before: then its session waits for the client.
   const state = found.phase === 'closed' && found.movedTo === undefined ? (found.before ?? found) : found;
-  if (!mayEndByClose(state)) return await tellLost(broker, connectionId, found, why);
+  if (!mayEndByClose(state)) {
+    await tellLost(broker, connectionId, found, why);
+    return found;
+  }
   const link = new GatewayLink(connectionId, { address: 'unknown' }, state);
   await broker.receive(link, {
     type: 'disconnect',
     reasonCode: ReasonCode.NormalDisconnection,
     properties: {},
   });
+  return state;
 }
 
 function mayEndByClose(state: LinkState): boolean {
   if (state.phase !== 'connected') return false;
   const { endsByClose, expirySeconds, willDelaySeconds } = state.connection;
   return endsByClose === true && expirySeconds === 0 && willDelaySeconds === undefined;
-}
-
-/**
- * Whether there is nothing left to do, as after a DISCONNECT. It is asked where that is likely: a read costs a fifth of
- * the write that would find the tombstone. A tombstone stays, so there is no race but a harmless one:
- *
- *     $disconnect                        handler of DISCONNECT
- *     load: it is there
- *                                        end: tombstone
- *     end: finds the tombstone: nothing to do
- */
-async function isOver({ links }: Environment, connectionId: string): Promise<boolean> {
-  return (await links.load(connectionId))?.phase === 'closed';
 }
 
 /** Undefined where the gateway does not say why: the broker then goes by the age of the connection. */

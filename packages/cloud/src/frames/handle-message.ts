@@ -16,6 +16,7 @@ import { METRICS } from '../metrics/metric-names.ts';
 import { Outbox } from '../outbox.ts';
 import { contentsOf } from '../quotas/frame-contents.ts';
 import { senderOf } from '../quotas/sender.ts';
+import { tenantOf } from '../usage/event-usage.ts';
 import { agreedWith, resumeSecondsWith } from './agreement.ts';
 import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from './answer-frame.ts';
 import { handleMove } from './handle-move.ts';
@@ -40,12 +41,14 @@ export async function handleMessage(
   const frame = parseClientFrame(event.body ?? '', environment.extensions);
   const isReplyWanted = frame instanceof Violation || frame.replyWanted;
   const outbox = new Outbox(environment, { connectionId, looksAtEnd: true, isReplyWanted });
+  outbox.usage?.frameIn(event.body ?? '', frame instanceof Violation ? 0 : frame.bytes.length);
   let link: GatewayLink | undefined;
   try {
     const tenant = environment.defaultTenant;
     const topicNames = frame instanceof Violation ? [] : topicNamesOf(frame.bytes);
     await outbox.stores?.readAhead({ connectionId, tenant, topicNames });
     const state = (await outbox.links.load(connectionId)) ?? { phase: 'new' };
+    outbox.usage?.isOf(tenantOf(state));
     if (state.phase === 'closed') {
       await hearGoodbye(environment, outbox, state, frame, connectionId);
       // Of a connection that was taken over or has ended: it must not live on as a socket.
@@ -72,6 +75,9 @@ export async function handleMessage(
   } catch (error) {
     await outbox.abandon();
     return await fail(environment, connectionId, link?.state, error);
+  } finally {
+    outbox.usage?.isOf(tenantOf(link?.state));
+    outbox.usage?.settle();
   }
 }
 
@@ -244,7 +250,10 @@ async function handlePackets(
       return taken;
     }
     await broker.receive(link, packet);
-    if (!(packet instanceof Violation) && packet.type === 'publish') meter.add(METRICS.messagesIn);
+    if (!(packet instanceof Violation) && packet.type === 'publish') {
+      meter.add(METRICS.messagesIn);
+      outbox.usage?.messageIn();
+    }
     taken += 1;
   }
   // The acknowledgements of a frame make room once, at its end. A fetch dequeues too, and so does a frame with packets

@@ -1,5 +1,5 @@
 import { setTimeout as sleepFor } from 'node:timers/promises';
-import type { Clock, LinkStore, Log, MessageClock } from '@apus/broker';
+import type { Clock, LinkStore, Log, MessageClock, UsageCounter } from '@apus/broker';
 import { DEFAULT_TENANT } from '@apus/identity';
 import type { BeforePage, CloudBans, Environment, MakeBroker } from '../environment.ts';
 import type {
@@ -38,6 +38,8 @@ export interface HandlerOptions {
   readonly log: Log;
   /** @default no metrics */
   readonly meter?: Meter;
+  /** @default usage is not counted */
+  readonly usage?: UsageCounter | undefined;
   readonly makeBroker: MakeBroker;
   /** Of all brokers that `makeBroker` makes. */
   readonly messageClock: MessageClock;

@@ -36,6 +36,7 @@ import { ConflationTicks } from '../timers/conflation-ticks.ts';
 import { SqsDelayedMessages } from '../timers/delayed-messages.ts';
 import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
+import { EnvironmentUsage } from '../usage/environment-usage.ts';
 import type { PresenceSettings, StreamsOptions } from './settings.ts';
 
 /** The options that the functions of a deployment share. A test passes the emulators' clients, clock and randomness. */
@@ -79,6 +80,8 @@ export interface CloudOptions {
   readonly overlapping?: 'one' | 'each';
   /** @default none */
   readonly streams?: StreamsOptions | undefined;
+  /** Counts what each tenant uses. @default false */
+  readonly usage?: boolean | undefined;
   /** @default the deployment keeps no presence */
   readonly presence?: PresenceSettings | undefined;
   /** @default there are none */
@@ -94,6 +97,8 @@ export interface Cloud {
   readonly stores: DynamoStores;
   readonly environment: Environment;
   readonly routes: Handlers;
+  /** Undefined where usage is not counted. `flushingUsage` writes it behind each handler. */
+  readonly usage: EnvironmentUsage | undefined;
   /** For the function of the timer queue. Present where it has timers. */
   readonly liveness: Liveness | undefined;
   /** Undefined where the owner has declared none. */
@@ -193,7 +198,12 @@ export function composeCloud(options: CloudOptions): Cloud {
     const broker = createBroker({ ...ports, ...ofEvent }, brokerOptions, state);
     return { broker, stores: own };
   };
+  const usage =
+    options.usage === true
+      ? new EnvironmentUsage({ store: stores.usage, environmentId: randomId(), clock, log })
+      : undefined;
   const handlerOptions = {
+    usage,
     links: stores.links,
     poster,
     clock,
@@ -220,6 +230,7 @@ export function composeCloud(options: CloudOptions): Cloud {
     stores,
     environment,
     routes: createRouteHandlers(environment, handlerOptions),
+    usage,
     liveness,
     streams,
     ticks: rooms?.ticks,

@@ -24,6 +24,7 @@ export type { RuleFilter } from '../rules/rule-outlet.ts';
 export { createSweep, type SweepReport } from '../sweep/sweep.ts';
 export { createTimerHandler } from '../timers/handler.ts';
 export { SqsTimers } from '../timers/sqs-timers.ts';
+export { EnvironmentUsage, flushingUsage, type UsageStore } from '../usage/environment-usage.ts';
 export { type Authentication, authenticationOf, authorizationOf } from './authentication.ts';
 export { type Cloud, type CloudOptions, composeCloud } from './compose.ts';
 export { createRuntime, type Runtime, withMetrics } from './runtime.ts';

@@ -18,6 +18,7 @@ export const handler = withMetrics(
     retained: cloud.stores.retained,
     streams: cloud.streams,
     presence: cloud.presence,
+    usage: cloud.usage && cloud.stores.usage,
     clock,
     sleep,
     log,

@@ -17,6 +17,7 @@ import { meteredLog } from './metered-log.ts';
 import {
   allowedOriginsOf,
   credentialsOf,
+  isUsageCounted,
   limitsOf,
   movesOf,
   presenceOf,
@@ -105,6 +106,7 @@ export function createRuntime(
       queue: queue(rules.queueUrl),
       backlog: new QueueBacklog({ client: sqs, queueUrl: rules.queueUrl, clock, log, name: 'rules' }),
     },
+    usage: isUsageCounted(variables),
     meter: metrics,
   });
   return {
@@ -124,9 +126,9 @@ export function createRuntime(
   };
 }
 
-/** A handler that knows how long it may take, and writes its metrics when it is time. */
+/** A handler that knows how long it may take, and writes its metrics and usage when it is time. */
 export function withMetrics<Call extends unknown[], Result>(
-  { metrics, deadline }: Runtime,
+  { metrics, deadline, cloud }: Runtime,
   handle: (...call: Call) => Promise<Result>,
 ): (...call: Call) => Promise<Result> {
   return async (...call) => {
@@ -135,6 +137,7 @@ export function withMetrics<Call extends unknown[], Result>(
       return await handle(...call);
     } finally {
       metrics.flushWhenDue();
+      await cloud.usage?.flushWhenDue();
     }
   };
 }

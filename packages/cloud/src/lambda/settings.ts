@@ -92,10 +92,7 @@ export function streamsOf(variables: Variables): StreamsOptions | undefined {
 
 /** Undefined where the deployment keeps no presence. */
 export function presenceOf(variables: Variables): PresenceSettings | undefined {
-  const value = variables[VARIABLES.presence];
-  if (value === undefined || value === '' || value === 'off') return undefined;
-  if (value !== 'on')
-    throw new Error(`the environment variable ${VARIABLES.presence} is ${value}: it has to be on or off`);
+  if (!isOn(variables, VARIABLES.presence)) return undefined;
   return { tableName: required(variables, VARIABLES.streamsTableName) };
 }
 
@@ -110,6 +107,17 @@ export function rulesOf(
     filters: list.map(([tenant, name, filter]) => ({ tenant, name, filter })),
     queueUrl: required(variables, VARIABLES.ruleQueueUrl),
   };
+}
+
+export function isUsageCounted(variables: Variables): boolean {
+  return isOn(variables, VARIABLES.usage);
+}
+
+function isOn(variables: Variables, name: string): boolean {
+  const value = variables[name];
+  if (value === undefined || value === '' || value === 'off') return false;
+  if (value === 'on') return true;
+  throw new Error(`the environment variable ${name} is ${value}: it has to be on or off`);
 }
 
 /** Web pages that may connect. Without the variable those of every site may. */

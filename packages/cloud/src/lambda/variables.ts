@@ -14,6 +14,8 @@ export const VARIABLES = {
   ruleFilters: 'APUS_RULE_FILTERS',
   /** Where messages for rules wait. */
   ruleQueueUrl: 'APUS_RULE_QUEUE_URL',
+  /** `on`: what each tenant uses is counted. Not set: off. */
+  usage: 'APUS_USAGE',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',

@@ -8,11 +8,13 @@ import {
   type RetainedStore,
   type SessionStore,
   type Streams,
+  UsageQuestionError,
 } from '@apus/broker';
 import { type BanEntry, BanEntryError, banEntryOf, DEFAULT_TENANT } from '@apus/identity';
 import type { DynamoBans, DynamoPresence, DynamoTenants, DynamoUsers } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
 import { StreamQuestionError } from '../streams/question.ts';
+import type { UsageStore } from '../usage/environment-usage.ts';
 import { type ClientListing, listClients, oneClient } from './clients.ts';
 import { type Enforced, Enforcement, type EnforcementOptions } from './enforcement.ts';
 import { listMembers, type MemberListing } from './members.ts';
@@ -20,6 +22,7 @@ import { type OperatorRequest, readRequest } from './request.ts';
 import { OperatorRequestError } from './request-error.ts';
 import { answerOfStreams, type StreamsAnswer } from './streams.ts';
 import { answerOfTenants, type TenantsAnswer } from './tenants.ts';
+import { answerOfUsage, type UsageAnswer } from './usage.ts';
 import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './users.ts';
 
 /**
@@ -40,6 +43,8 @@ export interface OperatorOptions extends EnforcementOptions {
   readonly sessions: Pick<SessionStore, 'get'>;
   /** @default none */
   readonly streams?: Streams | undefined;
+  /** Where usage is counted. @default it is not, and a question says so */
+  readonly usage?: UsageStore | undefined;
   /** @default none */
   readonly presence?: DynamoPresence | undefined;
   readonly clock: Clock;
@@ -59,6 +64,7 @@ export type OperatorAnswer =
   | StreamsAnswer
   | UserListing
   | TenantsAnswer
+  | UsageAnswer
   | { readonly added: boolean }
   | { readonly changed: boolean }
   | ({ readonly removed: boolean } & Enforced)
@@ -80,6 +86,7 @@ export type Operator = (request: unknown, context: InvocationContext) => Promise
  *     {"action": "members", "room": "room-7"}
  *     {"action": "streams"}
  *     {"action": "stream-messages", "name": "chat", "topic": "chat/room-7", "limit": 50, "reverse": true}
+ *     {"action": "usage", "tenant": "acme", "from": "2026-11", "to": "2026-12", "by": "day"}
  *     {"action": "add-user", "user": {"name": "anna", "password": "scrypt:…", "publish": [], "subscribe": ["#"]}}
  *     {"action": "remove-user", "name": "anna"}
  *     {"action": "create-tenant", "entry": {"name": "acme", "plan": {"connectionsMax": 100}}}
@@ -96,7 +103,8 @@ export function createOperator(options: OperatorOptions): Operator {
       if (
         error instanceof OperatorRequestError ||
         error instanceof BanEntryError ||
-        error instanceof StreamQuestionError
+        error instanceof StreamQuestionError ||
+        error instanceof UsageQuestionError
       )
         return { error: error.message };
       throw error;
@@ -129,6 +137,8 @@ async function answer(
     case 'streams':
     case 'stream-messages':
       return await answerOfStreams(options.streams, options.clock, request);
+    case 'usage':
+      return await answerOfUsage(options.usage, request.question);
     case 'users':
       return await listUsers(users, request);
     case 'add-user':

@@ -1,4 +1,4 @@
-import type { Ban, BanName } from '@apus/broker';
+import { type Ban, type BanName, readUsageQuestion, type UsageQuestion } from '@apus/broker';
 import { isTenant, readBan, readBanName } from '@apus/identity';
 import type { MembersRequest } from './members.ts';
 import { OperatorRequestError } from './request-error.ts';
@@ -29,12 +29,13 @@ export type OperatorRequest =
   /** Of one tenant, with those of addresses, which hold for every tenant; or all. */
   | { readonly action: 'bans'; readonly tenant: string | undefined }
   | MembersRequest
+  | { readonly action: 'usage'; readonly question: UsageQuestion }
   | StreamsRequest
   | UsersRequest
   | TenantsRequest;
 
 const ACTIONS =
-  'clients, kick, ban, revoke, unban, bans, members, streams, stream-messages, users, add-user, set-password, remove-user, tenants, tenant, create-tenant, change-tenant and remove-tenant';
+  'clients, kick, ban, revoke, unban, bans, members, streams, stream-messages, users, add-user, set-password, remove-user, usage, tenants, tenant, create-tenant, change-tenant and remove-tenant';
 
 /** The tenant and the operator, for requests that name none. */
 interface RequestContext {
@@ -89,6 +90,8 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
       const { name, ...others } = fields;
       return { action, tenant, name, fields: others };
     }
+    case 'usage':
+      return { action, question: readUsageQuestion({ ...fields, tenant: asked }, nowMs) };
     case 'users':
       return { action, tenant, after: textOf(fields, 'after') };
     case 'add-user':

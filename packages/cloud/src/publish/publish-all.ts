@@ -21,8 +21,11 @@ export async function publishAll(
 ): Promise<readonly PublishOutcome[]> {
   let outcomes: readonly PublishOutcome[] = [];
   try {
-    await inOneEvent(environment, async ({ broker }) => {
+    await inOneEvent(environment, async ({ broker, usage }) => {
       outcomes = await takeEach(broker, environment.log, requests, context);
+      usage?.isOf(requests[0]?.tenant);
+      for (const [index, outcome] of outcomes.entries())
+        if (isTaken(outcome)) usage?.messageIn(requests[index]?.payload.length);
     });
     return outcomes;
   } catch (error) {

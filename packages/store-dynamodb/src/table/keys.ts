@@ -117,6 +117,18 @@ export const userKey = (tenant: string, name: string): Key => ({
   s: USERS_FROM + fit(name, SORT_KEY_BYTES_MAX),
 });
 
+/** `2026-11-25` */
+const DAY_LENGTH = 10;
+
+/** Usage of all tenants in a day: of no tenant, as an operator asks for all of them. */
+export const usagePartition = (time: string): string => join('A', time.slice(0, DAY_LENGTH));
+
+/** A tenant's name has at most 64 characters. */
+export const usageKey = (tenant: string, hour: string, environmentId: string): Key => ({
+  p: usagePartition(hour),
+  s: join(hour, tenant, environmentId),
+});
+
 export const registryKey = (tenant: string): Key => ({ p: partition('H', tenant), s: 'shapes' });
 
 const filterText = ({ topicFilter, shareGroup }: FilterName) => join(topicFilter, shareGroup ?? '');

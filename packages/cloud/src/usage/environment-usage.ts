@@ -1,0 +1,88 @@
+import {
+  type Clock,
+  type Log,
+  type UsageCounter,
+  type UsageCounts,
+  type UsageRow,
+  UsageTally,
+  usageHour,
+} from '@apus/broker';
+
+/** Between two writes of an environment. */
+const FLUSH_EVERY_MS = 10_000;
+
+/** Where the usage of a deployment is kept. */
+export interface UsageStore {
+  /** Replaces this environment's row of a tenant and an hour; a row that is further on stays. */
+  put(environmentId: string, row: UsageRow): Promise<void>;
+  /** Rows of all environments: hours from the first on, and before the second. */
+  rows(from: string, to: string): AsyncIterable<UsageRow>;
+}
+
+export interface EnvironmentUsageOptions {
+  readonly store: UsageStore;
+  /** Of this execution environment, and of no other. */
+  readonly environmentId: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+/**
+ * The usage that one execution environment has counted, in memory until the first event whose end is ten seconds after
+ * the last write. Each environment writes rows of its own, whole: a write that is repeated, as its answer was lost, counts
+ * once. An environment that dies has not written its last ten seconds.
+ */
+export class EnvironmentUsage implements UsageCounter {
+  readonly #options: EnvironmentUsageOptions;
+  readonly #tally: UsageTally;
+  readonly #changed = new Set<string>();
+  #flushedAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: EnvironmentUsageOptions) {
+    this.#options = options;
+    this.#tally = new UsageTally(() => options.clock.now());
+  }
+
+  add(tenant: string, counts: Partial<UsageCounts>): void {
+    this.#tally.add(tenant, counts);
+    this.#changed.add(tenant);
+  }
+
+  /** To be called at the end of each event. Never rejects: what is not written is written the next time. */
+  async flushWhenDue(): Promise<void> {
+    if (this.#changed.size > 0 && this.#options.clock.now() - this.#flushedAtMs >= FLUSH_EVERY_MS)
+      await this.flush();
+  }
+
+  /** @param store another way to the same table: an environment that is frozen has none of its own */
+  async flush(store = this.#options.store): Promise<void> {
+    const { environmentId, clock, log } = this.#options;
+    this.#flushedAtMs = clock.now();
+    const hour = usageHour(this.#flushedAtMs);
+    const changed = new Set(this.#changed);
+    const isDue = (row: UsageRow): boolean => row.hour < hour || changed.has(row.tenant);
+    this.#changed.clear();
+    try {
+      await Promise.all(this.#tally.rows.filter(isDue).map((row) => store.put(environmentId, row)));
+      this.#tally.takeBefore(hour);
+    } catch (error) {
+      for (const tenant of changed) this.#changed.add(tenant);
+      log.warn('usage-not-written', { error: String(error) });
+    }
+  }
+}
+
+/** A handler after whose events the usage is written when it is time. */
+export function flushingUsage<Call extends unknown[], Result>(
+  usage: EnvironmentUsage | undefined,
+  handle: (...call: Call) => Promise<Result>,
+): (...call: Call) => Promise<Result> {
+  if (usage === undefined) return handle;
+  return async (...call) => {
+    try {
+      return await handle(...call);
+    } finally {
+      await usage.flushWhenDue();
+    }
+  };
+}

@@ -1,0 +1,76 @@
+import { addCounts, HOUR_MS, hourStartMs, noUsage, type UsageCounts, type UsageRow } from '@apus/broker';
+import { usageKey, usagePartition } from '../table/keys.ts';
+import { marshalled, type Table } from '../table/table.ts';
+import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
+
+/*
+ * A row of usage: of a day in one partition. `n` is how much it has counted, which only grows; `d` JSON of its counts.
+ */
+
+/** Rows are kept for thirteen months: an invoice may be asked for a year later. */
+const KEPT_SECONDS = 396 * 86_400;
+
+const DAY_MS = 24 * HOUR_MS;
+
+/** What environments have counted of tenants: a row for each of them, each tenant and each hour. */
+export class DynamoUsage {
+  readonly #table: Table;
+
+  constructor(table: Table) {
+    this.#table = table;
+  }
+
+  /**
+   *     environment                        DynamoDB
+   *     puts 10 messages
+   *     (no answer comes)
+   *     puts 25 messages                   25
+   *                                        the first write comes late: 10 is not more than 25, and is refused
+   */
+  async put(environmentId: string, { tenant, hour, counts }: UsageRow): Promise<void> {
+    const sum = Object.values(counts).reduce((all, count) => all + count, 0);
+    const item = {
+      ...marshalled(usageKey(tenant, hour, environmentId)),
+      v: number(VERSION),
+      t: number(this.#table.nowSeconds() + KEPT_SECONDS),
+      n: number(sum),
+      d: text(JSON.stringify(withoutZeros(counts))),
+    };
+    const options = { condition: 'attribute_not_exists(p) OR n < :n', values: { ':n': number(sum) } };
+    await this.#table.put(item, options);
+  }
+
+  async *rows(from: string, to: string): AsyncGenerator<UsageRow> {
+    const endMs = hourStartMs(to);
+    for (let dayMs = floorToDay(hourStartMs(from)); dayMs < endMs; dayMs += DAY_MS) {
+      const p = usagePartition(new Date(dayMs).toISOString());
+      let after: string | undefined;
+      do {
+        const page = await this.#table.query({ p, from, to, after });
+        for (const item of page.items) {
+          const row = rowOf(item);
+          if (row !== undefined) yield row;
+        }
+        after = page.next;
+      } while (after !== undefined);
+    }
+  }
+}
+
+function rowOf(item: Item): UsageRow | undefined {
+  const [hour, tenant] = textOf(item, 's')?.split('\0') ?? [];
+  const json = textOf(item, 'd');
+  if (hour === undefined || tenant === undefined || json === undefined) return undefined;
+  if (numberOf(item, 'v') !== VERSION) return undefined;
+  const counts = noUsage();
+  addCounts(counts, JSON.parse(json) as Partial<UsageCounts>);
+  return { tenant, hour, counts };
+}
+
+function withoutZeros(counts: Readonly<UsageCounts>): object {
+  return Object.fromEntries(Object.entries(counts).filter(([, count]) => count !== 0));
+}
+
+function floorToDay(atMs: number): number {
+  return atMs - (atMs % DAY_MS);
+}
