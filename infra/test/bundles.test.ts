@@ -12,10 +12,10 @@ vi.setConfig({ testTimeout: 120_000 });
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   gateway: 705,
-  disconnect: 630,
-  fanOut: 660,
-  timers: 640,
-  sweep: 640,
+  disconnect: 640,
+  fanOut: 665,
+  timers: 645,
+  sweep: 645,
   operator: 655,
   publish: 665,
   kafka: 655,

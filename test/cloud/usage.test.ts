@@ -187,6 +187,9 @@ describe('usage of a deployment', () => {
       expect(missing).toBeGreaterThanOrEqual(0);
       expect(missing).toBeLessThanOrEqual(15 * clouds.length);
       expect(sum(lines, 'messagesIn')).toBeGreaterThan(60);
+      // It says so: ten seconds for each environment that has written something of a tenant.
+      expect(sum(lines, 'uncertainMs')).toBeGreaterThan(0);
+      expect(sum(lines, 'uncertainMs')).toBeLessThanOrEqual(10_000 * clouds.length * 2);
     },
     TIMEOUT_MS,
   );

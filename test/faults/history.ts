@@ -59,12 +59,15 @@ async function startWorld(
     seed,
     size = DEFAULT_SIZE,
     alterations,
+    usage = false,
+    watched,
     store,
     inlineSubscribersMax = INLINE_SUBSCRIBERS_MAX,
   }: HistoryOptions,
 ): Promise<StageWorld> {
-  return await startCloudInProcess({
+  const world = await startCloudInProcess({
     seed,
+    usage,
     faults: plan.gateway,
     dynamoFaults: { ...plan.store, ...store },
     inlineSubscribersMax,
@@ -80,4 +83,6 @@ async function startWorld(
     ...(alterations !== undefined && { alterations }),
     onFrame: (environmentId, bytes) => traceFrame(trace, environmentId, bytes),
   });
+  watched?.(world);
+  return world;
 }

@@ -1,5 +1,6 @@
 import type { DynamoDbFaults } from '@apus/emulator';
 import type { Alterations } from '../cloud/options.ts';
+import type { InProcessWorld } from '../cloud/start-cloud-in-process.ts';
 import { audienceOf, type Books, castOf, subscribeAll } from './cast.ts';
 import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.ts';
 import { GapLedger } from './gap-ledger.ts';
@@ -32,6 +33,10 @@ export interface HistoryOptions {
   /** The longest that a frame, or an event, waits for its handler. @default 3 s */
   readonly lateInvocationMsMax?: number;
   readonly alterations?: Alterations | undefined;
+  /** What tenants use is counted. @default false */
+  readonly usage?: boolean;
+  /** Gets the deployment that the history is played on. */
+  readonly watched?: (world: InProcessWorld) => void;
   /** Called before anything happens; what it mocks is restored at the end. */
   readonly install?: (() => void) | undefined;
 }

@@ -51,6 +51,11 @@ export interface UsageRow {
   readonly counts: Readonly<UsageCounts>;
 }
 
+/** A row of one of the processes that count for a tenant side by side. */
+export interface ProcessUsageRow extends UsageRow {
+  readonly processId: string;
+}
+
 /** `2026-11-25T18` */
 const HOUR_LENGTH = 13;
 

@@ -1,5 +1,12 @@
-import { type UsageLine, type UsageQuestion, type UsageRow, usageReport } from '@apus/broker';
-import type { UsageStore } from '../usage/environment-usage.ts';
+import {
+  noUsage,
+  type ProcessUsageRow,
+  type UsageLine,
+  type UsageQuestion,
+  type UsageRow,
+  usageReport,
+} from '@apus/broker';
+import { FLUSH_EVERY_MS, type UsageStore } from '../usage/environment-usage.ts';
 import { OperatorRequestError } from './request-error.ts';
 
 export interface UsageAnswer {
@@ -15,7 +22,18 @@ export async function answerOfUsage(
   if (store === undefined)
     throw new OperatorRequestError('This deployment does not count usage: deploy it with --usage.');
   const { from, to, by } = question;
-  const rows: UsageRow[] = [];
+  const rows: ProcessUsageRow[] = [];
   for await (const row of store.rows(from, to)) rows.push(row);
-  return { data: usageReport(rows, question), meta: { from, to, by } };
+  const data = usageReport([...rows, ...uncertainOf(rows)], question);
+  return { data, meta: { from, to, by } };
+}
+
+/** Behind the last row of each environment it may have worked for ten seconds more, and have died. */
+function uncertainOf(rows: readonly ProcessUsageRow[]): readonly UsageRow[] {
+  const last = new Map<string, ProcessUsageRow>();
+  for (const row of rows) last.set(`${row.tenant} ${row.processId}`, row);
+  return [...last.values()].map(({ tenant, hour }) => ({
+    ...{ tenant, hour },
+    counts: { ...noUsage(), uncertainMs: FLUSH_EVERY_MS },
+  }));
 }

@@ -1,22 +1,27 @@
 import {
   type Clock,
   type Log,
+  type ProcessUsageRow,
   type UsageCounter,
   type UsageCounts,
   type UsageRow,
   UsageTally,
   usageHour,
 } from '@apus/broker';
+import { inLanes } from '../posts/lanes.ts';
 
 /** Between two writes of an environment. */
-const FLUSH_EVERY_MS = 10_000;
+export const FLUSH_EVERY_MS = 10_000;
+
+/** Rows that are written at the same time, where an environment serves many tenants. */
+const PARALLEL_WRITES_MAX = 16;
 
 /** Where the usage of a deployment is kept. */
 export interface UsageStore {
   /** Replaces this environment's row of a tenant and an hour; a row that is further on stays. */
   put(environmentId: string, row: UsageRow): Promise<void>;
   /** Rows of all environments: hours from the first on, and before the second. */
-  rows(from: string, to: string): AsyncIterable<UsageRow>;
+  rows(from: string, to: string): AsyncIterable<ProcessUsageRow>;
 }
 
 export interface EnvironmentUsageOptions {
@@ -63,7 +68,9 @@ export class EnvironmentUsage implements UsageCounter {
     const isDue = (row: UsageRow): boolean => row.hour < hour || changed.has(row.tenant);
     this.#changed.clear();
     try {
-      await Promise.all(this.#tally.rows.filter(isDue).map((row) => store.put(environmentId, row)));
+      await inLanes(PARALLEL_WRITES_MAX, this.#tally.rows.filter(isDue), (row) =>
+        store.put(environmentId, row),
+      );
       this.#tally.takeBefore(hour);
     } catch (error) {
       for (const tenant of changed) this.#changed.add(tenant);

@@ -1,4 +1,12 @@
-import { addCounts, HOUR_MS, hourStartMs, noUsage, type UsageCounts, type UsageRow } from '@apus/broker';
+import {
+  addCounts,
+  HOUR_MS,
+  hourStartMs,
+  noUsage,
+  type ProcessUsageRow,
+  type UsageCounts,
+  type UsageRow,
+} from '@apus/broker';
 import { usageKey, usagePartition } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
@@ -40,7 +48,7 @@ export class DynamoUsage {
     await this.#table.put(item, options);
   }
 
-  async *rows(from: string, to: string): AsyncGenerator<UsageRow> {
+  async *rows(from: string, to: string): AsyncGenerator<ProcessUsageRow> {
     const endMs = hourStartMs(to);
     for (let dayMs = floorToDay(hourStartMs(from)); dayMs < endMs; dayMs += DAY_MS) {
       const p = usagePartition(new Date(dayMs).toISOString());
@@ -57,14 +65,15 @@ export class DynamoUsage {
   }
 }
 
-function rowOf(item: Item): UsageRow | undefined {
-  const [hour, tenant] = textOf(item, 's')?.split('\0') ?? [];
+function rowOf(item: Item): ProcessUsageRow | undefined {
+  const [hour, tenant, processId] = textOf(item, 's')?.split('\0') ?? [];
   const json = textOf(item, 'd');
-  if (hour === undefined || tenant === undefined || json === undefined) return undefined;
+  if (hour === undefined || tenant === undefined || processId === undefined) return undefined;
+  if (json === undefined) return undefined;
   if (numberOf(item, 'v') !== VERSION) return undefined;
   const counts = noUsage();
   addCounts(counts, JSON.parse(json) as Partial<UsageCounts>);
-  return { tenant, hour, counts };
+  return { tenant, hour, processId, counts };
 }
 
 function withoutZeros(counts: Readonly<UsageCounts>): object {
