@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { SessionStore } from '../src/index.ts';
+import type { SessionRef, SessionStore } from '../src/index.ts';
 import { Client, copyOf, type MakeStores, messageId, NOW_MS, WILL } from './support.ts';
 
 /** How a connection leaves its session, what becomes of its will, and how a session is forgotten. */
@@ -138,25 +138,28 @@ export function sessionEndContract(makeStores: MakeStores): void {
     });
   });
 
-  describe('remove', () => {
+  // That it has rooms is a hint: none of these has.
+  describe.each([false, true])('remove, where it was read that the session has rooms: %s', (hasRooms) => {
+    const remove = (session: SessionRef, last?: string) => sessions.remove(session, last, hasRooms);
+
     it('forgets a session that is offline, once', async () => {
       await client.open();
       const session = await client.lose();
-      expect(await sessions.remove(session)).toBe(true);
+      expect(await remove(session)).toBe(true);
       expect(await stored()).toBeUndefined();
-      expect(await sessions.remove(session)).toBe(false);
+      expect(await remove(session)).toBe(false);
     });
 
     it('takes a copy of the ref', async () => {
       await client.open();
-      expect(await sessions.remove(copyOf(await client.lose()))).toBe(true);
+      expect(await remove(copyOf(await client.lose()))).toBe(true);
       expect(await stored()).toBeUndefined();
     });
 
     it('forgets the will with it', async () => {
       await client.open({ will: WILL });
       const session = await client.lose();
-      await sessions.remove(session);
+      await remove(session);
       const { connectionId } = client;
       expect(await sessions.beginWill(session, connectionId, messageId(1), NOW_MS)).toEqual({
         state: 'none',
@@ -165,16 +168,16 @@ export function sessionEndContract(makeStores: MakeStores): void {
 
     it('leaves a session that has a connection', async () => {
       const { session } = await client.open();
-      expect(await sessions.remove(session)).toBe(false);
+      expect(await remove(session)).toBe(false);
       expect(await stored()).toBeDefined();
     });
 
     it('leaves a newer incarnation, connected or not', async () => {
       const { session } = await client.open();
       await client.open({ cleanStart: true });
-      expect(await sessions.remove(session)).toBe(false);
+      expect(await remove(session)).toBe(false);
       await client.lose();
-      expect(await sessions.remove(session)).toBe(false);
+      expect(await remove(session)).toBe(false);
       expect(await stored()).toBeDefined();
     });
 
@@ -184,14 +187,14 @@ export function sessionEndContract(makeStores: MakeStores): void {
       await client.lose();
       await client.open();
       const session = await client.lose();
-      expect(await sessions.remove(session, first)).toBe(false);
+      expect(await remove(session, first)).toBe(false);
       expect(await stored()).toBeDefined();
-      expect(await sessions.remove(session, client.connectionId)).toBe(true);
+      expect(await remove(session, client.connectionId)).toBe(true);
     });
 
     it('is followed by another incarnation', async () => {
       const { session } = await client.open();
-      await sessions.remove(await client.lose());
+      await remove(await client.lose());
       const second = await client.open();
       expect(second.previous).toBeUndefined();
       expect(second.session.incarnation).not.toBe(session.incarnation);

@@ -255,14 +255,16 @@ export function sessionWillContract(makeStores: MakeStores): void {
     });
   });
 
-  describe('remove', () => {
+  describe.each([false, true])('remove, where it was read that the session has rooms: %s', (hasRooms) => {
+    const remove = (session: SessionRef) => sessions.remove(session, undefined, hasRooms);
+
     it('leaves a will that has been begun', async () => {
       const { session } = await open({ will: WILL });
       await client.lose();
       await begin();
-      expect(await sessions.remove(session)).toBe(true);
+      expect(await remove(session)).toBe(true);
       expect(await stored()).toBeUndefined();
-      expect(await sessions.remove(session)).toBe(false);
+      expect(await remove(session)).toBe(false);
       expect(await begin()).toMatchObject({
         will: { topic: 'gone' },
         messageId: messageId(1),
@@ -276,7 +278,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
       const first = await open({ will: WILL });
       const { session } = await open({ isWillOwed: () => true });
       await client.lose();
-      expect(await sessions.remove(session)).toBe(true);
+      expect(await remove(session)).toBe(true);
       expect(await stored()).toBeUndefined();
       expect(await begin(first.connectionId)).toMatchObject({ will: { topic: 'gone' }, isRepeat: false });
     });
@@ -287,7 +289,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
         const first = await open({ will: WILL });
         await client.lose();
         await begin();
-        await sessions.remove(first.session);
+        await remove(first.session);
         const second = await open({ cleanStart, will: SECOND });
         expect({ present: second.present, previous: second.previous }).toEqual({
           present: false,

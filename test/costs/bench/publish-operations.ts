@@ -68,6 +68,21 @@ async function receive(subscriber: BenchClient, qos: Qos): Promise<void> {
   subscriber.tell({ cmd: 'pubcomp', messageId });
 }
 
+/** Of a client that publishes rarely: its frame wants no reply (text-frames.md, section 5). */
+export const PUBLISH_RARELY: BenchOperation = {
+  name: 'PUBLISH QoS 0 to 1, rarely',
+  deliveries: 1,
+  floor: floorOfPublish(1, 0),
+  async prepare(world, topic) {
+    const [subscriber] = await subscribed(world, topic, 1, 0);
+    const publisher = await connected(world);
+    return async () => {
+      publisher.tell(publish(topic, PAYLOAD, { qos: 0 }));
+      await subscriber?.nextPush();
+    };
+  },
+};
+
 /** A recipient's two answering frames at QoS 2: PUBREC, which the server answers with PUBREL, and PUBCOMP. */
 export const ANSWERS_QOS_2: BenchOperation = {
   name: 'PUBREC and PUBCOMP of a recipient',

@@ -28,6 +28,15 @@ await withService((service) => {
       return { stores: service.make({ hooks: { after } }), hasLost: () => !isDue };
     };
 
+    it('a session that was in rooms as far as was read is removed', async () => {
+      const { stores, hasLost } = losing('UpdateItem', 'SET i = :none');
+      const { session } = await open(stores, unique('tenant'), 'c');
+      expect(await detach(stores, session, 'c:1')).toBeDefined();
+      expect(await stores.sessions.remove(session, 'c:1', true)).toBe(true);
+      expect(hasLost()).toBe(true);
+      expect(await stores.sessions.get(session.tenant, 'c')).toBeUndefined();
+    });
+
     it.each([
       ['PutItem', ''],
       ['UpdateItem', 'ADD o'],
