@@ -3,6 +3,7 @@ import { parser as createParser, generate } from 'mqtt-packet';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { WebSocket } from 'ws';
 import { RawClient } from '../../../test/support/raw-client.ts';
+import { call } from './support/call-api.ts';
 import { nodeForTest } from './support/nodes.ts';
 
 // Each of so many large messages is waited for.
@@ -23,7 +24,7 @@ interface PausedClient {
 }
 
 /** A subscriber that stops reading once it has its SUBACK. */
-async function pausedSubscriber(url: string, qos: 0 | 1): Promise<PausedClient> {
+async function pausedSubscriber(url: string, qos: 0 | 1, topic = 't'): Promise<PausedClient> {
   const socket = new WebSocket(url, 'mqtt');
   onTestFinished(() => socket.terminate());
   await once(socket, 'open');
@@ -47,7 +48,7 @@ async function pausedSubscriber(url: string, qos: 0 | 1): Promise<PausedClient> 
     clientId: 'slow',
     keepalive: 0,
   });
-  send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 't', qos }] });
+  send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic, qos }] });
   await subscribed;
   socket.pause();
   return { payloadSizes, send, read: () => socket.resume() };
@@ -100,4 +101,32 @@ test('a client that does not read is not read from: what it sends itself waits o
   for (let left = 100; left > 0; left -= 1) await client.expectNothing();
   slow.read();
   await expect.poll(() => slow.payloadSizes.length, { timeout: READ_MS_MAX }).toBe(MESSAGES);
+});
+
+test('a watcher of a large room that does not read is sent the members as it reads, and no other watcher waits for it', async () => {
+  const members = 16_000;
+  const data = Buffer.alloc(1_000, 'x');
+  const node = await nodeForTest({
+    presenceRoomsPerSessionMax: members,
+    presenceRoomsPerIdentityMax: members,
+  });
+  const { client: crowd } = await RawClient.connect(node.url, { clientId: 'crowd' });
+  for (let member = 0; member < members; member += 1)
+    crowd.send({ cmd: 'publish', topic: `$presence/hall/m${member}`, payload: data, qos: 0 });
+  // Answered behind them.
+  crowd.send({ cmd: 'pingreq' });
+  await crowd.expect('pingresp');
+  const slow = await pausedSubscriber(node.url, 0, '$presence/hall/+');
+  const { client: quick } = await RawClient.connect(node.url, { clientId: 'quick' });
+  quick.send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: '$presence/hall/+', qos: 0 }] });
+  await quick.expect('suback');
+  for (let member = 0; member < members; member += 1)
+    expect((await quick.expect('publish')).retain).toBe(true);
+  crowd.send({ cmd: 'publish', topic: '$presence/hall/m0', payload: END, qos: 0 });
+  expect(await quick.expect('publish')).toMatchObject({ topic: '$presence/hall/m0', retain: false });
+  // The node holds for it what a socket holds, and not the room.
+  const { body } = await call(node.httpUrl, '/clients/slow');
+  expect((body as { send_msg: number }).send_msg).toBeLessThan(members);
+  slow.read();
+  await expect.poll(() => slow.payloadSizes.length, { timeout: READ_MS_MAX }).toBeGreaterThanOrEqual(members);
 });
