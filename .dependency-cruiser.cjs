@@ -4,6 +4,7 @@ const PACKAGES = [
   'identity',
   'store-memory',
   'store-disk',
+  'store-valkey',
   'store-dynamodb',
   'cloud',
   'emulator',
@@ -13,6 +14,7 @@ const PACKAGES = [
   'publish',
   'node',
   'bridges',
+  'cluster',
   'cli',
 ];
 
@@ -53,6 +55,7 @@ module.exports = {
     layer('identity', ['mqtt', 'broker']),
     layer('store-memory', ['mqtt', 'broker']),
     layer('store-disk', ['mqtt', 'broker', 'store-memory']),
+    layer('store-valkey', ['mqtt', 'broker', 'store-memory', 'store-disk']),
     layer('store-dynamodb', ['mqtt', 'broker']),
     layer('cloud', ['mqtt', 'broker', 'identity', 'store-dynamodb']),
     layer('emulator', []),
@@ -63,6 +66,7 @@ module.exports = {
     layer('publish', []),
     layer('node', ['mqtt', 'broker', 'identity', 'store-memory', 'store-disk', 'cloud']),
     layer('bridges', ['mqtt', 'broker', 'identity', 'cloud', 'node']),
+    layer('cluster', ['mqtt', 'broker', 'store-memory', 'store-disk', 'store-valkey', 'node']),
     layer(
       'cli',
       PACKAGES.filter((name) => name !== 'client' && name !== 'publish'),

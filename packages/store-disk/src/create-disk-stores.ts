@@ -100,8 +100,8 @@ async function compose(
   const writer = new Writer((operations) => database.commit(operations), onFailure);
   const unsettled = new Unsettled();
   const durables = new DurableSessions(memory, writer, unsettled);
-  const context = { database, memory, durables, unsettled, writer, clock, willGraceSeconds };
-  const restored = budget.restoring(() => restore(context));
+  const context = { content: database, memory, durables, unsettled, writer, clock, willGraceSeconds };
+  const { dueTimers, lastMessageId } = budget.restoring(() => restore(context));
   const streamStore = budget.restoring(() =>
     DiskStreams.open({ database, writer, memory: memory.streamStore, clock, declared }),
   );
@@ -118,7 +118,7 @@ async function compose(
   };
   let closed: Promise<void> | undefined;
   return {
-    ...restored,
+    lastMessageId,
     sessions: new DiskSessions(memory.sessions, durables, unsettled, writer),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     retained: new DiskRetained(memory.retained, sweep, writer),
@@ -126,7 +126,7 @@ async function compose(
     banStore: DiskBans.open(database, writer),
     streamStore,
     presenceStore,
-    dueTimers: [...restored.dueTimers, ...presenceStore.dueTimers],
+    dueTimers: [...dueTimers, ...presenceStore.dueTimers],
     received: new DiskReceived(memory.received, durables, unsettled, writer),
     close: () => {
       closed ??= close();

@@ -2,6 +2,7 @@ import { closeSync, fsyncSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import type { RootDatabase } from 'lmdb';
 import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
+import type { Journal } from './journal.ts';
 import { FORMAT_KEY, type Kind } from './keys.ts';
 import { FORMAT_VERSION } from './limits.ts';
 import { Ownership } from './ownership.ts';
@@ -11,7 +12,7 @@ import type { Operations } from './writer.ts';
 const FILE_NAME = 'apus.mdb';
 
 /** One LMDB file: a sorted map of keys to bytes, changed by transactions that a crash leaves whole. */
-export class Database {
+export class Database implements Journal {
   readonly #lmdb: RootDatabase<Buffer, string>;
   readonly #path: string;
   readonly #ownership: Ownership;

@@ -4,6 +4,7 @@ import { sessionCodec } from './codec.ts';
 import { DurableQueue } from './durable-queue.ts';
 import { HeldMessages } from './held-messages.ts';
 import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
+import { Numbers } from './numbers.ts';
 import { OwedWills } from './owed-wills.ts';
 import { QueueJournal } from './queue-journal.ts';
 import { SharedMessages } from './shared-messages.ts';
@@ -38,16 +39,17 @@ export class DurableSessions {
   readonly #memory: MemoryStores;
   readonly #writer: Writer;
   readonly #unsettled: Unsettled;
+  readonly #numbers: Numbers;
   readonly #byIncarnation = new Map<string, DurableSession>();
-  #lastNumber = 0;
 
-  constructor(memory: MemoryStores, writer: Writer, unsettled: Unsettled) {
+  constructor(memory: MemoryStores, writer: Writer, unsettled: Unsettled, numbers = new Numbers()) {
     this.#memory = memory;
     this.#writer = writer;
     this.#unsettled = unsettled;
+    this.#numbers = numbers;
     this.heldMessages = new HeldMessages(memory.memory);
-    this.sharedMessages = new SharedMessages(writer, () => this.#nextNumber());
-    this.owedWills = new OwedWills(writer, () => this.#nextNumber());
+    this.sharedMessages = new SharedMessages(writer, () => numbers.next());
+    this.owedWills = new OwedWills(writer, () => numbers.next());
   }
 
   /** Also one that has ended and has not been cleared. */
@@ -62,7 +64,7 @@ export class DurableSessions {
   }
 
   begin(live: LiveSession): DurableSession {
-    return this.#add(live, this.#nextNumber());
+    return this.#add(live, this.#numbers.next());
   }
 
   restore(live: LiveSession, number: number): DurableSession {
@@ -72,7 +74,7 @@ export class DurableSessions {
 
   /** A number that is in use on the disk. */
   observe(number: number): void {
-    this.#lastNumber = Math.max(this.#lastNumber, number);
+    this.#numbers.observe(number);
   }
 
   queueOf(durable: DurableSession): DurableQueue {
@@ -130,7 +132,7 @@ export class DurableSessions {
 
   #add(live: LiveSession, number: number): DurableSession {
     const journal = new QueueJournal(number, live, this.#writer, this.sharedMessages, this.heldMessages, () =>
-      this.#nextNumber(),
+      this.#numbers.next(),
     );
     const sentPosition = this.#writer.position;
     const durable: DurableSession = {
@@ -143,11 +145,5 @@ export class DurableSessions {
     };
     this.#byIncarnation.set(live.incarnation, durable);
     return durable;
-  }
-
-  /** For sessions, messages, places in queues and wills alike. */
-  #nextNumber(): number {
-    this.#lastNumber += 1;
-    return this.#lastNumber;
   }
 }

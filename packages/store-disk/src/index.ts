@@ -1,3 +1,14 @@
+export { messageCodec } from './codec.ts';
 export { createDiskStores, type DiskStores, type DiskStoresOptions } from './create-disk-stores.ts';
 export type { DueTimer } from './due-timers.ts';
 export { DataDirectoryError, DiskError } from './errors.ts';
+export type { Journal, JournalContent } from './journal.ts';
+export {
+  createJournaledStores,
+  type JournaledStores,
+  type JournaledStoresOptions,
+} from './journaled-stores.ts';
+export { firstNumberOf, type Kind } from './keys.ts';
+export { Numbers } from './numbers.ts';
+export type { Restored } from './restore.ts';
+export type { Operations } from './writer.ts';

@@ -4,6 +4,7 @@ import {
   type Message,
   type MessageId,
   type Queued,
+  type SessionRef,
   sessionKey,
   type WillDue,
 } from '@apus/broker';
@@ -21,9 +22,9 @@ import {
   sessionCodec,
   subscriptionCodec,
 } from './codec.ts';
-import type { Database } from './database.ts';
 import { type DueTimer, dueTimersOf } from './due-timers.ts';
 import type { DurableSession, DurableSessions, LiveSession } from './durable-sessions.ts';
+import type { JournalContent } from './journal.ts';
 import { firstNumberOf, inflightKey, Kind, secondNumberOf } from './keys.ts';
 import type { Place } from './queue-journal.ts';
 import { StoredMarks } from './stored-marks.ts';
@@ -33,6 +34,10 @@ import type { Writer } from './writer.ts';
 export interface Restored {
   readonly dueTimers: readonly DueTimer[];
   readonly lastMessageId: MessageId | undefined;
+  /** Sessions that were found. */
+  readonly sessions: readonly SessionRef[];
+  /** Copies of QoS 2 messages in their queues. */
+  readonly exactlyOnce: readonly { readonly session: SessionRef; readonly messageId: MessageId }[];
 }
 
 /** Earlier state is kept, also beyond the limits of now. */
@@ -40,7 +45,7 @@ const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSI
 
 /** The context of a restart. */
 export interface RestoreContext {
-  readonly database: Database;
+  readonly content: JournalContent;
   readonly memory: MemoryStores;
   readonly durables: DurableSessions;
   readonly unsettled: Unsettled;
@@ -63,6 +68,7 @@ class Restore {
   readonly #sessions = new Map<number, DurableSession>();
   readonly #messages = new Map<number, Message>();
   readonly #timers: DueTimer[] = [];
+  readonly #exactlyOnce: { session: SessionRef; messageId: MessageId }[] = [];
   #lastMessageId: MessageId | undefined;
 
   constructor(context: RestoreContext) {
@@ -74,7 +80,7 @@ class Restore {
       return this.#run();
     } catch (error) {
       this.#context.writer.abandon();
-      throw this.#context.database.damage('what it holds', error);
+      throw this.#context.content.damage('what it holds', error);
     }
   }
 
@@ -88,14 +94,20 @@ class Restore {
     this.#queues();
     this.#unreferredMessages();
     this.#eachOf(Kind.Retained, (_, bytes) => this.#retained(bytes));
-    return { dueTimers: this.#timers, lastMessageId: this.#lastMessageId };
+    const sessions = Array.from(this.#sessions.values(), ({ live }) => live);
+    return {
+      dueTimers: this.#timers,
+      lastMessageId: this.#lastMessageId,
+      sessions,
+      exactlyOnce: this.#exactlyOnce,
+    };
   }
 
   /**
    * A record for which `restored` returns false is removed: it belongs to a session whose end a crash has interrupted.
    */
   #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
-    for (const [key, bytes] of this.#context.database.scan(kind)) {
+    for (const [key, bytes] of this.#context.content.scan(kind)) {
       if (!this.#read(key, () => restored(firstNumberOf(key), bytes, key))) this.#context.writer.remove(key);
     }
   }
@@ -105,7 +117,7 @@ class Restore {
     try {
       return read();
     } catch (error) {
-      throw this.#context.database.damage(`the record ${key}`, error);
+      throw this.#context.content.damage(`the record ${key}`, error);
     }
   }
 
@@ -218,7 +230,7 @@ class Restore {
 
   /** The messages and the marks beside them, both in the order of sessions and of numbers: walked side by side. */
   #queues(): void {
-    const marks = new StoredMarks(this.#context.database);
+    const marks = new StoredMarks(this.#context.content);
     this.#eachOf(Kind.Queued, (number, bytes, key) => {
       for (const [before, mark] of marks.before(key)) this.#released(before, mark);
       return this.#queued(number, secondNumberOf(key), bytes, marks.of(key));
@@ -243,6 +255,7 @@ class Restore {
     const place = { number, isShared, reservedId, isMarked: mark !== undefined, position: 0 };
     this.#enqueue(durable, { type: 'publish', message, delivery }, place);
     this.#context.unsettled.restore(message.id, delivery);
+    if (delivery.qos === 2) this.#exactlyOnce.push({ session: durable.live, messageId: message.id });
     this.#observe(message.id);
     return true;
   }

@@ -29,15 +29,27 @@ export class DiskSessions implements SessionStore {
   readonly #unsettled: Unsettled;
   readonly #writer: Writer;
   readonly #ends: SessionEnds;
+  readonly #keepsAllWills: boolean;
   /** Sessions whose connection waits for the disk, by key. */
   readonly #opening = new Map<string, Promise<OpenedSession>>();
 
-  constructor(memory: MemorySessions, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
+  /**
+   * @param keepsAllWills the will of a session that ends with its connection is written too: another process publishes
+   * it when this one has died
+   */
+  constructor(
+    memory: MemorySessions,
+    durables: DurableSessions,
+    unsettled: Unsettled,
+    writer: Writer,
+    keepsAllWills = false,
+  ) {
     this.#memory = memory;
     this.#durables = durables;
     this.#unsettled = unsettled;
     this.#writer = writer;
     this.#ends = new SessionEnds(writer);
+    this.#keepsAllWills = keepsAllWills;
   }
 
   open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
@@ -51,12 +63,14 @@ export class DiskSessions implements SessionStore {
     }
     const current = this.#memory.get(request.tenant, request.clientId)?.session;
     const isDurable = current !== undefined && this.#durables.living(current) !== undefined;
-    if (request.expirySeconds === 0 && !isDurable && this.#ends.isDurable(key)) {
-      return this.#memory.open(request);
-    }
-    this.#writer.assertWorking();
+    const isWillKept = this.#keepsAllWills && request.will !== undefined;
+    const isOnlyInMemory =
+      request.expirySeconds === 0 && !isDurable && !isWillKept && this.#ends.isDurable(key);
+    if (!isOnlyInMemory) this.#writer.assertWorking();
     const opened = this.#memory.open(request);
     if (opened === 'owned-by-another') return opened;
+    this.#forgetWillOf(opened.session, opened.previous?.lastConnectionId);
+    if (isOnlyInMemory) return opened;
     this.#write(request, opened);
     return this.#attachWhenDurable(key, request, opened);
   }
@@ -67,6 +81,7 @@ export class DiskSessions implements SessionStore {
 
   detach(request: DetachSession): Awaitable<SessionRecord | undefined> {
     const record = this.#memory.detach(request);
+    this.#forgetWillOf(request.session, request.connectionId);
     return record === undefined ? undefined : this.#saved(request.session, record);
   }
 
@@ -74,6 +89,7 @@ export class DiskSessions implements SessionStore {
     const { session } = request;
     const durable = this.#durables.living(session);
     const end = this.#memory.end(request);
+    this.#forgetWillOf(session, request.connectionId);
     if (end !== 'ended' || durable === undefined) return end;
     this.#durables.end(durable);
     this.#ends.add(session.key);
@@ -158,7 +174,17 @@ export class DiskSessions implements SessionStore {
     }
     if (last !== undefined) this.#durables.end(last);
     const live = this.#memory.live(session);
-    if (expirySeconds > 0 && live !== undefined) this.#durables.save(this.#durables.begin(live));
+    if (live === undefined) return;
+    if (expirySeconds > 0) this.#durables.save(this.#durables.begin(live));
+    else if (this.#keepsAllWills && live.state.will !== undefined)
+      this.#durables.owedWills.save(session, live.state.will);
+  }
+
+  /** Removes the record of a will that stood with no session, once nothing can become of the will any more. */
+  #forgetWillOf(session: SessionRef, connectionId: ConnectionId | undefined): void {
+    const { owedWills } = this.#durables;
+    if (connectionId === undefined || !owedWills.has(connectionId)) return;
+    if (this.#memory.willOf(session, connectionId) === undefined) owedWills.remove(connectionId);
   }
 
   #continue(durable: DurableSession): void {

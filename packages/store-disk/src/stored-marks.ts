@@ -1,16 +1,16 @@
 import { inflightCodec, type StoredInflight } from './codec.ts';
-import type { Database } from './database.ts';
+import type { JournalContent } from './journal.ts';
 import { Kind } from './keys.ts';
 
 /** The marks of inflight messages in the order of their keys. */
 export class StoredMarks {
-  readonly #database: Database;
+  readonly #content: JournalContent;
   readonly #marks: Iterator<readonly [string, Buffer]>;
   #next: IteratorResult<readonly [string, Buffer]>;
 
-  constructor(database: Database) {
-    this.#database = database;
-    this.#marks = database.scan(Kind.Inflight);
+  constructor(content: JournalContent) {
+    this.#content = content;
+    this.#marks = content.scan(Kind.Inflight)[Symbol.iterator]();
     this.#next = this.#marks.next();
   }
 
@@ -36,7 +36,7 @@ export class StoredMarks {
     try {
       return inflightCodec.decode(bytes);
     } catch (error) {
-      throw this.#database.damage(`the record ${key}`, error);
+      throw this.#content.damage(`the record ${key}`, error);
     }
   }
 }

@@ -1,0 +1,19 @@
+import type { Kind } from './keys.ts';
+import type { Operations } from './writer.ts';
+
+/** A sorted map of keys to bytes that outlives the process: a file of LMDB, or an engine elsewhere. */
+export interface Journal {
+  /**
+   * All of the operations are durable when this settles, or none of them was made.
+   *
+   * @throws {DiskError} when another process has taken the journal over
+   */
+  commit(operations: Operations): Promise<void>;
+  /** Everything of one kind in the order of the keys, from `from` on. */
+  scan(kind: Kind, from?: string): Iterable<readonly [key: string, value: Buffer]>;
+  /** The error for an unreadable record: `where` names it in half a sentence. */
+  damage(where: string, error: unknown): Error;
+}
+
+/** What a restart reads. */
+export type JournalContent = Pick<Journal, 'scan' | 'damage'>;

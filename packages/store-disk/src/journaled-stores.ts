@@ -1,0 +1,64 @@
+import type { Clock } from '@apus/broker';
+import { createMemoryStores, type MemoryBudget, type MemoryStores } from '@apus/store-memory';
+import { DurableSessions } from './durable-sessions.ts';
+import type { DiskError } from './errors.ts';
+import type { Journal, JournalContent } from './journal.ts';
+import type { Numbers } from './numbers.ts';
+import { DiskQueues } from './queues.ts';
+import { DiskReceived } from './received.ts';
+import { type Restored, restore } from './restore.ts';
+import { DiskSessions } from './sessions.ts';
+import { DiskSubscriptions } from './subscriptions.ts';
+import { Unsettled } from './unsettled.ts';
+import { Writer } from './writer.ts';
+
+export interface JournaledStoresOptions {
+  readonly journal: Journal;
+  readonly clock: Clock;
+  readonly memory: MemoryBudget;
+  readonly numbers: Numbers;
+  /** Called once, when a write has failed. Every promise fails from then on. */
+  readonly onFailure: (error: DiskError) => void;
+}
+
+/** Sessions, their subscriptions and queues: answered from memory, and in the journal before anything is promised. */
+export interface JournaledStores {
+  readonly memory: MemoryStores;
+  readonly sessions: DiskSessions;
+  readonly subscriptions: DiskSubscriptions;
+  readonly queues: DiskQueues;
+  readonly received: DiskReceived;
+  /**
+   * Takes on the sessions that another process has left behind, which this journal holds from now on. Their wills wait so
+   * long at least, so that clients can come back first.
+   */
+  adopt(content: JournalContent, willGraceSeconds: number): Restored;
+  /** Settles when all that was written up to now is durable. */
+  written(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Opens the stores over a journal that is not a file of this machine. Wills of all sessions are in it. */
+export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
+  const { journal, clock, memory: budget, numbers, onFailure } = options;
+  const memory = createMemoryStores(budget);
+  const writer = new Writer((operations) => journal.commit(operations), onFailure);
+  const unsettled = new Unsettled();
+  const durables = new DurableSessions(memory, writer, unsettled, numbers);
+  const adopt = (content: JournalContent, willGraceSeconds: number) =>
+    budget.restoring(() =>
+      restore({ content, memory, durables, unsettled, writer, clock, willGraceSeconds }),
+    );
+  return {
+    memory,
+    sessions: new DiskSessions(memory.sessions, durables, unsettled, writer, true),
+    subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
+    queues: new DiskQueues(memory.queues, durables, unsettled, writer),
+    received: new DiskReceived(memory.received, durables, unsettled, writer),
+    adopt,
+    async written() {
+      await writer.durable(undefined);
+    },
+    close: () => writer.close(),
+  };
+}

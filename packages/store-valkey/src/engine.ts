@@ -1,0 +1,118 @@
+import type { Redis } from 'iovalkey';
+import { EngineError } from './errors.ts';
+import { CONNECT_TIMEOUT_MS, ENGINE_VERSION_MIN, RETRY_MS_MAX } from './limits.ts';
+
+export interface EngineOptions {
+  /** As `redis://:password@127.0.0.1:6379/0`, or `rediss://` over TLS. */
+  readonly url: string;
+  /** Before every key: two clusters may share an engine. @default 'apus' */
+  readonly name?: string | undefined;
+}
+
+/** A script of Lua: the engine runs it as one step. */
+export interface Script {
+  readonly name: string;
+  readonly lua: string;
+}
+
+type Argument = string | number | Buffer | Uint8Array;
+
+/** Valkey, or another engine that speaks Redis' protocol and runs Lua. */
+export class Engine {
+  /** One connection: its commands are made in the order in which they are given, also when it is made anew. */
+  readonly client: Redis;
+  readonly #prefix: string;
+  readonly #scripts = new Set<string>();
+  readonly #blocking: Redis[] = [];
+
+  private constructor(client: Redis, prefix: string) {
+    this.client = client;
+    this.#prefix = prefix;
+  }
+
+  /** @throws {EngineError} when it cannot be reached, is too old, or may forget what it is given. */
+  static async connect({ url, name = 'apus' }: EngineOptions): Promise<Engine> {
+    // Only here: a broker without a cluster never loads the client library.
+    const { Redis: Client } = await import('iovalkey');
+    let wasReady = false;
+    let last: Error | undefined;
+    const client = new Client(url, {
+      lazyConnect: true,
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      // A command waits for the engine; a process whose lease is over stops.
+      maxRetriesPerRequest: null,
+      retryStrategy: (attempt) => (wasReady ? Math.min(attempt * 50, RETRY_MS_MAX) : null),
+    });
+    client.on('error', (error: Error) => {
+      last = error;
+    });
+    try {
+      await client.connect();
+      wasReady = true;
+      checkInfo(url, await client.info());
+    } catch (error) {
+      client.disconnect();
+      if (error instanceof EngineError) throw error;
+      const reason = (last ?? (error as Error)).message;
+      throw new EngineError(`The engine at ${shown(url)} cannot be used: ${reason}.`, { cause: error });
+    }
+    // The braces keep all keys in one slot, where the engine is a cluster of its own.
+    return new Engine(client, `{${name}}:`);
+  }
+
+  key(...parts: readonly (string | number)[]): string {
+    return this.#prefix + parts.join(':');
+  }
+
+  /** Runs a script over keys; answers come as buffers and numbers. */
+  async run(script: Script, keys: readonly string[], args: readonly Argument[]): Promise<unknown> {
+    if (!this.#scripts.has(script.name)) {
+      this.client.defineCommand(script.name, { lua: script.lua });
+      this.#scripts.add(script.name);
+    }
+    const call = (this.client as unknown as Record<string, (...all: unknown[]) => Promise<unknown>>)[
+      `${script.name}Buffer`
+    ];
+    if (call === undefined) throw new Error(`the client library has not defined ${script.name}`);
+    return await call.call(this.client, keys.length, ...keys, ...args);
+  }
+
+  /** A connection for commands that wait. */
+  async blocking(): Promise<Redis> {
+    const client = this.client.duplicate();
+    client.on('error', () => {});
+    this.#blocking.push(client);
+    await client.connect();
+    return client;
+  }
+
+  close(): void {
+    for (const client of [this.client, ...this.#blocking]) client.disconnect();
+  }
+}
+
+function checkInfo(url: string, info: string): void {
+  const fields = new Map(info.split('\r\n').map((line) => line.split(':', 2) as [string, string]));
+  const version = fields.get('valkey_version') ?? fields.get('redis_version') ?? '0';
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [majorMin, minorMin] = ENGINE_VERSION_MIN;
+  if (major < majorMin || (major === majorMin && minor < minorMin))
+    throw new EngineError(
+      `The engine at ${shown(url)} has version ${version}; ${majorMin}.${minorMin} or newer is needed.`,
+    );
+  const policy = fields.get('maxmemory_policy') ?? 'noeviction';
+  if (policy !== 'noeviction')
+    throw new EngineError(
+      `The engine at ${shown(url)} removes keys when its memory is full (maxmemory-policy ${policy}), and sessions would be lost. Set maxmemory-policy noeviction.`,
+    );
+}
+
+/** Without its password. */
+function shown(url: string): string {
+  try {
+    const { protocol, host } = new URL(url);
+    return `${protocol}//${host}`;
+  } catch {
+    return 'that address';
+  }
+}

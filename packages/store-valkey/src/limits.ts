@@ -1,0 +1,32 @@
+/** XTRIM with MINID, which the channels of the processes need, came with this version of the protocol's engine. */
+export const ENGINE_VERSION_MIN = [6, 2] as const;
+
+/** How long a start waits for the engine before it fails. */
+export const CONNECT_TIMEOUT_MS = 5000;
+
+/** Between two attempts to reach an engine that was there. */
+export const RETRY_MS_MAX = 500;
+
+/**
+ * A process whose lease is over is dead for the others. It is the longest time for which clients of a killed process
+ * find no other one that serves their sessions.
+ */
+export const LEASE_MS = 5000;
+
+/** Four renewals may fail before a lease is over. */
+export const RENEW_MS = 1000;
+
+/** Numbers of one epoch: as many records as a process writes before it takes another epoch. */
+export const NUMBERS_PER_EPOCH = 2 ** 32;
+
+/** Epochs of one engine: 48 bits of a number are in a key. */
+export const EPOCHS_MAX = 2 ** 16;
+
+/** Records of a journal that one command reads. */
+export const SCAN_COUNT = 2000;
+
+/** Topics that are looked at in one step of a search for retained messages. */
+export const RETAINED_STEP = 256;
+
+/** Steps of one page: a filter that matches few of many topics gets pages that may be empty. */
+export const RETAINED_STEPS_MAX = 16;

@@ -1,0 +1,119 @@
+import {
+  isExpired,
+  type Message,
+  messageBytes,
+  Page,
+  type PageLimit,
+  quotaHolderKey,
+  type RetainedLimits,
+  type RetainedPage,
+  type RetainedStore,
+  retainedBytes,
+} from '@apus/broker';
+import { containsWildcard, matches } from '@apus/mqtt';
+import { messageCodec } from '@apus/store-disk';
+import type { Engine } from './engine.ts';
+import { RETAINED_STEP, RETAINED_STEPS_MAX } from './limits.ts';
+import { DELETE, PUT } from './retained-scripts.ts';
+
+/** Stands for "no limit" in a script, whose numbers have no infinity. */
+const UNLIMITED = 1e300;
+
+/** Topics behind this one, in the order of their bytes. */
+type Cursor = string;
+
+/** Retained messages in the engine, which all processes share. */
+export class ValkeyRetained implements RetainedStore {
+  readonly #engine: Engine;
+  readonly #counts = new Map<string, number>();
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  async put(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
+    const { messagesMax, bytesMax, holder } = limits;
+    const answer = await this.#engine.run(PUT, this.#keys(tenant), [
+      message.topic,
+      message.id,
+      Buffer.from(messageCodec.encode(message)),
+      retainedBytes(message),
+      holder === undefined ? '' : quotaHolderKey(holder.holder),
+      Math.min(messagesMax, UNLIMITED),
+      Math.min(bytesMax, UNLIMITED),
+      Math.min(holder?.messagesMax ?? UNLIMITED, UNLIMITED),
+      Math.min(holder?.bytesMax ?? UNLIMITED, UNLIMITED),
+    ]);
+    const [isKept, count] = answer as [number, number];
+    this.#counts.set(tenant, count);
+    return isKept === 1;
+  }
+
+  async delete(tenant: string, topicName: string, before: string): Promise<void> {
+    const count = await this.#engine.run(DELETE, this.#keys(tenant), [topicName, before]);
+    this.#counts.set(tenant, count as number);
+  }
+
+  async match(
+    tenant: string,
+    topicFilter: string,
+    nowMs: number,
+    from: string | undefined,
+    limit: PageLimit,
+  ): Promise<RetainedPage> {
+    if (!containsWildcard(topicFilter)) {
+      const messages = from === undefined ? await this.#read(tenant, [topicFilter], nowMs) : [];
+      return { messages, next: undefined };
+    }
+    const page = new Page<Message>(limit);
+    let cursor: Cursor | undefined = from;
+    for (let step = 0; step < RETAINED_STEPS_MAX; step += 1) {
+      const topics = await this.#topics(tenant, topicFilter, cursor);
+      const found = await this.#read(
+        tenant,
+        topics.filter((topic) => matches(topicFilter, topic)),
+        nowMs,
+      );
+      for (const message of found) {
+        const bytes = messageBytes(message);
+        if (!page.hasRoom(bytes)) return { messages: page.entries, next: cursor };
+        page.add(message, bytes);
+        cursor = message.topic;
+      }
+      if (topics.length < RETAINED_STEP) return { messages: page.entries, next: undefined };
+      cursor = topics.at(-1);
+    }
+    return { messages: page.entries, next: cursor };
+  }
+
+  /** As it was when this process last changed one. */
+  count(tenant: string): number {
+    return this.#counts.get(tenant) ?? 0;
+  }
+
+  /** The next topics that begin as the filter does up to its first wildcard. */
+  async #topics(tenant: string, topicFilter: string, after: Cursor | undefined): Promise<string[]> {
+    const prefix = topicFilter.slice(0, topicFilter.search(/\/?[+#]/));
+    const start = after === undefined ? `[${prefix}` : `(${after}`;
+    const end = Buffer.concat([Buffer.from(`[${prefix}`), Buffer.from([0xff])]);
+    const topicsKey = this.#keys(tenant)[1] ?? '';
+    return await this.#engine.client.zrangebylex(topicsKey, start, end, 'LIMIT', 0, RETAINED_STEP);
+  }
+
+  async #read(tenant: string, topics: readonly string[], nowMs: number): Promise<Message[]> {
+    if (topics.length === 0) return [];
+    const records = await this.#engine.client.hmgetBuffer(this.#keys(tenant)[0] ?? '', ...topics);
+    const found: Message[] = [];
+    for (const record of records) {
+      if (record === null) continue;
+      const message = messageCodec.decode(record);
+      if (isExpired(message, nowMs)) void this.delete(tenant, message.topic, message.id).catch(() => {});
+      else found.push(message);
+    }
+    return found;
+  }
+
+  #keys(tenant: string): string[] {
+    return ['message', 'topics', 'meta', 'counts'].map((part) => this.#engine.key('retained', part, tenant));
+  }
+}

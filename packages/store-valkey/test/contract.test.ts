@@ -1,0 +1,37 @@
+import { storesContract } from '@apus/broker/contract';
+import { MemoryBudget } from '@apus/store-memory';
+import { createValkeyStores, Engine, Membership, type ValkeyStores } from '@apus/store-valkey';
+import { afterAll, beforeAll, vi } from 'vitest';
+import { engineOrSkip, startEngine, type TestEngine } from '../../../test/support/engine-or-skip.ts';
+
+// The walks wait for the engine some thousand times.
+vi.setConfig({ testTimeout: 240_000 });
+
+const program = engineOrSkip();
+if (program !== undefined) {
+  let process: TestEngine;
+  let engine: Engine;
+  let stores: ValkeyStores;
+
+  beforeAll(async () => {
+    process = await startEngine(program);
+    engine = await Engine.connect({ url: process.url });
+    stores = await createValkeyStores({
+      engine,
+      membership: new Membership(engine, 'only'),
+      clock: { now: () => Date.now() },
+      memory: new MemoryBudget(),
+      onFailure: (error) => {
+        throw error;
+      },
+    });
+  });
+
+  afterAll(async () => {
+    await stores.close();
+    engine.close();
+    await process.stop();
+  });
+
+  storesContract('valkey', () => stores);
+}
