@@ -24,7 +24,7 @@ import { IDENTITY_EXPIRED, recheck } from './renew.ts';
 import { reply } from './reply.ts';
 import { resumeSession } from './resume.ts';
 import { ring } from './ring.ts';
-import { serve } from './serve.ts';
+import { relay, serve } from './serve.ts';
 import { ShareRotation } from './share.ts';
 import { tellConflated } from './streams/conflated.ts';
 import { subscribe } from './subscribe.ts';
@@ -57,6 +57,7 @@ export function createBroker(
     messageClock: context.messageClock,
     receive: (link, packet) => run(receive(context, link, packet)),
     serve: (message, subscribers, isRepeat) => run(serve(context, message, subscribers, isRepeat)),
+    relay: (message, matched) => run(relay(context, message, matched)),
     lost: (link, why, loss = {}) => run(lost(context, link, why, loss)),
     lostUnnoticed: (tenant, clientId, connectionId, loss = {}) =>
       run(lostUnnoticed(context, tenant, clientId, connectionId, loss)),

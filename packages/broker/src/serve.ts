@@ -1,10 +1,15 @@
 import type { Context } from './context.ts';
-import { deliver, repeated } from './deliver.ts';
+import { conflated, deliver, repeated } from './deliver.ts';
 import type { Flow } from './flow.ts';
 import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
-import { routeWide } from './route.ts';
+import { route, routeWide } from './route.ts';
 import { isOnItsConnection } from './streams/reader.ts';
+
+/** Delivers a message that another process has accepted to subscribers of this one. */
+export function* relay(context: Context, message: Message, matched: readonly MatchedFilter[]): Flow<void> {
+  yield* deliver(context, message, conflated(context, message, route(context, message, matched)));
+}
 
 /**
  * Delivers a message that `FanOut` took to some of the subscribers of a wide filter. A repeat may have reached any of

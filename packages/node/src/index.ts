@@ -10,6 +10,7 @@ export type {
   RunningRules,
 } from './bridges/bridges.ts';
 export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
+export type { Cluster, ClusterContext, ClusterNode, ForwardedClient, OpenCluster } from './cluster.ts';
 export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
 export type { KeptMessage, KeptMessages } from './kept-messages.ts';
 export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';

@@ -1,7 +1,7 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Bans, Identity, Log } from '@apus/broker';
+import type { Bans, Identity, Log, Peer } from '@apus/broker';
 import type { AllowedOrigins } from '@apus/cloud';
 import type { HandshakeRefused, Handshakes, HandshakeTaken } from '@apus/identity';
 import {
@@ -46,6 +46,18 @@ export class Listener {
   /** Refuses every further handshake. */
   stop(): void {
     this.#stopping = true;
+  }
+
+  /** Serves a client whose handshake was at another process of the cluster. */
+  serve(peer: Peer, socket: Duplex): void {
+    if (this.#unavailable() !== undefined) {
+      socket.destroy();
+      return;
+    }
+    const id = this.#options.connectionId();
+    const link = new NodeLink(this.#context, id, peer, socket as Socket, true);
+    this.#links.add(link);
+    this.#options.log.debug('opened', { connectionId: id, address: peer.address });
   }
 
   #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -2,6 +2,7 @@ import type { Socket } from 'node:net';
 import type { Awaitable, Broker, ConnectionId, Link, LinkState, Log, Peer, Subscription } from '@apus/broker';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import { CloseCode } from './close-code.ts';
+import type { Cluster } from './cluster.ts';
 import { Inbound } from './inbound.ts';
 import type { InboundHolder } from './inbound-budget.ts';
 import type { NodeLimits } from './limits.ts';
@@ -22,6 +23,8 @@ export interface LinkContext extends ReadingContext, LinkRateContext {
   readonly meter: TrafficMeter;
   readonly limits: LinkLimits;
   readonly webSocket: WebSocketOptions;
+  /** Absent: this process serves all of its clients itself. */
+  readonly cluster?: Pick<Cluster, 'homeOf' | 'forward'> | undefined;
   /** Called once, when the network connection is gone. */
   readonly ended: (link: NodeLink) => void;
 }
@@ -72,12 +75,16 @@ export class NodeLink
   #drainWanted = false;
   /** Packets wait until the client has read what it was sent. */
   #isStalled = false;
+  /** Another process may have the sessions of the client. */
+  #mayBeElsewhere: boolean;
 
-  constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: Socket) {
+  /** @param isForwarded another process has passed the client on to this one */
+  constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: Socket, isForwarded = false) {
     this.id = id;
     this.peer = peer;
     this.#context = context;
-    this.#socket = new WebSocket(socket, context.webSocket, this);
+    this.#mayBeElsewhere = context.cluster !== undefined && !isForwarded;
+    this.#socket = new WebSocket(socket, context.webSocket, this, this.#mayBeElsewhere);
     this.#outbox = new Outbox(socket, context.flusher, this);
     const { limits, scheduler } = context;
     const inbound = new Inbound(limits.maximumPacketSize, limits.connectBytesMax);
@@ -216,11 +223,39 @@ export class NodeLink
 
   /** For the turns. */
   handle(packet: Packet | Violation): Awaitable<void> {
+    if (this.#mayBeElsewhere) return this.#handleFirst(packet);
     const nowMs = this.#context.scheduler.now();
     this.#lastPacketAtMs = nowMs;
     if ('type' in packet && packet.type === 'publish') this.traffic.receivedMessages += 1;
     this.#charge(packet, nowMs);
     return this.#context.broker.receive(this, packet);
+  }
+
+  /** A client whose sessions are at another process is served there. */
+  #handleFirst(packet: Packet | Violation): Awaitable<void> {
+    this.#mayBeElsewhere = false;
+    const clientId = 'type' in packet && packet.type === 'connect' ? packet.clientId : '';
+    const home = clientId === '' ? undefined : this.#context.cluster?.homeOf(clientId);
+    if (home !== undefined) return this.#handleAt(home, packet);
+    this.#socket.keep();
+    return this.handle(packet);
+  }
+
+  async #handleAt(finding: Promise<string | undefined>, packet: Packet | Violation): Promise<void> {
+    // Where it cannot be found, the broker refuses the client: its session cannot be opened here.
+    const home = await finding.catch(() => undefined);
+    if (home === undefined || !this.isOpen) {
+      this.#socket.keep();
+      return await this.handle(packet);
+    }
+    this.#isClosing = true;
+    const { peer } = this;
+    const forwarded = { peer, ...this.#socket.release() };
+    this.#turns.close();
+    this.#rate.end();
+    this.#reading.end();
+    this.#context.ended(this);
+    this.#context.cluster?.forward(home, forwarded);
   }
 
   lost(why: string): Awaitable<void> {

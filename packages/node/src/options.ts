@@ -23,6 +23,7 @@ import {
 import { API_KEY_LENGTH_MIN, type ApiAccess, apiAccess } from './api/access.ts';
 import { isLoopbackHost } from './auth/loopback.ts';
 import type { OpenBridges } from './bridges/bridges.ts';
+import type { OpenCluster } from './cluster.ts';
 import type { OpenGateway } from './gateway.ts';
 import { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 import { type LogLevel, type LogSink, stderrSink } from './log.ts';
@@ -46,6 +47,12 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly openGateway?: OpenGateway | undefined;
   /** Starts bridges to other systems. @default none */
   readonly openBridges?: OpenBridges | undefined;
+  /**
+   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Streams, presence, delayed messages, bridges,
+   * bans, tenants, a data directory and a gateway door are for a node that stands alone (docs/cluster.md).
+   * @default none
+   */
+  readonly openCluster?: OpenCluster | undefined;
   /** The folder of the web client's files. @default none: the page says that it has not been built */
   readonly pageDirectory?: string | undefined;
   /**
@@ -124,6 +131,7 @@ export interface ResolvedOptions {
   readonly port: number;
   readonly openGateway: OpenGateway | undefined;
   readonly openBridges: OpenBridges | undefined;
+  readonly openCluster: OpenCluster | undefined;
   readonly pageDirectory: string | undefined;
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
@@ -151,6 +159,7 @@ export interface ResolvedOptions {
 export function resolveOptions(options: NodeOptions): ResolvedOptions {
   const host = options.host ?? '127.0.0.1';
   checkAnonymous(host, options);
+  if (options.openCluster !== undefined) checkCluster(options);
   const broker: BrokerOptions = {
     limits: withDefaults(DEFAULT_LIMITS, options),
     overlapping: options.overlapping ?? 'one',
@@ -164,6 +173,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     port: options.port ?? 8083,
     openGateway: options.openGateway,
     openBridges: options.openBridges,
+    openCluster: options.openCluster,
     pageDirectory: options.pageDirectory,
     dataDirectory: options.dataDirectory,
     broker,
@@ -227,6 +237,19 @@ function checkAnonymous(host: string, options: NodeOptions): void {
     `At ${host} other machines can reach this broker, and it would ask no client for a password. ` +
       'Give a users file (--users FILE) or a chain of authenticators (--identity FILE), or let every client connect (--allow-anonymous).',
   );
+}
+
+/** What processes do not share yet is refused, so that no client finds it at one process and misses it at another. */
+function checkCluster(options: NodeOptions): void {
+  const given: readonly (readonly [unknown, string])[] = [
+    [options.dataDirectory, 'a data directory (--data): the engine keeps sessions and retained messages'],
+    [options.openGateway, 'a gateway door (--gateway-port)'],
+    [options.openBridges, 'bridges and rules (--bridges, --rules): run them at a broker that stands alone'],
+    [options.tenants, 'a register of tenants (--tenants)'],
+    [options.streams?.length ? options.streams : undefined, 'streams (--streams)'],
+  ];
+  for (const [value, what] of given)
+    if (value !== undefined) throw new StartError(`A cluster (--cluster) cannot be used with ${what}.`);
 }
 
 function accessOf(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {

@@ -6,6 +6,7 @@ import {
   Conflation,
   type Connections,
   createBroker,
+  type FanOut,
   type Log,
   type Memory,
   SETTLED_AFTER_MS,
@@ -96,7 +97,9 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     limits.tenantQueueBytesMax,
     resolved.quotas.identity.queuedBytesMax,
   );
-  const opened = await openStores(resolved.dataDirectory, clock, memory, resolved.streams);
+  const cluster = await resolved.openCluster?.({ clock, memory, log });
+  const opened =
+    cluster?.opened ?? (await openStores(resolved.dataDirectory, clock, memory, resolved.streams));
   if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
@@ -109,7 +112,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     access,
     opened,
     memory,
-    { node: new NodeConnections(links, clock, locals), outlet },
+    { node: new NodeConnections(links, clock, locals), outlet, fanOut: cluster?.fanOut },
     log,
     meter,
     drops,
@@ -133,6 +136,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     },
     rateQuota,
     throttle,
+    cluster,
     ended: (link) => {
       usage.ended(link);
       links.remove(link);
@@ -191,7 +195,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
     // Before the first client, so that no message passes by them.
     if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
-    await delays.start(broker);
+    if (cluster === undefined) await delays.start(broker);
+    await cluster?.start({ broker, timers, accept: (peer, socket) => listener.serve(peer, socket) });
     await listen(server, host, resolved.port);
   } catch (error) {
     await outlet?.bridges?.stop();
@@ -215,6 +220,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     listener.stop();
     // Stop the bridges first: another process of the group then takes messages that these clients would not get.
     await outlet?.bridges?.stop();
+    cluster?.endForwarded();
     await disconnectAll(links, resolved);
     sweep.stop();
     sysTopics.stop();
@@ -275,6 +281,14 @@ function openUsage(
   return new NodeUsage({ links, stores, queuedBytes, journal, clock, log });
 }
 
+/** What the broker reaches others through. */
+interface Outward {
+  readonly node: NodeConnections;
+  readonly outlet: BridgesOutlet | undefined;
+  /** To the other processes of a cluster. */
+  readonly fanOut: FanOut | undefined;
+}
+
 interface Composition {
   readonly broker: Broker;
   /** Of both doors. */
@@ -290,7 +304,7 @@ async function composeBroker(
   access: Access,
   opened: OpenedStores,
   memory: Memory,
-  { node, outlet }: { readonly node: NodeConnections; readonly outlet: BridgesOutlet | undefined },
+  { node, outlet, fanOut }: Outward,
   log: Log,
   meter: TrafficMeter,
   drops: DropMeter,
@@ -306,8 +320,10 @@ async function composeBroker(
   const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
   const ports: SharedPorts = {
     ...opened.stores,
-    delays,
-    presence: { store: opened.stores.presenceStore, ticks: ticker },
+    // Processes of a cluster share neither.
+    ...(fanOut === undefined
+      ? { delays, presence: { store: opened.stores.presenceStore, ticks: ticker } }
+      : { fanOut }),
     ...(options.streams !== undefined && {
       streams: { declared: options.streams, store: opened.stores.streamStore },
     }),

@@ -6,3 +6,4 @@ export { GIVEN_UP } from './journal.ts';
 export { LEASE_MS, RENEW_MS } from './limits.ts';
 export { Membership, type Reaped } from './membership.ts';
 export { ValkeyRetained } from './retained.ts';
+export { type RoutesOf, StoredRoutes } from './routes.ts';

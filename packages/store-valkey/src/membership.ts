@@ -51,7 +51,15 @@ for _, epoch in ipairs(epochs) do redis.call('SADD', KEYS[4], epoch) end
 local epoch = redis.call('INCR', KEYS[5])
 redis.call('SADD', KEYS[4], epoch)
 redis.call('SUNIONSTORE', KEYS[7], KEYS[7], KEYS[6])
-return {epoch, epochs}`,
+local unfinished = {}
+local reapers = redis.call('HGETALL', KEYS[2])
+for i = 1, #reapers, 2 do
+  if reapers[i + 1] == dead then
+    redis.call('HSET', KEYS[2], reapers[i], me)
+    unfinished[#unfinished + 1] = reapers[i]
+  end
+end
+return {epoch, epochs, unfinished}`,
 };
 
 /** The sessions of a process that was given up are here now. Answers who has to be told. */
@@ -68,6 +76,8 @@ export interface Reaped {
   /** The new epoch of the caller: its numbers are above all that it has taken over. */
   readonly epoch: number;
   readonly journals: readonly number[];
+  /** The process, and those whose sessions it was about to take over. */
+  readonly processes: readonly string[];
 }
 
 /** Which processes there are. Each holds a lease in the engine, and renews it. */
@@ -118,8 +128,9 @@ export class Membership {
     ];
     const answer = await this.#engine.run(REAP, keys, [this.me, dead]);
     if (answer === 0) return undefined;
-    const [epoch, epochs] = answer as [number, Buffer[]];
-    return { epoch: checkEpoch(epoch), journals: epochs.map((each) => Number(each.toString())) };
+    const [epoch, epochs, unfinished] = answer as [number, Buffer[], Buffer[]];
+    const journals = epochs.map((each) => Number(each.toString()));
+    return { epoch: checkEpoch(epoch), journals, processes: [dead, ...names(unfinished)] };
   }
 
   /** Ends the take-over that `reap` began. Answers all members; undefined when this process has been given up itself. */

@@ -24,4 +24,10 @@ export interface FanOut {
 
   /** Takes the message in any case: it has its place. */
   take(message: Message, filters: readonly WideFilter[]): void;
+
+  /**
+   * Settles when the message that `accept` took is as durable as its QoS asks: until then its publisher is not answered.
+   * @default it is when `accept` has answered
+   */
+  settled?(message: Message): Awaitable<void>;
 }

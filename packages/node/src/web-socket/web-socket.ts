@@ -24,6 +24,8 @@ export interface WebSocketOptions {
   readonly scheduler: Scheduler;
 }
 
+function ignore(): void {}
+
 /** The server's side of one WebSocket (RFC 6455), over a socket whose handshake is over. */
 export class WebSocket implements FrameHandler {
   readonly #socket: Socket;
@@ -35,17 +37,40 @@ export class WebSocket implements FrameHandler {
   #isDone = false;
   #closeCode = ABNORMAL_CLOSURE;
   #cancelCut: (() => void) | undefined;
+  /** Copies of all that was read, as long as the socket may be released. */
+  #read: Buffer[] | undefined;
+  readonly #onData = (chunk: Uint8Array): void => this.#push(chunk);
+  readonly #onEnd = (): void => this.#ended();
+  readonly #onClose = (): void => this.#gone();
 
-  constructor(socket: Socket, options: WebSocketOptions, handler: WebSocketHandler) {
+  /** @param isReleasable it may be released before anything is sent */
+  constructor(socket: Socket, options: WebSocketOptions, handler: WebSocketHandler, isReleasable = false) {
     this.#socket = socket;
     this.#options = options;
     this.#handler = handler;
     this.#frames = new FrameReader(options.messageBytesMax);
-    socket.on('data', (chunk: Uint8Array) => this.#push(chunk));
-    socket.on('end', () => this.#ended());
+    if (isReleasable) this.#read = [];
+    socket.on('data', this.#onData);
+    socket.on('end', this.#onEnd);
     // 'close' follows.
-    socket.on('error', () => {});
-    socket.on('close', () => this.#gone());
+    socket.on('error', ignore);
+    socket.on('close', this.#onClose);
+  }
+
+  /** It is not going to be released. */
+  keep(): void {
+    this.#read = undefined;
+  }
+
+  /** Leaves the socket to the caller, with all that was read from it: nothing is told of it any more. */
+  release(): { readonly socket: Socket; readonly read: readonly Buffer[] } {
+    const read = this.#read ?? [];
+    this.#isOpen = false;
+    this.#isDone = true;
+    this.#read = undefined;
+    const socket = this.#socket;
+    socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
+    return { socket, read };
   }
 
   /** No close was sent or received. */
@@ -98,6 +123,8 @@ export class WebSocket implements FrameHandler {
   }
 
   #push(chunk: Uint8Array): void {
+    // Frames are unmasked in their place.
+    this.#read?.push(Buffer.from(chunk));
     if (!this.#isDone) this.#frames.push(chunk, chunk.length, this);
   }
 

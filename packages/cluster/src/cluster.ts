@@ -1,0 +1,344 @@
+import { randomBytes } from 'node:crypto';
+import { BanList, type Ban, type BanStore, type Log, type SessionRef } from '@apus/broker';
+import {
+  type Cluster,
+  type ClusterContext,
+  type ClusterNode,
+  type ForwardedClient,
+  type OpenCluster,
+  StartError,
+} from '@apus/node';
+import { DiskError, type Restored } from '@apus/store-disk';
+import {
+  Claims,
+  createValkeyStores,
+  Engine,
+  EngineError,
+  type EngineOptions,
+  GIVEN_UP,
+  LEASE_MS,
+  Membership,
+  RENEW_MS,
+  StoredRoutes,
+  type ValkeyStores,
+} from '@apus/store-valkey';
+import { Bus, messagesOf } from './bus.ts';
+import { ClusterFanOut } from './fan-out.ts';
+import type { Frame } from './frames.ts';
+import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
+import { NotHere } from './not-here.ts';
+import { OwnRoutes } from './own-routes.ts';
+import { ClusterQueues } from './queues.ts';
+import { Relay } from './relay.ts';
+import { RemoteRoutes } from './remote-routes.ts';
+import { ClusterSessions } from './sessions.ts';
+import { ShareChoice } from './share-choice.ts';
+import { ClusterSubscriptions } from './subscriptions.ts';
+import { Tunnels } from './tunnels.ts';
+
+/**
+ * Makes a node one process of a cluster, whose processes share an engine.
+ *
+ * @example
+ * const node = await startNode({ openCluster: openCluster({ url: 'redis://127.0.0.1:6379' }) });
+ */
+export function openCluster(options: EngineOptions): OpenCluster {
+  return async (context) => {
+    const engine = await connect(options);
+    try {
+      return await EngineCluster.join(engine, context);
+    } catch (error) {
+      engine.close();
+      throw error;
+    }
+  };
+}
+
+async function connect(options: EngineOptions): Promise<Engine> {
+  try {
+    return await Engine.connect(options);
+  } catch (error) {
+    if (error instanceof EngineError) throw new StartError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** Bans are not shared by processes: the list of this one is all there is, and nothing changes it. */
+const NO_BANS: BanStore = { all: (): Ban[] => [], put: () => {}, remove: () => {} };
+
+class EngineCluster implements Cluster {
+  readonly opened: Cluster['opened'];
+  readonly fanOut: ClusterFanOut;
+  readonly #engine: Engine;
+  readonly #membership: Membership;
+  readonly #claims: Claims;
+  readonly #storedRoutes: StoredRoutes;
+  readonly #stores: ValkeyStores;
+  readonly #bus: Bus;
+  readonly #remote = new RemoteRoutes();
+  readonly #own: OwnRoutes;
+  readonly #relay: Relay;
+  readonly #sessions: ClusterSessions;
+  readonly #context: ClusterContext;
+  readonly #fail: (error: Error) => void;
+  #node: ClusterNode | undefined;
+  #tunnels: Tunnels | undefined;
+  #renewedAtMs = performance.now();
+  #cancelRenewal: () => void = () => {};
+  #isStopped = false;
+  #isReaping = false;
+
+  static async join(engine: Engine, context: ClusterContext): Promise<EngineCluster> {
+    const membership = new Membership(engine, randomBytes(9).toString('base64url'));
+    let fail: (error: Error) => void = () => {};
+    const failed = new Promise<Error>((resolve) => {
+      fail = resolve;
+    });
+    const { clock, memory } = context;
+    const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
+    return new EngineCluster(engine, membership, stores, context, failed, fail);
+  }
+
+  private constructor(
+    engine: Engine,
+    membership: Membership,
+    stores: ValkeyStores,
+    context: ClusterContext,
+    failed: Promise<Error>,
+    fail: (error: Error) => void,
+  ) {
+    const { me } = membership;
+    this.#engine = engine;
+    this.#membership = membership;
+    this.#stores = stores;
+    this.#context = context;
+    this.#fail = fail;
+    this.#claims = new Claims(engine, me);
+    this.#storedRoutes = new StoredRoutes(engine, membership);
+    this.#bus = new Bus(engine, me, context.log);
+    const choice = new ShareChoice();
+    this.#own = new OwnRoutes(this.#storedRoutes, this.#bus, me, (tenant, filter) =>
+      stores.subscriptions.members(tenant, filter),
+    );
+    this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
+    this.#relay = new Relay(stores.subscriptions, this.fanOut);
+    this.#sessions = new ClusterSessions(stores.sessions, this.#claims, stores.subscriptions, this.#own);
+    this.opened = {
+      stores: {
+        sessions: this.#sessions,
+        subscriptions: new ClusterSubscriptions(stores.subscriptions, this.#own, this.#remote, choice),
+        queues: new ClusterQueues(stores.queues, this.#relay),
+        received: stores.received,
+        retained: stores.retained,
+        presenceStore: stores.memory.presenceStore,
+        streamStore: stores.memory.streamStore,
+      },
+      bans: new BanList(context.clock),
+      banStore: NO_BANS,
+      dueTimers: [],
+      lastMessageId: undefined,
+      failed,
+      close: () => this.#close(),
+    };
+  }
+
+  async start(node: ClusterNode): Promise<void> {
+    this.#node = node;
+    this.#tunnels = new Tunnels(this.#bus, (peer, socket) => node.accept(peer, socket));
+    for (const [process, routes] of await this.#storedRoutes.load()) {
+      if (process === this.#membership.me) continue;
+      this.#remote.change(
+        process,
+        Array.from(routes, ([route, value]) => [route, value === '1'] as const),
+        [],
+      );
+    }
+    await this.#bus.start((from, frame) => this.#handle(node, from, frame));
+    await this.#renew();
+    this.#renewLater();
+  }
+
+  homeOf(clientId: string): Promise<string | undefined> | undefined {
+    return this.#sessions.has(clientId) ? undefined : this.#findHome(clientId);
+  }
+
+  forward(home: string, { peer, socket, read }: ForwardedClient): void {
+    this.#tunnels?.forward(home, peer, socket, read);
+  }
+
+  endForwarded(): void {
+    this.#tunnels?.stop();
+  }
+
+  async #findHome(clientId: string): Promise<string | undefined> {
+    const deadlineMs = performance.now() + MOVING_MS_MAX;
+    for (;;) {
+      const home = await this.#claims.find(clientId);
+      if (typeof home === 'object') return home.process;
+      if (home !== 'moving') return undefined;
+      if (performance.now() > deadlineMs) throw new NotHere('its sessions are on their way to a living process');
+      await new Promise<void>((resolve) => this.#context.clock.after(MOVING_POLL_MS, resolve));
+    }
+  }
+
+  #handle(node: ClusterNode, from: string, frame: Frame): Promise<void> | undefined {
+    switch (frame.type) {
+      case 'publish':
+        return this.#relay.publish(node.broker, from, frame);
+      case 'routes':
+        this.#remote.change(from, frame.set, frame.removed);
+        return undefined;
+      case 'dead':
+        this.#dead(from, frame.process);
+        return undefined;
+      case 'heir':
+        return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
+      case 'leaving':
+        void this.#renew();
+        return undefined;
+      default:
+        this.#tunnels?.handle(from, frame);
+        return undefined;
+    }
+  }
+
+  /** Another process has taken over the sessions of a dead one: it gets what that one has not acknowledged. */
+  #dead(heir: string, dead: string): void {
+    const frames = this.#forget(dead);
+    const messages = messagesOf(frames);
+    const inherited = this.#bus.request(heir, { type: 'heir', process: dead, messages });
+    for (const { frame, resolve } of frames)
+      if (messagesOf([{ frame }]).length === 0) resolve();
+      else void inherited.then(resolve);
+  }
+
+  #forget(dead: string) {
+    this.#remote.removeProcess(dead);
+    this.#tunnels?.lost(dead);
+    this.#relay.lost(dead);
+    return this.#bus.forget(dead);
+  }
+
+  #renewLater(): void {
+    if (this.#isStopped) return;
+    this.#cancelRenewal = this.#context.clock.after(RENEW_MS, () => {
+      void this.#renew().finally(() => this.#renewLater());
+      // The engine may not answer: the lease is over then, whatever it would say.
+      this.#context.clock.after(LEASE_MS, () => this.#checkLease());
+    });
+  }
+
+  #checkLease(): void {
+    if (!this.#isStopped && performance.now() - this.#renewedAtMs > LEASE_MS)
+      this.#fail(new DiskError('The engine of the cluster does not answer. Nothing is acknowledged any more.'));
+  }
+
+  async #renew(): Promise<void> {
+    const askedAtMs = performance.now();
+    try {
+      const dead = await this.#membership.renew();
+      if (dead === undefined) {
+        this.#fail(new DiskError(GIVEN_UP));
+        return;
+      }
+      this.#renewedAtMs = askedAtMs;
+      if (dead.length > 0) await this.#reap(dead);
+      await this.#bus.trim();
+    } catch (error) {
+      if (!this.#isStopped) this.#context.log.error('lease-not-renewed', { error: String(error) });
+    }
+  }
+
+  async #reap(dead: readonly string[]): Promise<void> {
+    if (this.#isReaping || this.#isStopped) return;
+    this.#isReaping = true;
+    try {
+      for (const process of dead) if (process !== this.#membership.me) await this.#adopt(process);
+    } finally {
+      this.#isReaping = false;
+    }
+  }
+
+  /** Takes over the sessions of a process whose lease is over. */
+  async #adopt(dead: string): Promise<void> {
+    const node = this.#node;
+    const reaped = await this.#membership.reap(dead);
+    if (reaped === undefined || node === undefined) return;
+    const content = await this.#stores.read(reaped);
+    // In one turn: from here on what this process publishes comes to the sessions without another process.
+    const restored = this.#stores.adopt(reaped, content, WILL_GRACE_SECONDS);
+    for (const session of restored.sessions) this.#sessions.adopted(session);
+    if (restored.lastMessageId !== undefined) node.broker.messageClock.observe(restored.lastMessageId);
+    for (const process of reaped.processes) this.#inherit(node, process, restored);
+    for (const { timer, dueAtMs } of restored.dueTimers) await node.timers.set(timer, dueAtMs);
+    for (const process of reaped.processes)
+      await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
+    await this.#tellRoutes(restored.sessions);
+    await this.#stores.written();
+    for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);
+  }
+
+  /** What this process itself had for the dead one. */
+  #inherit(node: ClusterNode, dead: string, restored: Restored): void {
+    this.#relay.adopt(dead, restored);
+    const own = this.#forget(dead);
+    const inherited = this.#relay.inherit(node.broker, this.#membership.me, dead, messagesOf(own));
+    void Promise.resolve(inherited).then(() => {
+      for (const { resolve } of own) resolve();
+    });
+  }
+
+  /** Routes of the sessions, in the engine: processes that join from now on find them there. */
+  async #tellRoutes(sessions: readonly SessionRef[]): Promise<void> {
+    for (const session of sessions) this.#own.look(session.tenant, this.#stores.subscriptions.list(session));
+    await this.#own.stored();
+  }
+
+  async #tell(dead: string, sessions: number): Promise<void> {
+    const members = await this.#membership.adopted(dead);
+    if (members === undefined) {
+      this.#fail(new DiskError(GIVEN_UP));
+      return;
+    }
+    const others = members.filter((process) => process !== this.#membership.me && process !== dead);
+    this.#relay.told(dead, others);
+    for (const process of others) this.#bus.send(process, { type: 'dead', process: dead });
+    this.#log.info('process-taken-over', { process: dead, sessions });
+  }
+
+  get #log(): Log {
+    return this.#context.log;
+  }
+
+  /** The sessions of this process are taken over at once by another one; where there is none, by the next that starts. */
+  async #close(): Promise<void> {
+    if (this.#isStopped) return;
+    this.#isStopped = true;
+    this.#cancelRenewal();
+    try {
+      await within(LEASE_MS, this.#leave());
+    } catch (error) {
+      this.#log.warn('cluster-not-left', { error: String(error) });
+    }
+    this.#bus.stop();
+    this.#engine.close();
+  }
+
+  async #leave(): Promise<void> {
+    await this.#stores.close();
+    for (const process of await this.#membership.expire()) this.#bus.send(process, { type: 'leaving' });
+    await this.#bus.flushed();
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error('the engine does not answer')), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

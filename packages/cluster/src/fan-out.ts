@@ -1,0 +1,98 @@
+import type { FanOut, Message, WideFilter } from '@apus/broker';
+import type { Bus } from './bus.ts';
+import { encodeFrame, type PublishFrame } from './frames.ts';
+import type { RemoteRoutes } from './remote-routes.ts';
+import { parseGrouped } from './route-name.ts';
+import type { ShareChoice } from './share-choice.ts';
+import { EVERYWHERE } from './subscriptions.ts';
+
+/** What one process is to do with a message. */
+interface Part {
+  isPlain: boolean;
+  readonly groups: string[];
+}
+
+/** Hands messages to the processes that have subscribers for them: each message once for each process. */
+export class ClusterFanOut implements FanOut {
+  readonly #bus: Bus;
+  readonly #routes: RemoteRoutes;
+  readonly #choice: ShareChoice;
+  readonly #settling = new WeakMap<Message, Promise<void>>();
+
+  constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice) {
+    this.#bus = bus;
+    this.#routes = routes;
+    this.#choice = choice;
+  }
+
+  accept(message: Message, filters: readonly WideFilter[]): boolean {
+    const tenant = filters[0]?.tenant ?? '';
+    const parts = this.#partsOf(tenant, message.topic, filters);
+    for (const process of parts.keys()) if (this.#bus.isFull(process)) return false;
+    const handed = this.#send(tenant, message, parts, 0);
+    // At QoS 0 no publisher waits.
+    if (handed !== undefined && message.qos > 0) this.#settling.set(message, handed);
+    return true;
+  }
+
+  settled(message: Message): Promise<void> | undefined {
+    return this.#settling.get(message);
+  }
+
+  /** Streams, whose messages have a place before they are handed over, are not shared by processes. */
+  hasRoom(): boolean {
+    return true;
+  }
+
+  take(message: Message, filters: readonly WideFilter[]): void {
+    this.accept(message, filters);
+  }
+
+  /** Hands a message for share groups on, whose members here are gone. Settles when other members have it. */
+  passOn({ tenant, message, hops }: PublishFrame, groups: readonly string[]): Promise<void> | undefined {
+    const filters = groups.map((topicFilter) => ({ tenant, topicFilter, shards: 1 }));
+    return this.#send(tenant, message, this.#partsOf(tenant, message.topic, filters), hops + 1);
+  }
+
+  #send(
+    tenant: string,
+    message: Message,
+    parts: ReadonlyMap<string, Part>,
+    hops: number,
+  ): Promise<void> | undefined {
+    const sent: Promise<void>[] = [];
+    let plain: Buffer | undefined;
+    for (const [process, { isPlain, groups }] of parts) {
+      const frame: PublishFrame = { type: 'publish', tenant, message, isPlain, groups, hops };
+      // Most messages go to all of their processes in the same form.
+      if (groups.length === 0) plain ??= encodeFrame(frame);
+      sent.push(this.#bus.request(process, frame, groups.length === 0 ? plain : undefined));
+    }
+    if (sent.length < 2) return sent[0];
+    return Promise.all(sent).then(() => {});
+  }
+
+  #partsOf(tenant: string, topic: string, filters: readonly WideFilter[]): Map<string, Part> {
+    const parts = new Map<string, Part>();
+    const partOf = (process: string): Part => {
+      let part = parts.get(process);
+      if (part === undefined) {
+        part = { isPlain: false, groups: [] };
+        parts.set(process, part);
+      }
+      return part;
+    };
+    for (const { topicFilter } of filters) {
+      if (topicFilter === EVERYWHERE) {
+        for (const { plain } of this.#routes.match(tenant, topic))
+          for (const process of plain) partOf(process).isPlain = true;
+        continue;
+      }
+      const name = parseGrouped(topicFilter);
+      const processes = this.#routes.find(tenant, name.topicFilter)?.groups.get(name.shareGroup ?? '');
+      const process = processes && this.#choice.choose(tenant, name, processes, []);
+      if (process !== undefined) partOf(process).groups.push(topicFilter);
+    }
+    return parts;
+  }
+}

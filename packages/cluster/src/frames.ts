@@ -1,0 +1,98 @@
+import type { Message, Peer } from '@apus/broker';
+import { Packr } from 'msgpackr';
+
+/** Names a connection of a client that another process serves: unique at the process that the client is connected to. */
+export type TunnelId = number;
+
+/** A message for subscribers of another process. */
+export interface PublishFrame {
+  readonly type: 'publish';
+  readonly tenant: string;
+  readonly message: Message;
+  /** For subscribers of their own. */
+  readonly isPlain: boolean;
+  /** Share groups, as `GROUP/FILTER`, in which the other process is to choose a member. */
+  readonly groups: readonly string[];
+  readonly hops: number;
+}
+
+/** What processes tell each other, in the order in which it is sent. */
+export type Frame =
+  | PublishFrame
+  /** All that came in these entries is as durable as it has to be. */
+  | { readonly type: 'ack'; readonly entries: readonly number[] }
+  | { readonly type: 'routes'; readonly set: readonly RouteState[]; readonly removed: readonly string[] }
+  /** The sender has taken over the sessions of a process that was given up. */
+  | { readonly type: 'dead'; readonly process: string }
+  /** The answer: messages for that process that it has not acknowledged. Behind it the sender knows who has its sessions. */
+  | { readonly type: 'heir'; readonly process: string; readonly messages: readonly PublishFrame[] }
+  /** A process stops: its lease is over. */
+  | { readonly type: 'leaving' }
+  | { readonly type: 'open'; readonly id: TunnelId; readonly peer: Peer }
+  | { readonly type: 'up' | 'down'; readonly id: TunnelId; readonly bytes: Uint8Array }
+  /** So many bytes have been taken: `up` and `down` name the direction of the bytes. */
+  | { readonly type: 'taken'; readonly of: 'up' | 'down'; readonly id: TunnelId; readonly bytes: number }
+  | { readonly type: 'closed'; readonly by: 'client' | 'home'; readonly id: TunnelId };
+
+/** A route and whether a member of its share group is connected. */
+export type RouteState = readonly [route: string, isConnected: boolean];
+
+/** What one process sends another one at a time. */
+export interface Entry {
+  readonly from: string;
+  /** Ascending from 1, without gaps. */
+  readonly number: number;
+  readonly isAcknowledged: boolean;
+  readonly frames: readonly Frame[];
+}
+
+type MessageFields = [
+  string,
+  string,
+  Uint8Array,
+  Message['qos'],
+  boolean,
+  Message['properties'],
+  number | undefined,
+  string | undefined,
+];
+type PublishFields = ['p', string, MessageFields, boolean, readonly string[], number];
+
+const packr = new Packr({ useRecords: false });
+
+/** Encoded once, however many processes get it. */
+export function encodeFrame(frame: Frame): Buffer {
+  if (frame.type === 'publish') return packr.pack(publishFields(frame));
+  if (frame.type === 'heir')
+    return packr.pack(['h', frame.process, frame.messages.map(publishFields)]);
+  return packr.pack(frame);
+}
+
+export function encodeEntry(from: string, number: number, isAcknowledged: boolean, frames: Buffer[]): Buffer {
+  return packr.pack([from, number, isAcknowledged, frames]);
+}
+
+export function decodeEntry(bytes: Buffer): Entry {
+  const [from, number, isAcknowledged, frames] = packr.unpack(bytes) as [string, number, boolean, Buffer[]];
+  return { from, number, isAcknowledged, frames: frames.map(decodeFrame) };
+}
+
+function decodeFrame(bytes: Buffer): Frame {
+  const value = packr.unpack(bytes) as Frame | PublishFields | ['h', string, PublishFields[]];
+  if (!Array.isArray(value)) return value as Frame;
+  if (value[0] === 'h')
+    return { type: 'heir', process: value[1], messages: (value[2] as PublishFields[]).map(publishFrame) };
+  return publishFrame(value as PublishFields);
+}
+
+function publishFields({ tenant, message, isPlain, groups, hops }: PublishFrame): PublishFields {
+  const { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey } = message;
+  const fields: MessageFields = [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey];
+  return ['p', tenant, fields, isPlain, groups, hops];
+}
+
+function publishFrame([, tenant, fields, isPlain, groups, hops]: PublishFields): PublishFrame {
+  const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
+  const message = { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey };
+  return { type: 'publish', tenant, message, isPlain, groups, hops };
+}

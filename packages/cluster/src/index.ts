@@ -1,0 +1,1 @@
+export { openCluster } from './cluster.ts';

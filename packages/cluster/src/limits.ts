@@ -1,0 +1,27 @@
+/** Bytes that may wait for one process: beyond it publishers are told to send again later (0x97). */
+export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Entries of its channel that a process reads at a time. */
+export const READ_COUNT = 256;
+
+/** How long a process waits for an entry before it asks again. */
+export const READ_BLOCK_MS = 2000;
+
+/** How long a CONNECT waits while the sessions of its client move from a dead process to a living one. */
+export const MOVING_MS_MAX = 10_000;
+export const MOVING_POLL_MS = 100;
+
+/** How long no will of a dead process is published: its clients come back within seconds. */
+export const WILL_GRACE_SECONDS = 2;
+
+/** Bytes that may be under way in one direction of a client's connection between two processes. */
+export const TUNNEL_WINDOW_BYTES = 256 * 1024;
+
+/** Bytes that were taken are told when there are so many. */
+export const TAKEN_BYTES_MIN = 32 * 1024;
+
+/** Messages at QoS 2 that are remembered, so that one which is handed over twice is delivered once. */
+export const SEEN_MAX = 100_000;
+
+/** How often a message for a share group is handed on to another process, each of which has lost its last member. */
+export const HOPS_MAX = 3;

@@ -1,0 +1,144 @@
+import type { FilterName, Subscriber } from '@apus/broker';
+import type { StoredRoutes } from '@apus/store-valkey';
+import type { Bus } from './bus.ts';
+import type { RouteState } from './frames.ts';
+import { routeOf } from './route-name.ts';
+
+/** The members of a filter or share group at this process, now. */
+export type Members = (tenant: string, filter: FilterName) => readonly Subscriber[];
+
+interface Announced {
+  isConnected: boolean;
+  /** Undefined once every process knows the route. */
+  telling: Promise<void> | undefined;
+}
+
+interface Change {
+  readonly set: RouteState[];
+  readonly removed: string[];
+  readonly done: Promise<void>;
+  settle(error?: unknown): void;
+  /** Settles when the change is in the engine. */
+  readonly stored: Promise<void>;
+  store(): void;
+}
+
+/**
+ * Tells the other processes what subscribers of this one want. A first subscriber of a filter is answered when all of
+ * them know it: from then on each message that is published anywhere comes here. Changes of one turn are told together.
+ */
+export class OwnRoutes {
+  readonly #stored: StoredRoutes;
+  readonly #bus: Bus;
+  readonly #me: string;
+  readonly #members: Members;
+  readonly #announced = new Map<string, Announced>();
+  #change: Change | undefined;
+  /** Of the last change: the engine makes them in order. */
+  #lastStored: Promise<void> = Promise.resolve();
+
+  constructor(stored: StoredRoutes, bus: Bus, me: string, members: Members) {
+    this.#stored = stored;
+    this.#bus = bus;
+    this.#me = me;
+    this.#members = members;
+  }
+
+  /** Looks which of the filters have subscribers. Settles when all processes know; undefined where they do. */
+  look(tenant: string, filters: Iterable<FilterName>): Promise<void> | undefined {
+    let telling: Promise<void> | undefined;
+    for (const filter of filters) telling = both(telling, this.#look(tenant, filter));
+    return telling;
+  }
+
+  /** Settles when what was announced up to now is in the engine. */
+  async stored(): Promise<void> {
+    await (this.#change?.stored ?? this.#lastStored);
+  }
+
+  #look(tenant: string, filter: FilterName): Promise<void> | undefined {
+    const route = routeOf(tenant, filter);
+    const members = this.#members(tenant, filter);
+    const announced = this.#announced.get(route);
+    if (members.length === 0) {
+      if (announced === undefined) return undefined;
+      this.#announced.delete(route);
+      this.#gather((change) => change.removed.push(route));
+      return undefined;
+    }
+    const isConnected =
+      filter.shareGroup === undefined || members.some(({ session }) => session.attachment !== undefined);
+    if (announced === undefined) return this.#announce(route, isConnected);
+    if (announced.isConnected !== isConnected) {
+      announced.isConnected = isConnected;
+      this.#gather((change) => change.set.push([route, isConnected]));
+    }
+    return announced.telling;
+  }
+
+  #announce(route: string, isConnected: boolean): Promise<void> {
+    const change = this.#gather(({ set }) => set.push([route, isConnected]));
+    const announced: Announced = { isConnected, telling: undefined };
+    announced.telling = change.done.then(() => {
+      announced.telling = undefined;
+    });
+    // A caller that waits is told; a route that nobody waits for is not told when this process has been given up.
+    announced.telling.catch(() => {});
+    this.#announced.set(route, announced);
+    return announced.telling;
+  }
+
+  #gather(add: (change: Change) => void): Change {
+    this.#change ??= this.#begin();
+    add(this.#change);
+    return this.#change;
+  }
+
+  #begin(): Change {
+    let settle: (error?: unknown) => void = () => {};
+    const done = new Promise<void>((resolve, reject) => {
+      settle = (error) => (error === undefined ? resolve() : reject(error));
+    });
+    done.catch(() => {});
+    let store = () => {};
+    const stored = new Promise<void>((resolve) => {
+      store = resolve;
+    });
+    setImmediate(() => {
+      const change = this.#change;
+      this.#change = undefined;
+      if (change === undefined) return;
+      this.#lastStored = change.stored;
+      this.#tell(change).then(() => change.settle(), change.settle);
+    });
+    return { set: [], removed: [], done, settle, stored, store };
+  }
+
+  /** The last word on each route counts. */
+  async #tell({ set, removed, store }: Change): Promise<void> {
+    const put = new Map<string, boolean>();
+    const gone = new Set<string>();
+    for (const route of new Set([...set.map(([name]) => name), ...removed])) {
+      const announced = this.#announced.get(route);
+      if (announced === undefined) gone.add(route);
+      else put.set(route, announced.isConnected);
+    }
+    const members = await this.#stored.change(
+      Array.from(put, ([route, isConnected]) => [route, isConnected ? '1' : '0'] as const),
+      [...gone],
+    );
+    if (members === undefined) throw new Error('this process has been given up');
+    store();
+    const frame = { type: 'routes', set: [...put], removed: [...gone] } as const;
+    await Promise.all(
+      members.filter((process) => process !== this.#me).map((process) => this.#bus.request(process, frame)),
+    );
+  }
+}
+
+function both(one: Promise<void> | undefined, other: Promise<void> | undefined): Promise<void> | undefined {
+  if (one === undefined || other === undefined || one === other) return one ?? other;
+  const joined = Promise.all([one, other]).then(() => {});
+  joined.catch(() => {});
+  return joined;
+}

@@ -1,0 +1,149 @@
+import type { Broker, Delivery, MatchedFilter, Message, MessageId, Subscriber } from '@apus/broker';
+import type { JournaledStores, Restored } from '@apus/store-disk';
+import type { ClusterFanOut } from './fan-out.ts';
+import type { PublishFrame } from './frames.ts';
+import { HOPS_MAX, SEEN_MAX } from './limits.ts';
+import { groupedFilter } from './route-name.ts';
+
+/** The sessions of one process that was given up, while other processes may not know where they are. */
+interface Adoption {
+  readonly incarnations: ReadonlySet<string>;
+  /** Copies at QoS 2 that its sessions had: `INCARNATION MESSAGE`. */
+  readonly copies: ReadonlySet<string>;
+  /** Processes that have not said which messages they had for it. Undefined until it is known which those are. */
+  waiting: Set<string> | undefined;
+}
+
+/**
+ * Delivers what other processes have published to the sessions of this one.
+ *
+ * A session that was taken over from a dead process gets each message once, whichever way it comes:
+ *
+ *     X: publishes 1 → to the dead process                      this process: takes its sessions over
+ *     X: publishes 2 → to the dead process, and to this one     2 comes: not for those sessions
+ *     X: hears of it → sends 1 and 2 as its heir's              1, 2: for those sessions alone
+ *     X: publishes 3 → to this one                              3: for all
+ */
+export class Relay {
+  readonly #subscriptions: JournaledStores['subscriptions'];
+  readonly #fanOut: ClusterFanOut;
+  readonly #adoptions = new Map<string, Adoption>();
+  /** Messages at QoS 2 that were delivered here, oldest first. */
+  readonly #seen = new Set<string>();
+  #isRelaying = false;
+
+  constructor(subscriptions: JournaledStores['subscriptions'], fanOut: ClusterFanOut) {
+    this.#subscriptions = subscriptions;
+    this.#fanOut = fanOut;
+  }
+
+  /** A message of another process. Settles when it is as durable here as its QoS asks. */
+  publish(broker: Broker, from: string, frame: PublishFrame): Promise<void> | undefined {
+    if (frame.message.qos === 2 && this.#wasSeen(frame)) return undefined;
+    const excluded = this.#excludedFor(from);
+    return this.#deliver(broker, frame, excluded && (({ session }) => !excluded.has(session.incarnation)));
+  }
+
+  /** Messages that a process had for one that is dead, whose sessions are here. */
+  inherit(
+    broker: Broker,
+    from: string,
+    dead: string,
+    frames: readonly PublishFrame[],
+  ): Promise<void> | undefined {
+    const adoption = this.#adoptions.get(dead);
+    if (adoption === undefined) return undefined;
+    const { incarnations, copies, waiting } = adoption;
+    const delivered = frames.flatMap((frame) => {
+      const isFor = ({ session: { incarnation } }: Subscriber) =>
+        incarnations.has(incarnation) && !copies.has(copyOf(incarnation, frame.message));
+      return this.#deliver(broker, frame, isFor) ?? [];
+    });
+    waiting?.delete(from);
+    if (waiting?.size === 0) this.#adoptions.delete(dead);
+    return delivered.length === 0 ? undefined : Promise.all(delivered).then(() => {});
+  }
+
+  /**
+   * A client of this process repeats a message at QoS 2 that a process which has died since has handed over before:
+   * subscribers here have it.
+   */
+  isRepeated({ id, qos }: Message, { copy, share }: Delivery): boolean {
+    if (qos < 2 || this.#isRelaying || copy === undefined || share !== undefined) return false;
+    return this.#seen.has(seenName(id, true, []));
+  }
+
+  /** In the turn in which the sessions were taken over. */
+  adopt(dead: string, { sessions, exactlyOnce }: Restored): void {
+    this.#adoptions.set(dead, {
+      incarnations: new Set(sessions.map(({ incarnation }) => incarnation)),
+      copies: new Set(exactlyOnce.map(({ session, messageId }) => `${session.incarnation} ${messageId}`)),
+      waiting: undefined,
+    });
+  }
+
+  /** These processes are told, and answer each; others have known it from their beginning. */
+  told(dead: string, processes: Iterable<string>): void {
+    const adoption = this.#adoptions.get(dead);
+    if (adoption === undefined) return;
+    adoption.waiting = new Set(processes);
+    if (adoption.waiting.size === 0) this.#adoptions.delete(dead);
+  }
+
+  /** A process that was to answer is dead itself. */
+  lost(process: string): void {
+    for (const [dead, { waiting }] of this.#adoptions) {
+      waiting?.delete(process);
+      if (waiting?.size === 0) this.#adoptions.delete(dead);
+    }
+  }
+
+  #excludedFor(from: string): ReadonlySet<string> | undefined {
+    if (this.#adoptions.size === 0) return undefined;
+    const excluded = new Set<string>();
+    for (const { incarnations, waiting } of this.#adoptions.values())
+      if (waiting === undefined || waiting.has(from)) for (const each of incarnations) excluded.add(each);
+    return excluded.size === 0 ? undefined : excluded;
+  }
+
+  #deliver(
+    broker: Broker,
+    frame: PublishFrame,
+    isFor: ((subscriber: Subscriber) => boolean) | undefined,
+  ): Promise<void> | undefined {
+    const { tenant, message, isPlain, groups } = frame;
+    const wanted = new Set(groups);
+    const matched: MatchedFilter[] = [];
+    for (const each of this.#subscriptions.match(tenant, message.topic)) {
+      const isWanted = each.shareGroup === undefined ? isPlain : wanted.delete(groupedFilter(each));
+      if (!isWanted) continue;
+      // A member of a group is chosen here, whatever process its session was at before.
+      if (isFor === undefined || each.shareGroup !== undefined) matched.push(each);
+      else matched.push({ ...each, subscribers: each.subscribers.filter(isFor) });
+    }
+    this.#isRelaying = true;
+    const relayed = broker.relay(message, matched);
+    this.#isRelaying = false;
+    const passed =
+      wanted.size > 0 && frame.hops < HOPS_MAX ? this.#fanOut.passOn(frame, [...wanted]) : undefined;
+    if (passed === undefined) return relayed instanceof Promise ? relayed : undefined;
+    return Promise.all([relayed, passed]).then(() => {});
+  }
+
+  /** A publisher that repeats a message at QoS 2 does so under its id: this process has delivered it before. */
+  #wasSeen({ message: { id }, isPlain, groups }: PublishFrame): boolean {
+    const name = seenName(id, isPlain, groups);
+    if (this.#seen.has(name)) return true;
+    this.#seen.add(name);
+    if (this.#seen.size > SEEN_MAX) for (const oldest of this.#seen) return !this.#seen.delete(oldest);
+    return false;
+  }
+}
+
+function copyOf(incarnation: string, { id }: Message): string {
+  return `${incarnation} ${id}`;
+}
+
+function seenName(id: MessageId, isPlain: boolean, groups: readonly string[]): string {
+  return `${id} ${isPlain ? '#' : ''} ${groups.join(' ')}`;
+}

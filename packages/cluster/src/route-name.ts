@@ -1,0 +1,24 @@
+import type { FilterName } from '@apus/broker';
+
+const SHARE = '$share/';
+
+/** A filter of a tenant, and the share group where it has one, as one string. */
+export function routeOf(tenant: string, name: FilterName): string {
+  return `${tenant}\0${groupedFilter(name)}`;
+}
+
+/** A filter as a client writes it: no other filter may begin with `$share/`. */
+export function groupedFilter({ topicFilter, shareGroup }: FilterName): string {
+  return shareGroup === undefined ? topicFilter : `${SHARE}${shareGroup}/${topicFilter}`;
+}
+
+export function parseGrouped(filter: string): FilterName {
+  if (!filter.startsWith(SHARE)) return { topicFilter: filter };
+  const slash = filter.indexOf('/', SHARE.length);
+  return { shareGroup: filter.slice(SHARE.length, slash), topicFilter: filter.slice(slash + 1) };
+}
+
+export function parseRoute(route: string): FilterName & { readonly tenant: string } {
+  const end = route.indexOf('\0');
+  return { tenant: route.slice(0, end), ...parseGrouped(route.slice(end + 1)) };
+}

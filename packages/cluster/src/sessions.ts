@@ -1,0 +1,137 @@
+import type {
+  Awaitable,
+  DetachSession,
+  EndSession,
+  OpenedSession,
+  OpenSession,
+  SessionEnd,
+  SessionRef,
+  SessionStore,
+} from '@apus/broker';
+import type { JournaledStores } from '@apus/store-disk';
+import type { Claims } from '@apus/store-valkey';
+import { NotHere } from './not-here.ts';
+import type { OwnRoutes } from './own-routes.ts';
+
+type Inner = JournaledStores['sessions'];
+type Subscriptions = Pick<JournaledStores['subscriptions'], 'list'>;
+
+/**
+ * The sessions of this process. It claims each client whose sessions it holds, so that no other process opens one
+ * meanwhile; a claim ends with the last session of the client.
+ */
+export class ClusterSessions {
+  readonly #inner: Inner;
+  readonly #claims: Claims;
+  readonly #subscriptions: Subscriptions;
+  readonly #routes: OwnRoutes;
+  /** How many sessions the clients have that are claimed: the same identifier is another client in each tenant. */
+  readonly #counts = new Map<string, number>();
+  /** Calls of `open` that wait for the claim of a client. */
+  readonly #claiming = new Map<string, number>();
+
+  constructor(inner: Inner, claims: Claims, subscriptions: Subscriptions, routes: OwnRoutes) {
+    this.#inner = inner;
+    this.#claims = claims;
+    this.#subscriptions = subscriptions;
+    this.#routes = routes;
+  }
+
+  /** A session that this process has taken over with its claim. */
+  adopted({ clientId }: SessionRef): void {
+    this.#counts.set(clientId, (this.#counts.get(clientId) ?? 0) + 1);
+  }
+
+  has(clientId: string): boolean {
+    return this.#counts.has(clientId);
+  }
+
+  open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
+    return this.#counts.has(request.clientId) ? this.#open(request) : this.#claimAndOpen(request);
+  }
+
+  get: Inner['get'] = (tenant, clientId) => this.#inner.get(tenant, clientId);
+
+  detach(request: DetachSession): ReturnType<Inner['detach']> {
+    const answer = this.#counting(request.session, () => this.#inner.detach(request));
+    this.#lookAtGroups(request.session);
+    return answer;
+  }
+
+  end(request: EndSession): Awaitable<SessionEnd> {
+    return this.#counting(request.session, () => this.#inner.end(request));
+  }
+
+  remove(session: SessionRef, lastConnectionId?: string): Awaitable<boolean> {
+    return this.#counting(session, () => this.#inner.remove(session, lastConnectionId));
+  }
+
+  renew: SessionStore['renew'] = (...call) => this.#inner.renew(...call);
+  beginWill: SessionStore['beginWill'] = (...call) => this.#inner.beginWill(...call);
+  doneWill: SessionStore['doneWill'] = (...call) => this.#inner.doneWill(...call);
+  discardWill: SessionStore['discardWill'] = (...call) => this.#inner.discardWill(...call);
+  count: Inner['count'] = () => this.#inner.count();
+  all: Inner['all'] = () => this.#inner.all();
+
+  get holdings(): Inner['holdings'] {
+    return this.#inner.holdings;
+  }
+
+  async #claimAndOpen(request: OpenSession): Promise<OpenedSession | 'owned-by-another'> {
+    const { clientId } = request;
+    this.#claiming.set(clientId, (this.#claiming.get(clientId) ?? 0) + 1);
+    try {
+      const home = await this.#claims.claim(clientId);
+      if (home !== 'here') throw new NotHere('another process serves this client');
+      return await this.#open(request);
+    } finally {
+      const left = (this.#claiming.get(clientId) ?? 1) - 1;
+      if (left > 0) this.#claiming.set(clientId, left);
+      else this.#claiming.delete(clientId);
+      this.#release(clientId);
+    }
+  }
+
+  #open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
+    const opened = this.#counting(request, () => this.#inner.open(request));
+    if (opened instanceof Promise)
+      return opened.then((answer) => {
+        this.#lookAtGroupsOf(answer);
+        return answer;
+      });
+    this.#lookAtGroupsOf(opened);
+    return opened;
+  }
+
+  #lookAtGroupsOf(opened: OpenedSession | 'owned-by-another'): void {
+    if (opened !== 'owned-by-another' && opened.present) this.#lookAtGroups(opened.session);
+  }
+
+  /** A share group has a connected member more, or less. */
+  #lookAtGroups(session: SessionRef): void {
+    const shared = this.#subscriptions.list(session).filter(({ shareGroup }) => shareGroup !== undefined);
+    if (shared.length > 0) void this.#routes.look(session.tenant, shared);
+  }
+
+  /** Memory changes in the turn of the call, whether or not its answer waits for the engine. */
+  #counting<T>(name: Pick<SessionRef, 'tenant' | 'clientId'>, call: () => T): T {
+    const { tenant, clientId } = name;
+    const before = this.#inner.get(tenant, clientId) === undefined ? 0 : 1;
+    const answer = call();
+    const after = this.#inner.get(tenant, clientId) === undefined ? 0 : 1;
+    if (before === after) return answer;
+    const count = (this.#counts.get(clientId) ?? 0) + after - before;
+    if (count > 0) this.#counts.set(clientId, count);
+    else {
+      this.#counts.delete(clientId);
+      this.#release(clientId);
+    }
+    return answer;
+  }
+
+  /** A claim that stays for want of an answer is harmless: its process still answers for the client. */
+  #release(clientId: string): void {
+    if (this.#counts.has(clientId) || this.#claiming.has(clientId)) return;
+    this.#claims.release(clientId).catch(() => {});
+  }
+}

@@ -1,0 +1,157 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Peer } from '@apus/broker';
+import type { Bus } from './bus.ts';
+import type { Frame, TunnelId } from './frames.ts';
+import { TAKEN_BYTES_MIN, TUNNEL_WINDOW_BYTES } from './limits.ts';
+import { TunnelSocket } from './tunnel-socket.ts';
+
+/** A client of this process whose sessions are at another one. */
+interface Forwarded {
+  readonly home: string;
+  readonly socket: Socket;
+  /** To its home. */
+  underWayBytes: number;
+  /** Written to the client, and not told to its home. */
+  untoldBytes: number;
+}
+
+/** Connections of clients that are connected to one process and served by another one. */
+export class Tunnels {
+  readonly #bus: Bus;
+  readonly #accept: (peer: Peer, socket: Duplex) => void;
+  readonly #forwarded = new Map<TunnelId, Forwarded>();
+  /** By the process that the client is connected to. */
+  readonly #served = new Map<string, Map<TunnelId, TunnelSocket>>();
+  #lastId = 0;
+
+  constructor(bus: Bus, accept: (peer: Peer, socket: Duplex) => void) {
+    this.#bus = bus;
+    this.#accept = accept;
+  }
+
+  /** Clients of this process that others serve. */
+  get forwarded(): number {
+    return this.#forwarded.size;
+  }
+
+  /** Passes a client's bytes on to the process of its sessions, beginning with those that have been read. */
+  forward(home: string, peer: Peer, socket: Socket, read: readonly Buffer[]): void {
+    this.#lastId += 1;
+    const id = this.#lastId;
+    const forwarded: Forwarded = { home, socket, underWayBytes: 0, untoldBytes: 0 };
+    this.#forwarded.set(id, forwarded);
+    this.#bus.send(home, { type: 'open', id, peer });
+    const pass = (bytes: Buffer) => {
+      forwarded.underWayBytes += bytes.length;
+      // What the socket reads into is used again.
+      this.#bus.send(home, { type: 'up', id, bytes: Buffer.from(bytes) });
+      if (forwarded.underWayBytes >= TUNNEL_WINDOW_BYTES) socket.pause();
+    };
+    for (const bytes of read) pass(bytes);
+    socket.on('data', pass);
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      if (this.#forwarded.delete(id)) this.#bus.send(home, { type: 'closed', by: 'client', id });
+    });
+    if (socket.destroyed) socket.emit('close');
+    else socket.resume();
+  }
+
+  handle(from: string, frame: Frame): void {
+    switch (frame.type) {
+      case 'open':
+        this.#open(from, frame.id, frame.peer);
+        break;
+      case 'up':
+        this.#served.get(from)?.get(frame.id)?.receive(Buffer.from(frame.bytes));
+        break;
+      case 'down':
+        this.#down(from, frame.id, Buffer.from(frame.bytes));
+        break;
+      case 'taken':
+        this.#taken(from, frame.of, frame.id, frame.bytes);
+        break;
+      case 'closed':
+        if (frame.by === 'client') this.#served.get(from)?.get(frame.id)?.finish();
+        else this.#end(frame.id);
+        break;
+      default:
+    }
+  }
+
+  /** The process is dead: its clients are gone, and those that it served have to come back. */
+  lost(process: string): void {
+    for (const socket of [...(this.#served.get(process)?.values() ?? [])]) socket.finish();
+    this.#served.delete(process);
+    for (const [id, { home, socket }] of this.#forwarded) {
+      if (home !== process) continue;
+      this.#forwarded.delete(id);
+      socket.destroy();
+    }
+  }
+
+  /** Ends the connections of clients that others serve. */
+  stop(): void {
+    for (const [id, { home, socket }] of this.#forwarded) {
+      this.#forwarded.delete(id);
+      this.#bus.send(home, { type: 'closed', by: 'client', id });
+      socket.destroy();
+    }
+  }
+
+  #open(from: string, id: TunnelId, peer: Peer): void {
+    let isClosed = false;
+    let untoldBytes = 0;
+    const served = this.#served.get(from) ?? new Map<TunnelId, TunnelSocket>();
+    this.#served.set(from, served);
+    const end = {
+      send: (bytes: Buffer) => this.#bus.send(from, { type: 'down', id, bytes }),
+      taken: (bytes: number) => {
+        untoldBytes += bytes;
+        if (untoldBytes < TAKEN_BYTES_MIN) return;
+        this.#bus.send(from, { type: 'taken', of: 'up', id, bytes: untoldBytes });
+        untoldBytes = 0;
+      },
+      closed: () => {
+        if (isClosed) return;
+        isClosed = true;
+        served.delete(id);
+        this.#bus.send(from, { type: 'closed', by: 'home', id });
+      },
+    };
+    const socket = new TunnelSocket(end, TUNNEL_WINDOW_BYTES);
+    served.set(id, socket);
+    this.#accept(peer, socket);
+  }
+
+  #down(home: string, id: TunnelId, bytes: Buffer): void {
+    const forwarded = this.#forwarded.get(id);
+    if (forwarded === undefined || !forwarded.socket.writable) return;
+    forwarded.socket.write(bytes, () => {
+      forwarded.untoldBytes += bytes.length;
+      if (forwarded.untoldBytes < TAKEN_BYTES_MIN) return;
+      this.#bus.send(home, { type: 'taken', of: 'down', id, bytes: forwarded.untoldBytes });
+      forwarded.untoldBytes = 0;
+    });
+  }
+
+  #taken(from: string, of: 'up' | 'down', id: TunnelId, bytes: number): void {
+    if (of === 'down') {
+      this.#served.get(from)?.get(id)?.written(bytes);
+      return;
+    }
+    const forwarded = this.#forwarded.get(id);
+    if (forwarded === undefined) return;
+    forwarded.underWayBytes -= bytes;
+    if (forwarded.underWayBytes < TUNNEL_WINDOW_BYTES / 2) forwarded.socket.resume();
+  }
+
+  /** The home has closed the connection: what it sent before leaves first. */
+  #end(id: TunnelId): void {
+    const forwarded = this.#forwarded.get(id);
+    if (forwarded === undefined) return;
+    this.#forwarded.delete(id);
+    forwarded.socket.end(() => forwarded.socket.destroy());
+  }
+}

@@ -1,0 +1,49 @@
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import type { Broker, FanOut, Log, Peer, Timers } from '@apus/broker';
+import type { MemoryBudget } from '@apus/store-memory';
+import type { Scheduler } from './scheduler.ts';
+import type { OpenedStores } from './stores.ts';
+
+/** The parts of a node that a cluster uses before it has a broker. */
+export interface ClusterContext {
+  readonly clock: Scheduler;
+  readonly memory: MemoryBudget;
+  readonly log: Log;
+}
+
+/** The parts that it uses from then on. */
+export interface ClusterNode {
+  readonly broker: Broker;
+  readonly timers: Timers;
+  /** Serves a client that is connected to another process: the socket carries its WebSocket. */
+  accept(peer: Peer, socket: Duplex): void;
+}
+
+/** A client that another process serves. */
+export interface ForwardedClient {
+  readonly peer: Peer;
+  readonly socket: Socket;
+  /** What has been read from the socket. */
+  readonly read: readonly Buffer[];
+}
+
+/** A cluster that this process is a part of. */
+export interface Cluster {
+  readonly opened: OpenedStores;
+  readonly fanOut: FanOut;
+  /** Takes part from now on: to be called before the first client is let in. */
+  start(node: ClusterNode): Promise<void>;
+  /**
+   * The process that has the sessions of this client. Undefined: this one, or none; at once where that is known.
+   *
+   * @throws {Unavailable} when they are on their way from one process to another for too long
+   */
+  homeOf(clientId: string): Promise<string | undefined> | undefined;
+  forward(home: string, client: ForwardedClient): void;
+  /** Ends the connections of clients that others serve. */
+  endForwarded(): void;
+}
+
+/** Joins a cluster: `apus serve --cluster` brings the one over Valkey. */
+export type OpenCluster = (context: ClusterContext) => Promise<Cluster>;
