@@ -5,6 +5,11 @@ import './.ci/aws-sdk.mjs';
 /** Files that replace modules, or the clock and the chance of their whole process. */
 const ALONE = ['packages/cli/test/user.test.ts', 'test/faults/*.test.ts'];
 
+/** What processes of a cluster do not share, and refuse (docs/cluster.md). */
+const NOT_IN_A_CLUSTER = ['streams', 'streams-cut', 'streams-resume', 'presence', 'bans', 'tenants'].map(
+  (name) => `test/behaviour/${name}.test.ts`,
+);
+
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.
   resolve: { conditions: ['source'] },
@@ -42,6 +47,16 @@ export default defineConfig({
           name: 'gateway',
           include: ['test/behaviour/**/*.test.ts'],
           env: { APUS_TEST_DOOR: 'gateway' },
+        },
+      },
+      {
+        // And once over three processes of a cluster, at their node doors.
+        extends: true,
+        test: {
+          name: 'cluster',
+          include: ['test/behaviour/**/*.test.ts'],
+          exclude: [...configDefaults.exclude, ...NOT_IN_A_CLUSTER],
+          env: { APUS_TEST_DOOR: 'cluster' },
         },
       },
     ],

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import * as mqtt from 'mqtt';
 import { onTestFinished } from 'vitest';
 
@@ -23,7 +22,10 @@ export class ClusterClient {
     onTestFinished(() => {
       client.end(true);
     });
-    await once(client, 'connect');
+    await new Promise<void>((resolve, reject) => {
+      client.once('connect', () => resolve());
+      client.once('error', reject);
+    });
     return made;
   }
 

@@ -18,6 +18,9 @@ export type DoorName = 'node' | 'gateway';
 /** `APUS_TEST_DOOR=gateway` runs the suite in text frames at the gateway door; otherwise it is the node door. */
 export const doorUnderTest: DoorName = process.env.APUS_TEST_DOOR === 'gateway' ? 'gateway' : 'node';
 
+/** `APUS_TEST_DOOR=cluster` runs the suite at the node door of three processes, over which the clients of a test are spread. */
+export const isClusterUnderTest: boolean = process.env.APUS_TEST_DOOR === 'cluster';
+
 /**
  * How long the will of a lost connection waits at least: at the gateway door its DISCONNECT may still be committing. Our
  * own door is started with less than its five seconds, which `packages/cloud/test/timers/wills.test.ts` holds it to.

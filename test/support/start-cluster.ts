@@ -1,7 +1,80 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { openCluster } from '@apus/cluster';
 import { type NodeOptions, type RunningNode, startNode } from '@apus/node';
+import type { Door } from './door.ts';
+import { engineOrSkip, startEngine } from './engine-or-skip.ts';
+
+const MEMBERS = 3;
 
 /** Starts one process of a cluster, here: it shares nothing with another one in this process but the engine. */
 export async function startMember(url: string, options: NodeOptions = {}): Promise<RunningNode> {
   return await startNode({ port: 0, logSink: () => {}, ...options, openCluster: openCluster({ url }) });
+}
+
+/** Three processes behind a balancer that spreads connections. */
+export async function openClusterDoor(options: NodeOptions): Promise<Door> {
+  const program = engineOrSkip();
+  if (program === undefined) throw new Error('a cluster needs an engine');
+  const engine = await startEngine(program);
+  const members: RunningNode[] = [];
+  try {
+    for (let count = 0; count < MEMBERS; count += 1) members.push(await startMember(engine.url, options));
+  } catch (error) {
+    await engine.stop();
+    throw error;
+  }
+  const balancer = await Balancer.start(members.map(({ port }) => port));
+  return {
+    name: 'cluster',
+    url: `ws://127.0.0.1:${balancer.port}/mqtt`,
+    httpUrl: members[0]?.httpUrl ?? '',
+    async stop() {
+      for (const member of members) await member.stop();
+      balancer.stop();
+      await engine.stop();
+    },
+  };
+}
+
+/** Gives each connection to the next process. */
+export class Balancer {
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  #turn = 0;
+
+  private constructor(ports: readonly number[]) {
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => {
+      const to = connect({ port: ports[this.#turn % ports.length] ?? 0, host: '127.0.0.1', allowHalfOpen: true });
+      this.#turn += 1;
+      for (const [from, other] of [
+        [socket, to],
+        [to, socket],
+      ] as const) {
+        this.#sockets.add(from);
+        from.pipe(other);
+        from.on('error', () => other.destroy());
+        from.on('close', () => {
+          this.#sockets.delete(from);
+          if (from.errored !== null || !from.readableEnded) other.destroy();
+        });
+      }
+    });
+  }
+
+  static async start(ports: readonly number[]): Promise<Balancer> {
+    const balancer = new Balancer(ports);
+    balancer.#server.listen(0, '127.0.0.1');
+    await once(balancer.#server, 'listening');
+    return balancer;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  stop(): void {
+    this.#server.close();
+    for (const socket of this.#sockets) socket.destroy();
+  }
 }

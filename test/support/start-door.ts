@@ -1,5 +1,7 @@
 import type { AuthenticationMethod, Authenticator, Authorizer, GivenQuotaScopes } from '@apus/broker';
-import { type Door, doorUnderTest, LOSS_GRACE_SECONDS } from './door.ts';
+import type { NodeOptions } from '@apus/node';
+import { type Door, doorUnderTest, isClusterUnderTest, LOSS_GRACE_SECONDS } from './door.ts';
+import { openClusterDoor } from './start-cluster.ts';
 
 /** The options of a door that a test starts, under the node door's names. An absent option keeps its default. */
 export interface DoorOptions {
@@ -64,6 +66,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
   if (runningBrokerUrl !== undefined) {
     return { name: 'running broker', url: runningBrokerUrl, stop: async () => {} };
   }
+  if (isClusterUnderTest) return await openClusterDoor(options as NodeOptions);
   // A name in a variable: this file type-checks whether or not the package has been written.
   const cliPackage: string = '@apus/cli';
   const { startDoors } = (await import(cliPackage)) as {

@@ -50,6 +50,7 @@ export class Tunnels {
     };
     for (const bytes of read) pass(bytes);
     socket.on('data', pass);
+    socket.on('end', () => socket.end());
     socket.on('error', () => {});
     socket.on('close', () => {
       if (this.#forwarded.delete(id)) this.#bus.send(home, { type: 'closed', by: 'client', id });
