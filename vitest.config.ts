@@ -5,10 +5,21 @@ import './.ci/aws-sdk.mjs';
 /** Files that replace modules, or the clock and the chance of their whole process. */
 const ALONE = ['packages/cli/test/user.test.ts', 'test/faults/*.test.ts'];
 
-/** What processes of a cluster do not share, and refuse (docs/cluster.md). */
-const NOT_IN_A_CLUSTER = ['streams', 'streams-cut', 'streams-resume', 'presence', 'bans', 'tenants'].map(
-  (name) => `test/behaviour/${name}.test.ts`,
-);
+/**
+ * What processes of a cluster do not share, and refuse or count each for itself (docs/cluster.md). The doors of
+ * `users-file` would share one watcher.
+ */
+const NOT_IN_A_CLUSTER = [
+  'streams',
+  'streams-cut',
+  'streams-resume',
+  'presence',
+  'conflation',
+  'bans',
+  'tenants',
+  'holding-quotas',
+  'users-file',
+].map((name) => `test/behaviour/${name}.test.ts`);
 
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { hashPassword, mintToken, readIdentity } from '@apus/identity';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
+import { notInACluster } from '../support/only-at.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { OPTIONS_NEED_OUR_DOOR, openDoor, runningBrokerUrl } from '../support/start-door.ts';
 import { unique } from '../support/unique.ts';
@@ -30,39 +31,49 @@ ownDoor(`a broker that is restarted (${OPTIONS_NEED_OUR_DOOR})`, () => {
   const stays = { clientId: 'ada', clean: false, properties: { sessionExpiryInterval: 600 } };
   const ADMIN = { name: 'admin', publish: ['#'], subscribe: ['#'] };
 
-  it('does not deliver messages that a user may no longer read, neither waiting nor new ones [SEC-RULES-4]', async () => {
-    const dataDirectory = temporaryDirectory();
-    const start = async (subscribeTo: readonly string[]) => {
-      const file = await usersFile(dataDirectory, [
-        { name: 'ada', publish: [], subscribe: subscribeTo },
-        ADMIN,
-      ]);
-      const identity = readIdentity({ authenticators: [{ users: { file } }] }, 'identity');
-      const door = await openDoor({ identity, dataDirectory });
-      const connect = async (username: string, fields: Fields = {}) =>
-        await RawClient.connect(door.url, { username, password: 'secret', clientId: unique('c'), ...fields });
-      return { door, connect };
-    };
+  it(
+    'does not deliver messages that a user may no longer read, neither waiting nor new ones [SEC-RULES-4]',
+    notInACluster('it has a data directory'),
+    async () => {
+      const dataDirectory = temporaryDirectory();
+      const start = async (subscribeTo: readonly string[]) => {
+        const file = await usersFile(dataDirectory, [
+          { name: 'ada', publish: [], subscribe: subscribeTo },
+          ADMIN,
+        ]);
+        const identity = readIdentity({ authenticators: [{ users: { file } }] }, 'identity');
+        const door = await openDoor({ identity, dataDirectory });
+        const connect = async (username: string, fields: Fields = {}) =>
+          await RawClient.connect(door.url, {
+            username,
+            password: 'secret',
+            clientId: unique('c'),
+            ...fields,
+          });
+        return { door, connect };
+      };
 
-    const before = await start(['closed', 'open']);
-    const { client } = await before.connect('ada', stays);
-    for (const topic of ['closed', 'open']) expect(await subscribe(client, topic, { qos: 1 })).toBe(1);
-    await client.disconnect();
-    const publisher = (await before.connect('admin')).client;
-    for (const topic of ['closed', 'open'])
-      await publish(publisher, { topic, payload: `${topic} waited`, qos: 1 });
-    await before.door.stop();
+      const before = await start(['closed', 'open']);
+      const { client } = await before.connect('ada', stays);
+      for (const topic of ['closed', 'open']) expect(await subscribe(client, topic, { qos: 1 })).toBe(1);
+      await client.disconnect();
+      const publisher = (await before.connect('admin')).client;
+      for (const topic of ['closed', 'open'])
+        await publish(publisher, { topic, payload: `${topic} waited`, qos: 1 });
+      await before.door.stop();
 
-    const after = await start(['open']);
-    onTestFinished(() => after.door.stop());
-    const back = await after.connect('ada', stays);
-    expect(back.connack).toMatchObject({ reasonCode: 0, sessionPresent: true });
-    await expectMessage(back.client, 'open waited');
-    const again = (await after.connect('admin')).client;
-    for (const topic of ['closed', 'open']) await publish(again, { topic, payload: `${topic} live`, qos: 1 });
-    await expectMessage(back.client, 'open live');
-    await back.client.expectNothing();
-  });
+      const after = await start(['open']);
+      onTestFinished(() => after.door.stop());
+      const back = await after.connect('ada', stays);
+      expect(back.connack).toMatchObject({ reasonCode: 0, sessionPresent: true });
+      await expectMessage(back.client, 'open waited');
+      const again = (await after.connect('admin')).client;
+      for (const topic of ['closed', 'open'])
+        await publish(again, { topic, payload: `${topic} live`, qos: 1 });
+      await expectMessage(back.client, 'open live');
+      await back.client.expectNothing();
+    },
+  );
 });
 
 ownDoor(`a flood of wrong passwords (${OPTIONS_NEED_OUR_DOOR})`, async () => {

@@ -44,4 +44,12 @@ async function reconnect(url: string, clientId: string, options = KEPT): Promise
   return await ClusterClient.connect(url, { clientId, ...options, connectTimeout: BACK_MS_MAX });
 }
 
-if (program !== undefined) describe.skip('placeholder', () => { it('x', () => { expect(unique('x')).toBeDefined(); void startEngine; void spawnMember; void reconnect; }); });
+if (program !== undefined)
+  describe.skip('placeholder', () => {
+    it('x', () => {
+      expect(unique('x')).toBeDefined();
+      void startEngine;
+      void spawnMember;
+      void reconnect;
+    });
+  });

@@ -7,8 +7,10 @@ import { startMember } from '../support/start-cluster.ts';
 import { unique } from '../support/unique.ts';
 
 const program = engineOrSkip();
-const connect = (node: RunningNode, ...options: Parameters<typeof ClusterClient.connect> extends [string, ...infer R] ? R : never) =>
-  ClusterClient.connect(node.url, ...options);
+const connect = (
+  node: RunningNode,
+  ...options: Parameters<typeof ClusterClient.connect> extends [string, ...infer R] ? R : never
+) => ClusterClient.connect(node.url, ...options);
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
 if (program !== undefined)
@@ -83,7 +85,9 @@ if (program !== undefined)
     it('a client that connects to the other process is taken over there [MQTT-3.1.4-3]', async () => {
       const clientId = unique('c');
       const first = await connect(one, { clientId });
-      const told = new Promise<{ reasonCode?: number }>((resolve) => first.client.once('disconnect', resolve));
+      const told = new Promise<{ reasonCode?: number }>((resolve) =>
+        first.client.once('disconnect', resolve),
+      );
       const second = await connect(two, { clientId });
       expect((await told).reasonCode).toBe(0x8e);
       const topic = unique('t');

@@ -4,7 +4,11 @@ import { onTestFinished } from 'vitest';
 /** A client that keeps what it is sent, in order. */
 export class ClusterClient {
   readonly client: mqtt.MqttClient;
-  readonly received: { readonly topic: string; readonly text: string; readonly packet: mqtt.IPublishPacket }[] = [];
+  readonly received: {
+    readonly topic: string;
+    readonly text: string;
+    readonly packet: mqtt.IPublishPacket;
+  }[] = [];
   readonly #waiting: (() => void)[] = [];
 
   private constructor(client: mqtt.MqttClient) {

@@ -45,7 +45,11 @@ export class Balancer {
 
   private constructor(ports: readonly number[]) {
     this.#server = createServer({ allowHalfOpen: true }, (socket) => {
-      const to = connect({ port: ports[this.#turn % ports.length] ?? 0, host: '127.0.0.1', allowHalfOpen: true });
+      const to = connect({
+        port: ports[this.#turn % ports.length] ?? 0,
+        host: '127.0.0.1',
+        allowHalfOpen: true,
+      });
       this.#turn += 1;
       for (const [from, other] of [
         [socket, to],

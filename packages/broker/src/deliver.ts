@@ -137,11 +137,12 @@ export function* passOn(
   passes = PASSES_MAX,
 ): Flow<void> {
   if (share === undefined || passes === 0) return;
-  const { subscriptions, connections } = context.ports;
+  const { subscriptions, connections, fanOut } = context.ports;
   const members = yield* waitFor(subscriptions.members(from.tenant, share));
   const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
   const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
   if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member, copy)], passes);
+  else if (fanOut?.passOn !== undefined) yield* waitFor(fanOut.passOn(from.tenant, message, share));
 }
 
 /**

@@ -1,6 +1,13 @@
 import type { Log } from '@apus/broker';
 import type { Engine } from '@apus/store-valkey';
-import { type Entry, encodeEntry, encodeFrame, decodeEntry, type Frame, type PublishFrame } from './frames.ts';
+import {
+  decodeEntry,
+  type Entry,
+  encodeEntry,
+  encodeFrame,
+  type Frame,
+  type PublishFrame,
+} from './frames.ts';
 import { PENDING_BYTES_MAX, READ_BLOCK_MS, READ_COUNT } from './limits.ts';
 
 /** Handles one frame; settles when that is done, if it is not done at once. */

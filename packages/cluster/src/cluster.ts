@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { BanList, type Ban, type BanStore, type Log, type SessionRef } from '@apus/broker';
+import { type Ban, BanList, type BanStore, type Log, type SessionRef } from '@apus/broker';
 import {
   type Cluster,
   type ClusterContext,
@@ -176,7 +176,8 @@ class EngineCluster implements Cluster {
       const home = await this.#claims.find(clientId);
       if (typeof home === 'object') return home.process;
       if (home !== 'moving') return undefined;
-      if (performance.now() > deadlineMs) throw new NotHere('its sessions are on their way to a living process');
+      if (performance.now() > deadlineMs)
+        throw new NotHere('its sessions are on their way to a living process');
       await new Promise<void>((resolve) => this.#context.clock.after(MOVING_POLL_MS, resolve));
     }
   }
@@ -230,7 +231,9 @@ class EngineCluster implements Cluster {
 
   #checkLease(): void {
     if (!this.#isStopped && performance.now() - this.#renewedAtMs > LEASE_MS)
-      this.#fail(new DiskError('The engine of the cluster does not answer. Nothing is acknowledged any more.'));
+      this.#fail(
+        new DiskError('The engine of the cluster does not answer. Nothing is acknowledged any more.'),
+      );
   }
 
   async #renew(): Promise<void> {

@@ -1,8 +1,8 @@
-import type { FanOut, Message, WideFilter } from '@apus/broker';
+import type { FanOut, Message, ShareName, WideFilter } from '@apus/broker';
 import type { Bus } from './bus.ts';
 import { encodeFrame, type PublishFrame } from './frames.ts';
 import type { RemoteRoutes } from './remote-routes.ts';
-import { parseGrouped } from './route-name.ts';
+import { groupedFilter, parseGrouped } from './route-name.ts';
 import type { ShareChoice } from './share-choice.ts';
 import { EVERYWHERE } from './subscriptions.ts';
 
@@ -48,8 +48,15 @@ export class ClusterFanOut implements FanOut {
     this.accept(message, filters);
   }
 
+  passOn(tenant: string, message: Message, share: ShareName): Promise<void> | undefined {
+    return this.handOn({ tenant, message, hops: 0 }, [groupedFilter(share)]);
+  }
+
   /** Hands a message for share groups on, whose members here are gone. Settles when other members have it. */
-  passOn({ tenant, message, hops }: PublishFrame, groups: readonly string[]): Promise<void> | undefined {
+  handOn(
+    { tenant, message, hops }: Pick<PublishFrame, 'tenant' | 'message' | 'hops'>,
+    groups: readonly string[],
+  ): Promise<void> | undefined {
     const filters = groups.map((topicFilter) => ({ tenant, topicFilter, shards: 1 }));
     return this.#send(tenant, message, this.#partsOf(tenant, message.topic, filters), hops + 1);
   }
@@ -90,7 +97,7 @@ export class ClusterFanOut implements FanOut {
       }
       const name = parseGrouped(topicFilter);
       const processes = this.#routes.find(tenant, name.topicFilter)?.groups.get(name.shareGroup ?? '');
-      const process = processes && this.#choice.choose(tenant, name, processes, []);
+      const process = processes && this.#choice.choose(tenant, name, processes);
       if (process !== undefined) partOf(process).groups.push(topicFilter);
     }
     return parts;

@@ -63,8 +63,7 @@ const packr = new Packr({ useRecords: false });
 /** Encoded once, however many processes get it. */
 export function encodeFrame(frame: Frame): Buffer {
   if (frame.type === 'publish') return packr.pack(publishFields(frame));
-  if (frame.type === 'heir')
-    return packr.pack(['h', frame.process, frame.messages.map(publishFields)]);
+  if (frame.type === 'heir') return packr.pack(['h', frame.process, frame.messages.map(publishFields)]);
   return packr.pack(frame);
 }
 

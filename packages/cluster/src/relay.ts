@@ -125,7 +125,7 @@ export class Relay {
     const relayed = broker.relay(message, matched);
     this.#isRelaying = false;
     const passed =
-      wanted.size > 0 && frame.hops < HOPS_MAX ? this.#fanOut.passOn(frame, [...wanted]) : undefined;
+      wanted.size > 0 && frame.hops < HOPS_MAX ? this.#fanOut.handOn(frame, [...wanted]) : undefined;
     if (passed === undefined) return relayed instanceof Promise ? relayed : undefined;
     return Promise.all([relayed, passed]).then(() => {});
   }

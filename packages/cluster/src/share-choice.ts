@@ -6,27 +6,43 @@ import { routeOf } from './route-name.ts';
  * member; where none is connected, among all. The process then chooses a member.
  */
 export class ShareChoice {
-  readonly #turns = new Map<string, number>();
+  /** Of each group: between this process and the others, and between the others. */
+  readonly #turnsHere = new Map<string, number>();
+  readonly #turnsElsewhere = new Map<string, number>();
 
-  choose(
+  /** Whether a member of this process gets the next message. */
+  isHere(
     tenant: string,
     name: FilterName,
     processes: ReadonlyMap<string, boolean>,
     here: readonly Subscriber[],
-  ): 'here' | string | undefined {
-    const isConnectedHere = here.some(({ session }) => session.attachment !== undefined);
-    const connected = [...processes].filter(([, isConnected]) => isConnected).map(([process]) => process);
-    const candidates: ('here' | string)[] = isConnectedHere ? ['here', ...connected] : connected;
-    if (candidates.length === 0) candidates.push(...(here.length > 0 ? ['here'] : []), ...processes.keys());
-    if (candidates.length < 2) return candidates[0];
-    const route = routeOf(tenant, name);
-    const turn = this.#turns.get(route) ?? 0;
-    this.#turns.set(route, turn + 1);
-    return candidates[turn % candidates.length];
+  ): boolean {
+    if (here.length === 0) return false;
+    const isConnected = here.some(({ session }) => session.attachment !== undefined);
+    const connected = connectedOf(processes).length;
+    if (!isConnected) return connected === 0;
+    return nextTurn(this.#turnsHere, routeOf(tenant, name)) % (connected + 1) === 0;
   }
 
-  /** The group has no member at any other process. */
-  forget(tenant: string, name: FilterName): void {
-    this.#turns.delete(routeOf(tenant, name));
+  /** The other process that gets it. */
+  choose(tenant: string, name: FilterName, processes: ReadonlyMap<string, boolean>): string | undefined {
+    const connected = connectedOf(processes);
+    const candidates = connected.length > 0 ? connected : [...processes.keys()];
+    if (candidates.length < 2) return candidates[0];
+    return candidates[nextTurn(this.#turnsElsewhere, routeOf(tenant, name)) % candidates.length];
   }
+}
+
+/** Groups whose turns are kept: another one begins anew, which changes nothing for its members. */
+const TURNS_MAX = 10_000;
+
+function nextTurn(turns: Map<string, number>, route: string): number {
+  const turn = turns.get(route) ?? 0;
+  if (turns.size >= TURNS_MAX && turn === 0) turns.clear();
+  turns.set(route, turn + 1);
+  return turn;
+}
+
+function connectedOf(processes: ReadonlyMap<string, boolean>): string[] {
+  return [...processes].filter(([, isConnected]) => isConnected).map(([process]) => process);
 }

@@ -71,7 +71,7 @@ export class ClusterSubscriptions {
         const index = matched.findIndex(
           (each) => each.shareGroup === shareGroup && each.topicFilter === topicFilter,
         );
-        if (this.#choice.choose(tenant, name, processes, matched[index]?.subscribers ?? NONE) === 'here') continue;
+        if (this.#choice.isHere(tenant, name, processes, matched[index]?.subscribers ?? NONE)) continue;
         if (index >= 0) matched.splice(index, 1);
         matched.push(shardOf(groupedFilter(name)));
       }

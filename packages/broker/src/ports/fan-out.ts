@@ -1,5 +1,6 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
+import type { ShareName } from '../session.ts';
 
 /** A filter with more subscribers than the process that took the PUBLISH should serve: the others are in shards. */
 export interface WideFilter {
@@ -24,6 +25,12 @@ export interface FanOut {
 
   /** Takes the message in any case: it has its place. */
   take(message: Message, filters: readonly WideFilter[]): void;
+
+  /**
+   * Gives a copy of a shared subscription, which no member here can have, to a member that only workers know. Settles when
+   * that one has it. @default there is none
+   */
+  passOn?(tenant: string, message: Message, share: ShareName): Awaitable<void>;
 
   /**
    * Settles when the message that `accept` took is as durable as its QoS asks: until then its publisher is not answered.

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
-import { LOG_LEVELS, type OpenBridges } from '@apus/node';
+import { LOG_LEVELS, type OpenBridges, type OpenCluster } from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { TenantsFile } from '../tenants-file.ts';
 import { type Command, CommandError } from './command.ts';
@@ -71,6 +71,10 @@ const BEHAVIOUR: Flags = {
     value: 'DIRECTORY',
     help: 'Keeps sessions, their queues and retained messages in this directory; they survive a crash. Without it they end with the process.',
   },
+  cluster: {
+    value: 'URL',
+    help: 'Joins the processes that share this Valkey or Redis, as redis://:PASSWORD@HOST:6379: together they are one broker (docs/cluster.md). It keeps sessions and retained messages.',
+  },
   streams: {
     value: 'FILE',
     help: 'Topics whose messages are kept for clients that come later: a list of streams in JSON (docs/streams.md).',
@@ -132,7 +136,11 @@ export const serve: Command = {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
     const options = optionsFrom(values);
-    const node = await startDoors({ ...options, openBridges: await bridgesFrom(values) });
+    const node = await startDoors({
+      ...options,
+      openBridges: await bridgesFrom(values),
+      openCluster: await clusterFrom(values),
+    });
     readAgainWhenAsked(node);
     console.log(welcome(node));
     const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
@@ -150,9 +158,7 @@ function optionsFrom(values: Values): DoorsOptions {
     ...accessFrom(values),
     host: values.text('host'),
     port: values.count('port', PORT_MAX) ?? PORT,
-    gatewayPort: values.isSet('no-gateway')
-      ? undefined
-      : (values.count('gateway-port', PORT_MAX) ?? GATEWAY_PORT),
+    gatewayPort: gatewayPortFrom(values),
     allowedOrigins: origins.length > 0 ? origins : undefined,
     trustedProxies: values.all('trusted-proxy'),
     dataDirectory: values.text('data'),
@@ -213,6 +219,24 @@ function streamsFrom(path: string | undefined): readonly GivenStream[] | undefin
   } catch (error) {
     throw new UsageError(`--streams ${path}: ${(error as Error).message}`);
   }
+}
+
+/** Processes of a cluster have no gateway door: none is opened where none was asked for. */
+function gatewayPortFrom(values: Values): number | undefined {
+  if (values.isSet('no-gateway')) return undefined;
+  return values.count('gateway-port', PORT_MAX) ?? (values.isSet('cluster') ? undefined : GATEWAY_PORT);
+}
+
+const ENGINES = ['redis:', 'rediss:'];
+
+/** Loaded only where it is used. */
+async function clusterFrom(values: Values): Promise<OpenCluster | undefined> {
+  const url = values.text('cluster');
+  if (url === undefined) return undefined;
+  if (!URL.canParse(url) || !ENGINES.includes(new URL(url).protocol))
+    throw new UsageError(`--cluster is an address as redis://HOST:6379 or rediss://HOST:6379, not "${url}".`);
+  const { openCluster } = await import('@apus/cluster');
+  return openCluster({ url });
 }
 
 /** Loaded only where it is used: a broker without bridges and rules pays nothing for them. */
