@@ -18,6 +18,7 @@ const NOT_IN_A_CLUSTER = [
   'bans',
   'tenants',
   'holding-quotas',
+  'dropped',
   'users-file',
 ].map((name) => `test/behaviour/${name}.test.ts`);
 

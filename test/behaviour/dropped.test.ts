@@ -1,5 +1,4 @@
 import { describe, expect, test } from 'vitest';
-import { notInACluster } from '../support/only-at.ts';
 import { unique } from '../support/unique.ts';
 import { type DoorFixture, NEEDS_OWN_DOOR, useDoor, withOptions } from './util/door-fixture.ts';
 import type { TestClient } from './util/test-client.ts';
@@ -58,28 +57,21 @@ describe(withOptions('Messages that a full queue drops'), NEEDS_OWN_DOOR, () => 
     expect(await noticeOf(await resume())).toMatchObject({ dropped: 1, total: 3 });
   });
 
-  test(
-    'are counted for the client and in all, by the names of EMQX',
-    notInACluster('each process counts for itself'),
-    async () => {
-      const before = await get(door, '/metrics');
-      const { clientId } = await overflown(door, 7);
-      const { clientId: other } = await overflown(door, QUEUE_LENGTH);
-      const after = await get(door, '/metrics');
-      for (const name of ['delivery.dropped', 'delivery.dropped.queue_full'])
-        expect((after[name] ?? 0) - (before[name] ?? 0)).toBe(4);
-      expect(await get(door, `/clients/${clientId}`)).toMatchObject({
-        mqueue_dropped: 4,
-        'send_msg.dropped': 4,
-        'send_msg.dropped.queue_full': 4,
-        'send_msg.dropped.qos0_msg': 0,
-      });
-      expect(await get(door, `/clients/${other}`)).toMatchObject({
-        mqueue_dropped: 0,
-        'send_msg.dropped': 0,
-      });
-    },
-  );
+  test('are counted for the client and in all, by the names of EMQX', async () => {
+    const before = await get(door, '/metrics');
+    const { clientId } = await overflown(door, 7);
+    const { clientId: other } = await overflown(door, QUEUE_LENGTH);
+    const after = await get(door, '/metrics');
+    for (const name of ['delivery.dropped', 'delivery.dropped.queue_full'])
+      expect((after[name] ?? 0) - (before[name] ?? 0)).toBe(4);
+    expect(await get(door, `/clients/${clientId}`)).toMatchObject({
+      mqueue_dropped: 4,
+      'send_msg.dropped': 4,
+      'send_msg.dropped.queue_full': 4,
+      'send_msg.dropped.qos0_msg': 0,
+    });
+    expect(await get(door, `/clients/${other}`)).toMatchObject({ mqueue_dropped: 0, 'send_msg.dropped': 0 });
+  });
 
   test('are reported only to the client that missed them', async () => {
     const { resume } = await overflown(door, 7);

@@ -114,6 +114,39 @@ if (program !== undefined)
       expect(await watcher.got(1)).toEqual(['gone']);
     });
 
+    it('a ban, which would hold at one process alone, is refused', async () => {
+      const body = JSON.stringify({ as: 'clientid', who: 'eve' });
+      const url = new URL('/api/v5/banned', one.httpUrl);
+      const answer = await fetch(url, {
+        method: 'POST',
+        body,
+        headers: { 'content-type': 'application/json' },
+      });
+      expect(answer.status).toBe(501);
+    });
+
+    it.each([
+      [{ dataDirectory: '/nowhere' }, /--data/],
+      [{ streams: [{ name: 's', filter: 's/#' }] }, /--streams/],
+      [{ openGateway: async () => Promise.reject(new Error('not reached')) }, /--gateway-port/],
+    ] as const)('what processes do not share is refused at the start: %o', async (options, sentence) => {
+      await expect(startMember(engine.url, options)).rejects.toThrow(sentence);
+    });
+
+    it('presence and delayed messages, which processes do not share, are refused', async () => {
+      const client = await connect(one);
+      for (const topic of ['$presence/room/me', '$delayed/1/x'])
+        await expect(client.client.publishAsync(topic, 'x', { qos: 1 })).rejects.toMatchObject({
+          code: 0x90,
+        });
+    });
+
+    it('a start without an engine says so', async () => {
+      await expect(startMember('redis://127.0.0.1:1')).rejects.toThrow(
+        /engine at redis:\/\/127.0.0.1:1 cannot be used/,
+      );
+    });
+
     it('each message of a share group goes to one member, at either process [MQTT-4.8.2-3]', async () => {
       const topic = unique('t');
       const members = [await connect(one), await connect(two), await connect(two)];

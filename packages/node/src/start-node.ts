@@ -173,6 +173,9 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     rules: () => outlet?.bridges?.rules,
     stores,
     bans: banKeeper,
+    banRefusal:
+      cluster &&
+      'The processes of a cluster do not share bans: take the client out of the users, or its rights.',
     tenants,
     broker,
     connections,

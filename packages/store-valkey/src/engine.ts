@@ -33,7 +33,9 @@ export class Engine {
   /** @throws {EngineError} when it cannot be reached, is too old, or may forget what it is given. */
   static async connect({ url, name = 'apus' }: EngineOptions): Promise<Engine> {
     // Only here: a broker without a cluster never loads the client library.
-    const { Redis: Client } = await import('iovalkey');
+    const library = await import('iovalkey');
+    // As a CommonJS module it has names of its own only where Node.js finds them: in a bundle there is `default` alone.
+    const Client = library.Redis ?? (library.default as unknown as typeof library).Redis;
     let wasReady = false;
     let last: Error | undefined;
     const client = new Client(url, {

@@ -49,7 +49,11 @@ function* fitting(bans: Iterable<Ban>, query: URLSearchParams): Generator<Ban> {
 }
 
 /** Those whom it names are gone when it is answered. */
-async function ban({ bans, clock }: ApiContext, { tenant, http }: ApiRequest): Promise<ApiAnswer> {
+async function ban(
+  { bans, banRefusal, clock }: ApiContext,
+  { tenant, http }: ApiRequest,
+): Promise<ApiAnswer> {
+  if (banRefusal !== undefined) return refusal(501, 'NOT_SUPPORTED', banRefusal);
   const body = await jsonOf(http);
   const made = readBan(body, { tenant, by: BY, nowMs: clock.now() });
   if (bans.get(made) !== undefined)
