@@ -1,4 +1,5 @@
-import type { RunningNode } from '@apus/node';
+import type { GivenStream } from '@apus/broker';
+import type { NodeOptions, RunningNode } from '@apus/node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ClusterClient } from '../support/cluster-client.ts';
 import { engineOrSkip, startEngine, type TestEngine } from '../support/engine-or-skip.ts';
@@ -11,6 +12,7 @@ const connect = (
   node: RunningNode,
   ...options: Parameters<typeof ClusterClient.connect> extends [string, ...infer R] ? R : never
 ) => ClusterClient.connect(node.url, ...options);
+const STREAM: GivenStream = { name: 's', topicFilter: 's/#' };
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
 if (program !== undefined)
@@ -125,11 +127,11 @@ if (program !== undefined)
       expect(answer.status).toBe(501);
     });
 
-    it.each([
+    it.each<[NodeOptions, RegExp]>([
       [{ dataDirectory: '/nowhere' }, /--data/],
-      [{ streams: [{ name: 's', filter: 's/#' }] }, /--streams/],
+      [{ streams: [STREAM] }, /--streams/],
       [{ openGateway: async () => Promise.reject(new Error('not reached')) }, /--gateway-port/],
-    ] as const)('what processes do not share is refused at the start: %o', async (options, sentence) => {
+    ])('what processes do not share is refused at the start: %o', async (options, sentence) => {
       await expect(startMember(engine.url, options)).rejects.toThrow(sentence);
     });
 

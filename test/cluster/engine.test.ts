@@ -1,0 +1,56 @@
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { ClusterClient } from '../support/cluster-client.ts';
+import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
+import { startMember } from '../support/start-cluster.ts';
+import { unique } from '../support/unique.ts';
+
+const program = engineOrSkip();
+const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
+
+if (program !== undefined)
+  describe('the engine', () => {
+    const cluster = async () => {
+      const engine = await startEngine(program);
+      onTestFinished(() => engine.stop());
+      const members = [await startMember(engine.url), await startMember(engine.url)] as const;
+      onTestFinished(async () => {
+        await Promise.all(members.map((member) => member.stop()));
+      });
+      return { engine, members };
+    };
+
+    it.each(['SIGKILL', 'SIGTERM'] as const)(
+      'is restarted by %s at once: all goes on, and nothing is lost',
+      async (signal) => {
+        const {
+          engine,
+          members: [one, two],
+        } = await cluster();
+        const topic = unique('t');
+        const subscriber = await ClusterClient.connect(one.url, { clientId: unique('c'), ...KEPT });
+        await subscriber.client.subscribeAsync(topic, { qos: 1 });
+        const publisher = await ClusterClient.connect(two.url);
+        await publisher.client.publishAsync(topic, 'before', { qos: 1 });
+        await engine.kill(signal);
+        const published = publisher.client.publishAsync(topic, 'meanwhile', { qos: 1 });
+        await engine.start();
+        await published;
+        await publisher.client.publishAsync(topic, 'after', { qos: 1 });
+        await subscriber.got(3);
+        expect([...new Set(subscriber.texts)]).toEqual(['before', 'meanwhile', 'after']);
+      },
+    );
+
+    it('does not come back: every process ends itself, having told its clients', async () => {
+      const { engine, members } = await cluster();
+      const [one] = members;
+      const client = await ClusterClient.connect(one.url);
+      const told = new Promise<number | undefined>((resolve) =>
+        client.client.once('disconnect', ({ reasonCode }) => resolve(reasonCode)),
+      );
+      await engine.kill('SIGKILL');
+      const [error] = await Promise.all(members.map((member) => member.failed));
+      expect(error?.message).toContain('engine of the cluster does not answer');
+      expect(await told).toBe(0x8b);
+    });
+  });
