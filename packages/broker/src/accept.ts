@@ -15,7 +15,7 @@ import { armConflated } from './streams/conflated.ts';
 import type { StreamDeclaration } from './streams/declaration.ts';
 import { placedMessage } from './streams/position.ts';
 import { underWay } from './under-way.ts';
-import { fanOut, fanOutOf, hasRoom, settled, wideFilters } from './wide.ts';
+import { fanOut, fanOutOf, hasRoom, wideFilters } from './wide.ts';
 
 /** A PUBLISH, a will or a request from outside, before it is a message. */
 export interface MessageDraft {
@@ -220,7 +220,7 @@ function* forward(
   if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
   const leaving = isRepeat ? repeated(deliveries) : deliveries;
   yield* underWay(deliver(context, message, conflated(context, message, leaving)));
-  yield* underWay(settled(context, message, wide));
+  if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(message)));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 

@@ -142,7 +142,7 @@ export function* passOn(
   const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
   const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
   if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member, copy)], passes);
-  else if (fanOut?.passOn !== undefined) yield* waitFor(fanOut.passOn(from.tenant, message, share));
+  else yield* waitFor(fanOut?.passOn?.(from.tenant, message, share));
 }
 
 /**

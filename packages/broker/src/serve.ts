@@ -7,8 +7,8 @@ import { route, routeWide } from './route.ts';
 import { isOnItsConnection } from './streams/reader.ts';
 
 /** Delivers a message that another process has accepted to subscribers of this one. */
-export function* relay(context: Context, message: Message, matched: readonly MatchedFilter[]): Flow<void> {
-  yield* deliver(context, message, conflated(context, message, route(context, message, matched)));
+export function relay(context: Context, message: Message, matched: readonly MatchedFilter[]): Flow<void> {
+  return deliver(context, message, conflated(context, message, route(context, message, matched)));
 }
 
 /**

@@ -21,12 +21,6 @@ export function* fanOut(context: Context, message: Message, wide: readonly WideF
   return isTaken;
 }
 
-/** Waits for the workers, where `accept` has not. */
-export function* settled(context: Context, message: Message, wide: readonly WideFilter[]): Flow<void> {
-  const { fanOut: port } = context.ports;
-  if (wide.length > 0 && port?.settled !== undefined) yield* waitFor(port.settled(message));
-}
-
 export function* hasRoom(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
   const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide));
   if (!isRoom) logBacklog(context, message);
@@ -50,7 +44,6 @@ export function* sendToAll(
   const deliveries = route(context, message, matched);
   if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return false;
   if (deliveries.length > 0) yield* deliver(context, message, deliveries);
-  yield* settled(context, message, wide);
   return true;
 }
 
