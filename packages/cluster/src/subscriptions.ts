@@ -36,6 +36,15 @@ export class ClusterSubscriptions {
     this.#choice = choice;
   }
 
+  /** Of the clients of this process. */
+  get count(): number {
+    return this.#inner.count;
+  }
+
+  get sharedCount(): number {
+    return this.#inner.sharedCount;
+  }
+
   put(
     session: SessionRef,
     subscriptions: readonly Subscription[],

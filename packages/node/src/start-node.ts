@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
 import {
   type Broker,
   Conflation,
@@ -55,8 +54,7 @@ import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
 import { NodeTimers } from './timers.ts';
 import { createTrafficMeter, meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
-import { NodeUsage } from './usage/node-usage.ts';
-import { MemoryUsage, UsageFiles } from './usage/usage-journal.ts';
+import { openUsage } from './usage/open-usage.ts';
 import { usersChanged } from './users-changed.ts';
 
 /** A broker that runs in this process. */
@@ -269,19 +267,6 @@ function accessFor(options: ResolvedOptions, log: Log): Access {
     authenticator: admitsBridges(access.authenticator),
     authorizer: new BridgesAuthorizer(access.authorizer),
   };
-}
-
-function openUsage(
-  { dataDirectory, clock }: ResolvedOptions,
-  stores: OpenedStores['stores'],
-  links: Links,
-  memory: ReturnType<typeof createMemoryBudget>,
-  log: Log,
-): NodeUsage {
-  const journal =
-    dataDirectory === undefined ? new MemoryUsage() : new UsageFiles(join(dataDirectory, 'usage'));
-  const queuedBytes = (tenant: string): number => memory.queuedBytes(tenant);
-  return new NodeUsage({ links, stores, queuedBytes, journal, clock, log });
 }
 
 /** What the broker reaches others through. */

@@ -91,6 +91,20 @@ export class ValkeyRetained implements RetainedStore {
     return this.#counts.get(tenant) ?? 0;
   }
 
+  /** Of the tenants of which this process has changed one. */
+  countAll(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
+  }
+
+  /** No process counts them for the usage of tenants: they are of all processes, and would be counted by each. */
+  tenants(): readonly string[] {
+    return [];
+  }
+
+  bytes(_tenant: string): number {
+    return 0;
+  }
+
   /** The next topics that begin as the filter does up to its first wildcard. */
   async #topics(tenant: string, topicFilter: string, after: Cursor | undefined): Promise<string[]> {
     const prefix = topicFilter.slice(0, topicFilter.search(/\/?[+#]/));
