@@ -33,7 +33,12 @@ async function topicWith(partitions: number): Promise<string> {
 }
 
 function producer(): Producer<Bytes, Bytes, Bytes, Bytes> {
-  const made = new Producer<Bytes, Bytes, Bytes, Bytes>({ ...client, autocreateTopics: false });
+  // A request that is sent again, as on a busy machine, writes its records once.
+  const made = new Producer<Bytes, Bytes, Bytes, Bytes>({
+    ...client,
+    autocreateTopics: false,
+    idempotent: true,
+  });
   onTestFinished(async () => {
     await Promise.resolve(made.close()).catch(() => {});
   });

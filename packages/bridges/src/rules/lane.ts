@@ -1,18 +1,12 @@
 import { type Message, messageBytes } from '@apus/broker';
 import type { Scheduler } from '@apus/node';
+import type { RetryLimits } from './retry-limits.ts';
 import type { BatchLimits, Failure, Target } from './target.ts';
 
 /** A message on its way, and what is done when it has arrived or is given up. */
 export interface Job {
   readonly message: Message;
   readonly done: () => void;
-}
-
-/** Attempts of a message, and the time between them. */
-export interface RetryLimits {
-  readonly attempts: number;
-  readonly firstDelayMs: number;
-  readonly delayMsMax: number;
 }
 
 export interface LaneHandlers {

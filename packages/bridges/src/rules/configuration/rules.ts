@@ -4,7 +4,7 @@ import { type BridgeCommon, COMMON_FIELDS, readCommon } from '../../configuratio
 import { countOf } from '../../configuration/numbers.ts';
 import type { Place } from '../../configuration/place.ts';
 import { type Condition, conditionOf } from '../condition.ts';
-import type { RetryLimits } from '../lane.ts';
+import type { RetryLimits } from '../retry-limits.ts';
 import { readTarget, type TargetConfiguration } from './targets.ts';
 
 export type { TargetConfiguration } from './targets.ts';

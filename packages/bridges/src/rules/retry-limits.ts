@@ -1,0 +1,6 @@
+/** Attempts of a message, and the time between them. */
+export interface RetryLimits {
+  readonly attempts: number;
+  readonly firstDelayMs: number;
+  readonly delayMsMax: number;
+}
