@@ -6,7 +6,7 @@ import './.ci/aws-sdk.mjs';
 const ALONE = ['packages/cli/test/user.test.ts', 'test/faults/*.test.ts'];
 
 /**
- * What processes of a cluster do not share, and refuse or count each for itself (docs/cluster.md). The doors of
+ * Suites of features that processes of a cluster do not share, and refuse or count each for itself (docs/cluster.md). The doors of
  * `users-file` would share one watcher.
  */
 const NOT_IN_A_CLUSTER = [

@@ -6,7 +6,7 @@ import mqtt from 'mqtt';
 import { type FormEvent, StrictMode, useEffect, useRef, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
-/** What one says: the payload of a message of the room. */
+/** The payload of a message of the room. */
 interface Line {
   readonly from: string;
   readonly text: string;

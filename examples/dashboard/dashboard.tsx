@@ -6,7 +6,7 @@ import mqtt from 'mqtt';
 import { StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
-/** What examples/backend publishes. */
+/** The payload that examples/backend publishes. */
 interface Price {
   readonly price: number;
   readonly change: number;

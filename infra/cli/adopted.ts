@@ -11,8 +11,8 @@ import {
   type TableDescription,
 } from '@aws-sdk/client-dynamodb';
 import { OUTPUTS } from '../lib/apus-stack.ts';
-import type { AdoptedTables } from '../lib/props.ts';
 import { TABLE_TAG } from '../lib/table.ts';
+import type { AdoptedTables } from '../lib/table-props.ts';
 import { CommandError } from './command-error.ts';
 import { findStack, isOurs, resourcesOf } from './stack-state.ts';
 

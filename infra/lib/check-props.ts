@@ -14,12 +14,13 @@ import type { IConstruct } from 'constructs';
 import type { Authentication } from './authentication-props.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkKafka } from './kafka.ts';
-import type { ApusBrokerProps, TableProps } from './props.ts';
+import type { ApusBrokerProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { ROTATION_DAYS_MAX } from './rotation.ts';
 import { checkRules } from './rules.ts';
 import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
+import type { TableProps } from './table-props.ts';
 
 /** The most requests a second of an account: no larger quota is known. */
 const REQUESTS_PER_SECOND_MAX = 1_000_000;

@@ -10,7 +10,7 @@ import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
 import { closestTo } from './closest.ts';
-import type { AdoptedTables, ApusBrokerProps, BudgetProps, DomainProps } from './props.ts';
+import type { ApusBrokerProps, BudgetProps, DomainProps } from './props.ts';
 import {
   flagOf,
   QUOTA_NAMES,
@@ -23,6 +23,7 @@ import {
   type SettingName,
   Settings,
 } from './settings.ts';
+import type { AdoptedTables } from './table-props.ts';
 
 /** CloudFormation's rule for names of stacks. */
 const STACK_NAME = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;

@@ -3,3 +3,4 @@ export { ApusStack, type ApusStackProps } from './apus-stack.ts';
 export type * from './authentication-props.ts';
 export type * from './props.ts';
 export { PropsError } from './props-error.ts';
+export type * from './table-props.ts';

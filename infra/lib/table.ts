@@ -11,8 +11,8 @@ import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { type RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
-import type { TableProps } from './props.ts';
 import { READS_PER_WRITE, type TableMaximum } from './table-maximum.ts';
+import type { TableProps } from './table-props.ts';
 
 /** The tag of each table that says which one it is: their keys are the same, and their names are made up. */
 export const TABLE_TAG = {

@@ -16,7 +16,7 @@ const QUOTA_EXCEEDED = 0x97;
 
 export interface IotCoreStandIn {
   readonly port: number;
-  /** What clients have sent, in its order; those that were told to come later as well. */
+  /** Messages of clients, in their order; those that were told to come later as well. */
   readonly published: IPublishPacket[];
   /** Connections that it has ended since a limit was exceeded. */
   readonly ended: string[];
@@ -33,7 +33,7 @@ interface Client {
 
 /**
  * An MQTT 5 broker over mutual TLS with the limits that AWS IoT Core documents: it ends the connection of a client that
- * exceeds one, has no QoS 2, and sends a client what it has published itself, whatever "no local" says. It keeps no
+ * exceeds one, has no QoS 2, and sends a client its own messages in spite of "no local". It keeps no
  * sessions.
  */
 export async function startIotCoreStandIn(certificates: string): Promise<IotCoreStandIn> {

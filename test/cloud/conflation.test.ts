@@ -1,10 +1,8 @@
 import type { IClientOptions, IPublishPacket } from 'mqtt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
-import { VirtualTime } from '../faults/virtual-time.ts';
-import type { CloudWorldOptions } from './options.ts';
 import { Program } from './program.ts';
-import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+import { VirtualStage } from './virtual-stage.ts';
 
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 300_000;
@@ -16,24 +14,8 @@ const STREAMS = [
 
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 86_400 } };
 
-let time: VirtualTime;
-let world: InProcessWorld;
-const programs: Program[] = [];
-
-beforeEach(() => {
-  time = new VirtualTime(13);
-});
-afterEach(async () => {
-  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
-  await time.advance(1_000);
-  world.stop();
-  time.restore();
-  expect(world.failures).toEqual([]);
-});
-
-async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
-  world = await time.during(startCloudInProcess({ seed: 13, streams: STREAMS, ...options }));
-}
+const stage = new VirtualStage(13, { streams: STREAMS });
+const { programs } = stage;
 
 interface Suback {
   readonly granted: readonly number[];
@@ -49,7 +31,7 @@ class Client extends Program {
 
   constructor(name: string, options: IClientOptions = {}) {
     // Otherwise mqtt.js leaves out a filter that it has subscribed to.
-    super(world.emulator, name, { resubscribe: false, ...options });
+    super(stage.world.emulator, name, { resubscribe: false, ...options });
     programs.push(this);
     this.mqtt.on('message', (topic, _payload, { properties }: IPublishPacket) => {
       const { 'stream-position': position } = { ...properties?.userProperties };
@@ -61,7 +43,7 @@ class Client extends Program {
     return this.positions.flatMap(([of, number]) => (of === topic ? number : []));
   }
 
-  /** What SUBACK says. */
+  /** The fields of a SUBACK that the tests read. */
   async subscribe(filter: string, userProperties?: Record<string, string>) {
     return await new Promise<{ code: number; conflateMs: string | undefined; reason: string | undefined }>(
       (resolve) => {
@@ -83,7 +65,7 @@ class Client extends Program {
   }
 }
 
-const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+const seconds = (count: number) => stage.seconds(count);
 
 /** In virtual time: what the program waits for comes meanwhile. */
 async function during<T>(waited: Promise<T>): Promise<T> {
@@ -107,7 +89,7 @@ async function publishFor(
   let count = 0;
   for (; count * everyMs < durationMs; count += 1) {
     for (const topic of topics) publisher.mqtt.publish(topic, String(count), { qos: 1 });
-    await time.advance(everyMs);
+    await stage.time.advance(everyMs);
   }
   return count;
 }
@@ -125,7 +107,7 @@ describe('conflate-ms at a deployment', () => {
   it(
     'sends each subscriber the newest message of each topic once in the interval that SUBACK says',
     async () => {
-      await start();
+      await stage.start();
       const plain = await connected('plain');
       await during(plain.subscribe('prices/+'));
       const conflated = [await connected('ephemeral'), await connected('kept', KEPT)];
@@ -162,7 +144,7 @@ describe('conflate-ms at a deployment', () => {
     'is over with UNSUBSCRIBE, and with a SUBSCRIBE without it, and then costs a publisher nothing',
     async () => {
       const ticks: string[] = [];
-      await start({
+      await stage.start({
         alterations: {
           dynamo: (client) => ({
             send: ((command: { readonly input: object }) => {
@@ -210,7 +192,7 @@ describe('conflate-ms at a deployment', () => {
         'queue-redelivers': 0.05,
       };
       const plan = new FaultPlan({ seed: 14, rates, lateInvocationMsMax: 1_500, onStrike: () => {} });
-      await start({ connectionSeconds: () => 1, faults: plan.gateway, dynamoFaults: plan.store });
+      await stage.start({ connectionSeconds: () => 1, faults: plan.gateway, dynamoFaults: plan.store });
       const readers = [await connected('ephemeral'), await connected('kept', KEPT)];
       for (const each of readers) await during(each.subscribe('prices/+', { 'conflate-ms': '1000' }));
       const publisher = await connected('publisher');
@@ -230,7 +212,7 @@ describe('conflate-ms at a deployment', () => {
         expect(each.told('moved')).toBeGreaterThan(2);
         for (const topic of TOPICS) expect(each.of(topic).at(-1)).toBe('last');
       }
-      world.failures.length = 0;
+      stage.world.failures.length = 0;
     },
     TIMEOUT_MS,
   );
@@ -245,7 +227,7 @@ describe('conflate-ms at a deployment', () => {
   ])(
     'is refused with a reason for %s and %s',
     async (filter, conflateMs, reason) => {
-      await start();
+      await stage.start();
       const client = await connected('client');
       const suback = await during(client.subscribe(filter, { 'conflate-ms': conflateMs }));
       expect(suback).toMatchObject({ code: 0x83, reason: expect.stringMatching(reason) });

@@ -1,10 +1,8 @@
 import type { IClientOptions } from 'mqtt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
-import { VirtualTime } from '../faults/virtual-time.ts';
-import type { CloudWorldOptions } from './options.ts';
 import { Program } from './program.ts';
-import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+import { VirtualStage } from './virtual-stage.ts';
 
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 300_000;
@@ -15,32 +13,16 @@ const DAYS = process.env.CI === undefined ? 1 : 7;
 /** Moves of a connection of two hours on a day, at least: each comes before 96 % of them have passed. */
 const MOVES_A_DAY = 12;
 
-let time: VirtualTime;
-let world: InProcessWorld;
-const programs: Program[] = [];
-
-beforeEach(() => {
-  time = new VirtualTime(7);
-});
-afterEach(async () => {
-  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
-  await time.advance(1_000);
-  world.stop();
-  time.restore();
-  expect(world.failures).toEqual([]);
-});
-
-async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
-  world = await time.during(startCloudInProcess({ seed: 7, ...options }));
-}
+const stage = new VirtualStage(7);
+const { programs } = stage;
 
 function program(name: string, options: IClientOptions = {}): Program {
-  const made = new Program(world.emulator, name, options);
+  const made = new Program(stage.world.emulator, name, options);
   programs.push(made);
   return made;
 }
 
-const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+const seconds = (count: number) => stage.seconds(count);
 
 /** Connected and subscribed, with nothing noticed yet. */
 async function subscribed(program: Program, filters: Record<string, { qos: 0 | 1 | 2 }>): Promise<Program> {
@@ -59,7 +41,7 @@ describe('a connection that is never cut', () => {
   it(
     'for days its programs see messages only: none lost, doubled or out of order',
     async () => {
-      await start();
+      await stage.start();
       const readers = [
         await subscribed(program('ephemeral'), ALL),
         await subscribed(program('ephemeral-3', { protocolVersion: 4 }), ALL),
@@ -93,7 +75,7 @@ describe('a connection that is never cut', () => {
   it(
     'messages come one after another while publisher and subscribers move, and each arrives once, in order',
     async () => {
-      await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2 });
+      await stage.start({ connectionSeconds: () => 1, inlineSubscribersMax: 2 });
       await playDensely(47);
     },
     TIMEOUT_MS,
@@ -105,7 +87,7 @@ describe('a connection that is never cut', () => {
     async (seed) => {
       const rates = { ...NO_FAULTS, 'late-invocation': 0.05, 'store-slow': 0.02, 'store-answer-lost': 0.02 };
       const plan = new FaultPlan({ seed, rates, lateInvocationMsMax: 1_500, onStrike: () => {} });
-      await start({
+      await stage.start({
         connectionSeconds: () => 1,
         inlineSubscribersMax: 2,
         faults: plan.gateway,
@@ -121,7 +103,7 @@ describe('a connection that is never cut', () => {
   it(
     'messages arrive once and in order where a cut loses posts of the last 100 ms, if the move waits longer than that',
     async () => {
-      await start({
+      await stage.start({
         connectionSeconds: () => 1,
         inlineSubscribersMax: 2,
         faults: LATE_POSTS,
@@ -135,7 +117,7 @@ describe('a connection that is never cut', () => {
   it(
     'messages are missing there if the move does not wait',
     async () => {
-      await start({ connectionSeconds: () => 1, inlineSubscribersMax: 2, faults: LATE_POSTS });
+      await stage.start({ connectionSeconds: () => 1, inlineSubscribersMax: 2, faults: LATE_POSTS });
       await expect(playDensely(97)).rejects.toThrow(/to deeply equal/);
     },
     TIMEOUT_MS,
@@ -163,7 +145,7 @@ async function playDensely(everyMs: number, begin?: () => void): Promise<void> {
     sent.push(String(count));
     for (const [qos, topic] of TOPICS.entries())
       publisher.mqtt.publish(topic, String(count), { qos: qos as 0 | 1 | 2 });
-    await time.advance(everyMs);
+    await stage.time.advance(everyMs);
   }
   await seconds(60);
   for (const program of [...readers, publisher]) {

@@ -48,7 +48,7 @@ export interface CloudWorldOptions {
   readonly streams?: readonly GivenStream[];
   /** Members of rooms are kept. @default false */
   readonly presence?: boolean;
-  /** What tenants use is counted. @default false */
+  /** The usage of tenants is counted. @default false */
   readonly usage?: boolean;
   /** Tenants that know their filters' shapes from the start, where the time is real. @default the default one */
   readonly tenants?: readonly string[];

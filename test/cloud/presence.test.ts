@@ -1,10 +1,8 @@
 import { rulesAuthorizer, rulesOfLists } from '@apus/broker';
 import type { IClientOptions } from 'mqtt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { VirtualTime } from '../faults/virtual-time.ts';
-import type { CloudWorldOptions } from './options.ts';
+import { describe, expect, it } from 'vitest';
 import { Program } from './program.ts';
-import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+import { VirtualStage } from './virtual-stage.ts';
 
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 300_000;
@@ -12,29 +10,13 @@ const TIMEOUT_MS = 300_000;
 /** Of a lost member, and the whole seconds and hops of a queue. */
 const AFTER_GRACE_SECONDS = 8;
 
-let time: VirtualTime;
-let world: InProcessWorld;
-const programs: Program[] = [];
+const stage = new VirtualStage(9, { presence: true });
+const { programs } = stage;
 
-beforeEach(() => {
-  time = new VirtualTime(9);
-});
-afterEach(async () => {
-  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
-  await time.advance(1_000);
-  world.stop();
-  time.restore();
-  expect(world.failures).toEqual([]);
-});
-
-async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
-  world = await time.during(startCloudInProcess({ seed: 9, presence: true, ...options }));
-}
-
-const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+const seconds = (count: number) => stage.seconds(count);
 
 async function program(name: string, options: IClientOptions = {}): Promise<Program> {
-  const made = new Program(world.emulator, name, options);
+  const made = new Program(stage.world.emulator, name, options);
   programs.push(made);
   await seconds(1);
   expect(made.noticed).toEqual(['connect']);
@@ -44,7 +26,7 @@ async function program(name: string, options: IClientOptions = {}): Promise<Prog
 /** The reason code of the acknowledgement. */
 async function publish({ mqtt }: Program, topic: string, payload: string): Promise<number> {
   const refused = (error: unknown) => (error as { code?: number }).code ?? -1;
-  return await time.during(mqtt.publishAsync(topic, payload, { qos: 1 }).then(() => 0, refused));
+  return await stage.time.during(mqtt.publishAsync(topic, payload, { qos: 1 }).then(() => 0, refused));
 }
 
 const enter = async (each: Program, member: string, data = 'here', room = 'hall') =>
@@ -56,7 +38,7 @@ async function subscribe({ mqtt }: Program, filter: string, rh: 0 | 1 | 2 = 0): 
     ([one]) => one?.qos ?? -1,
     () => 0x80,
   );
-  return await time.during(granted);
+  return await stage.time.during(granted);
 }
 
 /** Messages received since the last call: `ann=here`, `ann=` for one that has left. */
@@ -76,7 +58,7 @@ async function watching(filter = '$presence/hall/+', name = 'watcher'): Promise<
 
 describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   it('is listed to a new watcher, who is then told of its changes', async () => {
-    await start();
+    await stage.start();
     const [ann, bob] = [await program('ann'), await program('bob')];
     expect(await enter(ann, 'ann')).toBe(0);
     const watcher = await watching();
@@ -90,7 +72,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is left at DISCONNECT at once, and the others stay', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching();
     const [ann, bob] = [await program('ann'), await program('bob')];
     for (const room of ['hall', 'bar']) await enter(ann, 'ann', 'here', room);
@@ -104,12 +86,12 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is left by a client that is lost, after the grace and once', async () => {
-    await start({ resumeSeconds: 0 });
+    await stage.start({ resumeSeconds: 0 });
     const watcher = await watching();
     const ann = await program('ann', { reconnectPeriod: 0 });
     await enter(ann, 'ann');
     heard(watcher);
-    world.emulator.cutConnection(ann.connectionId);
+    stage.world.emulator.cutConnection(ann.connectionId);
     await seconds(4);
     expect(heard(watcher)).toEqual([]);
     await seconds(AFTER_GRACE_SECONDS);
@@ -119,14 +101,14 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('does not change when a client is resumed, moves, or joins again in another session', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching();
     const ann = await program('ann');
     const bob = await program('bob', { reconnectPeriod: 0 });
     await enter(ann, 'ann');
     await enter(bob, 'bob');
     heard(watcher);
-    world.emulator.cutConnection(ann.connectionId);
+    stage.world.emulator.cutConnection(ann.connectionId);
     const again = await program('bob');
     await enter(again, 'bob');
     await seconds(60);
@@ -136,13 +118,13 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('lets a client that returns too late connect anew, after it was removed from its rooms', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching();
     const ann = await program('ann');
     await enter(ann, 'ann');
     heard(watcher);
     ann.isOffline = true;
-    world.emulator.cutConnection(ann.connectionId);
+    stage.world.emulator.cutConnection(ann.connectionId);
     await seconds(20);
     expect(heard(watcher)).toEqual(['ann=']);
     ann.isOffline = false;
@@ -155,7 +137,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('keeps a member until the last of its clients has gone', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching();
     const [phone, tab] = [await program('phone'), await program('tab')];
     await enter(phone, 'ann', 'phone');
@@ -170,19 +152,19 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is left by a client whose $disconnect never comes, when its connection is found dead', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching();
     const ann = await program('ann', { reconnectPeriod: 0, keepalive: 0 });
     await enter(ann, 'ann');
     heard(watcher);
     ann.isOffline = true;
-    world.emulator.loseConnection(ann.connectionId, true);
+    stage.world.emulator.loseConnection(ann.connectionId, true);
     await seconds(30 * 60);
     expect(heard(watcher)).toEqual(['ann=']);
   });
 
   it('publishes its number of members within a second or two', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching('$occupancy/hall');
     expect(heard(watcher)).toEqual(['$occupancy/hall=0']);
     const [ann, bob] = [await program('ann'), await program('bob')];
@@ -196,7 +178,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('tells its changes in ticks, merged, where more than a hundred clients watch it', async () => {
-    await start();
+    await stage.start();
     const watchers: Program[] = [];
     for (let index = 0; index < 101; index += 1)
       watchers.push(await watching('$presence/hall/+', `watcher-${index}`));
@@ -219,10 +201,10 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('is listed to the operator', async () => {
-    await start();
+    await stage.start();
     const ann = await program('ann-phone');
     await enter(ann, 'ann', 'typing');
-    const listed = await time.during(world.operate({ action: 'members', room: 'hall' }));
+    const listed = await stage.time.during(stage.world.operate({ action: 'members', room: 'hall' }));
     expect(listed).toMatchObject({
       members: [
         { member: 'ann', payload: Buffer.from('typing').toString('base64'), clientids: ['ann-phone'] },
@@ -231,7 +213,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('tells backends of clients that come and go', async () => {
-    await start();
+    await stage.start();
     const backend = await program('backend');
     await subscribe(backend, '$SYS/brokers/+/clients/+/+');
     const ann = await program('ann');
@@ -252,7 +234,7 @@ describe('a room of a deployment', { timeout: TIMEOUT_MS }, () => {
 
 describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
   it('lets a client join sixteen rooms, and refuses more with a reason', async () => {
-    await start();
+    await stage.start();
     const greedy = await program('greedy');
     const codes: number[] = [];
     for (let index = 0; index < 20; index += 1)
@@ -261,7 +243,7 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('refuses names with wildcards and levels, and a filter over all rooms that wants their members', async () => {
-    await start();
+    await stage.start();
     const mallory = await program('mallory');
     for (const topic of ['$presence/hall', '$presence/hall/a/b', '$presence//ann', '$presence/hall/'])
       expect(await publish(mallory, topic, 'here')).toBe(0x90);
@@ -271,7 +253,7 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
 
   it('lets no client join as another, or make another leave', async () => {
     const rules = rulesOfLists(['$presence/+/%c'], ['$presence/+/+']);
-    await start({
+    await stage.start({
       authenticator: { authenticate: ({ clientId }) => ({ tenant: 'default', name: clientId, rules }) },
       authorizer: rulesAuthorizer,
     });
@@ -283,7 +265,7 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
   });
 
   it('has one state after a loop of joins and leaves', async () => {
-    await start();
+    await stage.start();
     const watcher = await watching();
     const loop = await program('loop');
     for (let round = 0; round < 30; round += 1) await enter(loop, 'me', round % 2 === 0 ? 'here' : '');
@@ -296,11 +278,11 @@ describe('a room of a deployment, attacked', { timeout: TIMEOUT_MS }, () => {
 
 describe('a deployment without presence', { timeout: TIMEOUT_MS }, () => {
   it('refuses it, with a reason', async () => {
-    await start({ presence: false });
+    await stage.start({ presence: false });
     const ann = await program('ann');
     expect(await enter(ann, 'ann')).toBe(0x90);
     expect(await subscribe(ann, '$presence/hall/+')).toBe(0x80);
-    expect(await time.during(world.operate({ action: 'members', room: 'hall' }))).toEqual({
+    expect(await stage.time.during(stage.world.operate({ action: 'members', room: 'hall' }))).toEqual({
       error: 'This deployment keeps no presence: deploy it with `presence`.',
     });
   });

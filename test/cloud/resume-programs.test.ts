@@ -1,39 +1,21 @@
 import type { IClientOptions } from 'mqtt';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { VirtualTime } from '../faults/virtual-time.ts';
-import type { CloudWorldOptions } from './options.ts';
+import { describe, expect, it } from 'vitest';
 import { Program } from './program.ts';
-import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+import { VirtualStage } from './virtual-stage.ts';
 
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 300_000;
 
-let time: VirtualTime;
-let world: InProcessWorld;
-const programs: Program[] = [];
-
-beforeEach(() => {
-  time = new VirtualTime(7);
-});
-afterEach(async () => {
-  for (const { mqtt } of programs.splice(0)) mqtt.end(true);
-  await time.advance(1_000);
-  world.stop();
-  time.restore();
-  expect(world.failures).toEqual([]);
-});
-
-async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
-  world = await time.during(startCloudInProcess({ seed: 7, ...options }));
-}
+const stage = new VirtualStage(7);
+const { programs } = stage;
 
 function program(name: string, options: IClientOptions = {}): Program {
-  const made = new Program(world.emulator, name, options);
+  const made = new Program(stage.world.emulator, name, options);
   programs.push(made);
   return made;
 }
 
-const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
+const seconds = (count: number) => stage.seconds(count);
 
 const TOPICS = ['q0', 'q1', 'q2'] as const;
 const ALL = { q0: { qos: 0 }, q1: { qos: 1 }, q2: { qos: 2 } } as const;
@@ -52,12 +34,12 @@ async function subscribed(name: string, options: IClientOptions = {}): Promise<P
 
 /** How a connection is lost, in turn. */
 const WAYS = [
-  ({ connectionId }: Program) => world.emulator.cutConnection(connectionId),
+  ({ connectionId }: Program) => stage.world.emulator.cutConnection(connectionId),
   // A gateway that restarts, and one that says that two hours are over.
-  ({ connectionId }: Program) => world.emulator.closeConnection(connectionId, 1012, 'Service restart'),
-  ({ connectionId }: Program) => world.emulator.closeConnection(connectionId, 1001, 'Going away'),
+  ({ connectionId }: Program) => stage.world.emulator.closeConnection(connectionId, 1012, 'Service restart'),
+  ({ connectionId }: Program) => stage.world.emulator.closeConnection(connectionId, 1001, 'Going away'),
   // A phone that has changed networks: the gateway sends on into the old one.
-  ({ connectionId }: Program) => world.emulator.loseConnection(connectionId, true),
+  ({ connectionId }: Program) => stage.world.emulator.loseConnection(connectionId, true),
 ] as const;
 
 const IN_ORDER = [WAYS[1], WAYS[2]] as const;
@@ -75,7 +57,7 @@ async function playFor(
     sent.push(String(count));
     for (const [qos, topic] of TOPICS.entries())
       publisher.mqtt.publish(topic, String(count), { qos: qos as 0 | 1 | 2 });
-    await time.advance(200);
+    await stage.time.advance(200);
     if (count % 25 !== 24) continue;
     for (const victim of victims) {
       const way = ways[broken % ways.length];
@@ -94,7 +76,7 @@ describe('a program whose connection is lost', () => {
   it(
     'sees messages only: a persistent session gets each one at QoS 1 and 2 once and in order',
     async () => {
-      await start();
+      await stage.start();
       const readers = [
         await subscribed('kept', KEPT),
         await subscribed('kept-3', { protocolVersion: 4, clean: false }),
@@ -117,7 +99,7 @@ describe('a program whose connection is lost', () => {
   it(
     'sees messages only: a session that ends with its connection is told of each gap',
     async () => {
-      await start();
+      await stage.start();
       const readers = [await subscribed('short'), await subscribed('short-3', { protocolVersion: 4 })];
       const publisher = program('publisher');
       await seconds(1);
@@ -137,7 +119,7 @@ describe('a program whose connection is lost', () => {
   it(
     'misses no message at any QoS, in any session, where the gateway closes in order, as it does at its limit of time',
     async () => {
-      await start();
+      await stage.start();
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
       const publisher = program('publisher');
       await seconds(1);
@@ -153,7 +135,7 @@ describe('a program whose connection is lost', () => {
   it(
     'loses no publish of its own at QoS 1 and 2, and doubles none at QoS 2',
     async () => {
-      await start();
+      await stage.start();
       const reader = await subscribed('reader', KEPT);
       const publisher = program('publisher');
       await seconds(1);
@@ -168,7 +150,7 @@ describe('a program whose connection is lost', () => {
   it(
     'is cut at the gateway’s limit of age, three times, before it has moved, and the program sees no disconnect',
     async () => {
-      await start({ gatewayLimits: { connectionDurationMs: 20_000 } });
+      await stage.start({ gatewayLimits: { connectionDurationMs: 20_000 } });
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
       const publisher = program('publisher');
       await seconds(1);
@@ -196,19 +178,19 @@ describe('a program whose connection is lost', () => {
   it(
     'comes back from half a minute without a network: a persistent session gets its messages, others are told of a gap',
     async () => {
-      await start();
+      await stage.start();
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
       const publisher = program('publisher');
       await seconds(1);
       for (const reader of readers) {
         reader.isOffline = true;
-        world.emulator.cutConnection(reader.connectionId);
+        stage.world.emulator.cutConnection(reader.connectionId);
       }
       const sent: string[] = [];
       for (let count = 0; count < 60; count += 1) {
         sent.push(String(count));
         publisher.mqtt.publish('q1', String(count), { qos: 1 });
-        await time.advance(500);
+        await stage.time.advance(500);
       }
       for (const reader of readers) reader.isOffline = false;
       await seconds(90);

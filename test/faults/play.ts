@@ -33,7 +33,7 @@ export interface HistoryOptions {
   /** The longest that a frame, or an event, waits for its handler. @default 3 s */
   readonly lateInvocationMsMax?: number;
   readonly alterations?: Alterations | undefined;
-  /** What tenants use is counted. @default false */
+  /** The usage of tenants is counted. @default false */
   readonly usage?: boolean;
   /** Gets the deployment that the history is played on. */
   readonly watched?: (world: InProcessWorld) => void;

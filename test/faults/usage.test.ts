@@ -16,7 +16,7 @@ const [FROM, TO] = ['2025-12-31T00', '2026-02-01T00'] as const;
 
 beforeAll(warmUp, TIMEOUT_MS);
 
-/** What a history was billed, and what was counted of it. */
+/** The bill of a history, and the usage that was counted of it. */
 async function countedHistory(seed: number) {
   const clouds: Cloud[] = [];
   const worlds: InProcessWorld[] = [];

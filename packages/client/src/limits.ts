@@ -45,7 +45,7 @@ export const IDLE_SECONDS_MAX = 540;
 /** Three signs of life without an answer, then a PINGREQ (16). */
 export const HEARTBEAT_SECONDS_MAX = 4 * IDLE_SECONDS_MAX;
 
-/** A sign of life that the gateway answers to nobody: it keeps an idle connection open (16). */
+/** A sign of life, which the gateway does not answer: it keeps an idle connection open (16). */
 export const ALIVE = '{"action":"alive"}';
 
 /** Reconnects wait for a random time between these (8). */

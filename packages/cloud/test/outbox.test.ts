@@ -127,5 +127,5 @@ function senderOf({ environment, poster }: Doings) {
   };
   const lost = new LostConnections(environment, () => true);
   const posts = new FanOutPosts(options, new GatewayState(1_000_000), noCounts(), 1_000, lost);
-  return posts.sender(() => {});
+  return posts.sender(() => {}, 'default');
 }

@@ -82,7 +82,7 @@ describe('a message that a rule is for', () => {
     expect(outcome).toBeInstanceOf(QueueUnavailable);
   });
 
-  it('is refused with 0x97 where the queue is full, and reaches nobody', async () => {
+  it('is refused with 0x97 where the queue is full, and reaches no subscriber', async () => {
     const subscriber = await world.connect();
     await world.frame(subscriber, subscribe('sensors/#', { qos: 1 }));
     isFull = true;

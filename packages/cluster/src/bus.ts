@@ -20,7 +20,7 @@ interface Pending {
   resolve(): void;
 }
 
-/** What is on its way to one process. */
+/** Frames on their way to one process. */
 class Outgoing {
   readonly gathered: { readonly bytes: Buffer; readonly pending: Pending | undefined }[] = [];
   /** By entry. */
@@ -29,7 +29,7 @@ class Outgoing {
   lastEntry = 0;
 }
 
-/** What has come from one process. */
+/** Frames that have come from one process. */
 class Incoming {
   lastEntry = 0;
   /** Entries that have been handled, and not yet acknowledged. */

@@ -224,7 +224,7 @@ class EngineCluster implements Cluster {
     if (this.#isStopped) return;
     this.#cancelRenewal = this.#context.clock.after(RENEW_MS, () => {
       void this.#renew().finally(() => this.#renewLater());
-      // The engine may not answer: the lease is over then, whatever it would say.
+      // The engine may not answer: the lease is over then in any case.
       this.#context.clock.after(LEASE_MS, () => this.#checkLease());
     });
   }
@@ -281,7 +281,7 @@ class EngineCluster implements Cluster {
     for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);
   }
 
-  /** What this process itself had for the dead one. */
+  /** Messages that this process itself had for the dead one. */
   #inherit(node: ClusterNode, dead: string, restored: Restored): void {
     this.#relay.adopt(dead, restored);
     const own = this.#forget(dead);

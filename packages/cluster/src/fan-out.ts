@@ -6,7 +6,7 @@ import { groupedFilter, parseGrouped } from './route-name.ts';
 import type { ShareChoice } from './share-choice.ts';
 import { EVERYWHERE } from './subscriptions.ts';
 
-/** What one process is to do with a message. */
+/** The work of one process with a message. */
 interface Part {
   isPlain: boolean;
   readonly groups: string[];

@@ -16,7 +16,7 @@ export interface PublishFrame {
   readonly hops: number;
 }
 
-/** What processes tell each other, in the order in which it is sent. */
+/** A message between processes. They arrive in the order in which they are sent. */
 export type Frame =
   | PublishFrame
   /** All that came in these entries is as durable as it has to be. */
@@ -37,7 +37,7 @@ export type Frame =
 /** A route and whether a member of its share group is connected. */
 export type RouteState = readonly [route: string, isConnected: boolean];
 
-/** What one process sends another one at a time. */
+/** Frames that one process sends another at a time. */
 export interface Entry {
   readonly from: string;
   /** Ascending from 1, without gaps. */

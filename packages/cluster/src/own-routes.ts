@@ -82,7 +82,7 @@ export class OwnRoutes {
     announced.telling = change.done.then(() => {
       announced.telling = undefined;
     });
-    // A caller that waits is told; a route that nobody waits for is not told when this process has been given up.
+    // A caller that waits is told; a route without a waiting caller is not told when this process has been given up.
     announced.telling.catch(() => {});
     this.#announced.set(route, announced);
     return announced.telling;

@@ -117,7 +117,7 @@ export class Relay {
     for (const each of this.#subscriptions.match(tenant, message.topic)) {
       const isWanted = each.shareGroup === undefined ? isPlain : wanted.delete(groupedFilter(each));
       if (!isWanted) continue;
-      // A member of a group is chosen here, whatever process its session was at before.
+      // A member of a group is chosen here, also where its session was at another process before.
       if (isFor === undefined || each.shareGroup !== undefined) matched.push(each);
       else matched.push({ ...each, subscribers: each.subscribers.filter(isFor) });
     }

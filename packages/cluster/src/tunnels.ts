@@ -44,7 +44,7 @@ export class Tunnels {
     this.#bus.send(home, { type: 'open', id, peer });
     const pass = (bytes: Buffer) => {
       forwarded.underWayBytes += bytes.length;
-      // What the socket reads into is used again.
+      // The socket reads into the same buffer again.
       this.#bus.send(home, { type: 'up', id, bytes: Buffer.from(bytes) });
       if (forwarded.underWayBytes >= TUNNEL_WINDOW_BYTES) socket.pause();
     };

@@ -1,7 +1,7 @@
 import { type Bill, billOfItems, type Item } from './bill.ts';
 import { GIGABYTE } from './price.ts';
 
-/** What a tenant has used in a month, as a broker counts it (`UsageCounts` of `@apus/broker`). */
+/** The usage of a tenant in a month, as a broker counts it (`UsageCounts` of `@apus/broker`). */
 export interface InvoicedUsage {
   readonly connectionMs: number;
   readonly messagesIn: number;

@@ -24,7 +24,7 @@ export interface ClusterNode {
 export interface ForwardedClient {
   readonly peer: Peer;
   readonly socket: Socket;
-  /** What has been read from the socket. */
+  /** Bytes that have been read from the socket. */
   readonly read: readonly Buffer[];
 }
 

@@ -239,7 +239,7 @@ function checkAnonymous(host: string, options: NodeOptions): void {
   );
 }
 
-/** What processes do not share yet is refused, so that no client finds it at one process and misses it at another. */
+/** Refuses what processes do not share yet, so that no client finds it at one process and misses it at another. */
 function checkCluster(options: NodeOptions): void {
   const given: readonly (readonly [unknown, string])[] = [
     [options.dataDirectory, 'a data directory (--data): the engine keeps sessions and retained messages'],

@@ -269,7 +269,7 @@ function accessFor(options: ResolvedOptions, log: Log): Access {
   };
 }
 
-/** What the broker reaches others through. */
+/** The ways of the broker to clients, bridges and other processes. */
 interface Outward {
   readonly node: NodeConnections;
   readonly outlet: BridgesOutlet | undefined;

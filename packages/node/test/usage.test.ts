@@ -226,7 +226,7 @@ describe('usage with a data directory', () => {
     await vi.waitFor(() => expect(readFileSync(present, 'utf8')).toContain('acme'));
     await acme.publishAsync('a', 'x', { qos: 1 });
     clock.advance(9_000);
-    // What a kill leaves: the directory as it is now.
+    // A kill leaves the directory as it is now.
     const copy = folder();
     cpSync(join(dataDirectory, 'usage'), join(copy, 'usage'), { recursive: true });
     const second = await start(clock, { dataDirectory: copy });

@@ -1,6 +1,6 @@
 import type { Message } from './message.ts';
 
-/** What a subscription keeps for the hooks that read it. */
+/** Messages that a subscription keeps for the hooks that read it. */
 export interface Feeds {
   /** The last messages, the oldest first. */
   readonly messages: readonly Message[];

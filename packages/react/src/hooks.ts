@@ -71,7 +71,7 @@ export function useLatest(
 }
 
 /**
- * Who is in a room, and with `me` a member of one's own, who is there while the component is.
+ * The members of a room. With `me` the component makes a member present for as long as it is mounted.
  * @param room one level of a topic
  */
 export function usePresence(room: string | null, me?: Me): PresentMembers {

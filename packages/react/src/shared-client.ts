@@ -18,7 +18,7 @@ export interface Connection {
 
 export const NO_CONNECTION: Connection = { state: 'idle', error: undefined };
 
-/** What is published: text, bytes, or a value that leaves as JSON. */
+/** Text, bytes, or a value that leaves as JSON. */
 export type Payload = string | Uint8Array | object | number | boolean | null;
 
 export interface PublishOptions {

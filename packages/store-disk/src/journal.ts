@@ -15,5 +15,5 @@ export interface Journal {
   damage(where: string, error: unknown): Error;
 }
 
-/** What a restart reads. */
+/** The state that a restart reads. */
 export type JournalContent = Pick<Journal, 'scan' | 'damage'>;

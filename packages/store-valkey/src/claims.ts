@@ -43,7 +43,7 @@ end
 return 1`,
 };
 
-/** Of clients of a process that was given up: those with a session are the caller's now, the others nobody's. */
+/** Of clients of a process that was given up: those with a session are the caller's now, the others have no home. */
 const INHERIT: Script = {
   name: 'apusInherit',
   lua: `for i = 3, #ARGV, 2 do

@@ -71,7 +71,7 @@ for i = 3, #KEYS do redis.call('DEL', KEYS[i]) end
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 };
 
-/** What a process took over when it gave another one up. */
+/** The clients that a process took over when it gave another one up. */
 export interface Reaped {
   /** The new epoch of the caller: its numbers are above all that it has taken over. */
   readonly epoch: number;

@@ -150,7 +150,7 @@ export const SIGN_OF_LIFE: BenchOperation = {
 
 const SIGNS = 3;
 
-/** What an idle client sends in 36 minutes, of which each counts as one (text-frames.md, section 16). */
+/** The frames of an idle client in 36 minutes, of which each counts as one (text-frames.md, section 16). */
 export const PROOF_OF_LIFE: BenchOperation = {
   name: `${SIGNS} signs of life and a PINGREQ, each`,
   deliveries: SIGNS + 1,

@@ -24,7 +24,7 @@ const KEEP_ALIVE_SECONDS_MAX = 1_200;
 const EXPIRY_SECONDS_MAX = 604_800;
 
 /**
- * What AWS IoT Core does not say in CONNACK. It takes "no local" and sends a client its own messages nevertheless
+ * Limits of AWS IoT Core that CONNACK does not say. It takes "no local" and sends a client its own messages nevertheless
  * (aws/aws-iot-device-sdk-python-v2, issue 464); it ends the connection of a client that exceeds a limit.
  */
 const IOT_CORE: RemoteTraits = {

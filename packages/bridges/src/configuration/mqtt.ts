@@ -16,7 +16,7 @@ export interface TopicMapping {
   readonly retain: boolean;
 }
 
-/** What another broker does not do, or takes no more of, beyond what it says in CONNACK. */
+/** Limits of another broker that its CONNACK does not say. */
 export interface RemoteTraits {
   /** Without it a client that subscribes to what it publishes gets that back, and the bridge has to know it. */
   readonly honoursNoLocal: boolean;

@@ -2,7 +2,7 @@ import type { InvocationContext } from '@apus/cloud';
 import { type DeadLetterQueue, type FoundLetter, LETTERS_MAX } from './dead-letter-queue.ts';
 import { type OpenRule, RESERVE_MS } from './rules-handler.ts';
 
-/** What the owner asks of the function: `apus rule … --stack NAME`. */
+/** A request of the owner to the function: `apus rule … --stack NAME`. */
 export interface RulesRequest {
   readonly action: string;
   readonly tenant?: string;

@@ -99,7 +99,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     await this.#publishHere({ ...packet, topic, retain: packet.retain && mapping.retain, properties });
   }
 
-  /** What this bridge has sent, where the other broker sends it back. */
+  /** Messages of this bridge, where the other broker sends them back. */
   #isEcho({ topic, properties }: PublishPacket): boolean {
     const { traits, clientId, out } = this.#configuration;
     if (traits.honoursNoLocal || !isFrom(properties.userProperties, clientId)) return false;

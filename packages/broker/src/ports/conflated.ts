@@ -29,7 +29,7 @@ export interface ConflatedGroups {
   arm(group: ConflatedGroup, delayMs: number): Awaitable<void>;
   /**
    * A tick has come: messages that get their place from now on arm the next one. 'busy' while another process tells the
-   * group; 'over' where nobody is in it.
+   * group; 'over' where it has no subscriber.
    */
   begin(group: ConflatedGroup): Awaitable<ConflatedTick | 'busy' | 'over'>;
 }

@@ -1,6 +1,6 @@
 import { addCounts, HOUR_MS, noUsage, type UsageCounts, type UsageRow, usageHour } from './counts.ts';
 
-/** What a line of a report stands for. */
+/** The time that a line of a report stands for. */
 export const USAGE_STEPS = ['hour', 'day', 'month', 'total'] as const;
 export type UsageStep = (typeof USAGE_STEPS)[number];
 
@@ -29,7 +29,7 @@ export interface UsageLine extends UsageCounts {
 const MONTH_LENGTH = 7;
 const LENGTHS = { hour: 13, day: 10, month: MONTH_LENGTH } as const;
 
-/** What `from` and `to` may be: a month, a day, an hour or a time, in UTC. */
+/** The forms of `from` and `to`: a month, a day, an hour or a time, in UTC. */
 const TIME = /^\d{4}-\d\d(-\d\d(T\d\d(:00(:00(\.000)?)?Z?)?)?)?$/;
 
 /** @throws {UsageQuestionError} */

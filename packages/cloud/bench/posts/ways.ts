@@ -55,7 +55,7 @@ export function makePosts(endpoints: Endpoints, scheme: Scheme): Way {
         allClosed: async () => {},
       };
       const posts = new FanOutPosts(options, gateway, noCounts(), deadlineMs, lost);
-      const gathered = new GatheredPosts(posts.sender(fail));
+      const gathered = new GatheredPosts(posts.sender(fail, 'default'));
       for (const message of messagesOf(load)) {
         const packet = encodeMessage(message);
         for (const connectionId of connectionIds) gathered.push(connectionId, packet, load.qos > 0);

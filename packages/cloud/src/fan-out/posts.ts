@@ -1,7 +1,7 @@
 import type { Clock, ConnectionId, UsageCounter } from '@apus/broker';
 import type { Redirection } from '../connections/lose.ts';
 import type { LostConnections, OnUnfinished } from '../connections/lost-connections.ts';
-import { Frame } from '../frames/frame.ts';
+import type { Frame } from '../frames/frame.ts';
 import type { PacketSequence } from '../frames/packet-sequence.ts';
 import { PARALLEL_POSTS_MAX } from '../posts/direct-posts.ts';
 import type { Sender } from '../posts/gathered-posts.ts';
@@ -10,6 +10,7 @@ import type { PostAttempts, Poster, PostOutcome } from '../posts/poster.ts';
 import { Refusals, triesAt } from '../posts/refusals.ts';
 import { SlowConsumers } from '../posts/slow-consumers.ts';
 import { frameUsage } from '../usage/event-usage.ts';
+import { type Delivery, keepUnkept, leftOf, mustArrive, packetsIn } from './delivery.ts';
 import type { FanOutCounts } from './metrics.ts';
 
 /** Waits before the second, third … try of a post, and before each further one the last of them; each with jitter. */
@@ -37,25 +38,6 @@ export class GatewayState {
   constructor(postsPerSecond: number) {
     this.pace = new Pace(postsPerSecond);
   }
-}
-
-/** Frames on their way to one connection. */
-interface Delivery {
-  readonly connectionId: ConnectionId;
-  readonly tenant: string;
-  /** Where it is posted: there, or where the session has moved to. */
-  to: ConnectionId;
-  /** The connection, and those that its session has moved to: frames for any of them join the delivery. */
-  readonly names: Set<ConnectionId>;
-  frames: readonly Frame[];
-  /** The one that is next. */
-  index: number;
-  /** How often that one was refused. */
-  tries: number;
-  /** The share of all posts that was refused then. */
-  share: number;
-  /** Called when the time is out: each slice that the delivery belongs to has to come again. */
-  onUnfinished: readonly OnUnfinished[];
 }
 
 /** A delivery that is tried again. */
@@ -112,7 +94,7 @@ export class FanOutPosts {
   async post(
     posts: ReadonlyMap<ConnectionId, PacketSequence>,
     onUnfinished: OnUnfinished,
-    tenant = '',
+    tenant: string,
   ): Promise<void> {
     const waiting = posts.entries();
     const lanes = Math.min(PARALLEL_POSTS_MAX, posts.size);
@@ -123,7 +105,7 @@ export class FanOutPosts {
   }
 
   /** For the outbox of a slice; see `post`. */
-  sender(onUnfinished: OnUnfinished, tenant = ''): Sender {
+  sender(onUnfinished: OnUnfinished, tenant: string): Sender {
     return {
       post: async (posts) => {
         await this.post(posts, onUnfinished, tenant);
@@ -379,24 +361,4 @@ export class FanOutPosts {
   #countDropped(frames: readonly Frame[]): void {
     this.#counts.dropped += packetsIn(frames);
   }
-}
-
-/** Leaves only the packets that no queue holds: the new connection's queue sends the others anew. */
-function keepUnkept(delivery: Delivery): void {
-  const unkept = leftOf(delivery).map(({ unkept }) => unkept);
-  delivery.frames = unkept.filter(({ length }) => length > 0).map(Frame.of);
-  delivery.index = 0;
-}
-
-/** Frames that have not been sent. */
-function leftOf({ frames, index }: Delivery): readonly Frame[] {
-  return frames.slice(index);
-}
-
-function mustArrive(delivery: Delivery): boolean {
-  return leftOf(delivery).some((frame) => frame.mustArrive);
-}
-
-function packetsIn(frames: readonly Frame[]): number {
-  return frames.reduce((sum, { packets }) => sum + packets, 0);
 }

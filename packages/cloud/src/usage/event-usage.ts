@@ -89,7 +89,7 @@ function sentUsage(text: string, packets: readonly OutgoingPacket[]): Partial<Us
 }
 
 function billedFrames(text: string): number {
-  // A frame of a few thousand characters is one, whatever its characters are.
+  // A frame of a few thousand characters is one, of any characters.
   const bytes = text.length * 4 <= BILLED_BYTES ? text.length : Buffer.byteLength(text);
   return Math.max(1, Math.ceil(bytes / BILLED_BYTES));
 }

@@ -18,6 +18,8 @@ interface Post {
 /** By then nothing is posted any more. */
 const DEADLINE_MS = 1_000;
 
+const TENANT = 'default';
+
 const idle = () => new Promise(setImmediate);
 
 /** One packet, that has to arrive, to each of these. */
@@ -75,7 +77,7 @@ describe('a frame for a connection whose session has moved', () => {
     );
     let isPosted = false;
     const first = posts
-      .post(slice('old'), () => {})
+      .post(slice('old'), () => {}, TENANT)
       .then(() => {
         isPosted = true;
       });
@@ -83,7 +85,7 @@ describe('a frame for a connection whose session has moved', () => {
     expect(isPosted).toBe(false);
     find(TO_NEW);
     await first;
-    const second = posts.post(slice('new'), () => {});
+    const second = posts.post(slice('new'), () => {}, TENANT);
     await idle();
     expect(asked).toHaveLength(1);
     await answer('throttled');
@@ -104,13 +106,13 @@ describe('a frame for a connection whose session has moved', () => {
       async (connectionId) => ({ to: moves.get(connectionId) ?? '', unkeptAlone: false }),
     );
     const isUnfinished = () => {};
-    const first = posts.post(slice('old'), isUnfinished);
+    const first = posts.post(slice('old'), isUnfinished, TENANT);
     await answer('gone');
     await answer('gone');
     await answer('sent');
     await first;
     // Also a frame that names the connection between: nothing is tried again there any more.
-    const second = posts.post(slice('new'), isUnfinished);
+    const second = posts.post(slice('new'), isUnfinished, TENANT);
     await idle();
     await answer('sent');
     await second;
@@ -123,11 +125,11 @@ describe('a frame for a connection whose session has moved', () => {
       () => true,
       async () => TO_NEW,
     );
-    const first = posts.post(slice('old'), () => {});
+    const first = posts.post(slice('old'), () => {}, TENANT);
     await answer('gone');
     await answer('too-large');
     await first;
-    await posts.post(slice('new'), () => {});
+    await posts.post(slice('new'), () => {}, TENANT);
     expect(asked).toEqual([]);
     await posts.finishAll();
     expect(done.filter((each) => each.includes('delete'))).toEqual(['delete new']);
@@ -137,13 +139,13 @@ describe('a frame for a connection whose session has moved', () => {
 describe('a frame for a connection to which another one is tried again', () => {
   it('is posted behind that one or by itself, also when it comes in the turn in which the gateway took that one', async () => {
     const { posts, asked, sent, answer } = posting();
-    const first = posts.post(slice('x'), () => {});
+    const first = posts.post(slice('x'), () => {}, TENANT);
     await answer('throttled');
     await first;
     const [retry] = asked.splice(0);
     // All lanes are busy; the one that is free first comes to the second frame for x.
     const others = Array.from({ length: PARALLEL_POSTS_MAX }, (_, index) => `c${index}`);
-    const second = posts.post(slice(...others, 'x'), () => {});
+    const second = posts.post(slice(...others, 'x'), () => {}, TENANT);
     await idle();
     retry?.answer('sent');
     asked.shift()?.answer('sent');
@@ -156,14 +158,14 @@ describe('a frame for a connection to which another one is tried again', () => {
 
   it('is awaited also when it came while the worker awaited others', async () => {
     const { posts, asked, answer } = posting();
-    const first = posts.post(slice('x'), () => {});
+    const first = posts.post(slice('x'), () => {}, TENANT);
     await answer('throttled');
     await first;
     let isSettled = false;
     const settled = posts.finishAll().then(() => {
       isSettled = true;
     });
-    const second = posts.post(slice('y'), () => {});
+    const second = posts.post(slice('y'), () => {}, TENANT);
     await idle();
     // y is refused before x is taken: the code that waits for x then finds y, which is tried again.
     asked.sort((one, other) => (one.connectionId > other.connectionId ? -1 : 1));
@@ -179,7 +181,7 @@ describe('a slice', () => {
   it('is open while one of its posts is tried again, and done when the gateway has taken that post', async () => {
     const { posts, answer } = posting();
     const onUnfinished = () => {};
-    const posted = posts.post(slice('x'), onUnfinished);
+    const posted = posts.post(slice('x'), onUnfinished, TENANT);
     await answer('throttled');
     await posted;
     expect(posts.isOpen(onUnfinished)).toBe(true);
@@ -191,10 +193,10 @@ describe('a slice', () => {
   it('is repeated for a connection that is not closed, and so is a later slice that was held back for it', async () => {
     const { posts, done, answer } = posting(() => false);
     const told: string[] = [];
-    const first = posts.post(slice('x'), () => void told.push('first'));
+    const first = posts.post(slice('x'), () => void told.push('first'), TENANT);
     await answer('too-large');
     await first;
-    await posts.post(slice('x'), () => void told.push('second'));
+    await posts.post(slice('x'), () => void told.push('second'), TENANT);
     expect(told).toEqual([]);
     await posts.finishAll();
     expect(told).toEqual(['first', 'second']);
@@ -206,7 +208,7 @@ describe('a connection that refuses until the time is out', () => {
   /** How often it has been posted to when the gateway is asked whether it is there. */
   const triesUntilAsked = async () => {
     const { posts, asked, answer, gets } = posting();
-    void posts.post(slice('x'), () => {});
+    void posts.post(slice('x'), () => {}, TENANT);
     let tries = 0;
     for (; gets.length === 0 && asked.length > 0; tries += 1) await answer('failed');
     return tries;
@@ -216,9 +218,10 @@ describe('a connection that refuses until the time is out', () => {
     const tries = await triesUntilAsked();
     const { posts, answer, clock, gets } = posting();
     let isUnfinished = false;
-    const posted = posts.post(slice('x'), () => {
+    const onUnfinished = () => {
       isUnfinished = true;
-    });
+    };
+    const posted = posts.post(slice('x'), onUnfinished, TENANT);
     for (let count = 1; count < tries; count += 1) await answer('failed');
     clock.nowMs = DEADLINE_MS;
     await answer('failed');

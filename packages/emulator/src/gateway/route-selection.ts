@@ -20,7 +20,7 @@ export function checkExpression(expression: string): void {
   throw new Error(`routeSelectionExpression: expected "${PREFIX}name", got "${expression}"`);
 }
 
-/** What a MOCK integration answers comes of templates, which the emulator does not have: a route with one is one-way. */
+/** A MOCK integration answers by templates, which the emulator does not have: a route with one is one-way. */
 export function checkRoutes(routes: Readonly<Record<string, RouteOptions>>): void {
   for (const [routeKey, { mock = false, routeResponse }] of Object.entries(routes)) {
     if (mock && routeResponse)

@@ -3,7 +3,7 @@ import { type ApiAnswer, badRequest } from './answer.ts';
 import type { ApiContext } from './context.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
 
-/** What each tenant has used. It is the operator's: the header that names a tenant does not count here. */
+/** The usage of each tenant. It is the operator's: the header that names a tenant does not count here. */
 export function usageRoutes(context: ApiContext): readonly ApiRoute[] {
   return [{ method: 'GET', path: '/usage', handle: (request) => usage(context, request) }];
 }

@@ -12,7 +12,7 @@ interface Counted {
   sentBytes: number;
 }
 
-/** What connections have used since they were looked at last. A connection counts its traffic for its operator anyway. */
+/** The usage of connections since the last look. A connection counts its traffic for its operator anyway. */
 export class LinkUsage {
   readonly #counted = new Map<NodeLink, Counted>();
 

@@ -20,7 +20,7 @@ const KEPT_SECONDS = 396 * 86_400;
 
 const DAY_MS = 24 * HOUR_MS;
 
-/** What environments have counted of tenants: a row for each of them, each tenant and each hour. */
+/** The usage that environments have counted: a row for each of them, each tenant and each hour. */
 export class DynamoUsage {
   readonly #table: Table;
 

@@ -29,7 +29,7 @@ await withService((service) => {
         join,
         arm: async () => await groups.armed(tenant, FILTER, INTERVAL_MS, fakeClock.now() + INTERVAL_MS),
         tick: async (from = groups) => await from.begin(tenant, FILTER, INTERVAL_MS),
-        /** What a publisher finds once its message has its place. */
+        /** The filters that a publisher finds once its message has its place. */
         match: async () =>
           await service.make({ fakeClock, shards: 'leave' }).subscriptions.match(tenant, TOPIC, true),
       };

@@ -81,7 +81,7 @@ const NOTHING = new Uint8Array(0);
 
 export function readClientFrame(text: string): ClientFrame {
   const [header = '', marker] = HEADER.exec(text) ?? [];
-  // JSON is a sign of life, which nobody answers.
+  // JSON is a sign of life, which has no answer.
   if (text.startsWith('{')) return { wantsReply: false, bytes: NOTHING };
   // Base64 without a header reads as a push, whichever side has written it.
   const body = decodeServerFrame(text.slice(header.length));
