@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -20,6 +20,8 @@ const REGION = 'us-east-1';
 export async function startStrictMinistack(): Promise<StrictMinistack> {
   // Code and logs of the functions go here, and go away with it.
   const folder = await mkdtemp(join(tmpdir(), 'apus-ministack-'));
+  // Its runner of functions is a script of CommonJS, which a package.json further up would make a module.
+  await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
   const { endpoint, stop } = await startMinistack({
     launch: [LAUNCHER],
     hasFunctions: true,
