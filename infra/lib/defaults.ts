@@ -48,9 +48,8 @@ export const DEAD_LETTER_RETENTION = Duration.days(14);
 export const BATCH_SIZE = 10;
 
 /**
- * 512 MB are 0.29 of a processor. A frame costs 1.5 to 5 ms of a whole one (docs/costs.md, and half as much again for
- * TLS), which makes 5 to 20 ms; less memory makes that, and each cold start, longer than it saves, and more saves
- * little, since the rest is waiting for the network.
+ * 512 MB are 0.29 of a processor. For functions that clients wait for: with 256 MB a frame costs 1 % less and takes a
+ * third longer, and so do cold starts and signatures (docs/deploy.md, "Memory").
  */
 export const MEMORY_MEGABYTES = 512;
 /** For what runs every ten minutes, or hardly ever. */

@@ -9,11 +9,11 @@ export interface FrameWork {
   readonly replyBytes: number;
   /**
    * `handshake`: `$connect`, which is no message. `loss`: `$disconnect`, which is not throttled. `acknowledgement`: a
-   * message that has no reply.
+   * message that has no reply. `sign`: a sign of life, a message whose route invokes no function.
    *
    * @default 'message'
    */
-  readonly kind?: 'message' | 'acknowledgement' | 'handshake' | 'loss';
+  readonly kind?: 'message' | 'acknowledgement' | 'handshake' | 'loss' | 'sign';
   /** Posts, jobs: calls `then` when the reply may be given, and says whether it may. */
   readonly work?: (then: (isDone: boolean) => void) => void;
   /** The reply has reached the client; or nothing will. */
@@ -41,8 +41,9 @@ export class Frames {
       return;
     }
     this.#model.count((tally) => {
-      if (kind === 'message' || kind === 'acknowledgement') tally.framesIn += 1;
+      if (kind === 'message' || kind === 'acknowledgement' || kind === 'sign') tally.framesIn += 1;
     });
+    if (kind === 'sign') return;
     loop.after(this.#hopMs(), () => this.#start(frame));
   }
 

@@ -1,30 +1,35 @@
 import type { Frames } from './frames.ts';
 import type { Model } from './model.ts';
 
-/** A connection moves to a new one at a random age of 90 to 115 minutes, ahead of the gateway's two hours. */
-export const CONNECTION_SECONDS_MEAN = ((90 + 115) / 2) * 60;
+/** A session moves to a new connection at a random age of 75 to 96 % of the gateway's two hours (`@apus/client`). */
+export const CONNECTION_SECONDS_MEAN = ((0.75 + 0.96) / 2) * 2 * 60 * 60;
 
-/** A PINGREQ after this long without a frame that wants a reply. */
-export const HEARTBEAT_SECONDS = 540;
+/** A client that is silent shows after this long that it is there. */
+export const SIGN_SECONDS = 540;
+
+/** Of so many frames that show it one is a PINGREQ; the others are signs of life, which no function sees. */
+const SIGNS_TO_A_PINGREQ = 4;
 
 const REPLY_BYTES = 23;
-const CONNACK_BYTES = 35;
 
-/** Units that the stores were measured to consume (docs/costs.md). */
-const CONNECT_USE = { calls: 2, reads: 1, writes: 2 };
-const SUBSCRIBE_USE = { calls: 5, reads: 3, writes: 3 };
-const LOSS_USE = { calls: 3, reads: 1, writes: 4 };
+/** Units that the stores were measured to consume (docs/costs.md): a move is a frame, and `$disconnect` of the old connection. */
+const MOVE_USE = { calls: 4, reads: 5, writes: 5 };
+const LEFT_USE = { calls: 1, reads: 1, writes: 0 };
 const PING_USE = { calls: 1, reads: 1, writes: 0 };
 const NOTHING = { calls: 0, reads: 0, writes: 0 };
 
-/** The load of idle connections: clients open them anew before two hours are over, and send heartbeats. */
+/** The load of idle connections: sessions move before two hours are over, and clients show that they are there. */
 export function startStandingLoad(model: Model, frames: Frames): void {
   const { connections, publishers, messagesPerSecond } = model.workload;
-  repeat(model, connections / CONNECTION_SECONDS_MEAN, () => reconnect(model, frames));
-  // A client that publishes more often than the heartbeat's interval sends none.
-  const publishesOften = messagesPerSecond / publishers > 1 / HEARTBEAT_SECONDS;
+  repeat(model, connections / CONNECTION_SECONDS_MEAN, () => move(model, frames));
+  // A client that publishes more often shows it by what it publishes.
+  const publishesOften = messagesPerSecond / publishers > 1 / SIGN_SECONDS;
   const silent = publishesOften ? Math.max(0, connections - publishers) : connections;
-  repeat(model, silent / HEARTBEAT_SECONDS, () => frames.receive({ use: PING_USE, replyBytes: REPLY_BYTES }));
+  const pings = silent / (SIGN_SECONDS * SIGNS_TO_A_PINGREQ);
+  repeat(model, pings, () => frames.receive({ use: PING_USE, replyBytes: REPLY_BYTES }));
+  repeat(model, pings * (SIGNS_TO_A_PINGREQ - 1), () => {
+    frames.receive({ use: NOTHING, replyBytes: 0, kind: 'sign' });
+  });
 }
 
 /** Independent events at a rate. */
@@ -38,8 +43,8 @@ export function repeat(model: Model, perSecond: number, happen: () => void): voi
   model.loop.after(model.random.exponential(meanMs), next);
 }
 
-/** `$connect`, CONNECT, SUBSCRIBE, and `$disconnect` of the connection before. */
-function reconnect(model: Model, frames: Frames): void {
+/** `$connect`, the frame that asks for the move, and `$disconnect` of the connection before. */
+function move(model: Model, frames: Frames): void {
   const { account, loop } = model;
   if (!account.newConnections.take(loop.nowMs)) {
     model.count((tally) => {
@@ -50,22 +55,13 @@ function reconnect(model: Model, frames: Frames): void {
   model.count((tally) => {
     tally.connects += 1;
   });
-  const subscribe = () => frames.receive({ use: SUBSCRIBE_USE, replyBytes: REPLY_BYTES });
-  const connect = () =>
-    frames.receive({
-      use: CONNECT_USE,
-      replyBytes: CONNACK_BYTES,
-      onEnd: (isAnswered) => {
-        if (isAnswered) subscribe();
-      },
-    });
-  frames.receive({
-    use: NOTHING,
-    replyBytes: 0,
-    kind: 'handshake',
-    onEnd: (isAnswered) => {
-      if (isAnswered) connect();
-    },
-  });
-  frames.receive({ use: LOSS_USE, replyBytes: 0, kind: 'loss' });
+  const leave = () => frames.receive({ use: LEFT_USE, replyBytes: 0, kind: 'loss' });
+  const ask = () => frames.receive({ use: MOVE_USE, replyBytes: REPLY_BYTES, onEnd: whenAnswered(leave) });
+  frames.receive({ use: NOTHING, replyBytes: 0, kind: 'handshake', onEnd: whenAnswered(ask) });
+}
+
+function whenAnswered(goOn: () => void): (isAnswered: boolean) => void {
+  return (isAnswered) => {
+    if (isAnswered) goOn();
+  };
 }

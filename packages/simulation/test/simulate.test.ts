@@ -11,6 +11,7 @@ import {
   simulate,
   workloadFrom,
 } from '../src/index.ts';
+import { CONNECTION_SECONDS_MEAN, SIGN_SECONDS } from '../src/standing-load.ts';
 
 const constant = (ms: number) => ({ p50Ms: ms, p99Ms: ms, source: 'the test' });
 
@@ -54,6 +55,36 @@ describe('one message to one, by hand', () => {
       billedMs: 16,
       readUnits: 4,
     });
+  });
+});
+
+describe('clients that say nothing', () => {
+  const connections = 100_000;
+  const seconds = 600;
+  const workload = workloadFrom({
+    connections,
+    publishers: 1,
+    messagesPerSecond: 1,
+    warmUpSeconds: 0,
+    seconds,
+  });
+  const { tally } = runModel(workload, { times: TIMES, quotas: NO_QUOTAS });
+  const published = tally.posts;
+  const moves = (connections * seconds) / CONNECTION_SECONDS_MEAN;
+  const signs = (connections * seconds) / SIGN_SECONDS;
+  const expectNear = (count: number, expected: number) => {
+    expect(count).toBeGreaterThan(0.98 * expected);
+    expect(count).toBeLessThan(1.02 * expected);
+  };
+
+  it('send a frame each nine minutes, and one for each move', () => {
+    expectNear(tally.framesIn - published, signs + moves);
+  });
+
+  it('are answered, and invoke a function, at each fourth of them and at their moves', () => {
+    expectNear(tally.replies - published, signs / 4 + moves);
+    // Of a move the handshake, the frame, and the end of the connection before.
+    expectNear(tally.invocations - published, signs / 4 + 3 * moves);
   });
 });
 
