@@ -38,6 +38,15 @@ export const SMALL: readonly NamedConfiguration[] = [
     receiveMaximum: 2,
     crashes: 1,
   }),
+  named('a client that moves', { publishers: ['1|1', ''], moves: 1 }),
+  named('a client that moves, and a publisher of QoS 2', { publishers: ['2|1', ''], moves: 1 }),
+  named('a client that moves while handlers die', { publishers: ['1', ''], moves: 1, crashes: 1 }),
+  named('a client that moves, and a job', { publishers: ['', ''], worker: '1', moves: 1 }),
+  named('a client that moves, and leaves', { publishers: ['1', ''], moves: 1, reconnects: 1 }),
+];
+
+/** Each takes as long as ten of the others: in CI. */
+export const IN_CI: readonly NamedConfiguration[] = [
   named('a job that comes twice', { publishers: ['', ''], worker: '1', earlyRedeliveries: 1, crashes: 1 }),
   named('a job of QoS 2 that comes twice', {
     publishers: ['', ''],
@@ -45,11 +54,6 @@ export const SMALL: readonly NamedConfiguration[] = [
     earlyRedeliveries: 1,
     reconnects: 1,
   }),
-  named('a client that moves', { publishers: ['1|1', ''], moves: 1 }),
-  named('a client that moves, and a publisher of QoS 2', { publishers: ['2|1', ''], moves: 1 }),
-  named('a client that moves while handlers die', { publishers: ['1', ''], moves: 1, crashes: 1 }),
-  named('a client that moves, and a job', { publishers: ['', ''], worker: '1', moves: 1 }),
-  named('a client that moves, and leaves', { publishers: ['1', ''], moves: 1, reconnects: 1 }),
 ];
 
 /** Each takes minutes: `APUS_RECORD_MODEL=large`. */

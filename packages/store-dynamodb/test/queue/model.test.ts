@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
 import { decide, NEW_RECORD } from '../../src/queue/session-record.ts';
-import { LARGE, SMALL } from './configurations.ts';
+import { IN_CI, LARGE, SMALL } from './configurations.ts';
 import { type Exploration, explore } from './explore.ts';
 import { Model } from './model.ts';
 import { coreWith, MUTATIONS, type Mutation } from './mutations.ts';
@@ -11,6 +11,7 @@ const SMALL_STATES_MAX = 400_000;
 const LARGE_STATES_MAX = 20_000_000;
 const LARGE_TIMEOUT_MS = 3_600_000;
 
+const IS_CI = process.env.CI !== undefined;
 const IS_LARGE = process.env.APUS_RECORD_MODEL === 'large';
 const IS_TRACED = process.env.APUS_RECORD_TRACES === '1';
 const CORE = { decide, NEW_RECORD };
@@ -20,6 +21,10 @@ vi.setConfig({ testTimeout: 600_000 });
 
 describe('every reachable state of a session keeps its promises', () => {
   it.each(titled(SMALL))('%s', (_, { config }) => {
+    expectNothing(exploredFully(config));
+  });
+
+  it.runIf(IS_CI).each(titled(IN_CI))('%s', (_, { config }) => {
     expectNothing(exploredFully(config));
   });
 
