@@ -1,0 +1,126 @@
+import { useVirtualizer } from '@tanstack/react-virtual';
+import { type KeyboardEvent, type ReactNode, type UIEvent, useRef } from 'react';
+
+const ROW_HEIGHT = 26;
+const OVERSCAN = 6;
+
+/** Where a row of the grid stands. */
+export interface RowPlace {
+  readonly id: string;
+  readonly rowIndex: number;
+  /** In px below the head. */
+  readonly top: number;
+  readonly isSelected: boolean;
+}
+
+interface LogTableProps<Item> {
+  /** Newest first. */
+  readonly items: readonly Item[];
+  readonly label: string;
+  /** The names of the columns, and their titles. */
+  readonly columns: readonly (readonly [name: string, title: string])[];
+  /** The ids of rows begin with it. */
+  readonly prefix: string;
+  readonly classes: Readonly<Record<string, string>>;
+  readonly isSelected: (item: Item) => boolean;
+  readonly onSelect: (item: Item | undefined) => void;
+  /** The user looks at older rows: they must not move. */
+  readonly onScrollAway: () => void;
+  /** The key belongs to the place, and not to the item: rows that scroll by are used again. */
+  readonly row: (item: Item, index: number, key: number, place: RowPlace) => ReactNode;
+}
+
+/** A long list of what has passed, of which only the rows in sight are drawn; arrow keys go through it. */
+export function LogTable<Item>(props: LogTableProps<Item> & { readonly hasFrames?: boolean }) {
+  const { items, label, columns, prefix, classes, isSelected, onSelect, onScrollAway, row, hasFrames } =
+    props;
+  const scroller = useRef<HTMLDivElement>(null);
+  const virtualizer = useVirtualizer({
+    count: items.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => ROW_HEIGHT,
+    overscan: OVERSCAN,
+  });
+  const scrolled = ({ currentTarget }: UIEvent<HTMLElement>): void => {
+    if (currentTarget.scrollTop > ROW_HEIGHT) onScrollAway();
+  };
+  const pressed = (event: KeyboardEvent): void => {
+    if (event.key === 'Escape') onSelect(undefined);
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key];
+    if (step === undefined) return;
+    event.preventDefault();
+    onScrollAway();
+    const next = Math.max(0, Math.min(items.length - 1, items.findIndex(isSelected) + step));
+    onSelect(items[next]);
+    virtualizer.scrollToIndex(next);
+  };
+  const idOf = (index: number): string => `${prefix}-row-${index}`;
+  const shown = virtualizer.getVirtualItems().flatMap(({ index, start }) => {
+    const item = items[index];
+    return item === undefined ? [] : [{ item, index, top: start, isSelected: isSelected(item) }];
+  });
+  const active = shown.find((each) => each.isSelected);
+  return (
+    <div
+      ref={scroller}
+      role="grid"
+      className={classes.scroller}
+      data-frames={hasFrames || undefined}
+      aria-label={label}
+      aria-rowcount={items.length + 1}
+      aria-activedescendant={active && idOf(active.index)}
+      tabIndex={0}
+      onScroll={scrolled}
+      onKeyDown={pressed}
+    >
+      <div role="row" className={classes.head} aria-rowindex={1}>
+        {columns.map(([name, title]) => (
+          <span role="columnheader" key={name} data-column={name}>
+            {title}
+          </span>
+        ))}
+      </div>
+      <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
+        {shown.map(({ item, index, ...place }, nth) =>
+          row(item, index, nth, { id: idOf(index), rowIndex: index + 2, ...place }),
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** What every row of a log begins with. */
+export function rowProps({ id, rowIndex, top, isSelected }: RowPlace) {
+  return {
+    role: 'row',
+    id,
+    'aria-rowindex': rowIndex,
+    'aria-selected': isSelected,
+    style: { transform: `translateY(${top}px)` },
+  } as const;
+}
+
+export function Cell({ column, children }: { readonly column: string; readonly children: ReactNode }) {
+  return (
+    <span role="gridcell" data-column={column}>
+      {children}
+    </span>
+  );
+}
+
+/** An arrow: out of the page, or into it. */
+export function DirectionCell({
+  direction,
+  label,
+}: {
+  readonly direction: 'in' | 'out';
+  readonly label: string;
+}) {
+  return (
+    <Cell column="direction">
+      <span role="img" aria-label={label}>
+        {direction === 'out' ? '→' : '←'}
+      </span>
+    </Cell>
+  );
+}
