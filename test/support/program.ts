@@ -1,0 +1,69 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { it } from 'vitest';
+
+const START_MS_MAX = 20_000;
+const POLL_MS = 20;
+
+interface Wanted {
+  /** Names and paths, in the order in which they are tried. */
+  readonly programs: readonly (string | undefined)[];
+  /** Arguments with which it says something about itself, and ends with `status`. */
+  readonly args: readonly string[];
+  readonly status: number;
+  /** What to do where there is none. */
+  readonly reason: string;
+}
+
+/**
+ * A program of somebody else. Undefined where it is not installed: then a skipped test says so, because a developer
+ * without it can still work on the rest. In CI that fails.
+ */
+export function programOrSkip({ programs, args, status, reason }: Wanted): string | undefined {
+  const found = programs.find((program) => program !== undefined && statusOf(program, args) === status);
+  if (found !== undefined) return found;
+  if (process.env.CI !== undefined) throw new Error(reason);
+  it.skip(reason, () => {});
+  return undefined;
+}
+
+function statusOf(program: string, args: readonly string[]): number | null | undefined {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return 0;
+  } catch (error) {
+    return (error as { readonly status?: number | null }).status;
+  }
+}
+
+/** A program that listens on a port of loopback: returns when it does. */
+export async function launch(program: string, args: readonly string[], port: number): Promise<ChildProcess> {
+  const child = spawn(program, args, { stdio: 'ignore' });
+  const deadlineMs = Date.now() + START_MS_MAX;
+  while (!(await isListening(port))) {
+    if (child.exitCode !== null || Date.now() > deadlineMs) throw new Error(`${program} does not start`);
+    await sleep(POLL_MS);
+  }
+  return child;
+}
+
+async function isListening(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** Ends a program with a signal, and returns when it has ended. */
+export async function end(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill(signal);
+  await once(child, 'exit');
+}
