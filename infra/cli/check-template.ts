@@ -52,6 +52,15 @@ const KAFKA = {
   in: [{ topic: 'prices', to: 'prices/{key}' }],
 };
 
+const IOT_CORE = {
+  name: 'things',
+  iotCore: {},
+  in: [
+    { filter: 'things/#' },
+    { filter: '+/shadow/update/accepted', localPrefix: 'shadows/', remotePrefix: '$aws/things/' },
+  ],
+};
+
 const RULE = { name: 'hot', filter: 'sensors/#', to: { webhook: { url: 'https://example.com/hook' } } };
 
 await main(checkTemplate);
@@ -64,7 +73,7 @@ async function checkTemplate(): Promise<void> {
     const streams = join(folder, 'streams.json');
     await writeFile(streams, JSON.stringify({ streams: [{ name: 'chat', topicFilter: 'chat/#' }] }));
     const bridges = join(folder, 'bridges.json');
-    await writeFile(bridges, JSON.stringify({ bridges: [KAFKA] }));
+    await writeFile(bridges, JSON.stringify({ bridges: [KAFKA, IOT_CORE] }));
     const rules = join(folder, 'rules.json');
     await writeFile(rules, JSON.stringify({ rules: [RULE] }));
     const templates = Object.entries({ ...VARIANTS, streams: { streams }, bridges: { bridges, rules } }).map(

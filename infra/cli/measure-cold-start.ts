@@ -37,6 +37,7 @@ const ENVIRONMENT = {
     authenticators: [{ jwt: { secretArn: 'arn:aws:secretsmanager:us-east-1:1:secret:a' } }],
   }),
   APUS_KAFKA: JSON.stringify({ name: 'a', in: [{ topic: 'a', to: 'a/{key}' }] }),
+  APUS_IOT_CORE: JSON.stringify([{ name: 'a', in: [{ filter: 'a/#' }] }]),
   APUS_RULES: JSON.stringify([{ name: 'a', filter: 'a', to: { publish: { topic: 'b' } } }]),
   APUS_RULE_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/rules.fifo',
   BREAKER_API_ID: 'a',

@@ -19,6 +19,7 @@ import { sharedEnvironment } from './environment.ts';
 import { type FunctionDefaults, Functions } from './functions.ts';
 import { HttpPublish } from './http-publish.ts';
 import { authorizationFunctionOf, isSigned } from './identity.ts';
+import { createIotCoreSources } from './iot-core.ts';
 import { createKafkaSources } from './kafka.ts';
 import { BrokerMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
@@ -118,6 +119,11 @@ export class ApusBroker extends Construct {
             keysSecret: props.publishKeysSecret,
           });
     const kafka = createKafkaSources(this, { ...defaults, bridges: props.kafka ?? [] });
+    const iotCore = createIotCoreSources(this, {
+      ...defaults,
+      bridges: props.iotCore ?? [],
+      encryptionKey: props.encryptionKey,
+    });
     const rules =
       resources.rules &&
       createRulesFunction(this, { ...defaults, queues: resources.rules, rules: props.rules ?? [] });
@@ -134,6 +140,7 @@ export class ApusBroker extends Construct {
       sources,
       publish: this.#httpPublish?.lambda,
       kafka,
+      iotCore,
       rulesFunction: rules,
     });
     this.url = stage.url;

@@ -4,6 +4,7 @@ import { Duration } from 'aws-cdk-lib/core';
 import type { AlarmDefinition } from './alarms.ts';
 import type { BrokerFunction } from './broker-function.ts';
 import type { Functions } from './functions.ts';
+import type { IotCoreSources } from './iot-core.ts';
 import type { BrokerMetrics } from './metrics.ts';
 import type { AlarmProps } from './props.ts';
 import type { QueuePair } from './queues.ts';
@@ -17,6 +18,8 @@ export interface Watched {
   readonly publish: BrokerFunction | undefined;
   /** Functions of bridges from Kafka. */
   readonly kafka: readonly BrokerFunction[];
+  /** Undefined where nothing comes from AWS IoT Core. */
+  readonly iotCore: IotCoreSources | undefined;
   /** Undefined where there are no rules. */
   readonly rulesFunction: BrokerFunction | undefined;
   readonly rules: QueuePair | undefined;
@@ -208,6 +211,35 @@ export function kafkaAlarms({ kafka, metrics }: Watched): readonly AlarmDefiniti
       id: 'KafkaRecordsSkipped',
       description: 'Records of Kafka could be no message, and were left out.',
       metric: metrics.kafkaRecordsSkipped(),
+      threshold: 0,
+      periods: 1,
+    },
+  ];
+}
+
+/** Messages of AWS IoT Core that wait, were given up, or are left out. */
+export function iotCoreAlarms({ iotCore, metrics }: Watched): readonly AlarmDefinition[] {
+  if (iotCore === undefined) return [];
+  const { queue, deadLetters } = iotCore.queues;
+  return [
+    {
+      id: 'IotCoreDelay',
+      description: 'Messages of AWS IoT Core wait.',
+      metric: queue.metricApproximateAgeOfOldestMessage(MINUTE),
+      threshold: RULE_DELAY_SECONDS,
+      periods: 2,
+    },
+    {
+      id: 'IotCoreDeadLetters',
+      description: 'A message of AWS IoT Core was given up.',
+      metric: deadLetters.metricApproximateNumberOfMessagesVisible(MINUTE),
+      threshold: 0,
+      periods: 1,
+    },
+    {
+      id: 'IotCoreMessagesSkipped',
+      description: 'Messages of AWS IoT Core could be none here, and were left out.',
+      metric: metrics.iotCoreMessagesSkipped(),
       threshold: 0,
       periods: 1,
     },

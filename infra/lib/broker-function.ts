@@ -113,16 +113,21 @@ function acknowledgeFindings(lambda: BrokerFunction): void {
     'LambdaInsideVPC',
     'It has nothing in a VPC to talk to. It calls DynamoDB, SQS, Secrets Manager and @connections with a role of its own, over TLS, and of the outside only what its owner names (a key set, a hook). In a VPC it would need an interface endpoint or a NAT gateway for each of them, at $7 a month and more.',
   );
+  acknowledgeRole(lambda.ownRole);
+}
+
+/** The findings of a role that has one purpose, and may use what the broker's key encrypts. */
+export function acknowledgeRole(role: Role): void {
   for (const action of ['kms:GenerateDataKey*', 'kms:ReEncrypt*']) {
     acknowledge(
-      lambda.ownRole,
+      role,
       `AwsSolutions-IAM5[Action::${action}]`,
       'It stands for the few variants of one operation, on the one key of the broker.',
     );
   }
   acknowledgeRule(
-    lambda.ownRole,
+    role,
     'IAMNoInlinePolicy',
-    'The policy is for one role of one function, and goes with it: a managed policy could be attached to others.',
+    'The policy is for one role of one purpose, and goes with it: a managed policy could be attached to others.',
   );
 }

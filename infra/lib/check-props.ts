@@ -13,6 +13,7 @@ import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import type { Authentication } from './authentication-props.ts';
 import { checkIdentity } from './check-identity.ts';
+import { checkIotCore } from './iot-core.ts';
 import { checkKafka } from './kafka.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
@@ -49,6 +50,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
   checkKafka(scope, props.kafka ?? []);
+  checkIotCore(scope, props.iotCore ?? []);
   checkRules(scope, props.rules ?? []);
 }
 

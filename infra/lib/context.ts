@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
+import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { GivenQuotaScopes, GivenStream } from '@apus/broker';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
@@ -92,6 +92,21 @@ export function targetOf(settings: Settings): Target {
   return { stackName, account, region: settings.text('region') };
 }
 
+/** Those of the file, by where they come from. A bridge of another kind is one of Kafka, which says what is wrong. */
+function bridgesOf(settings: Settings): Pick<ApusBrokerProps, 'kafka' | 'iotCore'> {
+  const bridges = jsonIn<{ readonly bridges: readonly (GivenKafkaBridge | GivenIotCoreBridge)[] }>(
+    settings,
+    'bridges',
+  )?.bridges;
+  if (!Array.isArray(bridges)) return {};
+  const iotCore = bridges.filter((bridge): bridge is GivenIotCoreBridge => 'iotCore' in Object(bridge));
+  const kafka = bridges.filter((bridge): bridge is GivenKafkaBridge => !('iotCore' in Object(bridge)));
+  return {
+    ...((kafka.length > 0 || iotCore.length === 0) && { kafka }),
+    ...(iotCore.length > 0 && { iotCore }),
+  };
+}
+
 /** The settings as props. Existing resources of the account are imported into `scope`. */
 export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
   const alarmEmail = settings.text('alarmEmail');
@@ -101,7 +116,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     authentication: authenticationOf(scope, settings),
     identity: jsonIn<IdentityProps>(settings, 'identity'),
     streams: streamsIn(settings),
-    kafka: jsonIn<{ readonly bridges: readonly GivenKafkaBridge[] }>(settings, 'bridges')?.bridges,
+    ...bridgesOf(settings),
     rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
     presence: settings.switch('presence'),
     usage: settings.switch('usage'),

@@ -79,11 +79,19 @@ function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
   ];
 }
 
-function bridges({ metrics, kafka, rulesFunction }: Watched): IWidget[] {
+function bridges({ metrics, kafka, iotCore, rulesFunction }: Watched): IWidget[] {
   return [
     ...(kafka.length === 0
       ? []
       : [graph('Kafka', [metrics.kafkaRecordsSkipped({ label: 'records left out' })])]),
+    ...(iotCore === undefined
+      ? []
+      : [
+          graph('AWS IoT Core', [
+            iotCore.queues.queue.metricNumberOfMessagesDeleted({ ...MINUTE, label: 'messages done with' }),
+            metrics.iotCoreMessagesSkipped({ label: 'left out' }),
+          ]),
+        ]),
     ...(rulesFunction === undefined
       ? []
       : [

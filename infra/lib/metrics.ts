@@ -73,6 +73,11 @@ export class BrokerMetrics {
     return this.#own(BRIDGE_METRICS.kafkaRecordsSkipped, Stats.SUM, options);
   }
 
+  /** Messages of AWS IoT Core that can be none here, or that the broker refuses for good. */
+  iotCoreMessagesSkipped(options?: MetricOptions): Metric {
+    return this.#own(BRIDGE_METRICS.iotCoreMessagesSkipped, Stats.SUM, options);
+  }
+
   ruleMessagesSent(options?: MetricOptions): Metric {
     return this.#own(BRIDGE_METRICS.ruleMessagesSent, Stats.SUM, options);
   }

@@ -9,6 +9,7 @@ import {
   alarmsOf,
   alarmsOnRequest,
   breakerFailed,
+  iotCoreAlarms,
   kafkaAlarms,
   publishErrors,
   publishesRefused,
@@ -56,6 +57,7 @@ export function createOperations(
       ...alarmsOf(context),
       ...ofBackends,
       ...kafkaAlarms(context),
+      ...iotCoreAlarms(context),
       ...ruleAlarms(context),
       ...alarmsOnRequest(context, props.alarms || {}),
       ...(props.rollbackOnAlarm ? workerErrors(context.functions) : []),
@@ -77,9 +79,9 @@ function addBreaker(
   context: OperationsContext,
   topic: ITopic | undefined,
 ): IFunction {
-  const { metrics, stage, api, sources, publish, kafka, rulesFunction, logRetention, logKey, tracing } =
-    context;
-  const integrations = [...kafka, ...(rulesFunction === undefined ? [] : [rulesFunction])];
+  const { metrics, stage, api, sources, publish, kafka, iotCore, rulesFunction } = context;
+  const { logRetention, logKey, tracing } = context;
+  const integrations = [...kafka, iotCore?.lambda, rulesFunction].filter((lambda) => lambda !== undefined);
   const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX, resetMinutes = BREAKER_RESET_MINUTES } =
     breaker === false ? {} : (breaker ?? {});
   const alarm = createAlarm(scope, runaway(metrics, messagesPerMinuteMax));

@@ -1,4 +1,4 @@
-import type { GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
+import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
 import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
@@ -175,6 +175,14 @@ export interface ApusBrokerProps {
    * @default none
    */
   readonly kafka?: readonly GivenKafkaBridge[];
+
+  /**
+   * Bridges from AWS IoT Core of this account and region (docs/iot-core.md), as the list in the file of
+   * `apus serve --bridges`. Each mapping is an IoT rule; a queue, its dead letters and a function are made for all of them.
+   *
+   * @default none
+   */
+  readonly iotCore?: readonly GivenIotCoreBridge[];
 
   /**
    * Messages that leave (docs/bridges.md), as the list in the file of `apus serve --rules`: to webhooks, SQS, EventBridge,

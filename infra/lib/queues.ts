@@ -38,6 +38,11 @@ export function createTimerQueue(scope: Construct, encryptionKey: IKey | undefin
   return createPair(scope, 'Timers', encryptionOf(encryptionKey));
 }
 
+/** Messages that come from AWS IoT Core: in no order, as IoT rules have no FIFO queue. */
+export function createIotCoreQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
+  return createPair(scope, 'IotCore', encryptionOf(encryptionKey));
+}
+
 /**
  * Messages for the targets of rules, in order for each rule and topic; and beside it those that the function of rules has
  * given up, in a standard queue, where each can be looked at.

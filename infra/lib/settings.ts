@@ -89,7 +89,7 @@ export const SETTINGS = {
   bridges: {
     kind: 'text',
     value: 'FILE',
-    help: 'Records of Kafka become messages: JSON, as apus serve --bridges takes it (docs/bridges.md).',
+    help: 'Records of Kafka and messages of IoT Core become messages: JSON, as apus serve --bridges takes it (docs/bridges.md).',
   },
   rules: {
     kind: 'text',

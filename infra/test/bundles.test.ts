@@ -19,6 +19,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   operator: 655,
   publish: 665,
   kafka: 655,
+  iotCore: 655,
   rules: 1_000,
   breaker: 400,
   rotation: 160,

@@ -72,6 +72,8 @@ const KAFKA = [
   },
 ];
 
+const IOT_CORE = [{ name: 'things', iotCore: {}, in: [{ filter: 'things/#' }] }];
+
 const RULES = [
   {
     name: 'hot',
@@ -87,8 +89,8 @@ const RULES = [
   },
 ];
 
-it.each(PACKS)('%s finds nothing in a bridge from Kafka, and in rules', (_, makePack) => {
-  const broker: ApusBrokerProps = { kafka: KAFKA, rules: RULES };
+it.each(PACKS)('%s finds nothing in bridges from Kafka and AWS IoT Core, and in rules', (_, makePack) => {
+  const broker: ApusBrokerProps = { kafka: KAFKA, iotCore: IOT_CORE, rules: RULES };
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
 
@@ -104,6 +106,7 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
         tracing: true,
         streams: STREAMS,
         kafka: KAFKA,
+        iotCore: IOT_CORE,
         rules: RULES,
         httpPublish: 'keys',
         rollbackOnAlarm: true,

@@ -64,9 +64,8 @@ export function readIotCoreBridge(
     out: mappingsOf(fields, 'out'),
   };
   checkMappings(bridge, fields);
-  for (const direction of ['in', 'out'] as const)
-    for (const [index, mapping] of bridge[direction].entries())
-      checkMapping(fields, `${direction}[${index}]`, mapping);
+  checkTopics(fields, 'in', bridge.in);
+  checkTopics(fields, 'out', bridge.out);
   return bridge;
 }
 
@@ -75,6 +74,15 @@ function endpointOf(connection: Fields): string {
   if (!ENDPOINT.test(text))
     connection.fail('endpoint', 'has to be a name as a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com.');
   return text.includes(':') ? text : `${text}:${PORT}`;
+}
+
+/** @throws {ConfigurationError} where a topic exceeds what IoT Core takes */
+export function checkTopics(
+  fields: Fields,
+  direction: 'in' | 'out',
+  mappings: readonly TopicMapping[],
+): void {
+  for (const [index, mapping] of mappings.entries()) checkMapping(fields, `${direction}[${index}]`, mapping);
 }
 
 function checkMapping(fields: Fields, where: string, mapping: TopicMapping): void {

@@ -179,7 +179,7 @@ export function checkMappings(bridge: MqttBridgeConfiguration, fields: Fields): 
 }
 
 /** A message of two mappings would cross twice, and a topic that two topics map to could not be mapped back. */
-function checkApart(
+export function checkApart(
   mappings: readonly TopicMapping[],
   where: string,
   side: (mapping: TopicMapping) => string,

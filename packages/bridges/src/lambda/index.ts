@@ -2,6 +2,13 @@
 export { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
 export { type GivenRule, readDeployedRules, ruleFiltersJson, secretArnsOf } from './deployed-rules.ts';
 export {
+  type GivenIotCoreBridge,
+  type IotCoreSource,
+  iotCoreSourcesJson,
+  iotRuleSql,
+  readIotCoreSources,
+} from './iot-core-source.ts';
+export {
   type GivenKafkaBridge,
   type KafkaSourceConfiguration,
   mappingsJson,

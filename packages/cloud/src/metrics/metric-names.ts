@@ -34,6 +34,8 @@ export const METRICS = {
 export const BRIDGE_METRICS = {
   /** Records of Kafka that can be no message, or that the broker refuses for good. */
   kafkaRecordsSkipped: 'KafkaRecordsSkipped',
+  /** Messages of AWS IoT Core that can be none here, or that the broker refuses for good. */
+  iotCoreMessagesSkipped: 'IotCoreMessagesSkipped',
   /** Messages that the targets of rules have taken. */
   ruleMessagesSent: 'RuleMessagesSent',
   /** Calls on targets that failed: another follows, or a dead letter. */

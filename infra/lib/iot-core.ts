@@ -1,0 +1,112 @@
+import {
+  BRIDGE_VARIABLES,
+  type GivenIotCoreBridge,
+  iotCoreSourcesJson,
+  iotRuleSql,
+  readIotCoreSources,
+} from '@apus/bridges/lambda';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { CfnTopicRule } from 'aws-cdk-lib/aws-iot';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import type { Construct, IConstruct } from 'constructs';
+import { acknowledge } from './acknowledge.ts';
+import { acknowledgeRole, BrokerFunction, calledAs } from './broker-function.ts';
+import { BATCH_SIZE, WORKER_TIMEOUT } from './defaults.ts';
+import type { FunctionDefaults } from './functions.ts';
+import { grantBroker, grantConsume, type Resources } from './permissions.ts';
+import { PropsError } from './props-error.ts';
+import { createIotCoreQueue, type QueuePair } from './queues.ts';
+
+/** All variables of a function have 4 KB together. */
+const VARIABLE_BYTES_MAX = 2_048;
+/** A payload that is no JSON can be encoded from this version on. */
+const SQL_VERSION = '2016-03-23';
+
+export interface IotCoreSourcesProps extends FunctionDefaults {
+  readonly resources: Resources;
+  readonly bridges: readonly GivenIotCoreBridge[];
+  readonly encryptionKey: IKey | undefined;
+}
+
+/** The way of messages from AWS IoT Core into the broker. */
+export interface IotCoreSources {
+  readonly lambda: BrokerFunction;
+  readonly queues: QueuePair;
+}
+
+/**
+ * IoT rules that put messages into one queue, and its function. An IoT rule that called the function itself would be tried
+ * three times; a queue keeps messages for days, and ten of them share an invocation.
+ */
+export function createIotCoreSources(
+  scope: Construct,
+  props: IotCoreSourcesProps,
+): IotCoreSources | undefined {
+  if (props.bridges.length === 0) return undefined;
+  const queues = createIotCoreQueue(scope, props.encryptionKey);
+  const lambda = createFunction(scope, props, queues);
+  const role = new Role(scope, 'IotRulesRole', { assumedBy: new ServicePrincipal('iot.amazonaws.com') });
+  acknowledgeRole(role);
+  queues.queue.grantSendMessages(role);
+  queues.deadLetters.grantSendMessages(role);
+  for (const [index, { in: into }] of readIotCoreSources(props.bridges, 'iotCore').entries())
+    for (const [at, mapping] of into.entries())
+      createRule(scope, `IotCoreRule${index}x${at}`, iotRuleSql(mapping), queues, role);
+  return { lambda, queues };
+}
+
+function createRule(scope: Construct, id: string, sql: string, queues: QueuePair, { roleArn }: Role): void {
+  const into = ({ queueUrl }: { readonly queueUrl: string }) => ({
+    sqs: { queueUrl, roleArn, useBase64: false },
+  });
+  new CfnTopicRule(scope, id, {
+    topicRulePayload: {
+      sql,
+      awsIotSqlVersion: SQL_VERSION,
+      description: 'Apus: messages of IoT Core for its clients',
+      actions: [into(queues.queue)],
+      errorAction: into(queues.deadLetters),
+    },
+  });
+}
+
+function createFunction(scope: Construct, props: IotCoreSourcesProps, queues: QueuePair): BrokerFunction {
+  const { memorySizeMegabytes, logRetention, logKey, tracing, environment, resources, bridges } = props;
+  const lambda = new BrokerFunction(scope, 'IotCore', {
+    ...{ memorySizeMegabytes, logRetention, logKey, tracing },
+    entry: 'iotCore',
+    description: 'Apus: messages of AWS IoT Core',
+    environment: { ...environment, [BRIDGE_VARIABLES.iotCore]: iotCoreSourcesJson(bridges) },
+    timeout: WORKER_TIMEOUT,
+    hasAlias: false,
+  });
+  grantBroker(lambda, resources);
+  grantConsume(lambda, queues);
+  const source = calledAs(lambda).addEventSourceMapping('Source', {
+    eventSourceArn: queues.queue.queueArn,
+    batchSize: BATCH_SIZE,
+    reportBatchItemFailures: true,
+  });
+  acknowledge(
+    source,
+    'Serverless-LambdaEventSourceMappingDestination',
+    'SQS sources have no destination for failures: their queues have dead letters.',
+  );
+  return lambda;
+}
+
+/** @throws {PropsError} */
+export function checkIotCore(scope: IConstruct, bridges: readonly GivenIotCoreBridge[]): void {
+  if (bridges.length === 0) return;
+  try {
+    readIotCoreSources(bridges, 'iotCore');
+  } catch (error) {
+    throw new PropsError(scope, (error as Error).message);
+  }
+  const bytes = Buffer.byteLength(iotCoreSourcesJson(bridges));
+  if (bytes > VARIABLE_BYTES_MAX)
+    throw new PropsError(
+      scope,
+      `the mappings of iotCore have ${bytes} bytes as JSON, and a function takes ${VARIABLE_BYTES_MAX}: some thirty. A filter with wildcards covers many topics.`,
+    );
+}
