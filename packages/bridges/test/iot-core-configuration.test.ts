@@ -38,7 +38,23 @@ test('it may carry the same topics both ways', () => {
   expect(read({}, { in: [{ filter: 'things/#' }] })).toBeDefined();
 });
 
+test('over a WebSocket it goes to port 443, and is signed for the region of the endpoint', () => {
+  expect(read({ tls: undefined, webSocket: true })).toMatchObject({
+    url: `wss://${ENDPOINT}:443/mqtt`,
+    signing: { region: 'eu-west-1' },
+    tls: undefined,
+  });
+});
+
 test.each<[string, object, object, string]>([
+  ['a certificate for a WebSocket', { webSocket: true }, {}, 'tls has a certificate, which a WebSocket'],
+  ['a region for a certificate', { region: 'eu-west-1' }, {}, 'region is for "webSocket": true'],
+  [
+    'a WebSocket without a region',
+    { webSocket: true, tls: undefined, endpoint: 'iot.example.com' },
+    {},
+    'region is missing: the endpoint does not say it',
+  ],
   ['no endpoint', { endpoint: undefined }, {}, 'b.json: bridges[0].iotCore.endpoint is missing'],
   ['a URL', { endpoint: `mqtts://${ENDPOINT}` }, {}, 'endpoint has to be a name as a1b2c3d4e5f6g7-ats.iot.'],
   ['no certificate', { tls: undefined }, {}, 'iotCore.tls is missing: "certificate" and "key" of a thing'],

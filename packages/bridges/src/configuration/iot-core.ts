@@ -1,4 +1,5 @@
 import { Fields } from '@apus/identity';
+import { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
 import type { BridgeCommon } from './configuration.ts';
 import {
   checkMappings,
@@ -12,7 +13,10 @@ import { countOf } from './numbers.ts';
 import type { Place } from './place.ts';
 import { tlsOf } from './tls.ts';
 
-const FIELDS = ['endpoint', 'clientId', 'keepAliveSeconds', 'sessionExpirySeconds', 'tls'];
+const FIELDS = [
+  ...['endpoint', 'clientId', 'keepAliveSeconds', 'sessionExpirySeconds', 'tls'],
+  ...['webSocket', 'region'],
+];
 const ENDPOINT = /^([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(:\d{1,5})?$/;
 /** The port of MQTT over TLS; at 443 the protocol is said by ALPN. */
 const PORT = '8883';
@@ -36,25 +40,24 @@ const IOT_CORE: RemoteTraits = {
   payloadBytesMax: 128 * 1024,
 };
 
-/** A bridge to AWS IoT Core over mutual TLS: a bridge to an MQTT 5 broker with limits of its own. */
+/**
+ * A bridge to AWS IoT Core, over mutual TLS or over a WebSocket whose address is signed: a bridge to an MQTT 5 broker with
+ * limits of its own.
+ */
 export function readIotCoreBridge(
   fields: Fields,
   common: BridgeCommon,
   place: Place,
 ): MqttBridgeConfiguration {
   const connection = new Fields(fields.raw('iotCore'), `${fields.where}.iotCore`, FIELDS);
-  const endpoint = endpointOf(connection);
-  const tls = tlsOf(connection, place);
-  if (tls?.certificate === undefined)
-    connection.fail('tls', 'is missing: "certificate" and "key" of a thing are what IoT Core knows it by.');
-  const { port } = new URL(`mqtts://${endpoint}`);
+  const isWebSocket = connection.flag('webSocket') ?? false;
+  const way = isWebSocket ? signedWay(connection, place) : certifiedWay(connection, place);
   const seconds = (name: string, least: number, most: number, preset: number) =>
     countOf(connection, name, least, most, preset);
   const bridge: MqttBridgeConfiguration = {
     ...common,
     kind: 'mqtt',
-    ...{ url: `mqtts://${endpoint}`, protocolVersion: 5, isBridgeMode: false, tls },
-    alpnProtocol: port === ALPN_PORT ? ALPN_PROTOCOL : undefined,
+    ...{ protocolVersion: 5, isBridgeMode: false, ...way },
     clientId: connection.text('clientId') ?? `apus-${common.name}`,
     ...{ username: undefined, password: undefined },
     keepAliveSeconds: seconds('keepAliveSeconds', KEEP_ALIVE_SECONDS_MIN, KEEP_ALIVE_SECONDS_MAX, 60),
@@ -69,11 +72,39 @@ export function readIotCoreBridge(
   return bridge;
 }
 
-function endpointOf(connection: Fields): string {
+type Way = Pick<MqttBridgeConfiguration, 'url' | 'tls' | 'alpnProtocol' | 'signing'>;
+
+/** MQTT over TLS: IoT Core knows the bridge by its certificate. */
+function certifiedWay(connection: Fields, place: Place): Way {
+  const endpoint = endpointOf(connection, PORT);
+  const tls = tlsOf(connection, place);
+  if (tls?.certificate === undefined)
+    connection.fail(
+      'tls',
+      'is missing: "certificate" and "key" of a thing are what IoT Core knows it by; or set "webSocket".',
+    );
+  if (connection.raw('region') !== undefined) connection.fail('region', 'is for "webSocket": true.');
+  const { port } = new URL(`mqtts://${endpoint}`);
+  const alpnProtocol = port === ALPN_PORT ? ALPN_PROTOCOL : undefined;
+  return { url: `mqtts://${endpoint}`, tls, alpnProtocol, signing: undefined };
+}
+
+/** MQTT over a WebSocket: IoT Core knows the bridge by the signature of its address. */
+function signedWay(connection: Fields, place: Place): Way {
+  const endpoint = endpointOf(connection, ALPN_PORT);
+  const tls = tlsOf(connection, place);
+  if (tls?.certificate !== undefined)
+    connection.fail('tls', 'has a certificate, which a WebSocket of IoT Core does not ask for.');
+  const region = connection.text('region') ?? iotCoreRegionOf(endpoint.replace(/:\d+$/, ''));
+  if (region === undefined) connection.fail('region', 'is missing: the endpoint does not say it.');
+  return { url: `wss://${endpoint}/mqtt`, tls, alpnProtocol: undefined, signing: { region: region ?? '' } };
+}
+
+function endpointOf(connection: Fields, port: string): string {
   const text = connection.requiredText('endpoint', 'as a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com.');
   if (!ENDPOINT.test(text))
     connection.fail('endpoint', 'has to be a name as a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com.');
-  return text.includes(':') ? text : `${text}:${PORT}`;
+  return text.includes(':') ? text : `${text}:${port}`;
 }
 
 /** @throws {ConfigurationError} where a topic exceeds what IoT Core takes */

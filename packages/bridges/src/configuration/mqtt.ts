@@ -55,6 +55,8 @@ export interface MqttBridgeConfiguration extends BridgeCommon {
   readonly tls: TlsConfiguration | undefined;
   /** Said to the TLS server, where several protocols share its port. */
   readonly alpnProtocol: string | undefined;
+  /** The address of a WebSocket is signed for AWS, with the credentials that the AWS SDK finds. */
+  readonly signing: { readonly region: string } | undefined;
   readonly traits: RemoteTraits;
   readonly in: readonly TopicMapping[];
   readonly out: readonly TopicMapping[];
@@ -91,7 +93,15 @@ export function readMqttBridge(fields: Fields, common: BridgeCommon, place: Plac
   const bridge: MqttBridgeConfiguration = {
     ...common,
     kind: 'mqtt',
-    ...{ url, protocolVersion, isBridgeMode, tls, alpnProtocol: undefined, traits: BY_THE_BOOK },
+    ...{
+      url,
+      protocolVersion,
+      isBridgeMode,
+      tls,
+      alpnProtocol: undefined,
+      signing: undefined,
+      traits: BY_THE_BOOK,
+    },
     clientId: connection.text('clientId') ?? `apus-${common.name}`,
     username: connection.text('username'),
     password: secretOf(connection, 'password', place),

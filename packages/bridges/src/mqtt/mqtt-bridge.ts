@@ -10,10 +10,9 @@ import {
 import { type Bridge, newCounts, StateKeeper } from '../bridge.ts';
 import { localOf, type MqttBridgeConfiguration, remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
 import { isFrom, withFrom, withHop } from '../hops.ts';
+import { KeptSession } from '../kept-session.ts';
 import { Remote, type RemoteHandlers } from './remote.ts';
 
-/** Until the broker is asked again, where it has no room now or has ended the bridge's connection. */
-const PAUSE_MS = 500;
 /** Messages from here that the other broker has not acknowledged; the others wait in the session's queue. */
 const WINDOW = 100;
 
@@ -32,14 +31,12 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
   readonly #configuration: MqttBridgeConfiguration;
   readonly #context: BridgesContext;
   readonly #remote: Remote;
+  readonly #session: KeptSession;
   readonly #state: StateKeeper;
   readonly #in = newCounts();
   readonly #out = newCounts();
-  /** Undefined while the broker keeps it out. */
-  #local: LocalSession | undefined;
   /** Connections to the other broker so far: work for an earlier one is given up. */
   #generation = 0;
-  #isStopped = false;
 
   constructor(configuration: MqttBridgeConfiguration, context: BridgesContext) {
     this.name = configuration.name;
@@ -47,6 +44,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     this.#configuration = configuration;
     this.#context = context;
     this.#remote = new Remote(configuration, this);
+    this.#session = this.#keptSession();
     const { clock, log } = context;
     this.#state = new StateKeeper(
       () => clock.now(),
@@ -57,8 +55,19 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     );
   }
 
+  #keptSession(): KeptSession {
+    const { name, tenant, sessionExpirySeconds: expirySeconds, out } = this.#configuration;
+    return new KeptSession(this.#context, {
+      session: { tenant, kind: 'bridge', name, expirySeconds, receiveMaximum: WINDOW, handler: this },
+      subscriptions: out.map(subscriptionTo),
+      refused: (topicFilter, reasonCode) =>
+        this.#context.log.error('bridge-subscription-refused', { bridge: name, topicFilter, reasonCode }),
+      failed: (error) => this.#state.set(this.#state.state, error),
+    });
+  }
+
   async start(): Promise<void> {
-    await this.#open();
+    await this.#session.open();
     this.#remote.connect();
   }
 
@@ -71,16 +80,16 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
       out: {
         ...this.#out,
         inflight: this.#remote.unacknowledged,
-        waiting: this.#local?.waiting().messages ?? 0,
+        waiting: this.#session.waitingMessages,
       },
     };
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#session.stop();
     this.#generation += 1;
     await this.#remote.stop();
-    await this.#local?.link.leave();
+    await this.#session.leave();
     this.#state.set('stopped');
   }
 
@@ -118,13 +127,13 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
 
   down(why: string | undefined): void {
     this.#generation += 1;
-    if (!this.#isStopped) this.#state.set('disconnected', why);
+    if (!this.#session.isStopped) this.#state.set('disconnected', why);
   }
 
   /** Also when it has connected. */
   ready(): void {
     this.#state.set('connected');
-    this.#local?.link.drain();
+    this.#session.local?.link.drain();
   }
 
   /** From this broker. */
@@ -140,9 +149,8 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
   }
 
   ended(why: string): void {
-    this.#local = undefined;
     this.#context.log.warn('bridge-session-ended', { bridge: this.name, error: why });
-    void this.#reopen();
+    void this.#session.reopen();
   }
 
   /** The packet as the other broker gets it; undefined where the message does not cross. */
@@ -179,10 +187,10 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
       else this.#out.forwarded += 1;
       link.acknowledge(delivery);
     } catch (error) {
-      if (this.#isStopped) return;
+      if (this.#session.isStopped) return;
       if (packet.qos === 0) this.#out.dropped += 1;
       // It is still in the session's window: a new connection to this broker brings it again.
-      else if (link === this.#local?.link) {
+      else if (link === this.#session.local?.link) {
         await link.leave();
         this.ended((error as Error).message);
       }
@@ -195,8 +203,8 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
       const { reasonCode } = await this.#remote.publish(packet);
       const isLater = this.#configuration.traits.isQuotaTemporary && reasonCode === ReasonCode.QuotaExceeded;
       if (!isLater || packet.qos === 0) return reasonCode;
-      await this.#pause();
-      if (this.#isStopped) throw new GivenUp();
+      await this.#session.pause();
+      if (this.#session.isStopped) throw new GivenUp();
     }
   }
 
@@ -215,14 +223,14 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
   async #untilHere<T>(work: (local: LocalSession) => T | Promise<T>): Promise<T> {
     const generation = this.#generation;
     for (;;) {
-      if (generation !== this.#generation || this.#isStopped) throw new GivenUp();
-      const local = this.#local;
+      if (generation !== this.#generation || this.#session.isStopped) throw new GivenUp();
+      const local = this.#session.local;
       try {
         if (local !== undefined) return await work(local);
       } catch (error) {
         if (!(error instanceof LocalLinkEnded)) throw error;
       }
-      await this.#pause();
+      await this.#session.pause();
     }
   }
 
@@ -230,46 +238,6 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     const counts = direction === 'in' ? this.#in : this.#out;
     counts.refused += 1;
     this.#context.log.warn('bridge-message-refused', { bridge: this.name, direction, topic, reasonCode });
-  }
-
-  async #open(): Promise<void> {
-    const { name, tenant, sessionExpirySeconds: expirySeconds, out } = this.#configuration;
-    const local = await this.#context.open({
-      tenant,
-      kind: 'bridge',
-      name,
-      expirySeconds,
-      receiveMaximum: WINDOW,
-      handler: this,
-    });
-    this.#local = local;
-    const wanted = out.map(localOf);
-    await local.link.unsubscribe(local.topicFilters.filter((filter) => !wanted.includes(filter)));
-    const granted = await local.link.subscribe(out.map(subscriptionTo));
-    const refused = granted.findIndex(isFailure);
-    if (refused !== -1)
-      this.#context.log.error('bridge-subscription-refused', {
-        bridge: name,
-        topicFilter: wanted[refused],
-        reasonCode: granted[refused],
-      });
-  }
-
-  async #reopen(): Promise<void> {
-    while (!this.#isStopped && this.#local === undefined) {
-      await this.#pause();
-      try {
-        if (!this.#isStopped) await this.#open();
-      } catch (error) {
-        this.#local = undefined;
-        if (!(error instanceof LocalLinkEnded)) throw error;
-        this.#state.set(this.#state.state, error.message);
-      }
-    }
-  }
-
-  #pause(): Promise<void> {
-    return new Promise((resolve) => this.#context.clock.after(PAUSE_MS, resolve));
   }
 }
 

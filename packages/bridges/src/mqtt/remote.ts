@@ -9,6 +9,7 @@ import mqtt, {
 import type { MqttBridgeConfiguration } from '../configuration/mqtt.ts';
 import { remoteOf } from '../configuration/mqtt.ts';
 import { fromRemote, toRemote } from './properties.ts';
+import { type AwsCredentials, SignedUrl } from './signed-url.ts';
 
 export interface RemoteHandlers {
   /** A message has come. The remote broker is answered when it settles; at QoS 2 `released` follows. */
@@ -56,10 +57,19 @@ export class Remote {
   #isUp = false;
   #wasFull = false;
   #lastError: string | undefined;
+  readonly #signedUrl: SignedUrl | undefined;
+  #signingError: string | undefined;
 
-  constructor(configuration: MqttBridgeConfiguration, handlers: RemoteHandlers) {
+  /** @param credentials of AWS, where the address is signed */
+  constructor(
+    configuration: MqttBridgeConfiguration,
+    handlers: RemoteHandlers,
+    credentials = credentialsOfProcess,
+  ) {
     this.#configuration = configuration;
     this.#handlers = handlers;
+    const { signing, url } = configuration;
+    this.#signedUrl = signing && new SignedUrl(url, signing.region, credentials);
   }
 
   connect(): void {
@@ -87,10 +97,32 @@ export class Remote {
     });
     client.on('close', () => {
       this.#isUp = false;
-      this.#handlers.down(this.#lastError);
+      this.#handlers.down(this.#signingError ?? this.#lastError);
       this.#lastError = undefined;
+      void this.#sign();
     });
-    client.connect();
+    client.on('reconnect', () => queueMicrotask(() => this.#watch(client)));
+    void this.#sign().then(() => {
+      client.connect();
+      this.#watch(client);
+    });
+  }
+
+  /** mqtt.js does not tell of some errors of its stream: a WebSocket that is answered 403 is one. */
+  #watch({ stream }: MqttClient): void {
+    stream.once('error', (error) => {
+      this.#lastError ??= textOf(error);
+    });
+  }
+
+  /** Makes the address of the next connection, which begins a second after the end of the one before. */
+  async #sign(): Promise<void> {
+    try {
+      await this.#signedUrl?.refresh();
+      this.#signingError = undefined;
+    } catch (error) {
+      this.#signingError = `the address cannot be signed: ${textOf(error)}`;
+    }
   }
 
   /** Whether another message is taken. If not, `ready` is called when one is. */
@@ -127,10 +159,12 @@ export class Remote {
       this.#configuration;
     const { sessionExpirySeconds: sessionExpiryInterval } = this.#configuration;
     const receiveMaximum = REMOTE_RECEIVE_MAXIMUM;
+    const signedUrl = this.#signedUrl;
     return {
       ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds, resubscribe: false },
       ...{ reconnectPeriod: RECONNECT_MS, connectTimeout: CONNECT_TIMEOUT_MS, queueQoSZero: false },
       manualConnect: true,
+      ...(signedUrl !== undefined && { transformWsUrl: () => signedUrl.current }),
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       ...(protocolVersion === 5 && { properties: { sessionExpiryInterval, receiveMaximum } }),
@@ -269,6 +303,12 @@ export class Remote {
     this.#wasFull = false;
     this.#handlers.ready();
   }
+}
+
+/** As the AWS SDK finds them: environment, profile, role. It is loaded where they are needed. */
+async function credentialsOfProcess(): Promise<AwsCredentials> {
+  const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
+  return await defaultProvider()();
 }
 
 /** An error with a reason code is the other broker's answer; any other says that the connection gave up. */

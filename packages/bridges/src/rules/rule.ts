@@ -1,14 +1,8 @@
 import { type Delivery, type Message, messageBytes } from '@apus/broker';
-import { isFailure, matches } from '@apus/mqtt';
-import {
-  type BridgesContext,
-  type DeadLetters,
-  type LocalHandler,
-  type LocalLink,
-  LocalLinkEnded,
-  type LocalSession,
-} from '@apus/node';
+import { matches } from '@apus/mqtt';
+import type { BridgesContext, DeadLetters, LocalHandler, LocalLink } from '@apus/node';
 import { StateKeeper } from '../bridge.ts';
+import { KeptSession } from '../kept-session.ts';
 import type { RuleConfiguration } from './configuration/rules.ts';
 import { DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX, RuleDeadLetters } from './dead-letters.ts';
 import { Lane } from './lane.ts';
@@ -19,8 +13,6 @@ import type { Failure, Target } from './target.ts';
 const WINDOW = 100;
 /** With those at QoS 0: beyond it these are dropped. */
 const UNDER_WAY_MAX = 500;
-/** Until the broker is asked again, where it has ended the rule's connection. */
-const PAUSE_MS = 500;
 /** How long the queue of a rule outlives the process. The broker's own bound, `sessionExpirySecondsMax`, may be lower. */
 const EXPIRY_SECONDS = 7 * 24 * 60 * 60;
 /** The queue takes so much of its length and bytes from publishers, and the rest from wills, which have no answer. */
@@ -41,15 +33,14 @@ export class Rule implements LocalHandler {
   readonly #target: Target;
   readonly #dead: RuleDeadLetters;
   readonly #lanes: readonly Lane[];
+  readonly #session: KeptSession;
   readonly #state: StateKeeper;
   readonly #counts = {
     ...{ matched: 0, filtered: 0, condition_failed: 0, looped: 0 },
     ...{ sent: 0, failed_attempts: 0, dead: 0 },
   };
-  #local: LocalSession | undefined;
   #underWay = 0;
   #isHeld = false;
-  #isStopped = false;
 
   constructor(configuration: RuleConfiguration, target: Target, context: BridgesContext) {
     const { name, tenant, parallel, retry } = configuration;
@@ -68,6 +59,7 @@ export class Rule implements LocalHandler {
       (state, error) =>
         log[state === 'disconnected' ? 'warn' : 'info'](`rule-${state}`, { rule: name, error }),
     );
+    this.#session = this.#keptSession();
     const handlers = {
       sent: (count: number) => this.#sent(count),
       failed: (failure: Failure) => this.#failed(failure),
@@ -76,16 +68,33 @@ export class Rule implements LocalHandler {
     this.#lanes = Array.from({ length: parallel }, () => new Lane(target, retry, handlers, clock));
   }
 
+  #keptSession(): KeptSession {
+    const { name, tenant, filter } = this.#configuration;
+    const subscription = { topicFilter: filter, qos: 1, noLocal: false, retainAsPublished: true } as const;
+    return new KeptSession(this.#context, {
+      session: {
+        ...{ tenant, kind: 'rule', name, handler: this },
+        expirySeconds: EXPIRY_SECONDS,
+        receiveMaximum: WINDOW,
+      },
+      subscriptions: [{ ...subscription, retainHandling: 2 }],
+      refused: (_, reasonCode) =>
+        this.#context.log.error('rule-subscription-refused', { rule: name, filter, reasonCode }),
+      failed: (error) => this.#state.set(this.#state.state, error),
+    });
+  }
+
   async start(): Promise<void> {
-    await this.#open();
+    await this.#session.open();
     this.#state.set('connected');
   }
 
   /** Whether a message for this rule finds a place in its queue. */
   hasRoom(tenant: string, message: Message): boolean {
     const { filter } = this.#configuration;
-    if (tenant !== this.tenant || this.#local === undefined || !matches(filter, message.topic)) return true;
-    const { messages, bytes } = this.#local.waiting();
+    const { local } = this.#session;
+    if (tenant !== this.tenant || local === undefined || !matches(filter, message.topic)) return true;
+    const { messages, bytes } = local.waiting();
     const { queueLengthMax, queueBytesMax } = this.#context;
     const bytesThen = bytes + messageBytes(message);
     return messages < QUEUE_SHARE * queueLengthMax && bytesThen <= QUEUE_SHARE * queueBytesMax;
@@ -98,18 +107,18 @@ export class Rule implements LocalHandler {
       ...{ type: this.#target.type, remote: this.#target.remote },
       ...this.#state.toJSON(),
       ...this.#counts,
-      waiting: this.#local?.waiting().messages ?? 0,
+      waiting: this.#session.waitingMessages,
       inflight: this.#underWay,
       dead_letters: this.#dead.count,
     };
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
+    this.#session.stop();
     const lanes = Promise.all(this.#lanes.map((lane) => lane.stop()));
     await Promise.race([lanes, this.#after(STOP_MS_MAX)]);
     await this.#target.stop();
-    await this.#local?.link.leave();
+    await this.#session.leave();
     this.#state.set('stopped');
   }
 
@@ -133,15 +142,14 @@ export class Rule implements LocalHandler {
         this.#underWay -= 1;
         link.acknowledge(delivery);
         // The session may have another link by now, or none yet that `open` has returned.
-        if (this.#isHeld) (this.#local?.link ?? link).drain();
+        if (this.#isHeld) (this.#session.local?.link ?? link).drain();
       },
     });
   }
 
   ended(why: string): void {
-    this.#local = undefined;
     this.#context.log.warn('rule-session-ended', { rule: this.name, error: why });
-    void this.#reopen();
+    void this.#session.reopen();
   }
 
   /** The message as the target gets it; undefined where it does not. */
@@ -169,7 +177,7 @@ export class Rule implements LocalHandler {
 
   #failed({ error }: Failure): void {
     this.#counts.failed_attempts += 1;
-    if (!this.#isStopped) this.#state.set('disconnected', error);
+    if (!this.#session.isStopped) this.#state.set('disconnected', error);
   }
 
   async #bury(message: Message, error: string, attempts: number): Promise<boolean> {
@@ -178,34 +186,6 @@ export class Rule implements LocalHandler {
     this.#context.log.warn(event, { rule: this.name, topic: message.topic, messageId: message.id, error });
     if (isKept) this.#counts.dead += 1;
     return isKept;
-  }
-
-  async #open(): Promise<void> {
-    const { name, tenant, filter } = this.#configuration;
-    const local = await this.#context.open({
-      ...{ tenant, kind: 'rule', name, handler: this },
-      expirySeconds: EXPIRY_SECONDS,
-      receiveMaximum: WINDOW,
-    });
-    this.#local = local;
-    await local.link.unsubscribe(local.topicFilters.filter((other) => other !== filter));
-    const subscription = { topicFilter: filter, qos: 1, noLocal: false, retainAsPublished: true } as const;
-    const [granted = 0x80] = await local.link.subscribe([{ ...subscription, retainHandling: 2 }]);
-    if (isFailure(granted))
-      this.#context.log.error('rule-subscription-refused', { rule: name, filter, reasonCode: granted });
-  }
-
-  async #reopen(): Promise<void> {
-    while (!this.#isStopped && this.#local === undefined) {
-      await this.#after(PAUSE_MS);
-      try {
-        if (!this.#isStopped) await this.#open();
-      } catch (error) {
-        this.#local = undefined;
-        if (!(error instanceof LocalLinkEnded)) throw error;
-        this.#state.set(this.#state.state, error.message);
-      }
-    }
   }
 
   #after(delayMs: number): Promise<void> {

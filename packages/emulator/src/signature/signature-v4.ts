@@ -25,6 +25,8 @@ export interface Verifier<S extends Signer> {
   readonly region: string;
   readonly nowMs: number;
   readonly skewMs: number;
+  /** The name of the service in the scope. @default execute-api */
+  readonly service?: string;
   /** Whether the query may carry the signature. @default the header alone */
   readonly allowsQuery?: boolean;
 }
@@ -80,8 +82,11 @@ function refuse(type: string, message: string): ManagementError {
   return new ManagementError(403, `${type}Exception`, message);
 }
 
-function scopeProblem({ date, scope }: ClaimedSignature, { region }: { region: string }): string | undefined {
-  const expected = `${date.slice(0, 8)}/${region}/${SERVICE}/aws4_request`;
+function scopeProblem(
+  { date, scope }: ClaimedSignature,
+  { region, service = SERVICE }: Pick<Verifier<Signer>, 'region' | 'service'>,
+): string | undefined {
+  const expected = `${date.slice(0, 8)}/${region}/${service}/aws4_request`;
   if (scope === expected) return undefined;
   return `Credential should be scoped to a valid date, region and service: '${expected}', not '${scope}'.`;
 }

@@ -1,4 +1,5 @@
 import type { Fields } from '@apus/identity';
+import { countOf } from '../../configuration/numbers.ts';
 
 /** Where the service is: the credentials are those of the process, as the AWS SDK finds them. */
 export interface AwsPlace {
@@ -24,11 +25,18 @@ export interface LambdaConfiguration extends AwsPlace {
   readonly kind: 'lambda';
   /** A name, or an ARN. */
   readonly function: string;
+  /** `Event`: Lambda's own queue has the messages. `RequestResponse`: the function has returned. */
+  readonly invocationType: 'Event' | 'RequestResponse';
+  /** Until a function that is waited for has returned. */
+  readonly timeoutSeconds: number;
 }
 
 export type AwsTarget = SqsConfiguration | EventBridgeConfiguration | LambdaConfiguration;
 
 const QUEUE_URL = /^https?:\/\/[^\s/]+\/\d{12}\/[A-Za-z0-9_-]{1,80}(\.fifo)?$/;
+/** As of a webhook. */
+const TIMEOUT_SECONDS = 10;
+const TIMEOUT_SECONDS_MAX = 60;
 /** Names that AWS keeps for itself begin so. */
 const RESERVED_SOURCE = /^aws\./;
 
@@ -55,9 +63,14 @@ export function readEventBridge(fields: Fields): EventBridgeConfiguration {
 }
 
 export function readLambda(fields: Fields): LambdaConfiguration {
+  const invocationType = fields.oneOf('invocationType', ['Event', 'RequestResponse'] as const) ?? 'Event';
+  if (invocationType === 'Event' && fields.raw('timeoutSeconds') !== undefined)
+    fields.fail('timeoutSeconds', 'is for "invocationType": "RequestResponse".');
   return {
     kind: 'lambda',
     function: fields.requiredText('function', 'the name or the ARN of a function.'),
+    invocationType,
+    timeoutSeconds: countOf(fields, 'timeoutSeconds', 1, TIMEOUT_SECONDS_MAX, TIMEOUT_SECONDS),
     ...placeOf(fields),
   };
 }

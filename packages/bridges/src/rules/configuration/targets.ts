@@ -48,7 +48,10 @@ const TARGETS: Readonly<Record<string, { readonly fields: readonly string[]; rea
   publish: { fields: ['topic', 'qos', 'retain', 'delaySeconds'], read: readPublish },
   sqs: { fields: ['queueUrl', 'region', 'endpoint'], read: readSqs },
   eventBridge: { fields: ['bus', 'source', 'detailType', 'region', 'endpoint'], read: readEventBridge },
-  lambda: { fields: ['function', 'region', 'endpoint'], read: readLambda },
+  lambda: {
+    fields: ['function', 'invocationType', 'timeoutSeconds', 'region', 'endpoint'],
+    read: readLambda,
+  },
   iotCore: { fields: IOT_CORE_TARGET_FIELDS, read: readIotCoreTarget },
 };
 

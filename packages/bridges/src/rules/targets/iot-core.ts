@@ -1,6 +1,7 @@
 import { type Clock, isExpired, type Message, remainingSeconds } from '@apus/broker';
 import { AwsV4Signer } from 'aws4fetch';
 import { filledByTopic } from '../../configuration/template.ts';
+import type { AwsCredentials } from '../../mqtt/signed-url.ts';
 import type { IotCoreTargetConfiguration } from '../configuration/iot-core.ts';
 import type { Failure, Target } from '../target.ts';
 
@@ -12,12 +13,6 @@ const PAYLOAD_BYTES_MAX = 128 * 1024;
 /** Answers that another attempt may not meet again. */
 const LATER = new Set([408, 429]);
 const ERROR_LENGTH_MAX = 200;
-
-export interface AwsCredentials {
-  readonly accessKeyId: string;
-  readonly secretAccessKey: string;
-  readonly sessionToken?: string | undefined;
-}
 
 /** Topics of AWS IoT Core. Its HTTPS endpoint takes a message at a time, and answers QoS 1 when the broker has it. */
 export class IotCoreTarget implements Target {
