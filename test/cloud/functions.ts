@@ -6,6 +6,7 @@ import {
   composeCloud,
   createFanOutWorker,
   createOperator,
+  createPublishFunction,
   createSweep,
   createTimerHandler,
   flushingUsage,
@@ -102,6 +103,14 @@ export function functionsOf(environment: Environment, services: Services, option
   return {
     cloud,
     routes: flushing(observed(cloud.routes, environment, options), usage),
+    publish: (keys: string) =>
+      createPublishFunction({
+        environment: cloud.environment,
+        clock,
+        readKeys: async () => keys,
+        streams: cloud.streams,
+        presence: cloud.presence,
+      }),
     fanOut: () =>
       flushingUsage(
         usage,

@@ -1,5 +1,5 @@
 import type { HttpOutcome, RequestSender } from '@apus/cloud';
-import type { OperatorAnswer } from '@apus/cloud/lambda';
+import type { OperatorAnswer, PublishFunction } from '@apus/cloud/lambda';
 import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulator';
 import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -14,6 +14,8 @@ export interface InProcessWorld extends World {
   readonly emulator: InProcessEmulator;
   /** Invokes the operator's function. */
   operate(request: object): Promise<OperatorAnswer>;
+  /** The function of the publish URL, with these keys, in an environment of its own. */
+  publishFunction(keys: string): PublishFunction;
   /** Ends the epoch of a topic of a stream, as its owner. */
   newEpoch(topic: string): Promise<void>;
   /** Bans a name, as an operator whose function dies when the list is written. */
@@ -44,6 +46,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
     const operator = make(environmentOfItsOwn(emulator)).operator();
     return await operator(request, { getRemainingTimeInMillis: () => endsAtMs - Date.now() });
   };
+  const publishFunction = (keys: string) => make(environmentOfItsOwn(emulator)).publish(keys);
   const ban = async (who: string): Promise<void> => {
     const { bans } = make(environmentOfItsOwn(emulator)).cloud.stores;
     const entry = { as: 'username', who, tenant: 'default', by: '', reason: '', atMs: Date.now() } as const;
@@ -58,6 +61,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   };
   return {
     operate,
+    publishFunction,
     ban,
     newEpoch,
     url: emulator.url,

@@ -31,4 +31,4 @@ export type { FrameContents, FrameQuota } from './quotas/frame-quota.ts';
 export type { QuotaScope } from './quotas/shared-quota.ts';
 export { listStreams, type StreamLine } from './streams/list.ts';
 export { type StreamPage, streamMessages } from './streams/messages.ts';
-export { readQuestion, StreamQuestionError } from './streams/question.ts';
+export { fieldsOfQuery, readQuestion, StreamQuestionError } from './streams/question.ts';

@@ -19,6 +19,8 @@ export const handler = withMetrics(
   createPublishFunction({
     environment: cloud.environment,
     clock,
+    streams: cloud.streams,
+    presence: cloud.presence,
     readKeys: secretId === undefined ? undefined : () => readSecret(secretId),
     tenants: publishTenantsOf(process.env),
     plans: new KnownTenants({ read: (name) => cloud.stores.tenants.get(name), clock, log: runtime.log }),

@@ -2,7 +2,7 @@ import type { DynamoPresence } from '@apus/store-dynamodb';
 import { OperatorRequestError } from './request-error.ts';
 
 /** Members that one answer lists: an answer of a function has at most 6 MB, and data are base64 in it. */
-const MEMBERS_MAX = 1_000;
+export const MEMBERS_MAX = 1_000;
 
 export interface MembersRequest {
   readonly action: 'members';
@@ -30,10 +30,11 @@ export interface MemberListing {
 export async function listMembers(
   presence: DynamoPresence | undefined,
   { tenant, room, after }: MembersRequest,
+  limit = MEMBERS_MAX,
 ): Promise<MemberListing> {
   if (presence === undefined)
     throw new OperatorRequestError('This deployment keeps no presence: deploy it with `presence`.');
-  const { members, next } = await presence.members(tenant, room, after, MEMBERS_MAX);
+  const { members, next } = await presence.members(tenant, room, after, limit);
   return {
     members: members.map(({ member, message, joinedAtMs, clientIds }) => ({
       member,

@@ -1,10 +1,7 @@
 import type { Clock, Streams } from '@apus/broker';
 import { listStreams, type StreamLine } from '../streams/list.ts';
 import { type StreamPage, streamMessages } from '../streams/messages.ts';
-import { readQuestion } from '../streams/question.ts';
-
-/** An answer of a function has at most 6 MB, and payloads are base64 in it. */
-const PAGE_BYTES = 3 * 1024 * 1024;
+import { PAGE_BYTES, readQuestion } from '../streams/question.ts';
 
 /** A request about streams and their messages: the fields of `GET /api/v5/streams/NAME/messages`. */
 export type StreamsRequest =

@@ -17,15 +17,20 @@ export function unauthorized(message: string): HttpAnswer {
   return problem('BAD_API_KEY_OR_SECRET', message, CHALLENGE);
 }
 
+interface CallerFilters {
+  readonly publish: readonly string[];
+  readonly subscribe: readonly string[];
+}
+
 /**
- * The identity of a caller that may publish to these filters.
+ * The identity of a caller with these filters.
  *
  * @param tenants whom it may speak for; the first where the request names none [SEC-TENANT-1]
  */
 export function callerOf(
   request: HttpRequest,
   name: string,
-  publish: readonly string[],
+  { publish, subscribe }: CallerFilters,
   tenants: readonly [string, ...string[]],
 ): Identity | HttpAnswer {
   const tenant = request.headers[TENANT_HEADER] ?? tenants[0];
@@ -35,7 +40,7 @@ export function callerOf(
   if (!tenants.includes(tenant)) {
     return problem('FORBIDDEN', `${name} may not speak for the tenant "${tenant}".`);
   }
-  return { tenant, name, rules: rulesOfLists(publish, []) };
+  return { tenant, name, rules: rulesOfLists(publish, subscribe) };
 }
 
 /**
@@ -67,7 +72,7 @@ export function byKeys(
       return problem('SERVICE_UNAVAILABLE', 'The keys cannot be read now; try again later.', retryAfter);
     }
     if (key === undefined) return refusal('The key is not known here.');
-    const caller = callerOf(request, nameOfKey(key), key.publish, [key.tenant]);
+    const caller = callerOf(request, nameOfKey(key), key, [key.tenant]);
     // A ban of a token may name it, as where the key opens a connection.
     if ('status' in caller) return caller;
     return { ...caller, tokenId: nameOfKey(key), ...(key.quotas !== undefined && { quotas: key.quotas }) };
@@ -79,10 +84,14 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? error.cause.message : error.message;
 }
 
-/** Callers that the platform has verified, and let through: they may publish everywhere in these tenants. */
+/**
+ * Callers that the platform has verified, and let through: they may publish everywhere in these
+ * tenants, and read nothing: to let them invoke the URL has meant no more than publishing. The operator's function lists
+ * streams and rooms for signed requests.
+ */
 export function byPlatform(tenants: readonly [string, ...string[]]): Authenticate {
   return (request) =>
     request.caller === undefined
       ? problem('FORBIDDEN', 'The request has to be signed with credentials of AWS.')
-      : callerOf(request, request.caller, ['#'], tenants);
+      : callerOf(request, request.caller, { publish: ['#'], subscribe: [] }, tenants);
 }

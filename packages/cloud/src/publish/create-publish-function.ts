@@ -1,14 +1,16 @@
-import { type Clock, DEFAULT_LIMITS, rulesAuthorizer } from '@apus/broker';
+import { type Clock, DEFAULT_LIMITS, rulesAuthorizer, type Streams } from '@apus/broker';
 import { DEFAULT_TENANT, type KnownTenants, StoredApiKeys } from '@apus/identity';
+import type { DynamoPresence } from '@apus/store-dynamodb';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import { type Authenticate, byKeys, byPlatform } from './callers.ts';
 import { createPublishEndpoint } from './endpoint.ts';
 import { type FunctionUrlEvent, type FunctionUrlResult, requestOf, resultOf } from './function-url.ts';
 import { problem, tooManyRequests } from './http.ts';
-import { PUBLISH_BYTES_MAX, RETRY_AFTER_SECONDS } from './limits.ts';
+import { PUBLISH_BYTES_MAX, READING_ENVIRONMENT_RATE, READING_RATE, RETRY_AFTER_SECONDS } from './limits.ts';
 import type { PublishOutcome } from './outcomes.ts';
 import { publishAll } from './publish-all.ts';
+import { createReadingEndpoint, isReading } from './reading.ts';
 import { RequestLimiter, type RequestRates } from './request-limiter.ts';
 import { unbanned } from './unbanned.ts';
 
@@ -32,6 +34,10 @@ export interface PublishFunctionOptions {
   readonly plans?: Pick<KnownTenants, 'planned'> | undefined;
   /** Requests that this environment takes. @default those of `limits.ts` */
   readonly rates?: RequestRates;
+  /** What callers may read. @default the deployment keeps no streams */
+  readonly streams?: Streams | undefined;
+  /** @default the deployment keeps no presence */
+  readonly presence?: DynamoPresence | undefined;
 }
 
 export type PublishFunction = (
@@ -40,7 +46,7 @@ export type PublishFunction = (
 ) => Promise<FunctionUrlResult>;
 
 /**
- * The function behind the URL that backends publish to. One event at a time, as Lambda has it.
+ * The function behind the URL that backends publish to, and read streams and rooms from. One event at a time, as Lambda has it.
  *
  *     const handler = createPublishFunction({ environment: cloud.environment, clock });
  */
@@ -58,7 +64,17 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
     limiter,
     options.countRefused,
   );
+  const read = createReadingEndpoint({
+    authenticate,
+    authorizer: rulesAuthorizer,
+    limiter: new RequestLimiter(clock, { caller: READING_RATE, environment: READING_ENVIRONMENT_RATE }),
+    clock,
+    streams: options.streams,
+    presence: options.presence,
+  });
   return async (event, context) => {
+    const request = requestOf(event);
+    if (isReading(request.path)) return resultOf(await read(request));
     const endpoint = createPublishEndpoint({
       authenticate,
       authorizer: rulesAuthorizer,
@@ -70,7 +86,7 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
         return outcomes;
       },
     });
-    return resultOf(await endpoint(requestOf(event)));
+    return resultOf(await endpoint(request));
   };
 }
 

@@ -3,6 +3,7 @@ import type { HttpAnswer, HttpRequest } from './http.ts';
 /** The event of a function with a URL (payload format 2.0), as far as it is read. */
 export interface FunctionUrlEvent {
   readonly rawPath: string;
+  readonly rawQueryString?: string;
   /** Names in lower case; several values of one joined by commas. */
   readonly headers?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | null;
@@ -21,11 +22,12 @@ export interface FunctionUrlResult {
 }
 
 export function requestOf(event: FunctionUrlEvent): HttpRequest {
-  const { rawPath, headers = {}, body, isBase64Encoded = false, requestContext } = event;
+  const { rawPath, rawQueryString, headers = {}, body, isBase64Encoded = false, requestContext } = event;
   let decoded: Buffer | undefined;
   return {
     method: requestContext.http.method,
     path: rawPath,
+    query: rawQueryString ?? '',
     headers,
     // Up to 6 MB, which are not decoded for a request that is refused for its key.
     get body() {

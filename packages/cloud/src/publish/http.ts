@@ -3,6 +3,8 @@ export interface HttpRequest {
   readonly method: string;
   /** Without the query. */
   readonly path: string;
+  /** Without its question mark. */
+  readonly query?: string;
   /** By names in lower case. */
   readonly headers: Readonly<Record<string, string | undefined>>;
   /** Made when it is first asked for, where that costs time. */
@@ -26,6 +28,7 @@ export type ProblemCode =
   | 'BAD_API_KEY_OR_SECRET'
   | 'FORBIDDEN'
   | 'NOT_FOUND'
+  | 'POSITION_LOST'
   | 'METHOD_NOT_ALLOWED'
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
@@ -38,6 +41,7 @@ const STATUSES: Readonly<Record<ProblemCode, number>> = {
   FORBIDDEN: 403,
   NOT_FOUND: 404,
   METHOD_NOT_ALLOWED: 405,
+  POSITION_LOST: 410,
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   TOO_MANY_REQUESTS: 429,

@@ -24,6 +24,12 @@ export const CALLER_RATE: RequestRate = { perSecond: 100, burst: 200 };
 /** Requests of all callers that one environment takes. Twice one caller's, so that no caller uses up all of it. */
 export const ENVIRONMENT_RATE: RequestRate = { perSecond: 200, burst: 400 };
 
+/** Requests of one caller that read streams or rooms: each may read a megabyte and more. */
+export const READING_RATE: RequestRate = { perSecond: 10, burst: 20 };
+
+/** Requests of all callers that read, which one environment takes. */
+export const READING_ENVIRONMENT_RATE: RequestRate = { perSecond: 20, burst: 40 };
+
 /** Requests of one address that are refused for their key with 401. A backend whose key was replaced sends a few. */
 export const UNAUTHORIZED_RATE: RequestRate = { perSecond: 1, burst: 30 };
 

@@ -13,7 +13,7 @@ export interface StreamLine extends StreamFigures {
 }
 
 export async function listStreams(
-  declared: StreamDeclarations | undefined,
+  declared: Pick<StreamDeclarations, 'all'> | undefined,
   store: StreamStore,
   tenant: string,
 ): Promise<readonly StreamLine[]> {

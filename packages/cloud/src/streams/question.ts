@@ -5,6 +5,9 @@ import { containsWildcard, matches, validateTopicName } from '@apus/mqtt';
 export const MESSAGES_MAX = 1_000;
 const MESSAGES_DEFAULT = 100;
 
+/** An answer of a function has at most 6 MB, and payloads are base64 in it. */
+export const PAGE_BYTES = 3 * 1024 * 1024;
+
 /** A question about one topic of a stream. */
 export interface StreamQuestion {
   readonly stream: StreamDeclaration;
@@ -52,6 +55,16 @@ export function readQuestion(
     since: since === undefined ? undefined : String(since),
     limit: Number(limit),
     isReverse: reverse,
+  };
+}
+
+/** Fields of a query, which has text alone. */
+export function fieldsOfQuery(query: URLSearchParams): Record<string, unknown> {
+  const { limit, reverse, ...others } = Object.fromEntries(query);
+  return {
+    ...others,
+    ...(limit !== undefined && { limit: /^\d{1,9}$/.test(limit) ? Number(limit) : limit }),
+    ...(reverse !== undefined && { reverse: reverse === 'true' || (reverse === 'false' ? false : reverse) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { listStreams, readQuestion, StreamQuestionError, streamMessages } from '@apus/cloud';
+import { fieldsOfQuery, listStreams, readQuestion, StreamQuestionError, streamMessages } from '@apus/cloud';
 import { type ApiAnswer, refusal } from './answer.ts';
 import type { ApiContext } from './context.ts';
 import type { ApiRequest, ApiRoute } from './router.ts';
@@ -23,7 +23,7 @@ async function messages(
   { tenant, parameters, query }: ApiRequest,
 ): Promise<ApiAnswer> {
   try {
-    const question = readQuestion(streams, parameters.name, fieldsOf(query));
+    const question = readQuestion(streams, parameters.name, fieldsOfQuery(query));
     const reading = { store, tenant, nowMs: clock.now(), bytesMax: PAGE_BYTES };
     const { messages: data, next } = await streamMessages(reading, question);
     return { status: 200, body: { data, meta: { next } } };
@@ -31,14 +31,4 @@ async function messages(
     if (error instanceof StreamQuestionError) return refusal(error.status, error.code, error.message);
     throw error;
   }
-}
-
-/** A query has text alone. */
-function fieldsOf(query: URLSearchParams): Record<string, unknown> {
-  const { limit, reverse, ...others } = Object.fromEntries(query);
-  return {
-    ...others,
-    ...(limit !== undefined && { limit: /^\d{1,9}$/.test(limit) ? Number(limit) : limit }),
-    ...(reverse !== undefined && { reverse: reverse === 'true' || (reverse === 'false' ? false : reverse) }),
-  };
 }
