@@ -36,6 +36,8 @@ export interface DoorOptions {
   dataDirectory?: string;
   /** Streams, as `startNode` takes them. */
   streams?: readonly unknown[];
+  /** Descriptions of topics, as `startNode` takes them. */
+  topics?: unknown;
   tenantQueueBytesMax?: number;
   presenceMembersMax?: number;
   presenceBytesMax?: number;

@@ -19,6 +19,7 @@ import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import type { Connection, Link } from './link.ts';
 import { ownedWill } from './owned.ts';
+import { payloadViolation } from './payload.ts';
 import { type Identity, NEVER_EXPIRES, type OpenedSession, Unavailable } from './ports/index.ts';
 import { isPresenceTopic } from './presence/names.ts';
 import { withAddress } from './quota-holder.ts';
@@ -116,6 +117,8 @@ function* refusalOf(context: Context, { packet, identity }: NamedAdmission): Flo
         `the will's topic ${JSON.stringify(topic)} is not allowed`,
       );
     }
+    const mismatch = payloadViolation(context, identity.tenant, packet.will);
+    if (mismatch !== undefined) return mismatch;
   }
   return undefined;
 }

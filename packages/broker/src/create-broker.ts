@@ -16,6 +16,7 @@ import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
 import { connectionAfterMove, takeSession } from './move.ts';
+import { payloadViolation } from './payload.ts';
 import { type Identity, type Ports, Unavailable } from './ports/index.ts';
 import { isPresenceTopic } from './presence/names.ts';
 import { tellRoom } from './presence/tell.ts';
@@ -188,6 +189,8 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Publ
     return new Violation(ReasonCode.TopicNameInvalid, 'a member of a room is a client that is connected');
   const notDelayed = isDelayedTopic(request.topic) ? delayedViolation(context, request.topic) : undefined;
   if (notDelayed !== undefined) return notDelayed;
+  const mismatch = payloadViolation(context, request.tenant, request);
+  if (mismatch !== undefined) return mismatch;
   const { tenant, publisher, ...draft } = request;
   const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
   const outcome = yield* accept(context, tenant, message, { publisher });

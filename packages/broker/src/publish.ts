@@ -14,6 +14,7 @@ import { whenDelivered } from './deliver.ts';
 import { disconnect, violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
+import { payloadViolation } from './payload.ts';
 import { enter } from './presence/enter.ts';
 import { isPresenceTopic, presenceViolation } from './presence/names.ts';
 import { because, reply } from './reply.ts';
@@ -55,6 +56,8 @@ function* take(context: Context, attempt: Attempt): Flow<void> {
   const { link, connection, packet, topic, isRepetition } = attempt;
   const refusal = yield* refusalOf(context, connection, packet, topic);
   if (refusal !== undefined) return yield* refusePublish(context, link, connection, packet, refusal);
+  const mismatch = payloadViolation(context, connection.identity.tenant, { ...packet, topic });
+  if (mismatch !== undefined) return answerRefused(context, link, connection, packet, mismatch);
   if (packet.qos === 2) return yield* publishExactlyOnce(context, attempt);
   if (packet.qos === 1 && !(yield* hasRoom(context, connection))) {
     return yield* violate(context, link, receiveMaximumExceeded(context));
@@ -124,14 +127,22 @@ function* refusePublish(
   link: Link,
   connection: Connection,
   packet: PublishPacket,
-  { reasonCode, reason }: Violation,
+  refusal: Violation,
 ): Flow<void> {
+  answerRefused(context, link, connection, packet, refusal);
+  if (packet.qos === 0 && refusal.reasonCode === ReasonCode.PayloadFormatInvalid)
+    yield* violate(context, link, refusal);
+}
+
+function answerRefused(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  packet: PublishPacket,
+  { reasonCode, reason }: Violation,
+): void {
   context.ports.log.warn('publish-refused', { ...namesOf(connection), reasonCode, reason });
-  if (packet.qos === 0) {
-    if (reasonCode === ReasonCode.PayloadFormatInvalid)
-      yield* violate(context, link, new Violation(reasonCode, reason));
-    return;
-  }
+  if (packet.qos === 0) return;
   const type = packet.qos === 1 ? 'puback' : 'pubrec';
   const answer: AcknowledgementPacket = {
     type,

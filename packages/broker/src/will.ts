@@ -6,6 +6,7 @@ import { whenDelivered } from './deliver.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { wasCutForAge } from './loss.ts';
 import type { MessageId } from './message.ts';
+import { payloadViolation } from './payload.ts';
 import type { Identity, SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { isSameOwner } from './session-owner.ts';
@@ -87,6 +88,13 @@ export function* publishWillOf(
   const isBanned = context.ports.bans?.banOn(identity, clientId, undefined) !== undefined;
   if (isBanned || !(yield* waitFor(mayPublish(context, identity, clientId, will.topic, will)))) {
     context.ports.log.warn('will-refused', { clientId, identity: identity.name, topic: will.topic });
+    yield* waitFor(sessions.doneWill(session, connectionId));
+    return undefined;
+  }
+  // The schema may have changed since CONNECT.
+  const mismatch = payloadViolation(context, session.tenant, will);
+  if (mismatch !== undefined) {
+    context.ports.log.warn('will-refused', { clientId, topic: will.topic, reason: mismatch.reason });
     yield* waitFor(sessions.doneWill(session, connectionId));
     return undefined;
   }

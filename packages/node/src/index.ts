@@ -20,3 +20,4 @@ export type { AllowedOrigins, NodeOptions } from './options.ts';
 export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';
+export type { DocumentedServer, NodeTopics } from './topics.ts';

@@ -31,6 +31,7 @@ import { SYS_HEARTBEAT_SECONDS, SYS_INTERVAL_SECONDS, type SysTopicsOptions } fr
 import { PeerAddresses } from './peer-address.ts';
 import { type Scheduler, systemScheduler } from './scheduler.ts';
 import { StartError } from './start-error.ts';
+import type { NodeTopics } from './topics.ts';
 
 /** Web pages whose WebSockets are accepted at both doors: pages of these origins, of this machine, or all. */
 export type AllowedOrigins = 'any' | 'loopback' | readonly string[];
@@ -69,6 +70,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly quotas?: GivenQuotaScopes | undefined;
   /** Topics whose messages are kept for those who come later (docs/streams.md). @default none */
   readonly streams?: readonly GivenStream[] | undefined;
+  /** Describes topics to developers, and checks payloads (docs/portal.md): `readTopicsFile` of `@apus/topics`. @default none */
+  readonly topics?: NodeTopics | undefined;
   /** How long a member of a room stays whose client was lost (docs/presence.md). @default 5, or the Will Delay Interval */
   readonly presenceGraceSeconds?: number | undefined;
   /** @default 'one' */
@@ -136,6 +139,7 @@ export interface ResolvedOptions {
   readonly dataDirectory: string | undefined;
   readonly broker: BrokerOptions;
   readonly streams: StreamDeclarations | undefined;
+  readonly topics: NodeTopics | undefined;
   readonly limits: NodeLimits;
   readonly quotas: QuotaScopes;
   readonly tenants: TenantStore | undefined;
@@ -178,6 +182,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     dataDirectory: options.dataDirectory,
     broker,
     streams: streamsOf(options),
+    topics: options.topics,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     quotas: withQuotas(NODE_QUOTAS, options.quotas),
     tenants: options.tenants,

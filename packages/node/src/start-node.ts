@@ -12,7 +12,7 @@ import {
   SparingLog,
   type Timer,
 } from '@apus/broker';
-import { ReasonCode } from '@apus/mqtt';
+import { withAsyncApi } from './api/async-api.ts';
 import { NODE_NAME } from './api/context.ts';
 import { withApi } from './api/router.ts';
 import { apiRoutes } from './api/routes.ts';
@@ -21,10 +21,10 @@ import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
-import { CloseCode } from './close-code.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
 import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
+import { disconnectAll } from './disconnect-all.ts';
 import { DoorConnections } from './door-connections.ts';
 import { DropMeter } from './drop-meter.ts';
 import type { GatewayDoor, SharedPorts } from './gateway.ts';
@@ -180,6 +180,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     links,
     meter,
     drops,
+    payloads: resolved.topics?.payloads,
     memory,
     usage,
     clock,
@@ -188,9 +189,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     quotas: resolved.quotas,
     limits: { ...limits, ...resolved.broker.limits },
   });
-  const sources = { stores, links, meter, drops };
+  const sources = { stores, links, meter, drops, payloads: resolved.topics?.payloads };
   const sysTopics = new SysTopics({ ...resolved.sys, broker, sources, clock, log, startedAtMs });
-  const http = withApi(page, routes, resolved.apiAccess, log);
+  const api = withApi(page, routes, resolved.apiAccess, log);
+  const { topics, streams, apiAccess, addresses } = resolved;
+  const { handshakes } = access;
+  const documented = { access: apiAccess, handshakes, addresses, gatewayUrl: gateway?.url, streams, log };
+  const http = topics === undefined ? api : withAsyncApi(api, { ...documented, topics });
   server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {
     const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
@@ -317,6 +322,7 @@ async function composeBroker(
     }),
     nodeName: NODE_NAME,
     ...(outlet !== undefined && { outlet }),
+    ...(options.topics !== undefined && { payloads: options.topics.payloads }),
     memory,
     deliveryQuota: rateQuota,
     drops,
@@ -381,18 +387,4 @@ function connectionIds(): () => string {
   const prefix = `${CONNECTION_ID_PREFIX}${randomBytes(4).toString('hex')}`;
   let count = 0;
   return () => `${prefix}-${(count++).toString(36)}`;
-}
-
-/** DISCONNECT 0x8B where the version has it, close, wait for the clients to go, and cut off those that do not. */
-async function disconnectAll(links: Links, { limits, clock }: ResolvedOptions): Promise<void> {
-  for (const link of links.all()) {
-    if (link.state.phase === 'connected') {
-      link.disconnect(ReasonCode.ServerShuttingDown, 'The broker is shutting down');
-    } else link.closeWith(CloseCode.GoingAway);
-  }
-  const cancel = clock.after(limits.shutdownTimeoutSeconds * 1000, () => {
-    for (const link of links.all()) link.terminate();
-  });
-  await links.empty();
-  cancel();
 }

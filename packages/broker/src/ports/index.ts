@@ -12,6 +12,7 @@ import type { Log } from './log.ts';
 import type { Memory } from './memory.ts';
 import type { Outbox } from './outbox.ts';
 import type { Outlet } from './outlet.ts';
+import type { PayloadCheck } from './payloads.ts';
 import type { Presence } from './presence.ts';
 import type { QueueStore, ReceivedStore } from './queues.ts';
 import type { RetainedStore } from './retained.ts';
@@ -52,6 +53,8 @@ export interface Ports extends Stores {
   readonly memory?: Memory;
   /** Absent where the owner has declared none. */
   readonly streams?: Streams;
+  /** Absent where any payload may be published. */
+  readonly payloads?: PayloadCheck;
   /** Absent where there are no rooms. */
   readonly presence?: Presence;
   /** In `$SYS/brokers/NODE/clients/…`. Absent where nothing is told of clients that come and go. */
@@ -88,6 +91,7 @@ export type * from './memory.ts';
 export type * from './outbox.ts';
 export type * from './outlet.ts';
 export type * from './page.ts';
+export type * from './payloads.ts';
 export type * from './presence.ts';
 export type * from './queues.ts';
 export type * from './retained.ts';

@@ -17,6 +17,7 @@ import { stream } from './stream.ts';
 import { sub } from './sub.ts';
 import { tenant } from './tenant.ts';
 import { token } from './token.ts';
+import { topics } from './topics.ts';
 import { unban } from './unban.ts';
 import { usage } from './usage.ts';
 import { user } from './user.ts';
@@ -42,6 +43,7 @@ export const COMMANDS: readonly Command[] = [
   bans,
   stream,
   presence,
+  topics,
   bridge,
   rule,
 ];

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
-import { LOG_LEVELS, type OpenBridges, type OpenCluster } from '@apus/node';
+import { LOG_LEVELS, type NodeTopics, type OpenBridges, type OpenCluster } from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { TenantsFile } from '../tenants-file.ts';
 import { type Command, CommandError } from './command.ts';
@@ -79,6 +79,10 @@ const BEHAVIOUR: Flags = {
     value: 'FILE',
     help: 'Topics whose messages are kept for clients that come later: a list of streams in JSON (docs/streams.md).',
   },
+  topics: {
+    value: 'FILE',
+    help: 'Descriptions of topics for the developers of programs, with schemas that payloads are checked against where the file says so: JSON (docs/portal.md). `apus topics check FILE` checks it.',
+  },
   bridges: {
     value: 'FILE',
     help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it.',
@@ -138,6 +142,7 @@ export const serve: Command = {
     const options = optionsFrom(values);
     const node = await startDoors({
       ...options,
+      topics: await topicsFrom(values),
       openBridges: await bridgesFrom(values),
       openCluster: await clusterFrom(values),
     });
@@ -237,6 +242,18 @@ async function clusterFrom(values: Values): Promise<OpenCluster | undefined> {
     throw new UsageError(`--cluster is an address as redis://HOST:6379 or rediss://HOST:6379, not "${url}".`);
   const { openCluster } = await import('@apus/cluster');
   return openCluster({ url });
+}
+
+/** Loaded only where it is used. */
+async function topicsFrom(values: Values): Promise<NodeTopics | undefined> {
+  const path = values.text('topics');
+  if (path === undefined) return undefined;
+  const { readTopicsFile } = await import('@apus/topics');
+  try {
+    return readTopicsFile(path);
+  } catch (error) {
+    throw new UsageError(`--topics ${path}: ${(error as Error).message}`);
+  }
 }
 
 /** Loaded only where it is used: a broker without bridges and rules pays nothing for them. */

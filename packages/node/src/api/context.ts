@@ -6,6 +6,7 @@ import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
 import type { TenantKeeper } from '../tenant-keeper.ts';
+import type { NodeTopics } from '../topics.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 import type { NodeUsage } from '../usage/node-usage.ts';
 
@@ -24,6 +25,7 @@ export interface ApiContext {
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
+  readonly payloads: NodeTopics['payloads'] | undefined;
   readonly usage: NodeUsage;
   readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax'>;
   /** The status of each bridge of a tenant. */

@@ -94,7 +94,7 @@ function parametersOf(pattern: RegExp, path: string): Readonly<Record<string, st
   }
 }
 
-function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {
+export function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {
   response.statusCode = status;
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   response.setHeader('Cache-Control', 'no-store');

@@ -3,6 +3,7 @@ import type { QoS } from '@apus/mqtt';
 import { type DropMeter, sumOf } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
+import type { NodeTopics } from '../topics.ts';
 import type { PacketCounts, TrafficMeter } from '../traffic-meter.ts';
 import type { Figures, MetricName, StatName } from './names.ts';
 
@@ -12,6 +13,8 @@ export interface FigureSources {
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
+  /** Undefined where no topics are described. */
+  readonly payloads: NodeTopics['payloads'] | undefined;
 }
 
 /** The tenant of `KeptMessages` for `$delayed/…`. */
@@ -32,7 +35,7 @@ export function statsOf({ stores: { sessions, subscriptions, retained } }: Figur
 }
 
 /** Since the start, and of all tenants. */
-export function metricsOf({ links, meter, drops }: FigureSources): Figures<MetricName> {
+export function metricsOf({ links, meter, drops, payloads }: FigureSources): Figures<MetricName> {
   const { receivedBytes, sentBytes } = links.bytes;
   const received = sumOfQos(meter.received);
   const sent = sumOfQos(meter.sent);
@@ -54,6 +57,8 @@ export function metricsOf({ links, meter, drops }: FigureSources): Figures<Metri
     'messages.qos2.sent': meter.sent[2],
     'messages.dropped': drops.unrouted,
     'messages.dropped.no_subscribers': drops.unrouted,
+    'messages.validation_succeeded': payloads?.succeeded ?? 0,
+    'messages.validation_failed': payloads?.failed ?? 0,
     ...(dropFigures('delivery.dropped', drops.total) as Figures<DropFigure>),
   };
 }

@@ -49,6 +49,9 @@ export const METRICS = {
   'messages.qos2.sent': 'Messages to clients at QoS 2.',
   'messages.dropped': 'Messages that reached no session.',
   'messages.dropped.no_subscribers': 'Messages that had no subscriber.',
+  'messages.validation_succeeded': 'Payloads that the schema of their topic allows.',
+  'messages.validation_failed':
+    'Payloads that were refused, or at QoS 0 dropped, since the schema of their topic does not allow them.',
   'delivery.dropped': 'Messages that did not reach a session that they were for.',
   'delivery.dropped.queue_full': 'At QoS 1 or 2: the queue of the session was full.',
   'delivery.dropped.qos0_msg': 'At QoS 0: the client did not read what it had been sent.',

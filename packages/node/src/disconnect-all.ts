@@ -1,0 +1,18 @@
+import { ReasonCode } from '@apus/mqtt';
+import { CloseCode } from './close-code.ts';
+import type { Links } from './links.ts';
+import type { ResolvedOptions } from './options.ts';
+
+/** DISCONNECT 0x8B where the version has it, close, wait for the clients to go, and cut off those that do not. */
+export async function disconnectAll(links: Links, { limits, clock }: ResolvedOptions): Promise<void> {
+  for (const link of links.all()) {
+    if (link.state.phase === 'connected') {
+      link.disconnect(ReasonCode.ServerShuttingDown, 'The broker is shutting down');
+    } else link.closeWith(CloseCode.GoingAway);
+  }
+  const cancel = clock.after(limits.shutdownTimeoutSeconds * 1000, () => {
+    for (const link of links.all()) link.terminate();
+  });
+  await links.empty();
+  cancel();
+}
