@@ -52,6 +52,11 @@ export class DynamoQueues implements QueueStore {
   #emptyIncarnation: string | undefined;
   /** The session whose queue this event has found empty: a nudge announces later messages. */
   #idle: string | undefined;
+  /**
+   * The first PUBLISH that this event has dequeued for a session, and whose reply has not left: the broker asks for another
+   * page until nothing comes.
+   */
+  #replied: { readonly key: SessionRef['key']; readonly packetId: PacketId } | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
   constructor(table: Table, records: Records, bodies: Bodies, ownedItems: OwnedItems, event: EventCache) {
@@ -202,7 +207,7 @@ export class DynamoQueues implements QueueStore {
         log: { items: read.items.map(logItemOf), isComplete: read.isComplete },
         limit: page.left,
         nowMs,
-        firstOfReply: page.firstPacketId,
+        firstOfReply: this.#firstOfReply(session) || page.firstPacketId,
       };
       const decision = this.#dequeueOn(session, held, dequeue, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
@@ -222,6 +227,7 @@ export class DynamoQueues implements QueueStore {
       this.#acknowledgements.written(session);
       this.#event.noteMore(record.mode === 'backlog');
       await this.#add(page, session, held, decision.effects, read.items);
+      this.#noteReplied(session, page);
       if (decision.effects.some(({ type }) => type === 'look-again')) {
         const dequeued = namesDequeued(record);
         const { items } = await this.#log.first(session, dequeued.size + 1);
@@ -229,6 +235,16 @@ export class DynamoQueues implements QueueStore {
       } else if (!isAllExpired(page, decision)) return page.entries;
       held = { ...held, attachment, record, removed, nonce: written.nonce };
     }
+  }
+
+  #firstOfReply({ key }: SessionRef): PacketId {
+    return this.#replied?.key === key ? this.#replied.packetId : 0;
+  }
+
+  /** Outside of an event each page has arrived when the next one is asked for. */
+  #noteReplied(session: SessionRef, { firstPacketId }: AnsweredPage): void {
+    if (!this.#event.isOpen || firstPacketId === 0 || this.#firstOfReply(session) !== 0) return;
+    this.#replied = { key: session.key, packetId: firstPacketId };
   }
 
   #dequeueOn(session: SessionRef, { record }: HeldRecord, dequeue: Dequeue, isAgain: boolean): Decision {

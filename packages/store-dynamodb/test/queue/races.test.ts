@@ -256,6 +256,35 @@ await withService((service) => {
       expect(await offer(4)).toBeGreaterThan(0);
     });
 
+    /**
+     *     publisher A                    frame                            publisher B
+     *     appends 5
+     *                                    dequeues 4 and 5: closing
+     *     looks: closing, objects: backlog
+     *                                    asks again, finds nothing: closing
+     *                                                                     has 6: posted, it would overtake the reply
+     */
+    it('a message does not overtake the reply of a frame that asks once more, as a publisher has objected meanwhile [MQTT-4.6.0-6]', async () => {
+      const { interruption, publisher, session, offer } = await begin(3);
+      for (const number of [1, 2, 3]) await offer(number);
+      await offer(4);
+      const frame = publisher.forEvent();
+      const dequeued: Queued[] = [];
+      const dequeue = async () => {
+        for (const packetId of [1, 2, 3]) await frame.queues.complete(session(), packetId, 'puback');
+        dequeued.push(...(await frame.queues.next(session(), PAGE, NOW_MS)));
+      };
+      interruption.afterFirst(putsWaiting, dequeue);
+      await offer(5);
+      expect(await frame.queues.next(session(), PAGE, NOW_MS)).toEqual([]);
+      await frame.commit();
+      expect(dequeued.map((queued) => queued.type === 'publish' && queued.message.id)).toEqual([
+        messageOf(4).id,
+        messageOf(5).id,
+      ]);
+      expect((await offer(6)).packetId).toBe(0);
+    });
+
     it('a message does not overtake one of its topic and frame that was left to the drain of a newer connection [MQTT-4.6.0-6]', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
