@@ -43,6 +43,10 @@ function problemsOf(
       ledger.begun(begunOf(each), acknowledged.length);
       continue;
     }
+    if (each === 'asked') {
+      ledger.asked();
+      continue;
+    }
     const [, isValue, epoch = '', number, payload = `${epoch}-${number}`] = ARRIVAL.exec(each) ?? [];
     const place = { epoch, number: Number(number) };
     ledger.received({ topic: 't', payload, place, kind: isValue && 'snapshot' });
@@ -90,6 +94,13 @@ describe('a reader of a stream', () => {
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, ...ALL, suback('e-4', 4, false)])).toEqual([
       'gap: r has everything, and SUBACK says false',
     ]);
+  });
+
+  it('takes "false" for what was missing when it was asked, though it has come before the answer', () => {
+    const [first = '', ...others] = ALL;
+    const asked = ['asked', ...others, suback('e-4', 4, false)];
+    expect(problemsOf(ALL, [FROM_THE_BEGINNING, first, ...asked])).toEqual([]);
+    expect(problemsOf(ALL, [FROM_THE_BEGINNING, ...ALL, 'asked', suback('e-4', 4, false)])).toHaveLength(1);
   });
 
   it('takes "false" for what is missing, and asks for all behind it', () => {

@@ -123,6 +123,8 @@ export class ReaderLedger {
   readonly #published: PublishedToStreams;
   /** The position of an exact reader, and the newest message that its last SUBACK named. */
   readonly #topics = new Map<string, { epoch: string; last: number; newest: number }>();
+  /** The same as it was when the last SUBSCRIBE left. */
+  #asked: ReadonlyMap<string, { readonly epoch: string; readonly last: number }> | undefined;
   readonly #begun: (Begun & { readonly atMs: number; readonly isFirst: boolean })[] = [];
   readonly #seen = new Set<string>();
   readonly #problems: Problem[] = [];
@@ -134,6 +136,11 @@ export class ReaderLedger {
 
   get hasBegun(): boolean {
     return this.#begun.length > 0;
+  }
+
+  /** SUBSCRIBE leaves: what comes before SUBACK was not known when the position was named. */
+  asked(): void {
+    this.#asked = new Map(this.#topics);
   }
 
   /** SUBACK has come, before any message that it brings. */
@@ -223,7 +230,7 @@ export class ReaderLedger {
 
   /** "False" is said where something is missing: where the reader has seen all, it would reload for nothing. */
   #checkGap({ topics }: Begun): void {
-    const isWhole = [...this.#topics].every(([topic, { epoch, last }]) => {
+    const isWhole = [...(this.#asked ?? this.#topics)].every(([topic, { epoch, last }]) => {
       const now = topics.get(topic);
       return now !== undefined && now.epoch === epoch && now.number <= last;
     });

@@ -93,6 +93,9 @@ export class StreamReader {
       books.trace,
     );
     const { mqtt } = this.client;
+    mqtt.on('packetsend', ({ cmd }) => {
+      if (cmd === 'subscribe') this.#ledger.asked();
+    });
     // Before `resume` hears of it: what it tells of a gap comes behind the SUBACK.
     mqtt.on('packetreceive', (packet) => this.#heard(packet));
     if (isExact) resume(mqtt, { onGap: (gap) => this.#told(gap.refusedWith) });
