@@ -67,7 +67,18 @@ describe('the check of a payload', () => {
     expect(problem).toBe('the payload must match pattern "^(a+)+$"');
   });
 
-  it('refuses lists in lists that are deeper than it can follow, and checks on', () => {
+  it('refuses lists in lists that are deeper than it can compare, and checks on', () => {
+    const payload = { type: 'array', uniqueItems: true, maxItems: 10 };
+    const checked = schemas({ topic: 't', checkPayload: true, payload });
+    const depth = Math.floor(CHECKED_BYTES_MAX / 4) - 2;
+    const deep = '['.repeat(depth) + ']'.repeat(depth);
+    expect(checked.problemOf('default', 't', bytes(`[${deep},${deep}]`))).toBe(
+      'the payload cannot be checked',
+    );
+    expect(checked.problemOf('default', 't', bytes('[1,2]'))).toBe(undefined);
+  });
+
+  it('takes lists in lists where the schema does not look into them', () => {
     const list = { type: 'array', items: { type: 'array' } };
     const checked = schemas({ topic: 't', checkPayload: true, payload: list });
     const depth = CHECKED_BYTES_MAX / 2;
