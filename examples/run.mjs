@@ -12,9 +12,11 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const COMMAND = join(HERE, '../packages/cli/dist/apus.js');
 const PAGES = readdirSync(HERE).filter((name) => existsSync(join(HERE, name, 'index.html')));
 const PROGRAMS = ['backend'];
+/** Programs that bring a broker of their own, and are run as they are. */
+const WHOLE = ['iot-bridge'];
 /** Programs that run beside a page. */
 const BESIDE = { dashboard: 'backend' };
-const ALL = [...PAGES, ...PROGRAMS];
+const ALL = [...PAGES, ...PROGRAMS, ...WHOLE];
 
 const HELP = `Runs an example.
 
@@ -22,6 +24,7 @@ Usage: npm run example NAME [-- FLAGS] [-- FLAGS OF apus serve]
 
 With a page, and a broker beside it: ${PAGES.join(', ')}
 A program, to a broker that runs: ${PROGRAMS.join(', ')}
+A program with all that it needs: ${WHOLE.join(', ')}
 
   --port PORT        Port of the page, on this machine only; 0 takes a free one. Default: 8090.
   --build DIRECTORY  Writes the page's files there and ends: for any server of static files.
@@ -130,6 +133,10 @@ async function main(argv) {
   const [name = ''] = positionals;
   if (values.help) return void process.stdout.write(HELP);
   if (PROGRAMS.includes(name)) return await runUntilTheEnd([await startProgram(name)], async () => {});
+  if (WHOLE.includes(name)) {
+    const program = spawn(process.execPath, [join(HERE, name, `${name}.mjs`)], { stdio: 'inherit' });
+    return await runUntilTheEnd([program], async () => {});
+  }
   if (!PAGES.includes(name))
     fail(name === '' ? HELP : `There is no example "${name}": take one of ${ALL.join(', ')}.`);
   if (values.build !== undefined) return await buildPage(name, values.build);

@@ -1,5 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { permissionsOf } from './support/statements.ts';
@@ -81,4 +82,13 @@ it('a deployment takes the file of apus serve, with bridges of both kinds', () =
   const template = synthApp({ bridges: file });
   template.resourceCountIs('AWS::IoT::TopicRule', 2);
   template.hasResourceProperties('AWS::Lambda::EventSourceMapping', { Topics: ['prices'] });
+});
+
+it('the files of the example deploy', () => {
+  const file = (name: string) => fileURLToPath(new URL(`../../examples/iot-bridge/${name}`, import.meta.url));
+  const template = synthApp({ bridges: file('deployed.json'), rules: file('rules.json') });
+  template.resourceCountIs('AWS::IoT::TopicRule', 1);
+  expect(permissionsOf(template, 'BrokerRulesRole').some((each) => each.startsWith('iot:Publish'))).toBe(
+    true,
+  );
 });

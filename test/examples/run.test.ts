@@ -6,6 +6,8 @@ import { promisify } from 'node:util';
 import { startDoors } from '@apus/cli';
 import mqtt from 'mqtt';
 import { expect, onTestFinished, test } from 'vitest';
+import { mosquittoOrSkip } from '../bridges/mosquitto-or-skip.ts';
+import { freePort } from '../support/free-port.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
 const run = promisify(execFile);
@@ -45,6 +47,37 @@ test('the backend publishes its prices in one request, until it is told to stop'
   child.kill('SIGINT');
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
+
+const mosquitto = mosquittoOrSkip();
+
+test.runIf(mosquitto !== undefined)(
+  'a lamp at IoT Core is seen and switched through the bridge',
+  async () => {
+    const port = String(await freePort());
+    const child = spawn(process.execPath, [EXAMPLES, 'iot-bridge'], {
+      env: { ...process.env, APUS_PORT: port },
+    });
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const browser = mqtt.connect(`ws://127.0.0.1:${port}/mqtt`, { reconnectPeriod: 100 });
+    onTestFinished(() => void browser.end(true));
+    const states: string[] = [];
+    browser.on('message', (_, payload) => states.push(payload.toString()));
+    browser.on('connect', () => browser.subscribe('things/+/state'));
+    await expect.poll(() => states, { timeout: 60_000 }).toContain('off');
+    // The bridge may not have subscribed here yet.
+    await expect
+      .poll(
+        async () => {
+          await browser.publishAsync('things/lamp/set', 'on', { qos: 1 });
+          return states;
+        },
+        { timeout: 60_000, interval: 500 },
+      )
+      .toContain('on');
+    child.kill('SIGINT');
+    expect(await once(child, 'exit')).toEqual([0, null]);
+  },
+);
 
 test.each([
   [['none'], 'There is no example "none": take one of '],
