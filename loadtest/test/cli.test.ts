@@ -101,6 +101,7 @@ describe('loadtest', () => {
     expect(code).toBe(0);
     expect(stderr).toMatch(/full size: 6 clients, 60 publishes and 60 deliveries a second for 0\.5 s/);
     expect(stdout).toMatch(/^ {2}size +6 clients, full size$/m);
+    expect(stdout).toMatch(/^Deliveries +30 +of 30, \d+\/s$/m);
     const [, perSecond] = /^Deliveries +30 +of 30, (\d+)\/s$/m.exec(stdout) ?? [];
     // By the plan it is 60, and less the longer the last one was on its way.
     expect(Number(perSecond)).toBeGreaterThan(0);
