@@ -56,6 +56,7 @@ export class Remote {
   #connack: IConnackPacket['properties'];
   #isUp = false;
   #wasFull = false;
+  #isStopped = false;
   #lastError: string | undefined;
   readonly #signedUrl: SignedUrl | undefined;
   #signingError: string | undefined;
@@ -74,7 +75,6 @@ export class Remote {
 
   connect(): void {
     const client = mqtt.connect(this.#configuration.url, this.#options());
-    this.#client = client;
     // QoS 0 and 1 when they come, QoS 2 with PUBREL; the store is given those of QoS 2 when they come.
     client.handleMessage = (packet, done) => {
       const settled =
@@ -99,10 +99,13 @@ export class Remote {
       this.#isUp = false;
       this.#handlers.down(this.#signingError ?? this.#lastError);
       this.#lastError = undefined;
-      void this.#sign();
+      if (!this.#isStopped) void this.#sign();
     });
     client.on('reconnect', () => queueMicrotask(() => this.#watch(client)));
     void this.#sign().then(() => {
+      // mqtt.js cannot end a client that has not begun to connect.
+      if (this.#isStopped) return;
+      this.#client = client;
       client.connect();
       this.#watch(client);
     });
@@ -150,6 +153,7 @@ export class Remote {
   }
 
   async stop(): Promise<void> {
+    this.#isStopped = true;
     this.#isUp = false;
     await this.#client?.endAsync(true);
   }

@@ -29,14 +29,13 @@ export class SignedUrl {
     this.#credentials = credentials;
   }
 
-  /** Without a signature where none could be made: IoT Core refuses it, and the next one follows. */
+  /** The newest that could be made. Without a signature before the first: IoT Core refuses it, and the next one follows. */
   get current(): string {
     return this.#signed ?? this.#url;
   }
 
   /** Rejects where there are no credentials. */
   async refresh(): Promise<void> {
-    this.#signed = undefined;
     const { accessKeyId, secretAccessKey, sessionToken } = await this.#credentials();
     const url = new URL(this.#url);
     url.searchParams.set('X-Amz-Expires', String(EXPIRES_SECONDS));

@@ -1,0 +1,39 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { readBridges } from '../src/index.ts';
+import { Remote } from '../src/mqtt/remote.ts';
+
+test('a bridge that is stopped while its address is being signed connects no more', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void server.close());
+  await once(server, 'listening');
+  let connections = 0;
+  server.on('connection', (socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  const { port } = server.address() as AddressInfo;
+  const iotCore = { endpoint: `localhost:${port}`, region: 'eu-west-1', webSocket: true };
+  const place = { where: 'b', directory: '.', environment: {}, nowMs: Date.now() };
+  const [bridge] = readBridges({ bridges: [{ name: 'a', iotCore, in: [{ filter: 'a' }] }] }, place);
+  if (bridge?.kind !== 'mqtt') throw new Error('no bridge to an MQTT broker');
+  let release: () => void = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const credentials = async () => {
+    await released;
+    return { accessKeyId: 'a', secretAccessKey: 'b' };
+  };
+  const nothing = { received: async () => {}, released: async () => {}, up: async () => {} };
+  const remote = new Remote(bridge, { ...nothing, down: () => {}, ready: () => {} }, credentials);
+  remote.connect();
+  await remote.stop();
+  release();
+  // Signing takes some turns of the event loop; a connection of its own would come before the one of the test.
+  for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
+  const own = connect(port, '127.0.0.1');
+  await once(own, 'close');
+  expect(connections).toBe(1);
+});
