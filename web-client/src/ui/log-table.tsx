@@ -22,6 +22,8 @@ interface LogTableProps<Item> {
   /** The ids of rows begin with it. */
   readonly prefix: string;
   readonly classes: Readonly<Record<string, string>>;
+  /** The table has a column of frames, and other widths. */
+  readonly hasFrames?: boolean;
   readonly isSelected: (item: Item) => boolean;
   readonly onSelect: (item: Item | undefined) => void;
   /** The user looks at older rows: they must not move. */
@@ -31,7 +33,7 @@ interface LogTableProps<Item> {
 }
 
 /** A long list of what has passed, of which only the rows in sight are drawn; arrow keys go through it. */
-export function LogTable<Item>(props: LogTableProps<Item> & { readonly hasFrames?: boolean }) {
+export function LogTable<Item>(props: LogTableProps<Item>) {
   const { items, label, columns, prefix, classes, isSelected, onSelect, onScrollAway, row, hasFrames } =
     props;
   const scroller = useRef<HTMLDivElement>(null);
