@@ -107,7 +107,9 @@ function listenerEvents({ gaps }: Books, subscribe: () => Promise<number | undef
     message: (topic, payload) => {
       if (topic.startsWith('news/') && payload !== 'forged') gaps.heard(topic, Number(payload));
     },
-    told: (what) => gaps.told(what),
+    told: (what) => {
+      if (what !== 'resumed') gaps.told(what);
+    },
     connected: () => {
       gaps.told('anew');
       void subscribe().then((code) => {

@@ -1,15 +1,26 @@
 import { describe, expect, it } from 'vitest';
-import { RoomTruth, WatcherLedger } from './presence-ledger.ts';
+import { RoomTruth, TOLD_WITHIN_MS, WatcherLedger } from './presence-ledger.ts';
 
 /** ann is there with 1, and bob has left. */
 function room() {
-  const truth = new RoomTruth();
+  const world = { now: 0, open: new Set(['a', 'b', 'a2']) };
+  const truth = new RoomTruth({ nowMs: () => world.now, isOpen: (client) => world.open.has(client) });
   truth.connected('a', 'ann');
   truth.says('a', '1');
   truth.connected('b', 'bob');
   truth.says('b', '1');
   truth.says('b', '');
-  return { truth, watcher: new WatcherLedger('w', truth) };
+  return { world, truth, watcher: new WatcherLedger('w', truth) };
+}
+
+/** ann has left once, and is back. */
+function roomOf() {
+  const all = room();
+  all.watcher.listens();
+  all.truth.ended('a', 'ann');
+  all.truth.connected('a', 'ann');
+  all.truth.says('a', '1');
+  return all;
 }
 
 const kinds = (problems: readonly { readonly what: string }[]) =>
@@ -50,6 +61,40 @@ describe('a watcher of a room', () => {
     watcher.told('ann', '1');
     watcher.told('ann', '');
     expect(kinds(watcher.problems)).toEqual(['false leave']);
+  });
+
+  it('is told of no leave of a member that has come back, and has been there for longer than a leave is on its way', () => {
+    const { world, truth, watcher } = room();
+    watcher.listens();
+    truth.ended('a', 'ann');
+    truth.connected('a', 'ann');
+    truth.says('a', '2');
+    world.now = TOLD_WITHIN_MS - 1;
+    watcher.told('ann', '');
+    expect(watcher.problems).toEqual([]);
+    world.now = TOLD_WITHIN_MS;
+    watcher.told('ann', '');
+    expect(kinds(watcher.problems)).toEqual(['false leave']);
+  });
+
+  it.each<readonly [string, (room: ReturnType<typeof roomOf>) => void]>([
+    ['the gateway has its connection no more', ({ world }) => world.open.delete('a')],
+    ['it is lost, and may be resumed', ({ truth }) => truth.lost('a')],
+    [
+      'it has been resumed just now',
+      ({ truth }) => {
+        truth.lost('a');
+        truth.resumed('a');
+      },
+    ],
+    ['it has published an empty payload', ({ truth }) => truth.asks('a', 'ann', '')],
+    ['the watcher has just come, and the leave has waited for it', ({ watcher }) => watcher.listens()],
+  ])('may be told of the leave of a member where %s', (_, happens) => {
+    const { world, truth, watcher } = roomOf();
+    world.now = TOLD_WITHIN_MS;
+    happens({ world, truth, watcher });
+    watcher.told('ann', '');
+    expect(watcher.problems).toEqual([]);
   });
 
   it('is told once of each that leaves when nothing goes wrong', () => {

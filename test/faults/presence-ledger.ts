@@ -1,11 +1,27 @@
 import type { Problem } from './ledger.ts';
 
+/**
+ * A watcher is told of a leave within this time: as long as a handler or a worker lives, and its repetition by the queue.
+ * A member that has been there for longer has not left.
+ */
+export const TOLD_WITHIN_MS = 30_000;
+
 /** A client that makes a member present, as it knows itself. */
 interface Dweller {
   readonly member: string;
   isConnected: boolean;
   /** The data that the server has acknowledged on this connection; empty: it has left. */
   data: string | undefined;
+  /** From then on the member cannot have left, as long as the gateway has the connection. Undefined: it may have. */
+  thereSinceMs: number | undefined;
+}
+
+/** What of the world decides whether a member is there. */
+export interface RoomWorld {
+  /** Milliseconds. */
+  nowMs(): number;
+  /** The gateway has the client's connection. */
+  isOpen(client: string): boolean;
 }
 
 /** Who is in the room, as the clients themselves know it: nothing here is asked of the server. */
@@ -14,9 +30,30 @@ export class RoomTruth {
   readonly #hasLeft = new Set<string>();
   /** All that was ever said, by member and client. */
   readonly #said = new Map<string, Map<string, Set<string>>>();
+  readonly #world: RoomWorld;
+
+  constructor(world: RoomWorld) {
+    this.#world = world;
+  }
+
+  get nowMs(): number {
+    return this.#world.nowMs();
+  }
 
   connected(client: string, member: string): void {
-    this.#dwellers.set(client, { member, isConnected: true, data: undefined });
+    this.#dwellers.set(client, { member, isConnected: true, data: undefined, thereSinceMs: undefined });
+  }
+
+  /** Its connection is lost, and its session may go on over another: it may have left meanwhile. */
+  lost(client: string): void {
+    const dweller = this.#dwellers.get(client);
+    if (dweller !== undefined) dweller.thereSinceMs = undefined;
+  }
+
+  /** Its session goes on over another connection. */
+  resumed(client: string): void {
+    const dweller = this.#dwellers.get(client);
+    if (dweller?.isConnected && dweller.data) dweller.thereSinceMs ??= this.nowMs;
   }
 
   /** A publication was acknowledged. */
@@ -25,25 +62,26 @@ export class RoomTruth {
     if (dweller === undefined) return;
     dweller.data = data;
     if (data === '') this.#hasLeft.add(dweller.member);
+    else dweller.thereSinceMs ??= this.nowMs;
   }
 
   /** Its connection is over, and its session does not go on over another. */
   ended(client: string, member: string): void {
     this.#hasLeft.add(member);
     const dweller = this.#dwellers.get(client);
-    if (dweller !== undefined) dweller.isConnected = false;
+    if (dweller === undefined) return;
+    dweller.isConnected = false;
+    dweller.thereSinceMs = undefined;
   }
 
   /** It publishes: from now on the server may have it, answered or not. */
   asks(client: string, member: string, data: string): void {
-    if (data === '') this.#hasLeft.add(member);
+    if (data === '') {
+      this.#hasLeft.add(member);
+      this.lost(client);
+    }
     const said = this.#said.get(member) ?? new Map<string, Set<string>>();
     this.#said.set(member, said.set(client, (said.get(client) ?? new Set()).add(data)));
-  }
-
-  /** Its end has begun, and it may learn of that later than its watchers. */
-  mayLeave(member: string): void {
-    this.#hasLeft.add(member);
   }
 
   /**
@@ -60,6 +98,17 @@ export class RoomTruth {
     return members;
   }
 
+  /** A client has made the member present all the time that a leave can have been on its way. */
+  isThereFor(member: string, ms: number): boolean {
+    return [...this.#dwellers].some(
+      ([client, { member: its, thereSinceMs }]) =>
+        its === member &&
+        thereSinceMs !== undefined &&
+        thereSinceMs <= this.nowMs - ms &&
+        this.#world.isOpen(client),
+    );
+  }
+
   /** A moment at which none of its clients was there cannot be ruled out. */
   mayHaveLeft(member: string): boolean {
     return this.#hasLeft.has(member);
@@ -74,11 +123,20 @@ export class WatcherLedger {
   /** Leaves told since the count began, by member. */
   readonly #leaves = new Map<string, number>();
   readonly #toldLeft = new Set<string>();
+  /** Told while the member had been there for longer than a leave is on its way. */
+  readonly #false = new Set<string>();
+  /** Messages may have waited for it until then. Undefined: it is not connected. */
+  #listensSinceMs: number | undefined;
   #isCounting = false;
 
   constructor(name: string, truth: RoomTruth) {
     this.#name = name;
     this.#truth = truth;
+  }
+
+  /** Its connection is there: what has waited comes first. */
+  listens(): void {
+    this.#listensSinceMs = this.#truth.nowMs;
   }
 
   /** It is about to be given the room anew. */
@@ -94,13 +152,16 @@ export class WatcherLedger {
     this.#members.delete(member);
     if (this.#isCounting) this.#leaves.set(member, (this.#leaves.get(member) ?? 0) + 1);
     this.#toldLeft.add(member);
+    const heardForMs = this.#truth.nowMs - (this.#listensSinceMs ?? this.#truth.nowMs);
+    if (heardForMs >= TOLD_WITHIN_MS && this.#truth.isThereFor(member, TOLD_WITHIN_MS))
+      this.#false.add(member);
   }
 
   /** In the end: a client may learn later than its watchers that its connection is over. */
   get problems(): readonly Problem[] {
-    const wrong = [...this.#toldLeft].filter((member) => !this.#truth.mayHaveLeft(member));
-    return wrong.map((member) => ({
-      what: `false leave: ${this.#name} was told that ${member} left, which was there all the time`,
+    const never = [...this.#toldLeft].filter((member) => !this.#truth.mayHaveLeft(member));
+    return [...new Set([...never, ...this.#false])].map((member) => ({
+      what: `false leave: ${this.#name} was told that ${member} left, which was there`,
       about: this.#name,
     }));
   }

@@ -1,7 +1,7 @@
 import type { InProcessEmulator } from '@apus/emulator';
 import type { Books } from './cast.ts';
 import type { Problem } from './ledger.ts';
-import { RoomTruth, WatcherLedger } from './presence-ledger.ts';
+import { RoomTruth, TOLD_WITHIN_MS, WatcherLedger } from './presence-ledger.ts';
 import { RoomWatcher } from './room-watcher.ts';
 import { SimClient } from './sim-client.ts';
 import type { End } from './steps.ts';
@@ -56,6 +56,10 @@ class Dweller {
           this.#publish();
         },
         ended: () => truth.ended(clientId, member),
+        told: (what) => {
+          if (what === 'lost') truth.lost(clientId);
+          if (what === 'resumed') truth.resumed(clientId);
+        },
       },
       books.trace,
     );
@@ -114,8 +118,12 @@ class Watcher {
       emulator,
       { clientId: name, sessionExpirySeconds },
       {
-        connected: (_, isSessionPresent) => this.#program.connected(isSessionPresent),
+        connected: (_, isSessionPresent) => {
+          this.ledger.listens();
+          this.#program.connected(isSessionPresent);
+        },
         told: (what) => {
+          if (what === 'resumed') this.ledger.listens();
           if (what === 'gap') this.#program.gap();
         },
         message: (topic, data) => {
@@ -135,7 +143,10 @@ class Watcher {
 export class Rooms {
   readonly #emulator: InProcessEmulator;
   readonly #books: Books;
-  readonly #truth = new RoomTruth();
+  readonly #truth = new RoomTruth({
+    nowMs: () => Date.now(),
+    isOpen: (client) => this.#isOpen(client),
+  });
   readonly #dwellers: readonly Dweller[];
   readonly #watchers: Watcher[];
   readonly #problems: Problem[] = [];
@@ -193,7 +204,15 @@ export class Rooms {
     if (client?.mqtt.connected === true) client.end(how);
   }
 
-  /** When nothing goes wrong any more: a newcomer comes, and then one says goodbye and one is lost. */
+  #isOpen(client: string): boolean {
+    const id = this.#dwellers.find(({ terms }) => terms.name === client)?.client.connectionId;
+    return id !== undefined && this.#emulator.connectionIds().includes(id);
+  }
+
+  /**
+   * When nothing goes wrong any more: a newcomer comes, and then one says goodbye and one is lost. Last goes the first
+   * client of a member that another client makes present as well.
+   */
   farewell(): void {
     if (this.#dwellers.length === 0) return;
     this.#look();
@@ -212,6 +231,7 @@ export class Rooms {
       loser?.client.stop();
       if (lost !== undefined) this.#emulator.cutConnection(lost);
     }, 10_000);
+    setTimeout(() => this.#dwellers[0]?.client.end('goodbye'), TOLD_WITHIN_MS + 10_000);
   }
 
   readonly #leaving: string[] = [];
@@ -219,7 +239,8 @@ export class Rooms {
   /** Long after the grace of those that have left. */
   farewellIsOver(): void {
     if (this.#dwellers.length === 0) return;
-    for (const each of this.#dwellers.slice(2, 4)) this.#truth.ended(each.terms.name, each.terms.member);
+    for (const each of this.#dwellers.filter((_, index) => index === 0 || index === 2 || index === 3))
+      this.#truth.ended(each.terms.name, each.terms.member);
     this.#look();
     for (const { ledger } of this.#watchers) this.#problems.push(...ledger.leavesOf(this.#leaving));
   }

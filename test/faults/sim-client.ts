@@ -34,8 +34,8 @@ export interface SimClientEvents {
   readonly connected?: (connection: number, sessionPresent: boolean) => void;
   /** The connection has ended, as far as the client knows. `isGoodbye`: DISCONNECT was answered. */
   readonly ended?: (connection: number, isGoodbye: boolean) => void;
-  /** The connection was lost, and the session is to go on over another; or messages may be missing after that. */
-  readonly told?: (what: 'lost' | 'gap') => void;
+  /** The connection was lost, and the session is to go on over another; it does; or messages may be missing after that. */
+  readonly told?: (what: 'lost' | 'resumed' | 'gap') => void;
   /** Called with each thing that the server must not do to this client. */
   readonly wronged?: (what: string) => void;
 }
@@ -173,7 +173,7 @@ export class SimClient {
       page: {},
       onEvent: ({ type }) => {
         if (type === 'resuming') this.#events.told?.('lost');
-        if (type === 'gap') this.#events.told?.('gap');
+        if (type === 'gap' || type === 'resumed') this.#events.told?.(type);
         if (type === 'moved') this.moves += 1;
         else if (type === 'resumed') this.resumes += 1;
         else return;

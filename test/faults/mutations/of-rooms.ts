@@ -1,3 +1,4 @@
+import { presenceTopic } from '@apus/broker';
 import { vi } from 'vitest';
 import { DynamoPresence } from '../../../packages/store-dynamodb/src/presence/presence.ts';
 import { type Mutation, storesAs } from './mutation.ts';
@@ -47,6 +48,23 @@ export const OF_ROOMS: readonly Mutation[] = [
     },
     hasRoom: true,
     finds: ['ghost', 'leave'],
+  },
+  {
+    name: 'a member leaves although another session makes it present',
+    install: () => {
+      const { remove } = DynamoPresence.prototype;
+      vi.spyOn(DynamoPresence.prototype, 'remove').mockImplementation(async function (
+        this: DynamoPresence,
+        ...call
+      ) {
+        const changed = await remove.apply(this, call);
+        const { room, member } = call[0];
+        const told = { topic: presenceTopic(room, member), message: undefined, before: undefined };
+        return changed.change === 'still-there' ? { change: 'left', told } : changed;
+      });
+    },
+    hasRoom: true,
+    finds: ['false leave'],
   },
   {
     name: 'a join is not told',
