@@ -7,6 +7,8 @@ import { warmUp } from './history.ts';
 const TIMEOUT_MS = 120_000;
 /** Within what a handler may live. */
 const HELD_MS = 2_000;
+/** Watchers are told once more by then. */
+const TICK_MS = 30_000;
 /** A new shape's SUBACK waits for the leases of all publishers. */
 const LEASES_MS = 10_000;
 
@@ -22,9 +24,12 @@ afterEach(async () => await stage?.end());
  *     the watcher is told that it is gone
  *     dies before it looks again
  */
-it(
-  'a member that is back is seen, where a process tells its leave late and dies then',
-  async () => {
+it.each([
+  ['', { sessionExpirySeconds: 0 }],
+  [' in its session', { sessionExpirySeconds: 3_600 }],
+])(
+  'a member that is back%s is seen, where a process tells its leave late and dies then',
+  async (_, session) => {
     let leaver: string | undefined;
     let hasBeenHeld = false;
     let isDead = false;
@@ -50,17 +55,19 @@ it(
     const { time, received } = stage;
     const watcher = await stage.client('watcher');
     await time.during(watcher.subscribe('$presence/hall/+', 1), LEASES_MS);
-    const member = await stage.client('ann', { isSingle: false });
-    const enter = () => member.publish('$presence/hall/ann', 'here', { qos: 1 });
-    enter();
+    const enter = async () => {
+      const member = await (stage as HandStage).client('ann', session);
+      member.publish('$presence/hall/ann', 'here', { qos: 1 });
+      return member;
+    };
+    const before = await enter();
     await time.advance(LEASES_MS);
-    member.end('goodbye');
+    before.end('goodbye');
     await time.advance(100);
-    member.return();
-    await time.advance(500);
-    enter();
+    await enter();
     await time.advance(HELD_MS * 5);
     expect(isDead).toBe(true);
+    await time.advance(TICK_MS);
     expect(received.at(-1)).toBe('watcher $presence/hall/ann here');
   },
   TIMEOUT_MS,

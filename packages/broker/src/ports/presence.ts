@@ -41,6 +41,8 @@ export interface PresenceChange {
   readonly written?: Promise<void> | undefined;
   /** The change as watchers are to be told, by a store that keeps no told state. Absent: `takeUntold` has it. */
   readonly told?: ToldMember | undefined;
+  /** Another process may still tell watchers of an earlier leave of the member, and die then. @default false */
+  readonly mayBeOvertaken?: boolean;
 }
 
 /** A member whose watchers are told: of its data, or that it is gone. */

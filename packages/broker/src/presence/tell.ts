@@ -33,6 +33,9 @@ const TURN_PAUSE_MS = 100;
 /** Where members are counted to tell their number, it is told so long after a change. */
 const NUMBER_TICK_MS = 1_000;
 
+/** A process that is leaving a room has told its watchers by then, or has died. */
+const LEAVE_TOLD_MS = 30_000;
+
 /** How often a process tells once more what others have made of a member meanwhile. */
 const RETELLS_MAX = 4;
 
@@ -77,11 +80,15 @@ export function* noteChange(
   context: Context,
   presence: Presence,
   place: PresencePlace,
-  { change, told }: PresenceChange,
+  { change, told, mayBeOvertaken = false }: PresenceChange,
 ): Flow<void> {
   const { ticks } = presence;
   const { tenant, room } = place;
-  if (told !== undefined) return yield* tellOrNote(context, presence, place, told, change !== 'changed');
+  if (told !== undefined) {
+    yield* tellOrNote(context, presence, place, told, change !== 'changed');
+    if (mayBeOvertaken) yield* tellOnceMore(presence, place, told.topic);
+    return;
+  }
   if (yield* waitFor(ticks.isArmed(tenant, room))) return;
   const watchers = yield* watchersOf(context, tenant, room);
   const delayMs = tickMs(watchers);
@@ -138,6 +145,26 @@ function* tellAgain(
   const topic = presenceTopic(place.room, place.member);
   yield* sendMember(context, place.tenant, { topic, message, before: told });
   yield* whenDelivered(context, () => tellAgain(context, store, place, message, left - 1));
+}
+
+/**
+ * A client that keeps its session is back in a room which it has not left whole:
+ *
+ *     handler of a goodbye               client
+ *     the member is gone
+ *                                        publishes: the member is there; watchers are told so
+ *     watchers are told that it is gone
+ *     dies before it looks again
+ *                                        the tick: watchers are told once more that the member is there
+ */
+function* tellOnceMore(
+  { store, ticks }: Presence,
+  place: PresencePlace,
+  topic: string,
+): Flow<void> {
+  const told = { topic, message: undefined, before: undefined };
+  yield* underWay(waitFor(store.note?.(place, told)));
+  yield* underWay(waitFor(ticks.arm(place.tenant, place.room, LEAVE_TOLD_MS)));
 }
 
 /** The tick of a room. */

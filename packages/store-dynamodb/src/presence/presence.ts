@@ -53,7 +53,7 @@ export interface PresentPage {
 }
 
 /** The decision on a member's item: written under the condition that it stands as it was read. */
-type Decided = 'done' | 'again' | PresenceRefusal | 'not-connected';
+type Decided = 'done' | 'again' | 'place-differs' | PresenceRefusal | 'not-connected';
 
 /**
  * Rooms in DynamoDB, in the table that no sweep reads. A member is an item; the sessions that make it present are in it,
@@ -87,6 +87,7 @@ export class DynamoPresence implements PresenceStore {
   ): Promise<PresenceChange | PresenceRefusal | 'not-connected'> {
     const { session } = owner;
     const connectionId = connectionOf(session);
+    let hasPlace = false;
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const before = await this.#read(place);
       const own = ownerIn(before, session);
@@ -99,12 +100,19 @@ export class DynamoPresence implements PresenceStore {
       });
       const decided =
         own === undefined || before === undefined
-          ? await this.#join(place, session, before, after, limits)
+          ? await this.#join(place, session, before, after, limits, hasPlace)
           : await this.#change(place, session, before, after, isOfThis);
-      if (decided === 'again') continue;
+      if (decided === 'place-differs') hasPlace = !hasPlace;
+      if (decided === 'place-differs' || decided === 'again') continue;
       if (decided !== 'done') return decided;
       if (before === undefined) await this.rooms.changed(place.tenant, place.room, 1);
-      return changeOf(before, isSame, isSame && isPerhapsUntold(before as Member, owner, nowMs), message);
+      const change = changeOf(
+        before,
+        isSame,
+        isSame && isPerhapsUntold(before as Member, owner, nowMs),
+        message,
+      );
+      return hasPlace && own === undefined ? { ...change, mayBeOvertaken: true } : change;
     }
     throw new ContentionError('the member of a room', DECISIONS_MAX);
   }
@@ -220,6 +228,7 @@ export class DynamoPresence implements PresenceStore {
     before: Member | undefined,
     after: Member,
     { membersMax, ownersMax, roomsPerSessionMax }: PresenceLimits,
+    hasPlace: boolean,
   ): Promise<Decided> {
     if (before === undefined && (await this.rooms.isFull(tenant, room, membersMax))) return 'room-full';
     if ((before?.owners.length ?? 0) >= ownersMax) return 'owners-full';
@@ -229,12 +238,15 @@ export class DynamoPresence implements PresenceStore {
       before === undefined
         ? { condition: 'attribute_not_exists(p)' }
         : { condition: 'n = :nonce', values: { ':nonce': text(before.nonce) } };
+    const added = { connectionId, nonce: after.nonce, placesMax: roomsPerSessionMax, hasPlace };
     const written: Transacted = await transact(this.#table, [
       { put: memberItem(presenceMemberKey(place), after), ...asRead },
-      addition(place, session, { connectionId, nonce: after.nonce, placesMax: roomsPerSessionMax }),
+      addition(place, session, added),
     ]);
     if (written.ok) return 'done';
-    return written.failed.has(1) ? whyNotAdded(written.failed.get(1), session, connectionId) : 'again';
+    if (!written.failed.has(1)) return 'again';
+    const why = whyNotAdded(written.failed.get(1), place, session, added);
+    return why === 'other' ? 'place-differs' : why;
   }
 
   /** Its session is the member's already. A later connection of the session keeps what it has made of the member. */

@@ -22,6 +22,8 @@ interface Addition {
   readonly connectionId: ConnectionId;
   readonly nonce: string;
   readonly placesMax: number;
+  /** The place stands there, since a leave has not been finished. */
+  readonly hasPlace: boolean;
 }
 
 /** All incarnations in the item that may make members present. */
@@ -44,15 +46,17 @@ export function placesOfItem(item: Item, tenant: string, incarnation: string): r
   });
 }
 
-/** The session has this connection, and a place more. */
+/** The session has this connection, and a place more; or this place still. */
 export function addition(
   place: PresencePlace,
   session: SessionRef,
-  { connectionId, nonce, placesMax }: Addition,
+  { connectionId, nonce, placesMax, hasPlace }: Addition,
 ): Action {
   const isThisIncarnation = 'i = :incarnation';
   const isConnected = 'c = :connection';
-  const hasRoom = '(attribute_not_exists(rm) OR size(rm) < :max OR contains(rm, :place))';
+  const hasRoom = hasPlace
+    ? 'contains(rm, :place)'
+    : '(attribute_not_exists(rm) OR (size(rm) < :max AND NOT contains(rm, :place)))';
   return {
     key: sessionItemKey(session.tenant, session.clientId),
     update: 'SET rn = :nonce ADD rm :places',
@@ -61,21 +65,23 @@ export function addition(
       ':incarnation': text(session.incarnation),
       ':connection': text(connectionId),
       ':nonce': text(nonce),
-      ':max': { N: String(placesMax) },
+      ...(!hasPlace && { ':max': { N: String(placesMax) } }),
       ':place': text(entryOf(place, session)),
       ':places': setOf(place, session),
     },
   };
 }
 
-/** Why a place was not added: the item as it stood then. */
+/** Why a place was not added: the item as it stood then. 'other': the place has come or gone since it was read. */
 export function whyNotAdded(
   item: Item | undefined,
-  { incarnation }: SessionRef,
-  connectionId: ConnectionId,
-): 'not-connected' | 'rooms-full' {
-  const isConnected = textOf(item, 'i') === incarnation && textOf(item, 'c') === connectionId;
-  return isConnected ? 'rooms-full' : 'not-connected';
+  place: PresencePlace,
+  session: SessionRef,
+  { connectionId, hasPlace }: Addition,
+): 'not-connected' | 'rooms-full' | 'other' {
+  const isConnected = textOf(item, 'i') === session.incarnation && textOf(item, 'c') === connectionId;
+  if (item === undefined || !isConnected) return 'not-connected';
+  return placesIn(item).includes(entryOf(place, session)) === hasPlace ? 'rooms-full' : 'other';
 }
 
 /** Whether no later connection of the session than this one has begun. */

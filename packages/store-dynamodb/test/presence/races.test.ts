@@ -41,6 +41,23 @@ await withService((service) => {
     return { client, other, place, connect, put, data, lose };
   };
 
+  describe('a client that is back where its leave has not been told', () => {
+    it('may be overtaken by it', async () => {
+      const { client, place, connect } = await begin();
+      const session = await connect();
+      const holder = { tenant: place.tenant, kind: 'client', name: 'c' } as const;
+      const message = messageOf(1, { topic: '$presence/hall/ann', payload: Buffer.from('here'), qos: 1 });
+      const put = async () => await client.presence.put(place, { session, holder }, message, LIMITS, NOW_MS);
+      expect(await put()).not.toHaveProperty('mayBeOvertaken');
+      await client.presence.remove(place, session);
+      expect(await put()).toMatchObject({ change: 'joined', mayBeOvertaken: true });
+      await client.presence.remove(place, session);
+      await client.presence.release(place, session);
+      expect(await put()).not.toHaveProperty('mayBeOvertaken');
+      expect(await client.presence.ownedBy(session)).toEqual([place]);
+    });
+  });
+
   describe('a place that is released', () => {
     it('stays where its client is in the room again', async () => {
       const { client, place, connect, put } = await begin();
