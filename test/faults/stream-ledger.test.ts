@@ -111,6 +111,14 @@ describe('a reader of a stream', () => {
     );
   });
 
+  it('goes on behind a last value whose SUBACK was lost, and misses what lies between', () => {
+    const told = [FROM_THE_BEGINNING, suback('e-2', 1, false), 's:e-2'];
+    expect(problemsOf(ALL, [...told, 'e-3', 's:e-4', suback('e-4', 4)])).toEqual([]);
+    expect(problemsOf(ALL, [...told, 's:e-4', suback('e-4', 4)])).toEqual([
+      'lost: t e-3 never came to r, and nothing was said',
+    ]);
+  });
+
   it('that puts nothing in order may get them twice and in any order, and misses none', () => {
     const bare = { isExact: false };
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-2', 'e-1', 'e-2', 'e-4', 'e-3'], bare)).toEqual([]);

@@ -166,8 +166,9 @@ export class ReaderLedger {
     if (!this.#options.isExact) return;
     const known = this.#topics.get(topic) ?? { epoch: place.epoch, last: 0, newest: 0 };
     if (kind === 'snapshot') {
-      // The last values stand for all that was there: behind them it goes on with live messages.
-      this.#topics.set(topic, { ...known, last: known.newest });
+      // The last values stand for all that was there: behind them it goes on with live messages. A value that came with a
+      // SUBACK which was lost on its way is behind that.
+      this.#topics.set(topic, { ...known, last: Math.max(known.newest, place.number) });
       return;
     }
     // It may jump over one whose handler died before its publisher was answered: that is no message that was acknowledged.
