@@ -1,6 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
+import { type Exploration, explore } from '../support/explore.ts';
 import { LARGE, QUIET, SMALL } from './configurations.ts';
-import { type Exploration, explore } from './explore.ts';
 import { MovingSession } from './model.ts';
 import { MUTATIONS } from './mutations.ts';
 

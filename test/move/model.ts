@@ -1,5 +1,5 @@
+import type { Model, Successor } from '../support/explore.ts';
 import { clientSteps } from './client.ts';
-import type { Model, Successor } from './explore.ts';
 import { handlerSteps, otherSteps, takeOverSteps } from './handlers.ts';
 import { publisherSteps, workerSteps } from './posters.ts';
 import {

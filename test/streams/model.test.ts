@@ -1,0 +1,69 @@
+import { describe, expect, it, vi } from 'vitest';
+import { type Exploration, explore } from '../support/explore.ts';
+import { LARGE, MUTATIONS, SMALL } from './configurations.ts';
+import { type EpochMutation, EpochsOfATopic } from './epochs.ts';
+import { StreamOfOneTopic } from './model.ts';
+
+/** Twice as many as the largest of the small configurations has. */
+const SMALL_STATES_MAX = 300_000;
+const LARGE_STATES_MAX = 5_000_000;
+const LARGE_TIMEOUT_MS = 3_600_000;
+
+const IS_LARGE = process.env.APUS_STREAM_MODEL === 'large';
+const IS_TRACED = process.env.APUS_STREAM_TRACES === '1';
+
+// A machine that is busy many times over takes a minute for the largest of them.
+vi.setConfig({ testTimeout: 600_000 });
+
+describe('every state of a topic and its reader keeps the promise', () => {
+  it.each(titled(SMALL))('%s', (name, { config }) => {
+    expectNothing(name, explore(new StreamOfOneTopic(config), SMALL_STATES_MAX));
+  });
+
+  it.runIf(IS_LARGE).each(titled(LARGE))(
+    '%s',
+    (name, { config }) => {
+      expectNothing(name, explore(new StreamOfOneTopic(config), LARGE_STATES_MAX));
+    },
+    LARGE_TIMEOUT_MS,
+  );
+});
+
+describe('the exploration of a stream finds what is missing, and nothing where it is not', () => {
+  it.each(titled(MUTATIONS))('%s', (name, { mutation, finds, config }) => {
+    const broken = explore(new StreamOfOneTopic(config, mutation), SMALL_STATES_MAX);
+    expect(broken.violation ?? 'nothing').toMatch(finds);
+    const control = explore(new StreamOfOneTopic(config), broken.states);
+    if (control.violation !== undefined) expect.fail(readable('the control', control));
+    if (IS_TRACED) process.stdout.write(readable(name, broken));
+  });
+});
+
+function titled<T extends { readonly name: string }>(all: readonly T[]): [string, T][] {
+  return all.map((each) => [each.name, each]);
+}
+
+function expectNothing(name: string, found: Exploration) {
+  if (found.violation !== undefined) expect.fail(readable(name, found));
+  expect(found.isComplete).toBe(true);
+  if (IS_TRACED) process.stdout.write(`${name}: ${found.states} states\n`);
+}
+
+function readable(name: string, { violation, trace, states }: Exploration): string {
+  return [`${name}: ${violation} (${states} states)`, ...trace.map((step) => `    ${step}`), ''].join('\n');
+}
+
+describe('the epochs of a topic that was silent', () => {
+  it('follow each other, whatever clocks say', () => {
+    expectNothing('three publishers', explore(new EpochsOfATopic(3), SMALL_STATES_MAX));
+  });
+
+  it.each<EpochMutation>(['no-closing-tile', 'no-root'])(
+    'come back, or are where no reader looks, with %s',
+    (mutation) => {
+      const broken = explore(new EpochsOfATopic(3, mutation), SMALL_STATES_MAX);
+      expect(broken.violation ?? 'nothing').toMatch(/is placed behind|where no reader looks/);
+      if (IS_TRACED) process.stdout.write(readable(mutation, broken));
+    },
+  );
+});
