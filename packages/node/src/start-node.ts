@@ -94,6 +94,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     limits.memoryBytesMax,
     limits.tenantQueueBytesMax,
     resolved.quotas.identity.queuedBytesMax,
+    resolved.memoryShares,
   );
   const cluster = await resolved.openCluster?.({ clock, memory, log });
   const opened =
