@@ -26,6 +26,8 @@ export type Frame =
   | { readonly type: 'dead'; readonly process: string }
   /** The answer: messages for that process that it has not acknowledged. Behind it the sender knows who has its sessions. */
   | { readonly type: 'heir'; readonly process: string; readonly messages: readonly PublishFrame[] }
+  /** The list of bans in the engine has changed. */
+  | { readonly type: 'bans' }
   /** A process stops: its lease is over. */
   | { readonly type: 'leaving' }
   | { readonly type: 'open'; readonly id: TunnelId; readonly peer: Peer }

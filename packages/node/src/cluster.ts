@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Broker, FanOut, Log, Peer, Timers } from '@apus/broker';
+import type { Ban, Broker, FanOut, Log, Peer, Timers } from '@apus/broker';
 import type { MemoryBudget } from '@apus/store-memory';
 import type { Scheduler } from './scheduler.ts';
 import type { OpenedStores } from './stores.ts';
@@ -16,6 +16,10 @@ export interface ClusterContext {
 export interface ClusterNode {
   readonly broker: Broker;
   readonly timers: Timers;
+  /** The list of bans is this one now. Settles when the clients that it names for the first time have been ended. */
+  bansChanged(bans: readonly Ban[]): Promise<void>;
+  /** Sessions of another process are here now: ends those that are banned. */
+  enforceBans(): Promise<void>;
   /** Serves a client that is connected to another process: the socket carries its WebSocket. */
   accept(peer: Peer, socket: Duplex): void;
 }
@@ -34,6 +38,8 @@ export interface Cluster {
   readonly fanOut: FanOut;
   /** Takes part from now on: to be called before the first client is let in. */
   start(node: ClusterNode): Promise<void>;
+  /** The list of bans has changed in its store. Settles when all processes have it, and have ended the clients that it names. */
+  readonly tellBans: () => Promise<void>;
   /**
    * The process that has the sessions of this client. Undefined: this one, or none; at once where that is known.
    *

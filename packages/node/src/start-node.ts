@@ -161,7 +161,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
   }));
   const { stores, bans: list, banStore: store } = opened;
-  const banKeeper = new BanKeeper({ list, store, stores, broker, links, log });
+  const tellOthers = cluster?.tellBans;
+  const banKeeper = new BanKeeper({ list, store, stores, broker, links, log, tellOthers });
   await banKeeper.enforceAll();
   const tenantStore = resolved.tenants;
   const tenants =
@@ -172,9 +173,6 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     rules: () => outlet?.bridges?.rules,
     stores,
     bans: banKeeper,
-    banRefusal:
-      cluster &&
-      'The processes of a cluster do not share bans: take the client out of the users, or its rights.',
     tenants,
     broker,
     connections,
@@ -203,7 +201,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     // Before the first client, so that no message passes by them.
     if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
     if (cluster === undefined) await delays.start(broker);
-    await cluster?.start({ broker, timers, accept: (peer, socket) => listener.serve(peer, socket) });
+    await cluster?.start({
+      broker,
+      timers,
+      bansChanged: (bans) => banKeeper.changed(bans),
+      enforceBans: () => banKeeper.enforceAll(),
+      accept: (peer, socket) => listener.serve(peer, socket),
+    });
     await listen(server, host, resolved.port);
   } catch (error) {
     await outlet?.bridges?.stop();

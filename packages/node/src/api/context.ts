@@ -14,8 +14,6 @@ import type { NodeUsage } from '../usage/node-usage.ts';
 export interface ApiContext {
   readonly stores: LocalStores;
   readonly bans: BanKeeper;
-  /** Why none can be made here. @default one can */
-  readonly banRefusal?: string | undefined;
   /** Undefined where the node keeps no register of tenants. */
   readonly tenants: TenantKeeper | undefined;
   readonly broker: Broker;
