@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { Log, SessionRef } from '@apus/broker';
 import {
   type Cluster,
   type ClusterContext,
   type ClusterNode,
   type ForwardedClient,
+  NODE_NAME,
   type OpenCluster,
+  type PeerRequest,
   StartError,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
@@ -29,6 +32,7 @@ import type { Frame } from './frames.ts';
 import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
 import { NotHere } from './not-here.ts';
 import { OwnRoutes } from './own-routes.ts';
+import { Questions } from './questions.ts';
 import { ClusterQueues } from './queues.ts';
 import { Relay } from './relay.ts';
 import { RemoteRoutes } from './remote-routes.ts';
@@ -68,6 +72,7 @@ async function connect(options: EngineOptions): Promise<Engine> {
 class EngineCluster implements Cluster {
   readonly opened: Cluster['opened'];
   readonly fanOut: ClusterFanOut;
+  readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -80,6 +85,7 @@ class EngineCluster implements Cluster {
   readonly #relay: Relay;
   readonly #sessions: ClusterSessions;
   readonly #bans: SharedBans;
+  readonly #questions: Questions;
   readonly #context: ClusterContext;
   readonly #fail: (error: Error) => void;
   #node: ClusterNode | undefined;
@@ -122,6 +128,7 @@ class EngineCluster implements Cluster {
     this.#storedRoutes = new StoredRoutes(engine, membership);
     this.#bus = bus;
     this.#bans = bans;
+    this.#questions = new Questions(bus, context.clock);
     const choice = new ShareChoice();
     this.#own = new OwnRoutes(this.#storedRoutes, this.#bus, me, (tenant, filter) =>
       stores.subscriptions.members(tenant, filter),
@@ -165,6 +172,18 @@ class EngineCluster implements Cluster {
     this.#renewLater();
   }
 
+  get me(): string {
+    return this.#membership.me;
+  }
+
+  async others(): Promise<readonly string[]> {
+    return (await this.#membership.all()).filter((name) => name !== this.me);
+  }
+
+  ask(name: string, request: PeerRequest) {
+    return this.#questions.ask(name, request);
+  }
+
   homeOf(clientId: string): Promise<string | undefined> | undefined {
     return this.#sessions.has(clientId) ? undefined : this.#findHome(clientId);
   }
@@ -203,6 +222,16 @@ class EngineCluster implements Cluster {
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
       case 'bans':
         return this.#bans.read();
+      case 'ask':
+        void this.#questions
+          .answer(from, frame, (request) => node.answer(request))
+          .catch((error: unknown) =>
+            this.#log.error('peer-not-answered', { route: frame.request.route, error: String(error) }),
+          );
+        return undefined;
+      case 'answer':
+        this.#questions.answered(frame.id, frame.answer);
+        return undefined;
       case 'leaving':
         void this.#renew();
         return undefined;
