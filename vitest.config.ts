@@ -15,7 +15,6 @@ const NOT_IN_A_CLUSTER = [
   'streams-resume',
   'presence',
   'conflation',
-  'bans',
   'tenants',
   'holding-quotas',
   'dropped',

@@ -23,6 +23,7 @@ function importedBy(path: string, seen = new Set<string>()): Set<string> {
 test('the command loads no package at its start: those that it needs late would be loaded for every command', () => {
   const packages = [...importedBy(join(apus.directory, 'apus.js'))];
   expect(packages).toContain('node:path');
+  expect(packages).not.toContain('node:cluster');
   const builtin = (name: string) => name.startsWith('node:') || builtinModules.includes(name);
   expect(packages.filter((name) => !builtin(name))).toEqual([]);
 });

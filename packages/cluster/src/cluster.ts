@@ -1,11 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { type Ban, BanList, type BanStore, type Log, type SessionRef } from '@apus/broker';
+import { hostname } from 'node:os';
+import type { Log, SessionRef } from '@apus/broker';
 import {
   type Cluster,
   type ClusterContext,
   type ClusterNode,
   type ForwardedClient,
+  NODE_NAME,
   type OpenCluster,
+  type PeerRequest,
   StartError,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
@@ -20,6 +23,7 @@ import {
   Membership,
   RENEW_MS,
   StoredRoutes,
+  ValkeyBans,
   type ValkeyStores,
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
@@ -28,11 +32,13 @@ import type { Frame } from './frames.ts';
 import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
 import { NotHere } from './not-here.ts';
 import { OwnRoutes } from './own-routes.ts';
+import { Questions } from './questions.ts';
 import { ClusterQueues } from './queues.ts';
 import { Relay } from './relay.ts';
 import { RemoteRoutes } from './remote-routes.ts';
 import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
+import { SharedBans } from './shared-bans.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { Tunnels } from './tunnels.ts';
 
@@ -63,12 +69,11 @@ async function connect(options: EngineOptions): Promise<Engine> {
   }
 }
 
-/** Bans are not shared by processes: the list of this one is all there is, and nothing changes it. */
-const NO_BANS: BanStore = { all: (): Ban[] => [], put: () => {}, remove: () => {} };
-
 class EngineCluster implements Cluster {
   readonly opened: Cluster['opened'];
   readonly fanOut: ClusterFanOut;
+  readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
+  readonly tellBans = () => this.#bans.tell();
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #claims: Claims;
@@ -79,6 +84,8 @@ class EngineCluster implements Cluster {
   readonly #own: OwnRoutes;
   readonly #relay: Relay;
   readonly #sessions: ClusterSessions;
+  readonly #bans: SharedBans;
+  readonly #questions: Questions;
   readonly #context: ClusterContext;
   readonly #fail: (error: Error) => void;
   #node: ClusterNode | undefined;
@@ -94,15 +101,19 @@ class EngineCluster implements Cluster {
     const failed = new Promise<Error>((resolve) => {
       fail = resolve;
     });
-    const { clock, memory } = context;
+    const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
-    return new EngineCluster(engine, membership, stores, context, failed, fail);
+    const bus = new Bus(engine, membership.me, log);
+    const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), bus, membership, clock);
+    return new EngineCluster(engine, membership, stores, bus, bans, context, failed, fail);
   }
 
   private constructor(
     engine: Engine,
     membership: Membership,
     stores: ValkeyStores,
+    bus: Bus,
+    bans: SharedBans,
     context: ClusterContext,
     failed: Promise<Error>,
     fail: (error: Error) => void,
@@ -115,7 +126,9 @@ class EngineCluster implements Cluster {
     this.#fail = fail;
     this.#claims = new Claims(engine, me);
     this.#storedRoutes = new StoredRoutes(engine, membership);
-    this.#bus = new Bus(engine, me, context.log);
+    this.#bus = bus;
+    this.#bans = bans;
+    this.#questions = new Questions(bus, context.clock);
     const choice = new ShareChoice();
     this.#own = new OwnRoutes(this.#storedRoutes, this.#bus, me, (tenant, filter) =>
       stores.subscriptions.members(tenant, filter),
@@ -133,8 +146,8 @@ class EngineCluster implements Cluster {
         presenceStore: stores.memory.presenceStore,
         streamStore: stores.memory.streamStore,
       },
-      bans: new BanList(context.clock),
-      banStore: NO_BANS,
+      bans: bans.list,
+      banStore: bans.store,
       dueTimers: [],
       lastMessageId: undefined,
       failed,
@@ -153,9 +166,22 @@ class EngineCluster implements Cluster {
         [],
       );
     }
+    this.#bans.start((bans) => node.bansChanged(bans));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
     await this.#renew();
     this.#renewLater();
+  }
+
+  get me(): string {
+    return this.#membership.me;
+  }
+
+  async others(): Promise<readonly string[]> {
+    return (await this.#membership.all()).filter((name) => name !== this.me);
+  }
+
+  ask(name: string, request: PeerRequest) {
+    return this.#questions.ask(name, request);
   }
 
   homeOf(clientId: string): Promise<string | undefined> | undefined {
@@ -194,6 +220,18 @@ class EngineCluster implements Cluster {
         return undefined;
       case 'heir':
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
+      case 'bans':
+        return this.#bans.read();
+      case 'ask':
+        void this.#questions
+          .answer(from, frame, (request) => node.answer(request))
+          .catch((error: unknown) =>
+            this.#log.error('peer-not-answered', { route: frame.request.route, error: String(error) }),
+          );
+        return undefined;
+      case 'answer':
+        this.#questions.answered(frame.id, frame.answer);
+        return undefined;
       case 'leaving':
         void this.#renew();
         return undefined;
@@ -272,21 +310,24 @@ class EngineCluster implements Cluster {
     const restored = this.#stores.adopt(reaped, content, WILL_GRACE_SECONDS);
     for (const session of restored.sessions) this.#sessions.adopted(session);
     if (restored.lastMessageId !== undefined) node.broker.messageClock.observe(restored.lastMessageId);
-    for (const process of reaped.processes) this.#inherit(node, process, restored);
+    // Their process may have died before it could end those that are banned.
+    const enforced = node.enforceBans();
+    for (const process of reaped.processes) this.#inherit(node, process, restored, enforced);
     for (const { timer, dueAtMs } of restored.dueTimers) await node.timers.set(timer, dueAtMs);
     for (const process of reaped.processes)
       await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
     await this.#tellRoutes(restored.sessions);
+    await enforced;
     await this.#stores.written();
     for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);
   }
 
-  /** Messages that this process itself had for the dead one. */
-  #inherit(node: ClusterNode, dead: string, restored: Restored): void {
+  /** Frames that this process itself had for the dead one. */
+  #inherit(node: ClusterNode, dead: string, restored: Restored, enforced: Promise<void>): void {
     this.#relay.adopt(dead, restored);
     const own = this.#forget(dead);
     const inherited = this.#relay.inherit(node.broker, this.#membership.me, dead, messagesOf(own));
-    void Promise.resolve(inherited).then(() => {
+    void Promise.all([inherited, enforced]).then(() => {
       for (const { resolve } of own) resolve();
     });
   }

@@ -1,4 +1,5 @@
 import type { Message, Peer } from '@apus/broker';
+import type { ApiAnswer, PeerRequest } from '@apus/node';
 import { Packr } from 'msgpackr';
 
 /** Names a connection of a client that another process serves: unique at the process that the client is connected to. */
@@ -26,6 +27,11 @@ export type Frame =
   | { readonly type: 'dead'; readonly process: string }
   /** The answer: messages for that process that it has not acknowledged. Behind it the sender knows who has its sessions. */
   | { readonly type: 'heir'; readonly process: string; readonly messages: readonly PublishFrame[] }
+  /** The list of bans in the engine has changed. */
+  | { readonly type: 'bans' }
+  /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */
+  | { readonly type: 'ask'; readonly id: number; readonly request: PeerRequest }
+  | { readonly type: 'answer'; readonly id: number; readonly answer: ApiAnswer }
   /** A process stops: its lease is over. */
   | { readonly type: 'leaving' }
   | { readonly type: 'open'; readonly id: TunnelId; readonly peer: Peer }

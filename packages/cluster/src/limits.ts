@@ -11,6 +11,15 @@ export const READ_BLOCK_MS = 2000;
 export const MOVING_MS_MAX = 10_000;
 export const MOVING_POLL_MS = 100;
 
+/** How long the HTTP API waits for the answer of another process. */
+export const ASK_MS_MAX = 3_000;
+
+/** Questions that wait for an answer. */
+export const ASKED_MAX = 1_000;
+
+/** How long a ban waits for the other processes: one that has died is given up within the time. */
+export const BANS_TOLD_MS_MAX = 15_000;
+
 /** How long no will of a dead process is published: its clients come back within seconds. */
 export const WILL_GRACE_SECONDS = 2;
 

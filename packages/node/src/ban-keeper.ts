@@ -6,6 +6,7 @@ import {
   type Broker,
   expulsionOf,
   isBanOn,
+  isSuspension,
   type Log,
   type SessionRecord,
 } from '@apus/broker';
@@ -22,6 +23,12 @@ export interface BanKeeperOptions {
   /** The node door's. */
   readonly links: Links;
   readonly log: Log;
+  /**
+   * Tells the other processes that share the store. Settles when they have ended the clients that it names.
+   *
+   * @default there is none
+   */
+  readonly tellOthers?: (() => Promise<void>) | undefined;
 }
 
 /** Bans of a node: in force in the broker's list, kept in the store, and enforced on connected clients [SEC-BAN-4]. */
@@ -45,21 +52,25 @@ export class BanKeeper {
    * full.
    */
   async ban(ban: Ban): Promise<boolean> {
-    const { list, store, log } = this.#options;
+    const { list, store, log, tellOthers } = this.#options;
     if (!list.add(ban)) return false;
     await this.#forgetEnded();
-    await store.put(ban);
+    if (!(await store.put(ban))) {
+      list.remove(ban);
+      return false;
+    }
     log.info('banned', { ...ban });
-    await this.#enforce(ban);
+    await Promise.all([this.#enforce(ban), tellOthers?.()]);
     return true;
   }
 
   /** False when there was none. */
   async unban(name: BanName): Promise<boolean> {
-    const { list, store, log } = this.#options;
+    const { list, store, log, tellOthers } = this.#options;
     if (!list.remove(name)) return false;
     await store.remove(name);
     log.info('unbanned', { ...name });
+    await tellOthers?.();
     return true;
   }
 
@@ -77,6 +88,14 @@ export class BanKeeper {
   resume(suspension: Ban): void {
     const { list, log } = this.#options;
     if (list.remove(suspension)) log.info('tenant-resumed', { tenant: suspension.tenant });
+  }
+
+  /** Another process has changed the list. Settles when the clients that it names for the first time have been ended. */
+  async changed(bans: readonly Ban[]): Promise<void> {
+    const { list } = this.#options;
+    const before = new Set(list.all().map((ban) => JSON.stringify(ban)));
+    list.replace([...list.all().filter(isSuspension), ...bans]);
+    for (const ban of list.all()) if (!before.has(JSON.stringify(ban))) await this.#enforce(ban);
   }
 
   /** At the start: a crash may have come between a ban and the end of the sessions that it names. */

@@ -1,7 +1,9 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Broker, FanOut, Log, Peer, Timers } from '@apus/broker';
+import type { Ban, Broker, FanOut, Log, Peer, Timers } from '@apus/broker';
 import type { MemoryBudget } from '@apus/store-memory';
+import type { ApiAnswer } from './api/answer.ts';
+import type { Slice } from './api/paging.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { OpenedStores } from './stores.ts';
 
@@ -12,10 +14,38 @@ export interface ClusterContext {
   readonly log: Log;
 }
 
+/** A question of one process to another about its clients. */
+export interface PeerRequest {
+  /** As `GET /clients/:clientid`. */
+  readonly route: string;
+  readonly tenant: string;
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly query: string;
+  /** Of a list. */
+  readonly slice?: Slice | undefined;
+}
+
+/** The other processes, which the API asks about their clients. */
+export interface ApiPeers {
+  /** The name of this process among the others. */
+  readonly me: string;
+  others(): Promise<readonly string[]>;
+  /** Undefined: it has not answered in time. */
+  ask(process: string, request: PeerRequest): Promise<ApiAnswer | undefined>;
+  /** See `Cluster`. */
+  homeOf(clientId: string): Promise<string | undefined> | undefined;
+}
+
 /** The parts that it uses from then on. */
 export interface ClusterNode {
   readonly broker: Broker;
   readonly timers: Timers;
+  /** Answers another process. */
+  answer(request: PeerRequest): Promise<ApiAnswer>;
+  /** The list of bans is this one now. Settles when the clients that it names for the first time have been ended. */
+  bansChanged(bans: readonly Ban[]): Promise<void>;
+  /** Sessions of another process are here now: ends those that are banned. */
+  enforceBans(): Promise<void>;
   /** Serves a client that is connected to another process: the socket carries its WebSocket. */
   accept(peer: Peer, socket: Duplex): void;
 }
@@ -29,11 +59,15 @@ export interface ForwardedClient {
 }
 
 /** A cluster that this process is a part of. */
-export interface Cluster {
+export interface Cluster extends ApiPeers {
+  /** For people: as `apus@web-1:4711`. */
+  readonly nodeName: string;
   readonly opened: OpenedStores;
   readonly fanOut: FanOut;
   /** Takes part from now on: to be called before the first client is let in. */
   start(node: ClusterNode): Promise<void>;
+  /** The list of bans has changed in its store. Settles when all processes have it, and have ended the clients that it names. */
+  readonly tellBans: () => Promise<void>;
   /**
    * The process that has the sessions of this client. Undefined: this one, or none; at once where that is known.
    *

@@ -1,3 +1,5 @@
+export type { ApiAnswer } from './api/answer.ts';
+export { NODE_NAME } from './api/context.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   BridgesContext,
@@ -10,12 +12,19 @@ export type {
   RunningRules,
 } from './bridges/bridges.ts';
 export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
-export type { Cluster, ClusterContext, ClusterNode, ForwardedClient, OpenCluster } from './cluster.ts';
+export type {
+  Cluster,
+  ClusterContext,
+  ClusterNode,
+  ForwardedClient,
+  OpenCluster,
+  PeerRequest,
+} from './cluster.ts';
 export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
 export type { KeptMessage, KeptMessages } from './kept-messages.ts';
 export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';
-export { LOG_LEVELS, type LogEntry, type LogLevel, type LogSink } from './log.ts';
+export { LOG_LEVELS, type LogEntry, type LogLevel, type LogSink, NodeLog, stderrSink } from './log.ts';
 export type { AllowedOrigins, NodeOptions } from './options.ts';
 export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';

@@ -15,13 +15,15 @@ const IDENTITY_QUEUES_SHARE = 1 / 2;
  * @param bytesMax 0: a share of the memory that this process can have
  * @param tenantQueueBytesMax 0: a share of that
  * @param identityQueueBytesMax at most a share of that; 0: any number
+ * @param memoryShares of the machine's memory: this process has one
  */
 export function createMemoryBudget(
   bytesMax: number,
   tenantQueueBytesMax: number,
   identityQueueBytesMax: number,
+  memoryShares = 1,
 ): MemoryBudget {
-  const all = bytesMax > 0 ? bytesMax : Math.floor(availableBytes() * SHARE);
+  const all = bytesMax > 0 ? bytesMax : Math.floor(availableBytes(memoryShares) * SHARE);
   const queues = tenantQueueBytesMax > 0 ? tenantQueueBytesMax : Math.floor(all * TENANT_QUEUES_SHARE);
   const ofIdentity =
     identityQueueBytesMax > 0
@@ -30,9 +32,9 @@ export function createMemoryBudget(
   return new MemoryBudget(all, queues, ofIdentity);
 }
 
-function availableBytes(): number {
+function availableBytes(memoryShares: number): number {
   // In a container its limit, on the machine's own its memory; 0 or a huge number where there is none.
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
-  return Math.min(getHeapStatistics().heap_size_limit, memory);
+  return Math.min(getHeapStatistics().heap_size_limit, Math.floor(memory / memoryShares));
 }

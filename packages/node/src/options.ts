@@ -117,6 +117,11 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
    * can connect
    */
   readonly apiKey?: string | undefined;
+  /**
+   * Into how many shares the machine's memory is divided, of which this process has one: other processes of the same
+   * command have the rest. Without effect where `memoryBytesMax` is given. @default 1
+   */
+  readonly memoryShares?: number | undefined;
   /** Seconds between two publications of all figures under `$SYS/brokers/…`; 0: none. @default 60 */
   readonly sysIntervalSeconds?: number | undefined;
   /** Seconds between two publications of uptime and time there; 0: none. @default 30 */
@@ -153,6 +158,7 @@ export interface ResolvedOptions {
   readonly addresses: PeerAddresses;
   readonly counters: boolean;
   readonly apiAccess: ApiAccess;
+  readonly memoryShares: number;
   readonly sys: Pick<SysTopicsOptions, 'intervalSeconds' | 'heartbeatSeconds'>;
   readonly logLevel: LogLevel;
   readonly logSink: LogSink;
@@ -196,6 +202,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     addresses: new PeerAddresses(options.trustedProxies ?? []),
     counters: options.counters ?? false,
     apiAccess: accessOf(options.apiKey, isLoopbackHost(host) && !isProtected(options)),
+    memoryShares: options.memoryShares ?? 1,
     sys: {
       intervalSeconds: options.sysIntervalSeconds ?? SYS_INTERVAL_SECONDS,
       heartbeatSeconds: options.sysHeartbeatSeconds ?? SYS_HEARTBEAT_SECONDS,
@@ -254,7 +261,10 @@ function checkCluster(options: NodeOptions): void {
     [options.streams?.length ? options.streams : undefined, 'streams (--streams)'],
   ];
   for (const [value, what] of given)
-    if (value !== undefined) throw new StartError(`A cluster (--cluster) cannot be used with ${what}.`);
+    if (value !== undefined)
+      throw new StartError(
+        `Processes that share an engine (--cluster, --workers) cannot be used with ${what}.`,
+      );
 }
 
 function accessOf(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {

@@ -1,38 +1,25 @@
 import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
-import {
-  type Broker,
-  Conflation,
-  type Connections,
-  createBroker,
-  type FanOut,
-  type Log,
-  type Memory,
-  SETTLED_AFTER_MS,
-  SparingLog,
-  type Timer,
-} from '@apus/broker';
+import { type Log, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
 import { NODE_NAME } from './api/context.ts';
 import { withApi } from './api/router.ts';
 import { apiRoutes } from './api/routes.ts';
+import { answerPeer, routesOverAll } from './api/shared-routes.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
+import { composeBroker } from './compose-broker.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
-import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
 import { disconnectAll } from './disconnect-all.ts';
-import { DoorConnections } from './door-connections.ts';
 import { DropMeter } from './drop-meter.ts';
-import type { GatewayDoor, SharedPorts } from './gateway.ts';
 import { MQTT_PATH } from './handshake.ts';
 import { createHttpHandler } from './http.ts';
 import { closeServer, createHttpServer } from './http-server.ts';
 import { InboundBudget } from './inbound-budget.ts';
-import { KeptMessages } from './kept-messages.ts';
 import { Links } from './links.ts';
 import { listen } from './listen.ts';
 import { Listener } from './listener.ts';
@@ -44,16 +31,12 @@ import { type NodeOptions, type ResolvedOptions, resolveOptions } from './option
 import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
-import { PresenceTicker } from './presence-ticker.ts';
-import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
-import { NodeHoldingQuota } from './quotas/holding-quota.ts';
 import { RateQuota } from './quotas/rate-quota.ts';
 import { Throttle } from './quotas/throttle.ts';
-import { type OpenedStores, openStores } from './stores.ts';
+import { openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
-import { NodeTimers } from './timers.ts';
-import { createTrafficMeter, meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
+import { createTrafficMeter } from './traffic-meter.ts';
 import { openUsage } from './usage/open-usage.ts';
 import { usersChanged } from './users-changed.ts';
 
@@ -94,6 +77,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     limits.memoryBytesMax,
     limits.tenantQueueBytesMax,
     resolved.quotas.identity.queuedBytesMax,
+    resolved.memoryShares,
   );
   const cluster = await resolved.openCluster?.({ clock, memory, log });
   const opened =
@@ -160,20 +144,19 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
   }));
   const { stores, bans: list, banStore: store } = opened;
-  const banKeeper = new BanKeeper({ list, store, stores, broker, links, log });
+  const tellOthers = cluster?.tellBans;
+  const banKeeper = new BanKeeper({ list, store, stores, broker, links, log, tellOthers });
   await banKeeper.enforceAll();
   const tenantStore = resolved.tenants;
   const tenants =
     tenantStore && new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log });
   await tenants?.suspendAll();
   const routes = apiRoutes({
+    nodeName: cluster?.nodeName ?? NODE_NAME,
     bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
     rules: () => outlet?.bridges?.rules,
     stores,
     bans: banKeeper,
-    banRefusal:
-      cluster &&
-      'The processes of a cluster do not share bans: take the client out of the users, or its rights.',
     tenants,
     broker,
     connections,
@@ -191,7 +174,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   });
   const sources = { stores, links, meter, drops, payloads: resolved.topics?.payloads };
   const sysTopics = new SysTopics({ ...resolved.sys, broker, sources, clock, log, startedAtMs });
-  const api = withApi(page, routes, resolved.apiAccess, log);
+  const shown = cluster === undefined ? routes : routesOverAll(routes, cluster);
+  const api = withApi(page, shown, resolved.apiAccess, log);
   const { topics, streams, apiAccess, addresses } = resolved;
   const { handshakes } = access;
   const documented = { access: apiAccess, handshakes, addresses, gatewayUrl: gateway?.url, streams, log };
@@ -202,7 +186,14 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     // Before the first client, so that no message passes by them.
     if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
     if (cluster === undefined) await delays.start(broker);
-    await cluster?.start({ broker, timers, accept: (peer, socket) => listener.serve(peer, socket) });
+    await cluster?.start({
+      broker,
+      timers,
+      answer: (request) => answerPeer(routes, request),
+      bansChanged: (bans) => banKeeper.changed(bans),
+      enforceBans: () => banKeeper.enforceAll(),
+      accept: (peer, socket) => listener.serve(peer, socket),
+    });
     await listen(server, host, resolved.port);
   } catch (error) {
     await outlet?.bridges?.stop();
@@ -272,114 +263,6 @@ function accessFor(options: ResolvedOptions, log: Log): Access {
     authenticator: admitsBridges(access.authenticator),
     authorizer: new BridgesAuthorizer(access.authorizer),
   };
-}
-
-/** The ways of the broker to clients, bridges and other processes. */
-interface Outward {
-  readonly node: NodeConnections;
-  readonly outlet: BridgesOutlet | undefined;
-  /** To the other processes of a cluster. */
-  readonly fanOut: FanOut | undefined;
-}
-
-interface Composition {
-  readonly broker: Broker;
-  /** Of both doors. */
-  readonly connections: Connections;
-  readonly timers: NodeTimers;
-  readonly ticker: PresenceTicker;
-  readonly delays: NodeDelayedMessages;
-  readonly gateway: GatewayDoor | undefined;
-}
-
-async function composeBroker(
-  options: ResolvedOptions,
-  access: Access,
-  opened: OpenedStores,
-  memory: Memory,
-  { node, outlet, fanOut }: Outward,
-  log: Log,
-  meter: TrafficMeter,
-  drops: DropMeter,
-  rateQuota: RateQuota,
-): Promise<Composition> {
-  const { clock } = options;
-  const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
-  const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
-    broker.tellRoom(tenant, room),
-  );
-  const { retained } = opened.stores;
-  const limits = { messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
-  const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
-  const ports: SharedPorts = {
-    ...opened.stores,
-    // Processes of a cluster share neither.
-    ...(fanOut === undefined
-      ? { delays, presence: { store: opened.stores.presenceStore, ticks: ticker } }
-      : { fanOut }),
-    ...(options.streams !== undefined && {
-      streams: { declared: options.streams, store: opened.stores.streamStore },
-    }),
-    nodeName: NODE_NAME,
-    ...(outlet !== undefined && { outlet }),
-    ...(options.topics !== undefined && { payloads: options.topics.payloads }),
-    memory,
-    deliveryQuota: rateQuota,
-    drops,
-    holdingQuota: new NodeHoldingQuota({
-      quotas: options.quotas,
-      holdings: opened.stores.sessions.holdings,
-      weightOf: (session) => opened.stores.subscriptions.weight(session),
-    }),
-    timers,
-    conflation: new Conflation(clock),
-    clock,
-    log,
-    authenticator: access.authenticator,
-    authenticationMethods: new Map(access.authenticationMethods.map((method) => [method.name, method])),
-    authorizer: access.authorizer,
-    bans: opened.bans,
-    randomId: () => randomBytes(12).toString('base64url'),
-  };
-  const gateway = await openGateway(options, access, ports, node, log, meter, rateQuota).catch(
-    async (error: unknown) => {
-      await opened.close();
-      throw error;
-    },
-  );
-  const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
-  const connections = meteredConnections(doors, meter);
-  const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
-  if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
-  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
-  return { broker, connections, timers, ticker, delays, gateway };
-}
-
-async function openGateway(
-  { openGateway: open, host, broker, allowedOrigins, limits, clock }: ResolvedOptions,
-  { handshakes }: Access,
-  ports: SharedPorts,
-  node: NodeConnections,
-  log: Log,
-  meter: TrafficMeter,
-  rateQuota: RateQuota,
-): Promise<GatewayDoor | undefined> {
-  return await open?.({
-    ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
-    frameQuota: new GatewayFrameQuota(rateQuota, clock),
-    makeBroker(gateway, brokerOptions, state) {
-      const connections = meteredConnections(new DoorConnections(node, gateway), meter);
-      return meteredBroker(createBroker({ ...ports, connections }, brokerOptions, state), meter);
-    },
-  });
-}
-
-async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {
-  try {
-    await broker.ring(timer);
-  } catch (error) {
-    log.error('timer-failed', { kind: timer.kind, clientId: timer.session.clientId, error: String(error) });
-  }
 }
 
 /** Connection identifiers of one process ascend, and its random beginning keeps two processes apart. */

@@ -91,7 +91,7 @@ export async function openStores(
 }
 
 /** The broker's list is all there is. */
-const NO_BAN_STORE: BanStore = { all: (): Ban[] => [], put: () => {}, remove: () => {} };
+const NO_BAN_STORE: BanStore = { all: (): Ban[] => [], put: () => true, remove: () => {} };
 
 function inMemory(clock: Clock, memory: MemoryBudget): OpenedStores {
   const stores = createMemoryStores(memory);

@@ -29,11 +29,11 @@ export class DiskBans implements BanStore {
     return this.#bans.values();
   }
 
-  put(ban: Ban): Awaitable<void> {
+  put(ban: Ban): Awaitable<boolean> {
     const key = banKey(ban);
     this.#bans.set(key, ban);
     this.#writer.put(key, Buffer.from(JSON.stringify(ban)));
-    return this.#writer.durable(undefined);
+    return this.#writer.durable(true);
   }
 
   remove(ban: BanName): Awaitable<void> {

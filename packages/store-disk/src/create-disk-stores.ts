@@ -5,6 +5,7 @@ import { Database } from './database.ts';
 import { DirectoryLock } from './directory-lock.ts';
 import type { DueTimer } from './due-timers.ts';
 import { DurableSessions } from './durable-sessions.ts';
+import { checkNoEngine } from './engine-directory.ts';
 import { DataDirectoryError, DiskError } from './errors.ts';
 import { WILL_GRACE_SECONDS } from './limits.ts';
 import { DiskPresence } from './presence.ts';
@@ -75,6 +76,7 @@ export async function createDiskStores(options: DiskStoresOptions): Promise<Disk
 }
 
 async function openLocked(options: DiskStoresOptions, lock: DirectoryLock): Promise<DiskStores> {
+  checkNoEngine(options.directory);
   const database = await Database.open(options.directory);
   try {
     return await compose(options, database, lock);

@@ -1,6 +1,7 @@
 export { messageCodec } from './codec.ts';
 export { createDiskStores, type DiskStores, type DiskStoresOptions } from './create-disk-stores.ts';
 export type { DueTimer } from './due-timers.ts';
+export { type EngineDirectory, openEngineDirectory } from './engine-directory.ts';
 export { DataDirectoryError, DiskError } from './errors.ts';
 export type { Journal, JournalContent } from './journal.ts';
 export {

@@ -3,7 +3,7 @@ import { EngineError } from './errors.ts';
 import { CONNECT_TIMEOUT_MS, ENGINE_VERSION_MIN, RETRY_MS_MAX } from './limits.ts';
 
 export interface EngineOptions {
-  /** As `redis://:password@127.0.0.1:6379/0`, or `rediss://` over TLS. */
+  /** As `redis://:password@127.0.0.1:6379/0`, `rediss://` over TLS, or `unix:///path?password=…`. */
   readonly url: string;
   /** Before every key: two clusters may share an engine. @default 'apus' */
   readonly name?: string | undefined;
@@ -112,8 +112,8 @@ function checkInfo(url: string, info: string): void {
 /** Without its password. */
 function shown(url: string): string {
   try {
-    const { protocol, host } = new URL(url);
-    return `${protocol}//${host}`;
+    const { protocol, host, pathname } = new URL(url);
+    return `${protocol}//${host}${protocol === 'unix:' ? pathname : ''}`;
   } catch {
     return 'that address';
   }

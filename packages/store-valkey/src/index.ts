@@ -1,3 +1,4 @@
+export { ValkeyBans } from './bans.ts';
 export { Claims, type Home } from './claims.ts';
 export { createValkeyStores, type ValkeyStores, type ValkeyStoresOptions } from './create-valkey-stores.ts';
 export { Engine, type EngineOptions, type Script } from './engine.ts';

@@ -24,7 +24,7 @@ export interface Bans {
 /** Keeps bans over a restart. */
 export interface BanStore {
   all(): Iterable<Ban>;
-  /** In the place of one with the same name. It is kept when this is answered. */
-  put(ban: Ban): Awaitable<void>;
+  /** In the place of one with the same name. It is kept when this is answered. False when the list is full. */
+  put(ban: Ban): Awaitable<boolean>;
   remove(ban: BanName): Awaitable<void>;
 }

@@ -45,13 +45,14 @@ export class Values {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
-  /** A whole number from 0 up. */
-  count(name: string, maximum = Number.MAX_SAFE_INTEGER): number | undefined {
+  /** A whole number from 0 up, or from `minimum`. */
+  count(name: string, maximum = Number.MAX_SAFE_INTEGER, minimum = 0): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
     const number = Number(text);
-    if (/^\d+$/.test(text) && number <= maximum) return number;
-    const range = maximum === Number.MAX_SAFE_INTEGER ? 'from 0 up' : `from 0 to ${maximum}`;
+    if (/^\d+$/.test(text) && number >= minimum && number <= maximum) return number;
+    const range =
+      maximum === Number.MAX_SAFE_INTEGER ? `from ${minimum} up` : `from ${minimum} to ${maximum}`;
     throw new UsageError(`--${name} takes a whole number ${range}, not "${text}".`);
   }
 

@@ -2,9 +2,17 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
-import { LOG_LEVELS, type NodeTopics, type OpenBridges, type OpenCluster } from '@apus/node';
+import {
+  DEFAULT_NODE_LIMITS,
+  LOG_LEVELS,
+  type NodeTopics,
+  type OpenBridges,
+  type OpenCluster,
+} from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { TenantsFile } from '../tenants-file.ts';
+import type { Given, Listening } from '../workers/given.ts';
+import { WORKERS_MAX, WORKERS_MIN } from '../workers/limits.ts';
 import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
@@ -17,14 +25,16 @@ const PAGE = new URL('./page/', import.meta.url);
 
 const PORT_MAX = 65_535;
 const SYS_SECONDS_MAX = 86_400;
+const HOST = '127.0.0.1';
 const PORT = 8083;
 const GATEWAY_PORT = 8084;
+const LOG_LEVEL = 'info';
 
 const LISTENING: Flags = {
   host: {
     value: 'ADDRESS',
     help: 'Address to listen at; 0.0.0.0 for all addresses of this machine.',
-    default: '127.0.0.1',
+    default: HOST,
   },
   port: {
     value: 'PORT',
@@ -38,6 +48,10 @@ const LISTENING: Flags = {
     default: String(GATEWAY_PORT),
   },
   'no-gateway': { help: 'Opens the node door only.' },
+  workers: {
+    value: 'COUNT',
+    help: `Processes, from ${WORKERS_MIN} to ${WORKERS_MAX}, that share the port and are one broker (docs/cluster.md). They use the engine of --cluster, or one that the command starts and ends: valkey-server or redis-server on the PATH. That one forgets everything when the command ends, unless --data is given.`,
+  },
 };
 
 const ACCESS: Flags = {
@@ -69,7 +83,7 @@ const ACCESS: Flags = {
 const BEHAVIOUR: Flags = {
   data: {
     value: 'DIRECTORY',
-    help: 'Keeps sessions, their queues and retained messages in this directory; they survive a crash. Without it they end with the process.',
+    help: 'Keeps sessions, their queues and retained messages in this directory; they survive a crash. Without it they end with the process. With --workers it is the directory of the engine.',
   },
   cluster: {
     value: 'URL',
@@ -120,7 +134,7 @@ const BEHAVIOUR: Flags = {
   'log-level': {
     value: LOG_LEVELS.join('|'),
     help: 'The lowest level that is logged to standard error.',
-    default: 'info',
+    default: LOG_LEVEL,
   },
 };
 
@@ -139,21 +153,58 @@ export const serve: Command = {
   async run(values) {
     if (values.positionals.length > 0)
       throw new UsageError(`\`apus serve\` takes only flags, not "${values.positionals[0]}".`);
-    const options = optionsFrom(values);
-    const node = await startDoors({
-      ...options,
-      topics: await topicsFrom(values),
-      openBridges: await bridgesFrom(values),
-      openCluster: await clusterFrom(values),
-    });
-    readAgainWhenAsked(node);
-    console.log(welcome(node));
-    const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
-    if (failure === undefined) return 0;
-    await node.stop();
-    throw new CommandError(failure.message);
+    return values.isSet('workers') ? await serveByWorkers(values) : await serveAlone(values);
   },
 };
+
+async function serveAlone(values: Values): Promise<number> {
+  const node = await start(values, optionsFrom(values));
+  console.log(welcome(node));
+  const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
+  if (failure === undefined) return 0;
+  await node.stop();
+  throw new CommandError(failure.message);
+}
+
+/** Loaded only where it is used. */
+async function serveByWorkers(values: Values): Promise<number> {
+  const count = values.count('workers', WORKERS_MAX, WORKERS_MIN) ?? WORKERS_MIN;
+  const { runWorkers } = await import('../workers/run-workers.ts');
+  return await runWorkers({
+    count,
+    host: values.text('host') ?? HOST,
+    port: values.count('port', PORT_MAX) ?? PORT,
+    engineUrl: engineFrom(values),
+    dataDirectory: values.text('data'),
+    shutdownTimeoutSeconds:
+      limitsFrom(values).shutdownTimeoutSeconds ?? DEFAULT_NODE_LIMITS.shutdownTimeoutSeconds,
+    logLevel: values.oneOf('log-level', LOG_LEVELS) ?? LOG_LEVEL,
+    welcome,
+    start: (given) => start(values, workerOptionsFrom(values, count, given), given.engineUrl),
+  });
+}
+
+/** The engine of the command has the data directory, and holds in memory as much as all workers together. */
+function workerOptionsFrom(values: Values, count: number, { engineUrl, port }: Given): DoorsOptions {
+  const options = optionsFrom(values);
+  if (engineUrl === undefined) return { ...options, port, memoryShares: count };
+  return { ...options, port, memoryShares: 2 * count, dataDirectory: undefined };
+}
+
+async function start(
+  values: Values,
+  options: DoorsOptions,
+  engineUrl = engineFrom(values),
+): Promise<RunningDoors> {
+  const node = await startDoors({
+    ...options,
+    topics: await topicsFrom(values),
+    openBridges: await bridgesFrom(values),
+    openCluster: await clusterFrom(engineUrl),
+  });
+  readAgainWhenAsked(node);
+  return node;
+}
 
 function optionsFrom(values: Values): DoorsOptions {
   const origins = values.all('allow-origin');
@@ -176,7 +227,7 @@ function optionsFrom(values: Values): DoorsOptions {
     pageDirectory: fileURLToPath(PAGE),
     sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),
     sysHeartbeatSeconds: values.count('sys-heartbeat-seconds', SYS_SECONDS_MAX),
-    logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
+    logLevel: values.oneOf('log-level', LOG_LEVELS) ?? LOG_LEVEL,
   };
 }
 
@@ -229,17 +280,22 @@ function streamsFrom(path: string | undefined): readonly GivenStream[] | undefin
 /** Processes of a cluster have no gateway door: none is opened where none was asked for. */
 function gatewayPortFrom(values: Values): number | undefined {
   if (values.isSet('no-gateway')) return undefined;
-  return values.count('gateway-port', PORT_MAX) ?? (values.isSet('cluster') ? undefined : GATEWAY_PORT);
+  const isOne = !values.isSet('cluster') && !values.isSet('workers');
+  return values.count('gateway-port', PORT_MAX) ?? (isOne ? GATEWAY_PORT : undefined);
 }
 
 const ENGINES = ['redis:', 'rediss:'];
 
-/** Loaded only where it is used. */
-async function clusterFrom(values: Values): Promise<OpenCluster | undefined> {
+/** The address of the engine that is shared. */
+function engineFrom(values: Values): string | undefined {
   const url = values.text('cluster');
+  if (url === undefined || (URL.canParse(url) && ENGINES.includes(new URL(url).protocol))) return url;
+  throw new UsageError(`--cluster is an address as redis://HOST:6379 or rediss://HOST:6379, not "${url}".`);
+}
+
+/** Loaded only where it is used. */
+async function clusterFrom(url: string | undefined): Promise<OpenCluster | undefined> {
   if (url === undefined) return undefined;
-  if (!URL.canParse(url) || !ENGINES.includes(new URL(url).protocol))
-    throw new UsageError(`--cluster is an address as redis://HOST:6379 or rediss://HOST:6379, not "${url}".`);
   const { openCluster } = await import('@apus/cluster');
   return openCluster({ url });
 }
@@ -267,9 +323,11 @@ async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
   );
 }
 
-function welcome(node: RunningDoors): string {
-  const lines = [`  MQTT     ${node.url}`, `  page     ${node.httpUrl}`];
-  if (node.gateway !== undefined)
-    lines.splice(1, 0, `  gateway  ${node.gateway.url} (with the Apus transport)`);
-  return ['Apus is running:', ...lines, 'Stop it with Ctrl+C.'].join('\n');
+function welcome(
+  { url, httpUrl, gateway }: Listening & Partial<Pick<RunningDoors, 'gateway'>>,
+  notes: readonly string[] = [],
+): string {
+  const lines = [`  MQTT     ${url}`, `  page     ${httpUrl}`];
+  if (gateway !== undefined) lines.splice(1, 0, `  gateway  ${gateway.url} (with the Apus transport)`);
+  return ['Apus is running:', ...lines, ...notes, 'Stop it with Ctrl+C.'].join('\n');
 }

@@ -49,11 +49,7 @@ function* fitting(bans: Iterable<Ban>, query: URLSearchParams): Generator<Ban> {
 }
 
 /** Those whom it names are gone when it is answered. */
-async function ban(
-  { bans, banRefusal, clock }: ApiContext,
-  { tenant, http }: ApiRequest,
-): Promise<ApiAnswer> {
-  if (banRefusal !== undefined) return refusal(501, 'NOT_SUPPORTED', banRefusal);
+async function ban({ bans, clock }: ApiContext, { tenant, http }: ApiRequest): Promise<ApiAnswer> {
   const body = await jsonOf(http);
   const made = readBan(body, { tenant, by: BY, nowMs: clock.now() });
   if (bans.get(made) !== undefined)
@@ -69,7 +65,7 @@ async function unban({ bans }: ApiContext, { tenant, parameters }: ApiRequest): 
 }
 
 async function clear(context: ApiContext, tenant: string): Promise<ApiAnswer> {
-  for (const each of bansFor(context, tenant)) await context.bans.unban(each);
+  await Promise.all(bansFor(context, tenant).map((each) => context.bans.unban(each)));
   return { status: 204 };
 }
 

@@ -2,28 +2,30 @@ import { KICK, type SessionRecord } from '@apus/broker';
 import { CONNECTION_ID_PREFIX } from '../connections.ts';
 import { dropFigures } from '../metrics/figures.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
-import { type ApiContext, NODE_NAME, rfc3339 } from './context.ts';
-import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import { type ApiContext, rfc3339 } from './context.ts';
+import { type Slice, sliceOf, type Window } from './paging.ts';
+import type { ApiRoute } from './router.ts';
+import { type Asked, clientRoute, listRoute } from './shared-routes.ts';
 
 /** Clients that are connected, and sessions that wait for theirs. */
 export function clientRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/clients', handle: (request) => list(context, request) },
-    { method: 'GET', path: '/clients/:clientid', handle: (request) => one(context, request) },
-    { method: 'DELETE', path: '/clients/:clientid', handle: (request) => end(context, request) },
+    listRoute('/clients', (asked, slice) => list(context, asked, slice)),
+    clientRoute('GET', '/clients/:clientid', (asked) => one(context, asked)),
+    clientRoute('DELETE', '/clients/:clientid', (asked) => end(context, asked)),
   ];
 }
 
-async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
-  const paging = pagingOf(query);
-  if (isAnswer(paging)) return paging;
+async function list(
+  context: ApiContext,
+  { tenant, query }: Asked,
+  slice: Slice,
+): Promise<Window | ApiAnswer> {
   const state = query.get('conn_state');
   if (state !== null && state !== 'connected' && state !== 'disconnected')
     return badRequest('conn_state is connected or disconnected.');
-  const { entries, count } = pageOf(fitting(recordsOf(context, tenant), query), paging);
-  const data = await Promise.all(entries.map((record) => describe(context, record)));
-  return pageAnswer(data, paging, count);
+  const { entries, count } = sliceOf(fitting(recordsOf(context, tenant), query), slice);
+  return { entries: await Promise.all(entries.map((record) => describe(context, record))), count };
 }
 
 /** The sessions of one tenant: the same client identifier may be another client in each [SEC-TENANT-4]. */
@@ -45,14 +47,14 @@ function* fitting(records: Iterable<SessionRecord>, query: URLSearchParams): Gen
   }
 }
 
-async function one(context: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+async function one(context: ApiContext, { tenant, parameters }: Asked): Promise<ApiAnswer> {
   const record = await context.stores.sessions.get(tenant, parameters.clientid ?? '');
   if (record === undefined) return notFound(parameters.clientid);
   return { status: 200, body: { ...(await describe(context, record)), ...detailsOf(context, record) } };
 }
 
 /** The session stays as long as its client asked for. */
-async function end({ broker }: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+async function end({ broker }: ApiContext, { tenant, parameters }: Asked): Promise<ApiAnswer> {
   const isEnded = await broker.expel(tenant, parameters.clientid ?? '', KICK);
   return isEnded ? { status: 204 } : notFound(parameters.clientid);
 }
@@ -66,14 +68,17 @@ export function notFound(clientId: string | undefined): ApiAnswer {
 }
 
 /** EMQX's names. `door` and `will` are ours. */
-async function describe({ stores, links, drops, clock }: ApiContext, record: SessionRecord): Promise<object> {
+async function describe(
+  { nodeName, stores, links, drops, clock }: ApiContext,
+  record: SessionRecord,
+): Promise<object> {
   const { session, attachment, identity, expirySeconds, attachedAtMs, detachedAtMs } = record;
   const link = attachment && links.get(attachment.connectionId);
   const connection = link?.state.phase === 'connected' ? link.state.connection : undefined;
   const dropped = drops.of(session);
   const { ip, port } = addressOf(link?.peer.address);
   return {
-    node: NODE_NAME,
+    node: nodeName,
     clientid: session.clientId,
     username: identity.name === '' ? null : identity.name,
     connected: attachment !== undefined,

@@ -12,10 +12,10 @@ import type { NodeUsage } from '../usage/node-usage.ts';
 
 /** The state that the routes read, and the functions that they call. */
 export interface ApiContext {
+  /** `NODE_NAME`, or in a cluster the name of this process. */
+  readonly nodeName: string;
   readonly stores: LocalStores;
   readonly bans: BanKeeper;
-  /** Why none can be made here. @default one can */
-  readonly banRefusal?: string | undefined;
   /** Undefined where the node keeps no register of tenants. */
   readonly tenants: TenantKeeper | undefined;
   readonly broker: Broker;
@@ -45,7 +45,7 @@ export interface ApiContext {
   };
 }
 
-/** EMQX's name of the cluster member that answers: here there is one. */
+/** EMQX's name of the member of a cluster, of a broker that stands alone. */
 export const NODE_NAME = 'apus';
 
 export function rfc3339(atMs: number): string {

@@ -22,7 +22,20 @@ export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
   return { page, limit };
 }
 
-export function isAnswer(value: Paging | ApiAnswer): value is ApiAnswer {
+/** A part of a list. */
+export interface Slice {
+  readonly from: number;
+  /** 0: the length of the list is all that is asked for. */
+  readonly limit: number;
+}
+
+export interface Window {
+  readonly entries: readonly object[];
+  /** Of the whole list. */
+  readonly count: number;
+}
+
+export function isAnswer(value: Paging | Window | ApiAnswer): value is ApiAnswer {
   return 'status' in value;
 }
 
@@ -31,7 +44,13 @@ export function pageOf<T>(
   all: Iterable<T>,
   { page, limit }: Paging,
 ): { readonly entries: T[]; readonly count: number } {
-  const from = (page - 1) * limit;
+  return sliceOf(all, { from: (page - 1) * limit, limit });
+}
+
+export function sliceOf<T>(
+  all: Iterable<T>,
+  { from, limit }: Slice,
+): { readonly entries: T[]; readonly count: number } {
   const entries: T[] = [];
   let count = 0;
   for (const entry of all) {
@@ -41,9 +60,15 @@ export function pageOf<T>(
   return { entries, count };
 }
 
-/** A page as EMQX words it. */
-export function pageAnswer(data: readonly object[], { page, limit }: Paging, count: number): ApiAnswer {
-  return { status: 200, body: { data, meta: { page, limit, count, hasnext: page * limit < count } } };
+/** A page as EMQX words it. `missing`: processes of a cluster that have not answered in time. */
+export function pageAnswer(
+  data: readonly object[],
+  { page, limit }: Paging,
+  count: number,
+  missing = 0,
+): ApiAnswer {
+  const meta = { page, limit, count, hasnext: page * limit < count, ...(missing > 0 && { missing }) };
+  return { status: 200, body: { data, meta } };
 }
 
 function wholeNumber(text: string): number | undefined {

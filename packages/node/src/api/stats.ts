@@ -1,21 +1,26 @@
 import { metricsOf } from '../metrics/figures.ts';
-import { PROMETHEUS_TYPE, prometheusText } from '../metrics/prometheus.ts';
+import { PROMETHEUS_TYPE, type ProcessSamples, prometheusText, samplesOf } from '../metrics/prometheus.ts';
 import type { ApiAnswer } from './answer.ts';
 import { recordsOf } from './clients.ts';
-import { type ApiContext, NODE_NAME } from './context.ts';
+import type { ApiContext } from './context.ts';
 import type { ApiRoute } from './router.ts';
+import { type Asked, processRoute } from './shared-routes.ts';
 
-/** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list of one node each. */
+/** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list with an entry for each process. */
 export function statsRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/stats', handle: ({ tenant }) => stats(context, tenant) },
-    { method: 'GET', path: '/metrics', handle: () => metrics(context) },
-    { method: 'GET', path: '/prometheus/stats', handle: () => prometheus(context) },
+    processRoute('/stats', (asked) => stats(context, asked)),
+    processRoute('/metrics', () => metrics(context)),
+    processRoute(
+      '/prometheus/stats',
+      (): ProcessSamples => ({ node: context.nodeName, samples: samplesOf(context) }),
+      (entries) => prometheus(entries as readonly ProcessSamples[]),
+    ),
   ];
 }
 
-async function stats(context: ApiContext, tenant: string): Promise<ApiAnswer> {
-  const { stores, links, limits } = context;
+function stats(context: ApiContext, { tenant }: Asked): object {
+  const { nodeName, stores, links, limits } = context;
   let live = 0;
   let sessions = 0;
   let subscriptions = 0;
@@ -28,8 +33,8 @@ async function stats(context: ApiContext, tenant: string): Promise<ApiAnswer> {
       if (shareGroup !== undefined) shared += 1;
     }
   }
-  const figures = {
-    node: NODE_NAME,
+  return {
+    node: nodeName,
     'connections.count': sessions,
     'live_connections.count': live,
     'sessions.count': sessions,
@@ -40,20 +45,18 @@ async function stats(context: ApiContext, tenant: string): Promise<ApiAnswer> {
     'web_sockets.node_door.count': links.size,
     'web_sockets.node_door.max': limits.connectionsMax,
   };
-  return { status: 200, body: [figures] };
 }
 
-function metrics(context: ApiContext): ApiAnswer {
-  const { clock, startedAtMs } = context;
-  const figures = {
-    node: NODE_NAME,
+function metrics(context: ApiContext): object {
+  const { nodeName, clock, startedAtMs } = context;
+  return {
+    node: nodeName,
     uptime_seconds: Math.floor((clock.now() - startedAtMs) / 1000),
     ...metricsOf(context),
   };
-  return { status: 200, body: [figures] };
 }
 
 /** For Prometheus: of all tenants. */
-function prometheus(context: ApiContext): ApiAnswer {
-  return { status: 200, headers: { 'Content-Type': PROMETHEUS_TYPE }, text: prometheusText(context) };
+function prometheus(processes: readonly ProcessSamples[]): ApiAnswer {
+  return { status: 200, headers: { 'Content-Type': PROMETHEUS_TYPE }, text: prometheusText(processes) };
 }

@@ -2,9 +2,10 @@ import type { SessionRecord, Subscription } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import type { ApiAnswer } from './answer.ts';
 import { notFound, recordsOf } from './clients.ts';
-import { type ApiContext, NODE_NAME } from './context.ts';
-import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiContext } from './context.ts';
+import { type Slice, sliceOf, type Window } from './paging.ts';
+import type { ApiRoute } from './router.ts';
+import { type Asked, clientRoute, listRoute } from './shared-routes.ts';
 
 interface Held {
   readonly record: SessionRecord;
@@ -13,41 +14,32 @@ interface Held {
 
 export function subscriptionRoutes(context: ApiContext): readonly ApiRoute[] {
   return [
-    { method: 'GET', path: '/subscriptions', handle: (request) => list(context, request) },
-    {
-      method: 'GET',
-      path: '/clients/:clientid/subscriptions',
-      handle: (request) => ofClient(context, request),
-    },
-    { method: 'GET', path: '/topics', handle: (request) => topics(context, request) },
+    listRoute('/subscriptions', (asked, slice) => list(context, asked, slice)),
+    clientRoute('GET', '/clients/:clientid/subscriptions', (asked) => ofClient(context, asked)),
+    listRoute('/topics', (asked, slice) => topics(context, asked, slice)),
   ];
 }
 
-async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
-  const paging = pagingOf(query);
-  if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(fitting(held(context, tenant), query), paging);
-  return pageAnswer(entries.map(describe), paging, count);
+function list(context: ApiContext, { tenant, query }: Asked, slice: Slice): Window {
+  const { entries, count } = sliceOf(fitting(held(context, tenant), query), slice);
+  return { entries: entries.map((each) => describe(context, each)), count };
 }
 
-async function ofClient(context: ApiContext, { tenant, parameters }: ApiRequest): Promise<ApiAnswer> {
+async function ofClient(context: ApiContext, { tenant, parameters }: Asked): Promise<ApiAnswer> {
   const record = await context.stores.sessions.get(tenant, parameters.clientid ?? '');
   if (record === undefined) return notFound(parameters.clientid);
   const subscriptions = await context.stores.subscriptions.list(record.session);
-  return { status: 200, body: subscriptions.map((subscription) => describe({ record, subscription })) };
+  return {
+    status: 200,
+    body: subscriptions.map((subscription) => describe(context, { record, subscription })),
+  };
 }
 
-/** The filters that have subscribers, each once. */
-async function topics(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
-  const paging = pagingOf(query);
-  if (isAnswer(paging)) return paging;
+/** The filters that have subscribers, each once for each process that has one. */
+function topics(context: ApiContext, { tenant }: Asked, slice: Slice): Window {
   const filters = new Set(held(context, tenant).map(({ subscription }) => nameOf(subscription)));
-  const { entries, count } = pageOf(filters, paging);
-  return pageAnswer(
-    entries.map((topic) => ({ topic, node: NODE_NAME })),
-    paging,
-    count,
-  );
+  const { entries, count } = sliceOf(filters, slice);
+  return { entries: entries.map((topic) => ({ topic, node: context.nodeName })), count };
 }
 
 function held(context: ApiContext, tenant: string): readonly Held[] {
@@ -75,10 +67,10 @@ function* fitting(all: readonly Held[], query: URLSearchParams): Generator<Held>
 }
 
 /** EMQX's names; `id` is the Subscription Identifier. */
-function describe({ record, subscription }: Held): object {
+function describe({ nodeName }: ApiContext, { record, subscription }: Held): object {
   const { qos, noLocal, retainAsPublished, subscriptionIdentifier } = subscription;
   return {
-    node: NODE_NAME,
+    node: nodeName,
     clientid: record.session.clientId,
     topic: nameOf(subscription),
     qos,

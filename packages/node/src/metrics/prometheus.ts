@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
 import type { MemoryBudget } from '@apus/store-memory';
+import { NODE_NAME } from '../api/context.ts';
 import { type FigureSources, metricsOf, statsOf } from './figures.ts';
 import { METRICS, STATS } from './names.ts';
 
@@ -11,19 +12,29 @@ export interface PrometheusSources extends FigureSources {
   readonly startedAtMs: number;
 }
 
-interface Sample {
+export interface Sample {
   readonly name: string;
   readonly type: 'gauge' | 'counter';
   readonly help: string;
   readonly value: number;
 }
 
-/** All figures of the node: EMQX's by EMQX's names, those of the process by Prometheus's, and a few of our own. */
-export function prometheusText(sources: PrometheusSources): string {
-  return samplesOf(sources).map(textOf).join('');
+/** The figures of one process. */
+export interface ProcessSamples {
+  readonly node: string;
+  /** In the same order at every process. */
+  readonly samples: readonly Sample[];
 }
 
-function samplesOf(sources: PrometheusSources): readonly Sample[] {
+/** Where there are several processes, the label `node` tells them apart. */
+export function prometheusText(processes: readonly ProcessSamples[]): string {
+  const [first] = processes;
+  if (first === undefined) return '';
+  return first.samples.map(({ name }, index) => textOf(name, index, processes)).join('');
+}
+
+/** All figures of the node: EMQX's by EMQX's names, those of the process by Prometheus's, and a few of our own. */
+export function samplesOf(sources: PrometheusSources): readonly Sample[] {
   return [
     ...emqx('gauge', statsOf(sources), STATS),
     ...emqx('counter', metricsOf(sources), METRICS),
@@ -76,8 +87,15 @@ function counter(name: string, help: string, value: number): Sample {
   return { name, type: 'counter', help, value };
 }
 
-function textOf({ name, type, help, value }: Sample): string {
-  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${name} ${numberOf(value)}\n`;
+function textOf(name: string, index: number, processes: readonly ProcessSamples[]): string {
+  const lines = processes.flatMap(({ node, samples }) => {
+    const sample = samples[index];
+    if (sample?.name !== name) return [];
+    const label = node === NODE_NAME ? '' : `{node="${node}"}`;
+    return [`${name}${label} ${numberOf(sample.value)}\n`];
+  });
+  const { help, type } = processes[0]?.samples[index] ?? {};
+  return `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n${lines.join('')}`;
 }
 
 function numberOf(value: number): string {

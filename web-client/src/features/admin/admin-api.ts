@@ -1,7 +1,10 @@
 import type { SiteApi } from '../../state/endpoints.ts';
+import { sumOfFigures } from './sum-figures.ts';
 
 /** The answers of the broker's API, as far as they are shown here. Times are RFC 3339. */
 export interface Client {
+  /** The process that has it: `apus` where there is one. */
+  readonly node?: string;
   readonly clientid: string;
   readonly username: string | null;
   readonly connected: boolean;
@@ -115,8 +118,7 @@ export class AdminApi {
 
   /** @throws {ApiError} */
   async figures(path: 'stats' | 'metrics', signal: AbortSignal): Promise<Figures> {
-    const [figures] = (await this.#ask('GET', `/${path}`, signal)) as readonly Figures[];
-    return figures ?? {};
+    return sumOfFigures((await this.#ask('GET', `/${path}`, signal)) as readonly Figures[]);
   }
 
   /** @throws {ApiError} */

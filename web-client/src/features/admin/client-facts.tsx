@@ -12,6 +12,9 @@ const LIST = { size: 'xs', gap: 4, labelWidth: '140px' } as const;
 /** A session that never expires. */
 const NEVER_SECONDS = 0xffff_ffff;
 
+/** The name of a broker of one process. */
+const ALONE = 'apus';
+
 const DROP_REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
 
 interface ClientFactsProps {
@@ -40,7 +43,7 @@ interface PartProps {
 
 function Connection({ client }: PartProps) {
   const { t } = useTranslation();
-  const { connected, door, ip_address, port, connected_seconds, keepalive } = client;
+  const { node: nodeName = ALONE, connected, door, ip_address, port, connected_seconds, keepalive } = client;
   return (
     <>
       <h3 className={classes.part}>{t('admin.client.connection')}</h3>
@@ -53,6 +56,7 @@ function Connection({ client }: PartProps) {
           label={t('admin.columns.door')}
           value={door === null ? undefined : t(`connections.door.${door}`)}
         />
+        <Fact label={t('admin.client.process')} value={nodeName === ALONE ? undefined : nodeName} />
         <Fact
           label={t('admin.columns.version')}
           value={connected ? versionOf(client.proto_ver) : undefined}

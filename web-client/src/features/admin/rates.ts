@@ -1,4 +1,5 @@
 import type { Figures } from './admin-api.ts';
+import { PROCESSES } from './sum-figures.ts';
 
 /** Figures at a moment, as the page's clock has it. */
 export interface Sample {
@@ -6,9 +7,10 @@ export interface Sample {
   readonly metrics: Figures;
 }
 
-/** The growth of a counter a second between two samples; undefined where the broker has restarted meanwhile. */
+/** The growth of a counter a second between two samples; undefined where the broker, or one of its processes, has restarted meanwhile. */
 export function rateOf(earlier: Sample | undefined, later: Sample, name: string): number | undefined {
   if (earlier === undefined || later.atMs <= earlier.atMs) return undefined;
+  if (earlier.metrics[PROCESSES] !== later.metrics[PROCESSES]) return undefined;
   const grown = (later.metrics[name] ?? 0) - (earlier.metrics[name] ?? 0);
   return grown < 0 ? undefined : (grown * 1_000) / (later.atMs - earlier.atMs);
 }

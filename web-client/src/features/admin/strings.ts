@@ -64,6 +64,7 @@ export const admin = {
   lines: { received: 'Received', sent: 'Sent', dropped: 'Dropped' },
   details: 'Details of this client',
   client: {
+    process: 'Process',
     title: 'Client {{name}}',
     connection: 'Connection',
     session: 'Session',

@@ -1,0 +1,80 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connectAsync } from 'mqtt';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Built } from '../../packages/cli/test/support/built.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const text = readFileSync(join(ROOT, 'infra/container/Dockerfile'), 'utf8');
+/** Instructions, each on one line, without comments. */
+const instructions = text
+  .replaceAll(/^#.*\n/gm, '')
+  .replaceAll(/\\\n\s*/g, '')
+  .split('\n')
+  .filter((line) => line !== '');
+
+function jsonOf(instruction: string): string[] {
+  const line = instructions.findLast((each) => each.includes(`${instruction} [`));
+  return JSON.parse(line?.slice(line.indexOf(`${instruction} [`) + instruction.length) ?? '[]') as string[];
+}
+
+/** The exit code and the words of the health check. */
+function health(url: string): Promise<{ code: number; stderr: string }> {
+  const script = join(ROOT, 'infra/container/healthy.mjs');
+  return new Promise((resolve) => {
+    execFile(process.execPath, [script], { env: { ...process.env, APUS_URL: url } }, (error, _, stderr) =>
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stderr }),
+    );
+  });
+}
+
+describe('the container', () => {
+  const built = new Built();
+
+  it('is built of files that are there, on a Node.js that the packages take', () => {
+    const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      engines: { node: string };
+    };
+    const least = Number(/\d+/.exec(engines.node)?.[0]);
+    for (const line of instructions.filter((each) => each.startsWith('FROM ')))
+      expect(Number(/node:(\d+)-/.exec(line)?.[1])).toBeGreaterThanOrEqual(least);
+    for (const line of instructions.filter((each) => each.startsWith('COPY '))) {
+      const source = line.split(' ').find((word, index) => index > 0 && !word.startsWith('--')) ?? '';
+      expect(existsSync(join(ROOT, source.replace(/^\/app\//, ''))), line).toBe(true);
+    }
+    expect(text).toContain('npm run build');
+    expect(jsonOf('HEALTHCHECK --interval=10s --timeout=4s --start-period=60s --retries=3 CMD')).toEqual([
+      'node',
+      '/app/infra/container/healthy.mjs',
+    ]);
+  });
+
+  it('starts the command that the build makes, which lets nobody in unless it is told who may connect', async () => {
+    const [program, script] = jsonOf('ENTRYPOINT');
+    expect([program, script]).toEqual(['node', '/app/packages/cli/dist/apus.js']);
+    const data = mkdtempSync(join(tmpdir(), 'apus-'));
+    onTestFinished(() => rmSync(data, { recursive: true }));
+    const command = jsonOf('CMD').map((word) => (word === '/var/lib/apus' ? data : word));
+    expect(command).toContain(data);
+    const { code, stderr } = await built.run(command);
+    expect(code).toBe(1);
+    expect(stderr).toContain('it would ask no client for a password');
+  });
+
+  it('is healthy while it takes clients, and not while it stops or when it is gone', async () => {
+    const serving = await built.serve(['--shutdown-timeout-seconds', '30']);
+    expect(await health(serving.pageUrl)).toEqual({ code: 0, stderr: '' });
+    const client = await connectAsync(serving.url, { protocolVersion: 5, reconnectPeriod: 0 });
+    const told = new Promise<number | undefined>((resolve) =>
+      client.once('disconnect', ({ reasonCode }) => resolve(reasonCode)),
+    );
+    const { code } = await serving.stop();
+    expect({ code, told: await told }).toEqual({ code: 0, told: 0x8b });
+    const gone = await health(serving.pageUrl);
+    expect(gone.code).toBe(1);
+    expect(gone.stderr).toContain('does not answer');
+  });
+});

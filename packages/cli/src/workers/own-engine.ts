@@ -1,0 +1,209 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { basename, join, resolve } from 'node:path';
+import type { Duplex, Writable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DataDirectoryError, openEngineDirectory } from '@apus/store-disk';
+import { CommandError } from '../commands/command.ts';
+import { findEngine } from './engine-program.ts';
+import {
+  ENGINE_POLL_MS,
+  ENGINE_START_MS_MAX,
+  ENGINE_STOP_MS_MAX,
+  ENGINE_WORDS_MAX,
+  PASSWORD_BYTES,
+  SOCKET_NAME_BYTES_MAX,
+} from './limits.ts';
+
+const SOCKET_NAME = 'engine.sock';
+
+/**
+ * Becomes the engine, and leaves a watch behind that ends it when this command is gone, however it goes: descriptor 3 is a pipe
+ * whose other end only the command has. A line in it says that the engine has ended by itself. The watch is nobody's child
+ * in the end: the engine would wonder about a child that it has not made.
+ */
+const BECOME_ENGINE = `umask 077
+( ( read -r line <&3 || { kill -TERM $$; [ -z "$2" ] || rm -rf -- "$2"; } ) >/dev/null 2>&1 & )
+exec 3<&-
+exec "$1" -`;
+
+/** Where an engine has its files and its socket. */
+interface Place {
+  readonly path: string;
+  readonly isKept: boolean;
+  release(): Promise<void>;
+}
+
+/** An engine that belongs to this command: no other program has its password, and it ends with the command. */
+export class OwnEngine {
+  /** For workers. It has the password: not for a log. */
+  readonly url: string;
+  /** As `redis-server`. */
+  readonly name: string;
+  /** Whether a later run finds what it keeps. */
+  readonly isKept: boolean;
+  /** Settles with the reason when it has ended and `stop` was not called. */
+  readonly failed: Promise<string>;
+  readonly #child: ChildProcess;
+  readonly #place: Place;
+  readonly #exited: Promise<[code: number | null, signal: NodeJS.Signals | null]>;
+  #words = '';
+  #isStopping = false;
+
+  private constructor(program: string, place: Place) {
+    const socket = join(place.path, SOCKET_NAME);
+    const password = randomBytes(PASSWORD_BYTES).toString('base64url');
+    this.#place = place;
+    this.name = basename(program);
+    this.isKept = place.isKept;
+    this.url = `unix://${encodeURI(socket)}?password=${password}`;
+    // In a session of its own: Ctrl+C reaches the command alone, whose workers have things to tell the engine.
+    const args = ['-c', BECOME_ENGINE, 'sh', program, place.isKept ? '' : place.path];
+    this.#child = spawn('/bin/sh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+    this.#exited = once(this.#child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
+    this.#listen();
+    const input = this.#child.stdin as Writable;
+    input.on('error', () => {});
+    input.end(configuration(place, socket, password));
+    this.failed = this.#exited.then(
+      ([code, signal]) => this.#reason(code, signal),
+      (error: Error) => `The engine cannot be started: ${error.message}`,
+    );
+  }
+
+  /**
+   * Starts the engine that is on the PATH.
+   *
+   * @param directory where it keeps its data; undefined: nowhere
+   * @throws {CommandError} when there is none, or it does not start
+   */
+  static async start(directory: string | undefined): Promise<OwnEngine> {
+    const program = findEngine();
+    const place = await placeFor(directory);
+    try {
+      const engine = new OwnEngine(program, place);
+      await engine.#ready();
+      // What it says at a start is of no use later.
+      engine.#words = '';
+      return engine;
+    } catch (error) {
+      await place.release();
+      throw error;
+    }
+  }
+
+  /** To be called when no worker uses it any more. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    const impatient = setTimeout(() => this.#child.kill('SIGKILL'), ENGINE_STOP_MS_MAX);
+    if (this.#child.exitCode === null && this.#child.signalCode === null) this.#child.kill('SIGTERM');
+    await this.#exited.catch(() => {});
+    clearTimeout(impatient);
+    await this.#place.release();
+  }
+
+  async #ready(): Promise<void> {
+    const socket = join(this.#place.path, SOCKET_NAME);
+    const deadlineMs = performance.now() + ENGINE_START_MS_MAX;
+    while (!(await isAnswered(socket))) {
+      const reason = await Promise.race([this.failed, sleep(ENGINE_POLL_MS)]);
+      if (reason !== undefined) throw new CommandError(reason);
+      if (performance.now() < deadlineMs) continue;
+      this.#child.kill('SIGKILL');
+      throw new CommandError(`The engine (${this.name}) does not answer. It said: ${this.#words.trim()}`);
+    }
+  }
+
+  /** Its words are kept for the reason of its end, and not mixed into the log. */
+  #listen(): void {
+    const { stdout, stderr, stdio } = this.#child;
+    for (const stream of [stdout, stderr])
+      stream?.on('data', (bytes: Buffer) => {
+        this.#words = (this.#words + bytes.toString()).slice(-ENGINE_WORDS_MAX);
+      });
+    const watch = stdio[3] as Duplex;
+    watch.on('error', () => {});
+    this.#child.once('exit', () => watch.end('ended\n'));
+  }
+
+  #reason(code: number | null, signal: string | null): string {
+    if (this.#isStopping) return 'The engine has ended as it was asked to.';
+    const how = signal === null ? `with status ${code}` : `by ${signal}`;
+    const words = this.#words.trim();
+    return `The engine (${this.name}) has ended ${how}.${words === '' ? '' : ` Its last words: ${words}`}`;
+  }
+}
+
+function configuration(place: Place, socket: string, password: string): string {
+  const quoted = (text: string) => `"${text.replaceAll(/["\\]/g, '\\$&')}"`;
+  const lines = [
+    'port 0',
+    `unixsocket ${quoted(socket)}`,
+    'unixsocketperm 700',
+    `requirepass ${password}`,
+    `dir ${quoted(place.path)}`,
+    // Once on disk before PUBACK, or not at all.
+    ...(place.isKept ? ['appendonly yes', 'appendfsync always'] : ['appendonly no']),
+    'save ""',
+    'maxmemory 0',
+    'maxmemory-policy noeviction',
+    'daemonize no',
+    'loglevel warning',
+    'logfile ""',
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+async function placeFor(directory: string | undefined): Promise<Place> {
+  if (directory === undefined) {
+    const path = await mkdtemp(join(tmpdir(), 'apus-engine-'));
+    return checked({ path, isKept: false, release: () => rm(path, { recursive: true, force: true }) });
+  }
+  const place = await opened(resolve(directory));
+  return checked({ ...place, isKept: true });
+}
+
+async function opened(directory: string): ReturnType<typeof openEngineDirectory> {
+  try {
+    return await openEngineDirectory(directory);
+  } catch (error) {
+    if (error instanceof DataDirectoryError) throw new CommandError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** The engine of a run that was killed may still write to its file for a moment. */
+async function checked(place: Place): Promise<Place> {
+  const socket = join(place.path, SOCKET_NAME);
+  const bytes = Buffer.byteLength(socket);
+  const deadlineMs = performance.now() + ENGINE_STOP_MS_MAX;
+  try {
+    if (bytes > SOCKET_NAME_BYTES_MAX)
+      throw new CommandError(
+        `The engine's socket would be ${socket}: ${bytes} bytes, and a system takes ${SOCKET_NAME_BYTES_MAX}. Use a directory with a shorter path.`,
+      );
+    while (await isAnswered(socket)) {
+      if (performance.now() > deadlineMs)
+        throw new CommandError(`An engine of a former run still uses ${place.path}. End it first.`);
+      await sleep(ENGINE_POLL_MS);
+    }
+    return place;
+  } catch (error) {
+    await place.release();
+    throw error;
+  }
+}
+
+function isAnswered(path: string): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      answer(true);
+    });
+    socket.once('error', () => answer(false));
+  });
+}

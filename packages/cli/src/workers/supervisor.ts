@@ -1,0 +1,126 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Log } from '@apus/broker';
+import type { Given, Listening, WorkerMessage } from './given.ts';
+import { RESTARTS_PER_WORKER, RESTARTS_WITHIN_MS, RETRY_MS } from './limits.ts';
+
+/** Why the workers cannot go on. */
+export interface Failure {
+  /** Undefined: the worker has said it on standard error. */
+  readonly reason: string | undefined;
+  readonly exitCode: number;
+}
+
+export interface SupervisorOptions {
+  readonly count: number;
+  readonly given: Given;
+  /** Time for a worker to end before it is killed. */
+  readonly stopMsMax: number;
+  readonly log: Log;
+}
+
+/** Starts workers, and starts them again. It knows nothing of their work. */
+export class Supervisor {
+  /** Settles when workers end again and again, or the first one does not come to listen. */
+  readonly failed: Promise<Failure>;
+  readonly #options: SupervisorOptions;
+  readonly #listening = new Set<Worker>();
+  readonly #workers = new Set<Worker>();
+  #fail: (failure: Failure) => void = () => {};
+  #whenListening: (listening: Listening) => void = () => {};
+  #endedAtMs: number[] = [];
+  #hasListened = false;
+  #isStopping = false;
+  #whenEmpty: () => void = () => {};
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.failed = new Promise((resolve) => {
+      this.#fail = resolve;
+    });
+  }
+
+  /**
+   * Settles when all workers listen. The first one listens before another one starts: where the command line is wrong, one worker
+   * says so.
+   */
+  async start(): Promise<Listening> {
+    const first = await new Promise<Listening>((resolve) => {
+      this.#whenListening = resolve;
+      this.#fork();
+    });
+    await new Promise<void>((resolve) => {
+      this.#whenListening = () => {
+        if (this.#listening.size === this.#options.count) resolve();
+      };
+      for (let index = 1; index < this.#options.count; index += 1) this.#fork();
+    });
+    return first;
+  }
+
+  /** Hands a signal on to the workers that are ready for it. */
+  signal(signal: NodeJS.Signals): void {
+    for (const worker of this.#listening) worker.process.kill(signal);
+  }
+
+  /** All at once: one after another, each would take the clients of those before it. */
+  async stop(): Promise<void> {
+    this.#isStopping = true;
+    if (this.#workers.size === 0) return;
+    const empty = new Promise<void>((resolve) => {
+      this.#whenEmpty = resolve;
+    });
+    for (const worker of this.#workers) worker.process.kill('SIGTERM');
+    const impatient = setTimeout(() => {
+      for (const worker of this.#workers) worker.process.kill('SIGKILL');
+    }, this.#options.stopMsMax);
+    await empty;
+    clearTimeout(impatient);
+  }
+
+  #listens(worker: Worker, listening: Listening): void {
+    this.#hasListened = true;
+    this.#listening.add(worker);
+    this.#whenListening(listening);
+  }
+
+  #fork(): void {
+    if (this.#isStopping) return;
+    const worker = cluster.fork();
+    this.#workers.add(worker);
+    worker.on('error', () => {});
+    worker.on('message', (message: WorkerMessage) => {
+      if (message.type === 'ready') worker.send(this.#options.given, () => {});
+      else this.#listens(worker, message.listening);
+    });
+    worker.once('exit', (code: number | null, signal: string | null) => this.#ended(worker, code, signal));
+  }
+
+  #ended(worker: Worker, code: number | null, signal: string | null): void {
+    const didListen = this.#listening.delete(worker);
+    this.#workers.delete(worker);
+    if (this.#isStopping) {
+      if (this.#workers.size === 0) this.#whenEmpty();
+      return;
+    }
+    const how = signal ? `by ${signal}` : `with status ${code}`;
+    if (!this.#hasListened) {
+      const reason = code ? undefined : `The first worker has ended ${how} before it listened.`;
+      this.#fail({ reason, exitCode: code || 1 });
+      return;
+    }
+    if (this.#mayRestart()) {
+      this.#options.log.warn('worker-ended', { pid: worker.process.pid, how });
+      setTimeout(() => this.#fork(), didListen ? 0 : RETRY_MS);
+      return;
+    }
+    const reason = `Workers have ended ${this.#endedAtMs.length} times within ${RESTARTS_WITHIN_MS / 1000} seconds, the last one ${how}.`;
+    this.#fail({ reason, exitCode: 1 });
+  }
+
+  #mayRestart(): boolean {
+    const nowMs = performance.now();
+    this.#endedAtMs = this.#endedAtMs.filter((atMs) => nowMs - atMs < RESTARTS_WITHIN_MS);
+    this.#endedAtMs.push(nowMs);
+    return this.#endedAtMs.length <= RESTARTS_PER_WORKER * this.#options.count;
+  }
+}

@@ -1,0 +1,46 @@
+import cluster from 'node:cluster';
+import { once } from 'node:events';
+import { CommandError } from '../commands/command.ts';
+import type { RunningDoors } from '../start-doors.ts';
+import type { Given, WorkerMessage } from './given.ts';
+import { ORPHAN_MS_MAX } from './limits.ts';
+
+/** Serves as one of several processes, until its supervisor sends SIGTERM. */
+export async function runWorker(start: (given: Given) => Promise<RunningDoors>): Promise<number> {
+  // Ctrl+C reaches all processes at a terminal: the supervisor decides what it means.
+  process.on('SIGINT', () => {});
+  const asked = new Promise<undefined>((resolve) => process.once('SIGTERM', () => resolve(undefined)));
+  const orphaned = whenOrphaned();
+  try {
+    const told = once(process, 'message');
+    tell({ type: 'ready' });
+    const [given] = (await told) as [Given];
+    const node = await start(given);
+    const { url, httpUrl } = node;
+    tell({ type: 'listening', listening: { url, httpUrl } });
+    const failure = await Promise.race([node.failed, asked, orphaned]);
+    await node.stop();
+    if (failure !== undefined) throw new CommandError(failure.message);
+    return 0;
+  } finally {
+    // Nothing but the channel to the supervisor keeps this process alive.
+    process.channel?.unref();
+  }
+}
+
+function tell(message: WorkerMessage): void {
+  // Its supervisor may just have died: `whenOrphaned` sees that.
+  process.send?.(message, undefined, {}, () => {});
+}
+
+/** Settles when the supervisor has died. Node.js would end the worker at once: its clients are told first. */
+function whenOrphaned(): Promise<Error> {
+  return new Promise((resolve) => {
+    const { worker } = cluster;
+    worker?.once('disconnect', () => {
+      worker.exitedAfterDisconnect = true;
+      setTimeout(() => process.exit(1), ORPHAN_MS_MAX);
+      resolve(new Error('The process that has started this one has died.'));
+    });
+  });
+}

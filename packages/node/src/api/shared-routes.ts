@@ -1,0 +1,162 @@
+import type { Awaitable } from '@apus/broker';
+import type { ApiPeers, PeerRequest } from '../cluster.ts';
+import { type ApiAnswer, refusal } from './answer.ts';
+import { isAnswer, pageAnswer, pagingOf, type Slice, type Window } from './paging.ts';
+import type { ApiRequest, ApiRoute } from './router.ts';
+
+/** A request as it can be handed to another process. */
+export type Asked = Omit<ApiRequest, 'http'>;
+
+/** How a process answers for its own clients. In a cluster the answers of all are put together. */
+export type Share =
+  /** A list whose pages go over all processes. */
+  | { readonly of: 'list'; window(asked: Asked, slice: Slice): Awaitable<Window | ApiAnswer> }
+  /** About the client `:clientid`, which one process has; 404 where this one does not have it. */
+  | { readonly of: 'client'; answer(asked: Asked): Awaitable<ApiAnswer> }
+  /** A list with an entry for each process. */
+  | {
+      readonly of: 'process';
+      entry(asked: Asked): Awaitable<object>;
+      merged(entries: readonly object[]): ApiAnswer;
+    };
+
+export interface SharedRoute extends ApiRoute {
+  readonly share: Share;
+}
+
+export function listRoute(
+  path: string,
+  window: (asked: Asked, slice: Slice) => Awaitable<Window | ApiAnswer>,
+): SharedRoute {
+  const handle = (request: ApiRequest) => pageOver([(slice) => window(request, slice)], request);
+  return { method: 'GET', path, handle, share: { of: 'list', window } };
+}
+
+export function clientRoute(
+  method: ApiRoute['method'],
+  path: string,
+  answer: (asked: Asked) => Awaitable<ApiAnswer>,
+): SharedRoute {
+  return { method, path, handle: answer, share: { of: 'client', answer } };
+}
+
+export function processRoute(
+  path: string,
+  entry: (asked: Asked) => Awaitable<object>,
+  merged: (entries: readonly object[]) => ApiAnswer = (entries) => ({ status: 200, body: entries }),
+): SharedRoute {
+  const handle = async (request: ApiRequest) => merged([await entry(request)]);
+  return { method: 'GET', path, handle, share: { of: 'process', entry, merged } };
+}
+
+/** The routes of a process whose answers are those of all processes together. */
+export function routesOverAll(routes: readonly ApiRoute[], peers: ApiPeers): readonly ApiRoute[] {
+  return routes.map((route) => (isShared(route) ? { ...route, handle: overAll(route, peers) } : route));
+}
+
+/** Answers another process for the clients of this one. */
+export async function answerPeer(
+  routes: readonly ApiRoute[],
+  { route: name, tenant, parameters, query, slice }: PeerRequest,
+): Promise<ApiAnswer> {
+  const route = routes.filter(isShared).find((each) => nameOf(each) === name);
+  if (route === undefined) return refusal(404, 'NOT_FOUND', 'This process is of another version.');
+  const asked = { tenant, parameters, query: new URLSearchParams(query) };
+  const { share } = route;
+  if (share.of === 'client') return await share.answer(asked);
+  if (share.of === 'process') return { status: 200, body: await share.entry(asked) };
+  const found = await share.window(asked, slice ?? { from: 0, limit: 0 });
+  return isAnswer(found) ? found : { status: 200, body: found };
+}
+
+function overAll(route: SharedRoute, peers: ApiPeers): ApiRoute['handle'] {
+  const { share } = route;
+  if (share.of === 'list') return (request) => listOverAll(route, share, peers, request);
+  if (share.of === 'client') return (request) => atHome(route, share, peers, request);
+  return async (request) => {
+    const asked = peerRequest(route, request);
+    const others = (await peers.others()).map((process) => peers.ask(process, asked));
+    const [own, ...answers] = await Promise.all([share.entry(request), ...others]);
+    return share.merged([own, ...answers.flatMap((answer) => (answer as ApiAnswer | undefined)?.body ?? [])]);
+  };
+}
+
+/** Undefined: the process has not answered. */
+type Part = (slice: Slice) => Awaitable<Window | ApiAnswer | undefined>;
+
+/** In the order of the processes' names, so that the next page goes on where this one ends. */
+async function listOverAll(
+  route: SharedRoute,
+  share: Extract<Share, { of: 'list' }>,
+  peers: ApiPeers,
+  request: ApiRequest,
+): Promise<ApiAnswer> {
+  const own = (slice: Slice) => share.window(request, slice);
+  const names = [peers.me, ...(await peers.others())].sort();
+  const of = (process: string) => async (slice: Slice) => {
+    const answer = await peers.ask(process, { ...peerRequest(route, request), slice });
+    return answer?.status === 200 ? (answer.body as Window) : answer;
+  };
+  return await pageOver(
+    names.map((process) => (process === peers.me ? own : of(process))),
+    request,
+  );
+}
+
+/** One page of several lists, one behind another: each is asked for its length, and then for what the page has of it. */
+async function pageOver(parts: readonly Part[], { query }: ApiRequest): Promise<ApiAnswer> {
+  const paging = pagingOf(query);
+  if (isAnswer(paging)) return paging;
+  const start = (paging.page - 1) * paging.limit;
+  if (parts.length === 1) {
+    const found = await parts[0]?.({ from: start, limit: paging.limit });
+    if (found === undefined || isAnswer(found)) return found ?? unanswered();
+    return pageAnswer(found.entries, paging, found.count);
+  }
+  const lengths = await Promise.all(parts.map((part) => part({ from: 0, limit: 0 })));
+  const refused = lengths.find((length) => length !== undefined && isAnswer(length));
+  if (refused !== undefined) return refused as ApiAnswer;
+  let before = 0;
+  const asked = parts.map((part, index) => {
+    const length = (lengths[index] as Window | undefined)?.count ?? 0;
+    const from = Math.max(start - before, 0);
+    const limit = Math.min(length, start + paging.limit - before) - from;
+    before += length;
+    return limit > 0 ? part({ from, limit }) : { entries: [], count: 0 };
+  });
+  const windows = await Promise.all(asked);
+  const entries = windows.flatMap((window) => (window as Window | undefined)?.entries ?? []);
+  const missing = lengths.filter(
+    (length, index) => length === undefined || windows[index] === undefined,
+  ).length;
+  return pageAnswer(entries, paging, before, missing);
+}
+
+async function atHome(
+  route: SharedRoute,
+  share: Extract<Share, { of: 'client' }>,
+  peers: ApiPeers,
+  request: ApiRequest,
+): Promise<ApiAnswer> {
+  const own = await share.answer(request);
+  if (own.status !== 404) return own;
+  const home = await peers.homeOf(request.parameters.clientid ?? '');
+  if (home === undefined) return own;
+  return (await peers.ask(home, peerRequest(route, request))) ?? unanswered();
+}
+
+function unanswered(): ApiAnswer {
+  return refusal(503, 'SERVICE_UNAVAILABLE', 'The process that has this client does not answer. Try again.');
+}
+
+function peerRequest(route: ApiRoute, { tenant, parameters, query }: ApiRequest): PeerRequest {
+  return { route: nameOf(route), tenant, parameters, query: query.toString() };
+}
+
+function isShared(route: ApiRoute): route is SharedRoute {
+  return 'share' in route;
+}
+
+function nameOf({ method, path }: ApiRoute): string {
+  return `${method} ${path}`;
+}

@@ -1,0 +1,137 @@
+import { randomBytes } from 'node:crypto';
+import {
+  type Broker,
+  Conflation,
+  type Connections,
+  createBroker,
+  type FanOut,
+  type Log,
+  type Memory,
+  type Timer,
+} from '@apus/broker';
+import { NODE_NAME } from './api/context.ts';
+import type { Access } from './auth/access.ts';
+import type { BridgesOutlet } from './bridges/bridges.ts';
+import type { NodeConnections } from './connections.ts';
+import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
+import { DoorConnections } from './door-connections.ts';
+import type { DropMeter } from './drop-meter.ts';
+import type { GatewayDoor, SharedPorts } from './gateway.ts';
+import { KeptMessages } from './kept-messages.ts';
+import type { ResolvedOptions } from './options.ts';
+import { PresenceTicker } from './presence-ticker.ts';
+import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
+import { NodeHoldingQuota } from './quotas/holding-quota.ts';
+import type { RateQuota } from './quotas/rate-quota.ts';
+import type { OpenedStores } from './stores.ts';
+import { NodeTimers } from './timers.ts';
+import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
+
+/** The ways of the broker to clients, bridges and other processes. */
+export interface Outward {
+  readonly node: NodeConnections;
+  readonly outlet: BridgesOutlet | undefined;
+  /** To the other processes of a cluster. */
+  readonly fanOut: FanOut | undefined;
+}
+
+export interface Composition {
+  readonly broker: Broker;
+  /** Of both doors. */
+  readonly connections: Connections;
+  readonly timers: NodeTimers;
+  readonly ticker: PresenceTicker;
+  readonly delays: NodeDelayedMessages;
+  readonly gateway: GatewayDoor | undefined;
+}
+
+/** Makes the broker over the stores, with the gateway door where one was asked for. */
+export async function composeBroker(
+  options: ResolvedOptions,
+  access: Access,
+  opened: OpenedStores,
+  memory: Memory,
+  { node, outlet, fanOut }: Outward,
+  log: Log,
+  meter: TrafficMeter,
+  drops: DropMeter,
+  rateQuota: RateQuota,
+): Promise<Composition> {
+  const { clock } = options;
+  const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
+  const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
+    broker.tellRoom(tenant, room),
+  );
+  const { retained } = opened.stores;
+  const limits = { messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
+  const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
+  const ports: SharedPorts = {
+    ...opened.stores,
+    // Processes of a cluster share neither.
+    ...(fanOut === undefined
+      ? { delays, presence: { store: opened.stores.presenceStore, ticks: ticker } }
+      : { fanOut }),
+    ...(options.streams !== undefined && {
+      streams: { declared: options.streams, store: opened.stores.streamStore },
+    }),
+    nodeName: NODE_NAME,
+    ...(outlet !== undefined && { outlet }),
+    ...(options.topics !== undefined && { payloads: options.topics.payloads }),
+    memory,
+    deliveryQuota: rateQuota,
+    drops,
+    holdingQuota: new NodeHoldingQuota({
+      quotas: options.quotas,
+      holdings: opened.stores.sessions.holdings,
+      weightOf: (session) => opened.stores.subscriptions.weight(session),
+    }),
+    timers,
+    conflation: new Conflation(clock),
+    clock,
+    log,
+    authenticator: access.authenticator,
+    authenticationMethods: new Map(access.authenticationMethods.map((method) => [method.name, method])),
+    authorizer: access.authorizer,
+    bans: opened.bans,
+    randomId: () => randomBytes(12).toString('base64url'),
+  };
+  const gateway = await openGateway(options, access, ports, node, log, meter, rateQuota).catch(
+    async (error: unknown) => {
+      await opened.close();
+      throw error;
+    },
+  );
+  const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
+  const connections = meteredConnections(doors, meter);
+  const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
+  if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
+  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
+  return { broker, connections, timers, ticker, delays, gateway };
+}
+
+async function openGateway(
+  { openGateway: open, host, broker, allowedOrigins, limits, clock }: ResolvedOptions,
+  { handshakes }: Access,
+  ports: SharedPorts,
+  node: NodeConnections,
+  log: Log,
+  meter: TrafficMeter,
+  rateQuota: RateQuota,
+): Promise<GatewayDoor | undefined> {
+  return await open?.({
+    ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
+    frameQuota: new GatewayFrameQuota(rateQuota, clock),
+    makeBroker(gateway, brokerOptions, state) {
+      const connections = meteredConnections(new DoorConnections(node, gateway), meter);
+      return meteredBroker(createBroker({ ...ports, connections }, brokerOptions, state), meter);
+    },
+  });
+}
+
+async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {
+  try {
+    await broker.ring(timer);
+  } catch (error) {
+    log.error('timer-failed', { kind: timer.kind, clientId: timer.session.clientId, error: String(error) });
+  }
+}
