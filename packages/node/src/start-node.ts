@@ -14,8 +14,8 @@ import {
 } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
 import { NODE_NAME } from './api/context.ts';
+import { apiHandlers } from './api/handlers.ts';
 import { withApi } from './api/router.ts';
-import { apiRoutes } from './api/routes.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
@@ -166,7 +166,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const tenants =
     tenantStore && new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log });
   await tenants?.suspendAll();
-  const routes = apiRoutes({
+  const handlers = apiHandlers({
     bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
     rules: () => outlet?.bridges?.rules,
     stores,
@@ -191,7 +191,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   });
   const sources = { stores, links, meter, drops, payloads: resolved.topics?.payloads };
   const sysTopics = new SysTopics({ ...resolved.sys, broker, sources, clock, log, startedAtMs });
-  const api = withApi(page, routes, resolved.apiAccess, log);
+  const api = withApi(page, handlers, resolved.apiAccess, log);
   const { topics, streams, apiAccess, addresses } = resolved;
   const { handshakes } = access;
   const documented = { access: apiAccess, handshakes, addresses, gatewayUrl: gateway?.url, streams, log };

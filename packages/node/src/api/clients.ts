@@ -4,15 +4,15 @@ import { dropFigures } from '../metrics/figures.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, NODE_NAME, rfc3339 } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** Clients that are connected, and sessions that wait for theirs. */
-export function clientRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    { method: 'GET', path: '/clients', handle: (request) => list(context, request) },
-    { method: 'GET', path: '/clients/:clientid', handle: (request) => one(context, request) },
-    { method: 'DELETE', path: '/clients/:clientid', handle: (request) => end(context, request) },
-  ];
+export function clientHandlers(context: ApiContext) {
+  return {
+    listClients: (request) => list(context, request),
+    getClient: (request) => one(context, request),
+    endClient: (request) => end(context, request),
+  } satisfies Partial<Handlers>;
 }
 
 async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {

@@ -1,13 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { API_PATH, type Method, OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
 import type { Awaitable, Log } from '@apus/broker';
 import { TENANT_HEADER } from '@apus/cloud';
 import { isTenant } from '@apus/identity';
 import { TENANT } from '../auth/anonymous.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
-
-/** Where the API begins: shaped as EMQX's, so that its clients and scripts fit. */
-export const API_PATH = '/api/v5';
 
 export interface ApiRequest {
   /** The tenant whose clients, sessions and messages are meant [SEC-TENANT-4]. */
@@ -19,21 +17,19 @@ export interface ApiRequest {
   readonly http: IncomingMessage;
 }
 
-/** One route: `path` is below `/api/v5`, and `:name` in it stands for one part. */
-export interface ApiRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly path: string;
-  handle(request: ApiRequest): Awaitable<ApiAnswer>;
-}
+export type Handle = (request: ApiRequest) => Awaitable<ApiAnswer>;
+
+/** The operations of the API, each as this door answers it. */
+export type Handlers = Readonly<Record<OperationId, Handle>>;
 
 /** Answers requests below `/api/v5` after checking the caller, and leaves the rest to `handler`. */
 export function withApi(
   handler: RequestListener,
-  routes: readonly ApiRoute[],
+  handlers: Handlers,
   access: ApiAccess,
   log: Log,
 ): RequestListener {
-  const compiled = routes.map((route) => ({ route, pattern: patternOf(route.path) }));
+  const routes = routesOf(handlers);
   return (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     if (path !== API_PATH && !path.startsWith(`${API_PATH}/`)) {
@@ -43,7 +39,7 @@ export function withApi(
     const refused = refusalOf(request, access);
     const answered =
       refused === undefined
-        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), compiled)
+        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), routes)
         : Promise.resolve(refused);
     answered.then(
       (answer) => write(response, answer),
@@ -55,30 +51,43 @@ export function withApi(
   };
 }
 
-interface CompiledRoute {
-  readonly route: ApiRoute;
+interface Route {
+  readonly method: Method;
+  readonly path: string;
   readonly pattern: RegExp;
+  readonly handle: Handle;
+}
+
+/** A path without a parameter comes before one that has it in the same place. */
+function routesOf(handlers: Handlers): readonly Route[] {
+  const parametersIn = ({ path }: Route) => path.split(':').length;
+  return OPERATION_IDS.map((id) => {
+    const { method, path } = OPERATIONS[id];
+    return { method, path, pattern: patternOf(path), handle: handlers[id] };
+  }).sort((one, other) => parametersIn(one) - parametersIn(other));
 }
 
 async function dispatch(
   http: IncomingMessage,
   path: string,
   query: URLSearchParams,
-  routes: readonly CompiledRoute[],
+  routes: readonly Route[],
 ): Promise<ApiAnswer> {
-  const fitting = routes.filter(({ pattern }) => pattern.test(path));
-  const found = fitting.find(({ route }) => route.method === http.method);
-  if (fitting.length === 0) return refusal(404, 'NOT_FOUND', `There is no ${API_PATH}${path}.`);
+  const first = routes.find(({ pattern }) => pattern.test(path));
+  if (first === undefined) return refusal(404, 'NOT_FOUND', `There is no ${API_PATH}${path}.`);
+  const fitting = routes.filter((route) => route.path === first.path);
+  const found = fitting.find(({ method }) => method === http.method);
   if (found === undefined) {
-    const methods = fitting.map(({ route }) => route.method).join(', ');
-    return refusal(405, 'METHOD_NOT_ALLOWED', `${API_PATH}${path} takes ${methods}.`);
+    const methods = fitting.map(({ method }) => method).join(', ');
+    const refused = refusal(405, 'METHOD_NOT_ALLOWED', `${API_PATH}${path} takes ${methods}.`);
+    return { ...refused, headers: { Allow: methods } };
   }
   const parameters = parametersOf(found.pattern, path);
   if (parameters === undefined) return badRequest('The path is not percent-encoded UTF-8.');
   const tenant = http.headers[TENANT_HEADER] ?? TENANT;
   if (!isTenant(tenant))
     return badRequest(`${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
-  return await found.route.handle({ tenant, parameters, query, http });
+  return await found.handle({ tenant, parameters, query, http });
 }
 
 function patternOf(path: string): RegExp {

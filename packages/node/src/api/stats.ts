@@ -3,15 +3,15 @@ import { PROMETHEUS_TYPE, prometheusText } from '../metrics/prometheus.ts';
 import type { ApiAnswer } from './answer.ts';
 import { recordsOf } from './clients.ts';
 import { type ApiContext, NODE_NAME } from './context.ts';
-import type { ApiRoute } from './router.ts';
+import type { Handlers } from './router.ts';
 
 /** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list of one node each. */
-export function statsRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    { method: 'GET', path: '/stats', handle: ({ tenant }) => stats(context, tenant) },
-    { method: 'GET', path: '/metrics', handle: () => metrics(context) },
-    { method: 'GET', path: '/prometheus/stats', handle: () => prometheus(context) },
-  ];
+export function statsHandlers(context: ApiContext) {
+  return {
+    getStats: ({ tenant }) => stats(context, tenant),
+    getMetrics: () => metrics(context),
+    getPrometheus: () => prometheus(context),
+  } satisfies Partial<Handlers>;
 }
 
 async function stats(context: ApiContext, tenant: string): Promise<ApiAnswer> {

@@ -4,23 +4,19 @@ import type { ApiAnswer } from './answer.ts';
 import { notFound, recordsOf } from './clients.ts';
 import { type ApiContext, NODE_NAME } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 interface Held {
   readonly record: SessionRecord;
   readonly subscription: Subscription;
 }
 
-export function subscriptionRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    { method: 'GET', path: '/subscriptions', handle: (request) => list(context, request) },
-    {
-      method: 'GET',
-      path: '/clients/:clientid/subscriptions',
-      handle: (request) => ofClient(context, request),
-    },
-    { method: 'GET', path: '/topics', handle: (request) => topics(context, request) },
-  ];
+export function subscriptionHandlers(context: ApiContext) {
+  return {
+    listSubscriptions: (request) => list(context, request),
+    listClientSubscriptions: (request) => ofClient(context, request),
+    listTopics: (request) => topics(context, request),
+  } satisfies Partial<Handlers>;
 }
 
 async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
