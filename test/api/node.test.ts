@@ -1,4 +1,4 @@
-import { OPERATION_IDS, type OperationId } from '@apus/api';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
 import { startDoors } from '@apus/cli';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Answered, callApi, type Described, Document, type Trial } from './document.ts';
@@ -14,10 +14,13 @@ const NO_JSON = { 'content-type': 'text/plain' };
 const OUT_OF_REACH = [
   // A bug.
   ...OPERATION_IDS.map((id) => `${id} 500`),
+  // Of a deployment (test/cloud/api.test.ts).
+  ...OPERATION_IDS.flatMap((id) => [`${id} 429`, `${id} 503`]),
+  ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('deployment') === false).map(
+    (id) => `${id} 501`,
+  ),
   // A node of a cluster (test/cluster).
   'addBan 501',
-  // Busy brokers (packages/cloud/test/publish).
-  ...['publish 429', 'publish 503', 'publishBulk 429', 'publishBulk 503'],
 ];
 
 interface Found {

@@ -3,7 +3,8 @@
 export { apiPage } from './markdown.ts';
 export { type Figures, METRICS, type MetricName, STATS, type StatName } from './metric-names.ts';
 export { API_PATH, openApiDocument } from './open-api.ts';
-export type { Method, Operation, Role } from './operation.ts';
+export type { Door, Method, Operation, Role } from './operation.ts';
 export { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.ts';
 export { LIMIT_DEFAULT, LIMIT_MAX } from './operations/parameters.ts';
+export { type Routed, routeOf } from './route.ts';
 export type { Schema } from './schema.ts';

@@ -1,5 +1,5 @@
 import manifest from '../package.json' with { type: 'json' };
-import type { Answer, Content, Operation, Parameter } from './operation.ts';
+import type { Answer, Content, Door, Operation, Parameter } from './operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.ts';
 import { ref, type Schema, text } from './schema.ts';
 import { SCHEMAS } from './schemas/index.ts';
@@ -12,14 +12,26 @@ const COMMON_ANSWERS = {
   400: ['BadRequest', 'The request cannot be read, or asks for what cannot be.'],
   401: ['Unauthorized', 'The request shows no key, or a wrong one.'],
   403: ['Forbidden', 'This caller may not ask this here.'],
+  429: [
+    'TooManyRequests',
+    'A deployment bounds the requests of a caller: Retry-After says when to come again.',
+  ],
   500: ['InternalError', 'This should not have happened: the log of the broker says more.'],
+  503: ['Unavailable', 'A deployment cannot answer now: Retry-After says when to come again.'],
 } as const;
+
+const NOT_HERE: Answer = {
+  description: 'A deployment does not answer this: the sentence says where it is found.',
+  content: { schema: ref('Problem') },
+};
 
 /** Answers of paths and methods that the API does not have. */
 const OTHER_ANSWERS = {
   404: ['NotFound', 'There is no such path.'],
   405: ['MethodNotAllowed', 'The path takes other methods: Allow says which.'],
 } as const;
+
+const DOORS: readonly Door[] = ['node', 'deployment'];
 
 const TENANT_HEADER = 'Apus-Tenant';
 
@@ -70,11 +82,12 @@ export function openApiDocument(): object {
 
 function operationOf(id: OperationId, operation: Operation): object {
   const { tag, summary, description, parameters = {}, query = {}, body, roles = ['operator'] } = operation;
-  const { scope, answers } = operation;
+  const { scope, answers, doors = DOORS } = operation;
   const common = Object.entries(COMMON_ANSWERS).map(
     ([status, [name]]) => [status, { $ref: `#/components/responses/${name}` }] as const,
   );
-  const own = Object.entries(answers).map(([status, answer]) => [status, responseOf(answer)] as const);
+  const everywhere = doors.includes('deployment') ? answers : { 501: NOT_HERE, ...answers };
+  const own = Object.entries(everywhere).map(([status, answer]) => [status, responseOf(answer)] as const);
   return {
     operationId: id,
     tags: [tag],
@@ -88,13 +101,18 @@ function operationOf(id: OperationId, operation: Operation): object {
     ],
     ...(body !== undefined && { requestBody: { required: true, content: contentOf(body) } }),
     responses: Object.fromEntries([...common, ...own]),
+    'x-apus-doors': doors,
     'x-apus-roles': roles,
     'x-apus-scope': scope,
   };
 }
 
-function parameterOf(place: 'path' | 'query', [name, { description, schema }]: [string, Parameter]): object {
-  return { in: place, name, description, ...(place === 'path' && { required: true }), schema };
+function parameterOf(
+  place: 'path' | 'query',
+  [name, { description, schema, doors }]: [string, Parameter],
+): object {
+  const required = place === 'path' && { required: true };
+  return { in: place, name, description, ...required, schema, ...(doors && { 'x-apus-doors': doors }) };
 }
 
 function responseOf({ description, content }: Answer): object {

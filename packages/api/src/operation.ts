@@ -5,8 +5,13 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 /** Who may call an operation. `operator`: callers with the key of the API. `client`: with a token that opens a connection. */
 export type Role = 'operator' | 'client';
 
+/** A node answers every operation; a deployment, over HTTPS, those that its tables can answer. */
+export type Door = 'node' | 'deployment';
+
 export interface Parameter {
   readonly description: string;
+  /** @default both */
+  readonly doors?: readonly Door[];
   readonly schema: Schema;
 }
 
@@ -38,12 +43,14 @@ export interface Operation {
   readonly answers: Readonly<Record<number, Answer>>;
   /** @default the operator */
   readonly roles?: readonly Role[];
+  /** Where it is answered; elsewhere the answer is 501. @default both */
+  readonly doors?: readonly Door[];
   /** `tenant`: of the one that `Apus-Tenant` names. `broker`: of all of them, and the header does not count. */
   readonly scope: 'tenant' | 'broker';
 }
 
-export function parameter(description: string, schema: Schema): Parameter {
-  return { description, schema };
+export function parameter(description: string, schema: Schema, ...doors: readonly Door[]): Parameter {
+  return { description, schema, ...(doors.length > 0 && { doors }) };
 }
 
 export function json(schema: Schema): Content {

@@ -65,6 +65,7 @@ export const clientOperations = {
       share_group: parameter('Of this share group.', text()),
     },
     answers: { 200: answer('A page of subscriptions.', ref('SubscriptionPage')) },
+    doors: ['node'],
     scope: 'tenant',
   },
   listTopics: {
@@ -74,6 +75,7 @@ export const clientOperations = {
     summary: 'Lists the topic filters that have subscribers, each once.',
     query: PAGING,
     answers: { 200: answer('A page of topic filters.', ref('TopicPage')) },
+    doors: ['node'],
     scope: 'tenant',
   },
   listBans: {

@@ -28,6 +28,7 @@ export const messageOperations = {
       ...publishing,
       202: answer('It was taken, and had no subscriber.', ref('PublishedToNone')),
     },
+    doors: ['node'],
     scope: 'tenant',
   },
   publishBulk: {
@@ -41,6 +42,7 @@ export const messageOperations = {
       ...publishing,
       202: answer('Some had no subscriber.', list(ref('PublishOutcome'))),
     },
+    doors: ['node'],
     scope: 'tenant',
   },
   listRetained: {

@@ -87,6 +87,7 @@ export const operatorOperations = {
     tag: 'Figures',
     summary: 'Answers counts since the start, in a list of one node.',
     answers: { 200: answer('The counts.', list(ref('Metrics'))) },
+    doors: ['node'],
     scope: 'broker',
   },
   getPrometheus: {
@@ -100,6 +101,7 @@ export const operatorOperations = {
         content: { schema: text(), type: 'text/plain; version=0.0.4; charset=utf-8' },
       },
     },
+    doors: ['node'],
     scope: 'broker',
   },
   getOpenApi: {
@@ -120,6 +122,7 @@ export const operatorOperations = {
       200: answer('AsyncAPI 3.0.', { type: 'object' }),
       404: answer('No topics are described here.', ref('Problem')),
     },
+    doors: ['node'],
     scope: 'tenant',
   },
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -8,11 +8,12 @@ export const LIMIT_DEFAULT = 100;
 export const LIMIT_MAX = 1_000;
 
 export const PAGING: Readonly<Record<string, Parameter>> = {
-  page: parameter('From 1.', count(undefined, { minimum: 1, maximum: 999_999_999, default: 1 })),
+  page: parameter('From 1.', count(undefined, { minimum: 1, maximum: 999_999_999, default: 1 }), 'node'),
   limit: parameter(
     'Entries of a page.',
     count(undefined, { minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT }),
   ),
+  after: parameter('`meta.next` of the page before.', text(), 'deployment'),
 };
 
 export const CLIENT_ID: Readonly<Record<string, Parameter>> = {

@@ -14,6 +14,7 @@ export const systemOperations = {
     tag,
     summary: 'Lists bridges to other systems: their state, lag, errors and counts.',
     answers: { 200: answer('All of them.', object({ data: list(ref('Bridge')) })) },
+    doors: ['node'],
     scope: 'tenant',
   },
   listRules: {
@@ -22,6 +23,7 @@ export const systemOperations = {
     tag,
     summary: 'Lists rules: their state, and what they have sent.',
     answers: { 200: answer('All of them.', object({ data: list(ref('MessageRule')) })) },
+    doors: ['node'],
     scope: 'tenant',
   },
   listDeadLetters: {
@@ -32,6 +34,7 @@ export const systemOperations = {
     parameters: rule,
     query: PAGING,
     answers: { 200: answer('A page of messages.', ref('DeadLetterPage')), 404: notFound },
+    doors: ['node'],
     scope: 'tenant',
   },
   sendDeadLetters: {
@@ -41,6 +44,7 @@ export const systemOperations = {
     summary: 'Sends dead letters again, up to the first that fails, and 1,000 at most.',
     parameters: rule,
     answers: { 200: answer('How many were sent.', ref('DeadLettersSent')), 404: notFound },
+    doors: ['node'],
     scope: 'tenant',
   },
   discardDeadLetters: {
@@ -50,6 +54,7 @@ export const systemOperations = {
     summary: 'Deletes all dead letters of a rule.',
     parameters: rule,
     answers: { 204: answer('They are deleted.'), 404: notFound },
+    doors: ['node'],
     scope: 'tenant',
   },
   getDeadLetter: {
@@ -59,6 +64,7 @@ export const systemOperations = {
     summary: 'Answers one dead letter with its payload.',
     parameters: letter,
     answers: { 200: answer('The message.', ref('DeadLetterWithPayload')), 404: notFound },
+    doors: ['node'],
     scope: 'tenant',
   },
   sendDeadLetter: {
@@ -72,6 +78,7 @@ export const systemOperations = {
       404: notFound,
       502: answer('The target did not take it: it stays.', ref('Problem')),
     },
+    doors: ['node'],
     scope: 'tenant',
   },
   discardDeadLetter: {
@@ -81,6 +88,7 @@ export const systemOperations = {
     summary: 'Deletes one dead letter.',
     parameters: letter,
     answers: { 204: answer('It is deleted.'), 404: notFound },
+    doors: ['node'],
     scope: 'tenant',
   },
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -15,7 +15,7 @@ import {
 } from '../schema.ts';
 
 const dropped = Object.fromEntries(
-  Object.values(DROP_NAMES).map((name) => [`send_msg.dropped.${name}`, count()]),
+  Object.values(DROP_NAMES).map((name) => [`send_msg.dropped.${name}`, nullable(count())]),
 );
 
 const client: Readonly<Record<string, Schema>> = {
@@ -23,6 +23,7 @@ const client: Readonly<Record<string, Schema>> = {
   clientid: text(),
   username: nullable(text('Null: an anonymous client.')),
   connected: flag(),
+  token_id: nullable(text('Id of its token, or name of its API key.')),
   connected_at: time('When its newest connection began.'),
   disconnected_at: nullable(time()),
   connected_seconds: nullable(count()),
@@ -33,14 +34,13 @@ const client: Readonly<Record<string, Schema>> = {
   proto_ver: nullable(oneOf([4, 5], 'Protocol level: 5, or 4 for MQTT 3.1.1.')),
   keepalive: nullable(count('Seconds.')),
   recv_maximum: nullable(count()),
-  expiry_interval: count('Seconds that the session stays without a connection.'),
-  subscriptions_cnt: count(),
-  mqueue_len: count('Messages that wait.'),
-  mqueue_dropped: count('Messages of QoS 1 and 2 for which the queue was full.'),
-  'send_msg.dropped': count('Messages that did not reach it.'),
+  expiry_interval: nullable(count('Seconds that the session stays without a connection.')),
+  subscriptions_cnt: nullable(count()),
+  mqueue_len: nullable(count('Messages that wait.')),
+  mqueue_dropped: nullable(count('Messages of QoS 1 and 2 for which the queue was full.')),
+  'send_msg.dropped': nullable(count('Messages that did not reach it.')),
   ...dropped,
   will: nullable(text('Topic of its will.')),
-
 };
 
 const carried = (what: string): Schema => nullable(count(`${what} Of a connection of the node door.`));
@@ -61,11 +61,14 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
     ...object(Object.fromEntries(QUOTA_NAMES.map((name) => [`${name}?`, count()]))),
     description: 'Bounds by their names; 0 stands for any number.',
   },
-  Client: object(client, 'A client that is connected, or a session that waits for its client.'),
+  Client: object(
+    client,
+    'A client that is connected, or a session that waits for its client. Null: the door does not say; a list of a deployment says who is there, and one client says more.',
+  ),
   ClientDetails: object(
     {
       ...client,
-      inflight_cnt: count('Messages that it has not acknowledged.'),
+      inflight_cnt: nullable(count('Messages that it has not acknowledged.')),
       recv_msg: carried('Messages from it.'),
       recv_oct: carried('Bytes from it.'),
       send_msg: carried('Messages to it.'),
@@ -101,6 +104,8 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
     at: time(),
     until: text('RFC 3339, or infinity.'),
     'issued_before?': time('It holds for credentials that were issued before.'),
+    'expelled?': count('Clients that it has ended, in the answer of a deployment to a new ban.'),
+    'is_complete?': flag('False: the time was not enough to end all of them, and the sweep ends the rest.'),
   }),
   NewBan: closedObject({
     as: oneOf(BAN_KINDS),

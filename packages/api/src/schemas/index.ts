@@ -1,4 +1,4 @@
-import { count, flag, list, object, ref, type Schema } from '../schema.ts';
+import { count, flag, list, nullable, object, ref, type Schema, text } from '../schema.ts';
 import { clientSchemas } from './clients.ts';
 import { messageSchemas } from './messages.ts';
 import { operatorSchemas } from './operator.ts';
@@ -19,10 +19,11 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...systemSchemas,
   ...operatorSchemas,
   PageMeta: object({
-    page: count('From 1.'),
+    'page?': count('From 1. At a node.'),
     limit: count('Entries of a page.'),
-    count: count('Entries of all pages.'),
+    'count?': count('Entries of all pages. At a node.'),
     hasnext: flag('There is another page.'),
+    'next?': nullable(text('`after` of the next page; null on the last. At a deployment.')),
   }),
   ...Object.fromEntries(
     PAGED.map((name) => [`${name}Page`, object({ data: list(ref(name)), meta: ref('PageMeta') })]),

@@ -77,6 +77,7 @@ async function describe({ stores, links, drops, clock }: ApiContext, record: Ses
     clientid: session.clientId,
     username: identity.name === '' ? null : identity.name,
     connected: attachment !== undefined,
+    token_id: identity.tokenId ?? null,
     connected_at: rfc3339(attachedAtMs),
     disconnected_at: detachedAtMs === undefined ? null : rfc3339(detachedAtMs),
     connected_seconds: attachment === undefined ? null : Math.floor((clock.now() - attachedAtMs) / 1000),

@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { API_PATH, type Method, OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
+import { API_PATH, type OperationId, routeOf } from '@apus/api';
 import type { Awaitable, Log } from '@apus/broker';
 import { TENANT_HEADER } from '@apus/cloud';
 import { isTenant } from '@apus/identity';
@@ -29,7 +29,6 @@ export function withApi(
   access: ApiAccess,
   log: Log,
 ): RequestListener {
-  const routes = routesOf(handlers);
   return (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     if (path !== API_PATH && !path.startsWith(`${API_PATH}/`)) {
@@ -39,7 +38,7 @@ export function withApi(
     const refused = refusalOf(request, access);
     const answered =
       refused === undefined
-        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), routes)
+        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), handlers)
         : Promise.resolve(refused);
     answered.then(
       (answer) => write(response, answer),
@@ -51,56 +50,21 @@ export function withApi(
   };
 }
 
-interface Route {
-  readonly method: Method;
-  readonly path: string;
-  readonly pattern: RegExp;
-  readonly handle: Handle;
-}
-
-/** A path without a parameter comes before one that has it in the same place. */
-function routesOf(handlers: Handlers): readonly Route[] {
-  const parametersIn = ({ path }: Route) => path.split(':').length;
-  return OPERATION_IDS.map((id) => {
-    const { method, path } = OPERATIONS[id];
-    return { method, path, pattern: patternOf(path), handle: handlers[id] };
-  }).sort((one, other) => parametersIn(one) - parametersIn(other));
-}
-
 async function dispatch(
   http: IncomingMessage,
   path: string,
   query: URLSearchParams,
-  routes: readonly Route[],
+  handlers: Handlers,
 ): Promise<ApiAnswer> {
-  const first = routes.find(({ pattern }) => pattern.test(path));
-  if (first === undefined) return refusal(404, 'NOT_FOUND', `There is no ${API_PATH}${path}.`);
-  const fitting = routes.filter((route) => route.path === first.path);
-  const found = fitting.find(({ method }) => method === http.method);
-  if (found === undefined) {
-    const methods = fitting.map(({ method }) => method).join(', ');
-    const refused = refusal(405, 'METHOD_NOT_ALLOWED', `${API_PATH}${path} takes ${methods}.`);
-    return { ...refused, headers: { Allow: methods } };
+  const routed = routeOf(http.method, path);
+  if ('status' in routed) {
+    const { status, code, message, allow } = routed;
+    return { ...refusal(status, code, message), headers: { ...(allow !== undefined && { Allow: allow }) } };
   }
-  const parameters = parametersOf(found.pattern, path);
-  if (parameters === undefined) return badRequest('The path is not percent-encoded UTF-8.');
   const tenant = http.headers[TENANT_HEADER] ?? TENANT;
   if (!isTenant(tenant))
     return badRequest(`${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
-  return await found.handle({ tenant, parameters, query, http });
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
-}
-
-function parametersOf(pattern: RegExp, path: string): Readonly<Record<string, string>> | undefined {
-  const groups = Object.entries(pattern.exec(path)?.groups ?? {});
-  try {
-    return Object.fromEntries(groups.map(([name, value]) => [name, decodeURIComponent(value)]));
-  } catch {
-    return undefined;
-  }
+  return await handlers[routed.id]({ tenant, parameters: routed.parameters, query, http });
 }
 
 export function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {
