@@ -27,8 +27,9 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
     certificateArn: 'arn:aws:acm:eu-west-1:123456789012:certificate/00000000-0000-0000-0000-000000000000',
     hostedZoneId: 'Z0123456789ABCDEFGHIJ',
     httpPublish: 'iam',
+    httpApi: 'iam',
   },
-  keys: { httpPublish: 'keys' },
+  keys: { httpPublish: 'keys', httpApiKeySha256: '0'.repeat(64) },
   compliance: { compliance: true, httpPublish: 'keys', rollbackOnAlarm: true },
   company: {
     tags: 'team=iot,cost-center=42',

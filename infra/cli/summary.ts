@@ -18,6 +18,7 @@ export function summaryOf(outputs: Outputs, { stackName, accountId, region }: De
     `  ${url}`,
     '',
     ...tokenLines(outputs[OUTPUTS.tokenSecretArn], region),
+    ...apiLines(outputs[OUTPUTS.httpApiUrl]),
     ...publishLines(outputs[OUTPUTS.httpPublishUrl], outputs[OUTPUTS.publishKeysArn]),
     ...domainLines(outputs[OUTPUTS.domainTarget]),
     'docs/deploy.md goes on from here: a first message, costs, quotas. `npm run destroy` takes it away again.',
@@ -42,6 +43,10 @@ function publishLines(url: string | undefined, keysArn: string | undefined): rea
       ? 'with requests that are signed for AWS'
       : `with the key in the secret ${keysArn} (Authorization: Bearer …)`;
   return [`Backends publish at ${url}api/v5/publish, ${how}.`, ''];
+}
+
+function apiLines(url: string | undefined): readonly string[] {
+  return url === undefined ? [] : [`Operators find the HTTP API at ${url}api/v5/clients: docs/api.md.`, ''];
 }
 
 function domainLines(target: string | undefined): readonly string[] {

@@ -2,7 +2,7 @@ import { ALIVE_ROUTE } from '@apus/cloud/lambda';
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
-import type { IFunction } from 'aws-cdk-lib/aws-lambda';
+import { FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
@@ -17,6 +17,7 @@ import { createBackups, serviceKeyOf, withCompliance } from './compliance.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
 import { type FunctionDefaults, Functions } from './functions.ts';
+import { HttpApi } from './http-api.ts';
 import { HttpPublish } from './http-publish.ts';
 import { authorizationFunctionOf, isSigned } from './identity.ts';
 import { createIotCoreSources } from './iot-core.ts';
@@ -72,6 +73,7 @@ export class ApusBroker extends Construct {
   /** The id of the WebSocket API, as `a1b2c3d4e5`. */
   readonly apiId: string;
   readonly #httpPublish: HttpPublish | undefined;
+  readonly #httpApi: HttpApi | undefined;
   readonly #metrics: BrokerMetrics;
   readonly #api: GatewayApi;
   readonly #isSigned: boolean;
@@ -118,6 +120,16 @@ export class ApusBroker extends Construct {
             hasAlias: props.rollbackOnAlarm ?? false,
             keysSecret: props.publishKeysSecret,
           });
+    const apiProtection = props.httpApi ?? false;
+    this.#httpApi =
+      apiProtection === false
+        ? undefined
+        : new HttpApi(this, {
+            ...defaults,
+            protection: apiProtection,
+            allowedOrigins: props.allowedOrigins,
+            reservedConcurrency: props.apiReservedConcurrency,
+          });
     const kafka = createKafkaSources(this, { ...defaults, bridges: props.kafka ?? [] });
     const iotCore = createIotCoreSources(this, {
       ...defaults,
@@ -139,6 +151,7 @@ export class ApusBroker extends Construct {
       stage,
       sources,
       publish: this.#httpPublish?.lambda,
+      httpApi: this.#httpApi?.lambda,
       kafka,
       iotCore,
       rulesFunction: rules,
@@ -181,6 +194,29 @@ export class ApusBroker extends Construct {
       );
     }
     return url.grantInvokeUrl(grantee);
+  }
+
+  /**
+   * Where operators find the HTTP API: `https://…/`, to which they add `api/v5/clients`.
+   *
+   * @throws {PropsError} with `httpApi: false`
+   */
+  get httpApiUrl(): string {
+    return this.#requireHttpApi().url.url;
+  }
+
+  /**
+   * Lets a grantee call the HTTP API with its credentials of AWS.
+   *
+   * @throws {PropsError} unless `httpApi` is `'iam'`
+   */
+  grantApi(grantee: IGrantable): Grant {
+    const { url } = this.#requireHttpApi();
+    if (url.authType === FunctionUrlAuthType.AWS_IAM) return url.grantInvokeUrl(grantee);
+    throw new PropsError(
+      this,
+      "grantApi is for httpApi: 'iam'; with keys every holder of a key may call it.",
+    );
   }
 
   /** Lets a grantee list, kick and ban clients: `apus ban --stack …` with its credentials of AWS. */
@@ -289,6 +325,11 @@ export class ApusBroker extends Construct {
         this,
         'rotateTokenSecretDays is for the secret that the stack generates, and there is none.',
       );
+  }
+
+  #requireHttpApi(): HttpApi {
+    if (this.#httpApi !== undefined) return this.#httpApi;
+    throw new PropsError(this, 'there is no HTTP API of operators, since httpApi is false.');
   }
 
   #requireHttpPublish(): HttpPublish {

@@ -20,6 +20,7 @@ export const OUTPUTS = {
   tokenSecretArn: 'TokenSecretArn',
   httpPublishUrl: 'HttpPublishUrl',
   publishKeysArn: 'PublishKeysArn',
+  httpApiUrl: 'HttpApiUrl',
   encryptionKeyArn: 'EncryptionKeyArn',
   alarmTopicArn: 'AlarmTopicArn',
   breakerName: 'BreakerName',
@@ -55,6 +56,11 @@ export class ApusStack extends Stack {
       OUTPUTS.httpPublishUrl,
       (brokerProps.httpPublish ?? false) === false ? undefined : this.broker.httpPublishUrl,
       'Where backends publish',
+    );
+    this.#output(
+      OUTPUTS.httpApiUrl,
+      (brokerProps.httpApi ?? false) === false ? undefined : this.broker.httpApiUrl,
+      'The HTTP API of operators',
     );
     this.#output(OUTPUTS.publishKeysArn, this.broker.publishKeys?.secretArn, 'The key of backends');
     this.#output(

@@ -16,6 +16,8 @@ export interface Watched {
   readonly functions: Functions;
   /** The function of the publish URL; undefined without `httpPublish`. */
   readonly publish: BrokerFunction | undefined;
+  /** The function of the HTTP API of operators; undefined without `httpApi`. */
+  readonly httpApi: BrokerFunction | undefined;
   /** Functions of bridges from Kafka. */
   readonly kafka: readonly BrokerFunction[];
   /** Undefined where nothing comes from AWS IoT Core. */
@@ -40,6 +42,8 @@ const POSTS_THROTTLED_PER_MINUTE = 100;
 const GATEWAY_ERRORS_PER_MINUTE = 5;
 /** A backend with a wrong key is below it. At 512 MB this many a minute, all day, are a few cents. */
 const PUBLISHES_REFUSED_PER_MINUTE = 600;
+/** A page of an operator whose key was replaced is far below it; somebody who guesses is above. */
+const API_REQUESTS_REFUSED_PER_MINUTE = 60;
 /** Timers are late when this many are due and wait. */
 const TIMERS_WAITING = 1_000;
 /** Some attempts of a message whose target is away for a moment are below it. */
@@ -193,6 +197,30 @@ export function publishesRefused(metrics: BrokerMetrics): AlarmDefinition {
     threshold: PUBLISHES_REFUSED_PER_MINUTE,
     periods: 3,
   };
+}
+
+/** The API of operators fails, or is flooded: refused requests are billed by Lambda. */
+export function httpApiAlarms({ httpApi }: Watched): readonly AlarmDefinition[] {
+  if (httpApi === undefined) return [];
+  return [
+    {
+      id: 'ApiErrors',
+      section: 'OperatorApiErrors',
+      description: 'Requests of operators over HTTPS failed.',
+      metric: httpApi.metricErrors(MINUTE),
+      threshold: 0,
+      periods: 2,
+    },
+    {
+      id: 'ApiRequestsRefused',
+      section: 'OperatorRequestsRefused',
+      description: 'Many requests to the API of operators were refused.',
+      // Of the URL: answers from 400 to 499, and signatures that Lambda itself refuses.
+      metric: httpApi.metric('Url4xxCount', { ...MINUTE, statistic: Stats.SUM }),
+      threshold: API_REQUESTS_REFUSED_PER_MINUTE,
+      periods: 3,
+    },
+  ];
 }
 
 /** Bridges from Kafka that stand still, and records that they leave out. */

@@ -7,7 +7,14 @@ import {
   parseQuotas,
   ruleFilterProblem,
 } from '@apus/broker';
-import { CONNECT_IN_HANDSHAKE, CUT_AFTER_MS_MAX, EXTENSIONS, RESUME_SECONDS_MAX } from '@apus/cloud/lambda';
+import {
+  API_KEYS_MAX,
+  CONNECT_IN_HANDSHAKE,
+  CUT_AFTER_MS_MAX,
+  EXTENSIONS,
+  KEY_SHA256,
+  RESUME_SECONDS_MAX,
+} from '@apus/cloud/lambda';
 import { isTenant } from '@apus/identity';
 import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
@@ -46,6 +53,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkCompliance(scope, props);
   checkRollback(scope, props);
   checkPublish(scope, props);
+  checkHttpApi(scope, props);
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
@@ -124,6 +132,24 @@ function checkPublish(scope: IConstruct, props: ApusBrokerProps): void {
   if (publishKeysSecret !== undefined && httpPublish !== 'keys') {
     throw new PropsError(scope, "publishKeysSecret means nothing without httpPublish: 'keys'.");
   }
+}
+
+function checkHttpApi(scope: IConstruct, { httpApi = false, apiReservedConcurrency }: ApusBrokerProps): void {
+  if (apiReservedConcurrency !== undefined && httpApi === false)
+    throw new PropsError(scope, 'apiReservedConcurrency means nothing without httpApi.');
+  if (typeof httpApi !== 'object') return;
+  const { keysSha256 } = httpApi;
+  if (keysSha256.length === 0 || keysSha256.length > API_KEYS_MAX)
+    throw new PropsError(
+      scope,
+      `httpApi.keysSha256 has ${keysSha256.length} keys: there are 1 to ${API_KEYS_MAX}.`,
+    );
+  const wrong = keysSha256.find((each) => !KEY_SHA256.test(each));
+  if (wrong === undefined) return;
+  throw new PropsError(
+    scope,
+    'httpApi.keysSha256 has what is no SHA-256 in hex: 64 digits and letters from a to f, and not the key itself.',
+  );
 }
 
 /** Two names of one table would mix what they hold; settings of a table that is not made would be dropped. */

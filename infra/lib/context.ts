@@ -10,7 +10,7 @@ import { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
 import { closestTo } from './closest.ts';
-import type { ApusBrokerProps, BudgetProps, DomainProps } from './props.ts';
+import type { ApusBrokerProps, BudgetProps, DomainProps, HttpApiProps } from './props.ts';
 import {
   flagOf,
   QUOTA_NAMES,
@@ -123,6 +123,8 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
+    httpApi: httpApiOf(settings),
+    apiReservedConcurrency: settings.count('apiReservedConcurrency'),
     publishKeysSecret: secretOf(scope, 'OwnPublishKeys', arnOf(settings, 'publishKeysSecretArn')),
     publishReservedConcurrency: settings.count('publishReservedConcurrency'),
     throttle: definedOf({
@@ -165,6 +167,15 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     accessLogs: settings.switch('accessLogs'),
     tracing: settings.switch('tracing'),
   });
+}
+
+function httpApiOf(settings: Settings): HttpApiProps | undefined {
+  const given = settings.text('httpApi') as 'iam' | 'none' | undefined;
+  const hashes = settings.text('httpApiKeySha256');
+  if (hashes === undefined) return given === 'none' ? false : given;
+  if (given !== undefined)
+    throw new SettingError('Only one of --http-api and --http-api-key-sha256 can be given.');
+  return { keysSha256: hashes.split(',') };
 }
 
 /** Undefined where all are the defaults. */

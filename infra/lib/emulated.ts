@@ -37,7 +37,8 @@ export function pointAtEmulator(stack: ApusStack, endpoint: string): void {
   }
   stack.broker.node.tryRemoveChild(DEPLOYMENTS);
   changeOutput(stack, OUTPUTS.url, () => `${endpoint.replace(/^http/, 'ws')}${api}`);
-  changeOutput(stack, OUTPUTS.httpPublishUrl, (url) => `${endpoint}${FUNCTION_URL_PATH}/${urlIdOf(url)}/`);
+  for (const name of [OUTPUTS.httpPublishUrl, OUTPUTS.httpApiUrl])
+    changeOutput(stack, name, (url) => `${endpoint}${FUNCTION_URL_PATH}/${urlIdOf(url)}/`);
 }
 
 function moveAtOnce(alias: Alias): void {

@@ -7,6 +7,7 @@ export const ENTRIES = {
   sweep: 'packages/cloud/src/lambda/sweep.ts',
   operator: 'packages/cloud/src/lambda/operator.ts',
   publish: 'packages/cloud/src/lambda/publish.ts',
+  api: 'packages/cloud/src/lambda/api.ts',
   kafka: 'packages/bridges/src/lambda/kafka.ts',
   iotCore: 'packages/bridges/src/lambda/iot-core.ts',
   rules: 'packages/bridges/src/lambda/rules.ts',

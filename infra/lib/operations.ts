@@ -9,6 +9,7 @@ import {
   alarmsOf,
   alarmsOnRequest,
   breakerFailed,
+  httpApiAlarms,
   iotCoreAlarms,
   kafkaAlarms,
   publishErrors,
@@ -56,6 +57,7 @@ export function createOperations(
     const definitions = [
       ...alarmsOf(context),
       ...ofBackends,
+      ...httpApiAlarms(context),
       ...kafkaAlarms(context),
       ...iotCoreAlarms(context),
       ...ruleAlarms(context),

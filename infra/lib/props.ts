@@ -10,6 +10,9 @@ import type { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
 import type { TableProps } from './table-props.ts';
 
+/** How operators are told from others: by a signature of AWS, or by a key of which this is the SHA-256 in hex. */
+export type HttpApiProps = 'iam' | { readonly keysSha256: readonly string[] } | false;
+
 /** The props of an `ApusBroker`. Each has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
 export interface ApusBrokerProps {
   /**
@@ -94,6 +97,26 @@ export interface ApusBrokerProps {
    * @default none are reserved: it gets what the account has left
    */
   readonly publishReservedConcurrency?: number;
+
+  /**
+   * How operators call the HTTP API of the deployment: `/api/v5/…` as a node has it (docs/api.md).
+   *
+   * - `'iam'`: requests are signed with credentials of AWS; `grantApi` allows a grantee.
+   * - `{ keysSha256 }`: requests carry a key of at least 16 random bytes, of which the stack has the SHA-256 in hex: up to
+   *   ten, so that one can be replaced. The URL is public, and each refused request is billed as a Lambda request too.
+   * - `false`: there is no such URL.
+   *
+   * @default false
+   */
+  readonly httpApi?: HttpApiProps;
+
+  /**
+   * The most environments that the function behind `httpApi` gets, and that are kept for it: it bounds the bill of a flood
+   * of requests to the public URL. A new account can reserve none.
+   *
+   * @default none are reserved: it gets what the account has left
+   */
+  readonly apiReservedConcurrency?: number;
 
   /** How many frames clients may send to this broker. @default 500 a second, bursts of 1,000 */
   readonly throttle?: ThrottleProps;
@@ -204,7 +227,7 @@ export interface ApusBrokerProps {
   readonly breaker?: BreakerProps | false;
 
   /**
-   * Eleven alarms, two more with `httpPublish`, and a topic that they tell. `false`: none. @default alarms with a
+   * Eleven alarms, two more with each of `httpPublish` and `httpApi`, and a topic that they tell. `false`: none. @default alarms with a
    * topic without subscriptions
    */
   readonly alarms?: AlarmProps | false;

@@ -144,6 +144,23 @@ export const SETTINGS = {
     help: 'Reserved concurrency of the function: its environments are kept for it, and it never gets more.',
     preset: "none; an account's ten allow none",
   },
+  httpApi: {
+    kind: 'choice',
+    choices: ['iam', 'none'],
+    help: 'How operators call the HTTP API over HTTPS, where requests are signed (docs/api.md).',
+    preset: 'none',
+  },
+  httpApiKeySha256: {
+    kind: 'text',
+    value: 'HEX',
+    help: 'Operators call the HTTP API over HTTPS with the key of which this is the SHA-256; several are separated by commas.',
+  },
+  apiReservedConcurrency: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Reserved concurrency of the function of the HTTP API.',
+    preset: "none; an account's ten allow none",
+  },
   framesPerSecond: {
     kind: 'count',
     value: 'COUNT',

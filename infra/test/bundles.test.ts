@@ -18,6 +18,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   sweep: 645,
   operator: 655,
   publish: 665,
+  api: 700,
   kafka: 655,
   iotCore: 655,
   rules: 1_000,

@@ -58,6 +58,17 @@ it.each(
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
 
+it.each(
+  PACKS.flatMap(([name, makePack]) =>
+    (['iam', { keysSha256: ['0'.repeat(64)] }] as const).map(
+      (how) => [name, typeof how === 'string' ? how : 'keys', how, makePack] as const,
+    ),
+  ),
+)('%s finds nothing in the API of operators with %s', (_, _how, httpApi, makePack) => {
+  const broker: ApusBrokerProps = { httpApi };
+  expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
+});
+
 /** Packs that a company is audited by. */
 const AUDITS: readonly [string, (app: App) => NagPack][] = [
   ['NIST 800-53 R5', (app) => new NIST80053R5Checks(app)],
@@ -109,6 +120,7 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
         iotCore: IOT_CORE,
         rules: RULES,
         httpPublish: 'keys',
+        httpApi: { keysSha256: ['0'.repeat(64)] },
         rollbackOnAlarm: true,
         rotateTokenSecretDays: 30,
       }),

@@ -9,6 +9,7 @@ const { template } = synthBroker();
 /** With everything that is watched. */
 const { template: whole } = synthBroker({
   httpPublish: 'keys',
+  httpApi: { keysSha256: ['0'.repeat(64)] },
   alarms: { frameMilliseconds: 500, sweepMissing: true },
   rollbackOnAlarm: true,
 });
@@ -41,7 +42,7 @@ describe('alarms', () => {
   it('are twelve, each of one metric, as their price in docs/deploy.md has it', () => {
     expect(alarms).toHaveLength(12);
     expect(alarms.filter(({ MetricName }) => typeof MetricName === 'string')).toHaveLength(12);
-    expect(alarmsOf(whole)).toHaveLength(18);
+    expect(alarmsOf(whole)).toHaveLength(20);
   });
 
   it('go off at a flood of requests that the publish URL refuses, where there is one', () => {

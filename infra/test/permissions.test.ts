@@ -76,6 +76,13 @@ describe('each function may do what it does, and nothing else', () => {
     expect([...permissions]).toEqual([...new Set([...expected, ...logs(id)])].sort());
   });
 
+  it('HttpApi, where operators have keys: what the function of the operator may, and no secret', () => {
+    const { template: keyed } = synthBroker({ httpApi: { keysSha256: ['0'.repeat(64)] } });
+    const permissions = new Set(permissionsOf(keyed, 'BrokerHttpApiRole'));
+    const expected = [...BROKER, 'dynamodb:Scan {BrokerSessionsTable}', ...logs('HttpApi')];
+    expect([...permissions]).toEqual([...new Set(expected)].sort());
+  });
+
   it('no role has a policy of AWS attached, and only Lambda may take one', () => {
     for (const role of Object.values(template.findResources('AWS::IAM::Role'))) {
       expect(role.Properties.ManagedPolicyArns).toBeUndefined();

@@ -1,9 +1,11 @@
 import { type Log, readStreams } from '@apus/broker';
 import { parseClientFrame, type RequestSender, SignedPoster } from '@apus/cloud';
 import {
+  type ApiFunctionOptions,
   type Cloud,
   type CloudOptions,
   composeCloud,
+  createApiFunction,
   createFanOutWorker,
   createOperator,
   createPublishFunction,
@@ -100,6 +102,21 @@ export function functionsOf(environment: Environment, services: Services, option
     Object.defineProperty(cloud.environment, 'connectionSeconds', { get: options.connectionSeconds });
   options.alterations?.cloud?.(cloud);
   const { stores, liveness, usage } = cloud;
+  const operatorOptions = {
+    environment: cloud.environment,
+    scan: stores.sweepScan,
+    sessions: stores.sessions,
+    bans: stores.bans,
+    users: stores.users,
+    tenants: stores.tenants,
+    retained: stores.retained,
+    streams: cloud.streams,
+    presence: cloud.presence,
+    usage: usage && stores.usage,
+    clock,
+    sleep,
+    log,
+  };
   return {
     cloud,
     routes: flushing(observed(cloud.routes, environment, options), usage),
@@ -156,21 +173,14 @@ export function functionsOf(environment: Environment, services: Services, option
         clock,
         log,
       }),
-    operator: () =>
-      createOperator({
-        environment: cloud.environment,
-        scan: stores.sweepScan,
-        sessions: stores.sessions,
-        bans: stores.bans,
-        users: stores.users,
-        tenants: stores.tenants,
-        retained: stores.retained,
-        streams: cloud.streams,
-        presence: cloud.presence,
-        usage: usage && stores.usage,
-        clock,
-        sleep,
-        log,
+    operator: () => createOperator(operatorOptions),
+    /** A ban does not wait here until other processes have read the list (`bans.test.ts`). */
+    api: (access: ApiFunctionOptions['access']) =>
+      createApiFunction({
+        ...operatorOptions,
+        subscriptions: stores.subscriptions,
+        sleep: async () => {},
+        access,
       }),
   };
 }

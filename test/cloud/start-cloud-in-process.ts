@@ -1,5 +1,5 @@
 import type { HttpOutcome, RequestSender } from '@apus/cloud';
-import type { OperatorAnswer, PublishFunction } from '@apus/cloud/lambda';
+import type { ApiFunction, ApiFunctionOptions, OperatorAnswer, PublishFunction } from '@apus/cloud/lambda';
 import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulator';
 import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
@@ -16,6 +16,8 @@ export interface InProcessWorld extends World {
   operate(request: object): Promise<OperatorAnswer>;
   /** The function of the publish URL, with these keys, in an environment of its own. */
   publishFunction(keys: string): PublishFunction;
+  /** The function of the API of operators, in an environment of its own. */
+  apiFunction(access: ApiFunctionOptions['access']): ApiFunction;
   /** Ends the epoch of a topic of a stream, as its owner. */
   newEpoch(topic: string): Promise<void>;
   /** Bans a name, as an operator whose function dies when the list is written. */
@@ -47,6 +49,8 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
     return await operator(request, { getRemainingTimeInMillis: () => endsAtMs - Date.now() });
   };
   const publishFunction = (keys: string) => make(environmentOfItsOwn(emulator)).publish(keys);
+  const apiFunction = (access: ApiFunctionOptions['access']) =>
+    make(environmentOfItsOwn(emulator)).api(access);
   const ban = async (who: string): Promise<void> => {
     const { bans } = make(environmentOfItsOwn(emulator)).cloud.stores;
     const entry = { as: 'username', who, tenant: 'default', by: '', reason: '', atMs: Date.now() } as const;
@@ -62,6 +66,7 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
   return {
     operate,
     publishFunction,
+    apiFunction,
     ban,
     newEpoch,
     url: emulator.url,

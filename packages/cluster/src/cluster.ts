@@ -226,7 +226,10 @@ class EngineCluster implements Cluster {
         void this.#questions
           .answer(from, frame, (request) => node.answer(request))
           .catch((error: unknown) =>
-            this.#log.error('peer-not-answered', { route: frame.request.route, error: String(error) }),
+            this.#log.error('peer-not-answered', {
+              operation: frame.request.operation,
+              error: String(error),
+            }),
           );
         return undefined;
       case 'answer':

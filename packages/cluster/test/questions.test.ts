@@ -5,7 +5,7 @@ import type { Frame } from '../src/frames.ts';
 import { ASKED_MAX } from '../src/limits.ts';
 import { Questions } from '../src/questions.ts';
 
-const REQUEST: PeerRequest = { route: 'GET /clients', tenant: 'default', parameters: {}, query: '' };
+const REQUEST: PeerRequest = { operation: 'listClients', tenant: 'default', parameters: {}, query: '' };
 const ANSWER: ApiAnswer = { status: 200, body: { count: 1 } };
 
 function composed() {

@@ -16,8 +16,8 @@ export interface ClusterContext {
 
 /** A question of one process to another about its clients. */
 export interface PeerRequest {
-  /** As `GET /clients/:clientid`. */
-  readonly route: string;
+  /** Its id in the OpenAPI document, as `listClients`. */
+  readonly operation: string;
   readonly tenant: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: string;

@@ -1,5 +1,5 @@
+import { API_PATH } from '@apus/api';
 import type { ApiAccess } from './api/access.ts';
-import { API_PATH } from './api/router.ts';
 import { MQTT_PATH } from './handshake.ts';
 
 /** One way to connect, as the web client reads it from `config.json`. The host is the page's own. */

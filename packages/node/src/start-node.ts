@@ -3,9 +3,9 @@ import type { AddressInfo } from 'node:net';
 import { type Log, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
 import { NODE_NAME } from './api/context.ts';
+import { apiHandlers } from './api/handlers.ts';
 import { withApi } from './api/router.ts';
-import { apiRoutes } from './api/routes.ts';
-import { answerPeer, routesOverAll } from './api/shared-routes.ts';
+import { answerPeer, handlersOverAll } from './api/shared-handlers.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
@@ -151,7 +151,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const tenants =
     tenantStore && new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log });
   await tenants?.suspendAll();
-  const routes = apiRoutes({
+  const handlers = apiHandlers({
     nodeName: cluster?.nodeName ?? NODE_NAME,
     bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
     rules: () => outlet?.bridges?.rules,
@@ -174,7 +174,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   });
   const sources = { stores, links, meter, drops, payloads: resolved.topics?.payloads };
   const sysTopics = new SysTopics({ ...resolved.sys, broker, sources, clock, log, startedAtMs });
-  const shown = cluster === undefined ? routes : routesOverAll(routes, cluster);
+  const shown = cluster === undefined ? handlers : handlersOverAll(handlers, cluster);
   const api = withApi(page, shown, resolved.apiAccess, log);
   const { topics, streams, apiAccess, addresses } = resolved;
   const { handshakes } = access;
@@ -189,7 +189,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     await cluster?.start({
       broker,
       timers,
-      answer: (request) => answerPeer(routes, request),
+      answer: (request) => answerPeer(handlers, request),
       bansChanged: (bans) => banKeeper.changed(bans),
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),

@@ -1,3 +1,4 @@
+import { api } from './api.ts';
 import { ban } from './ban.ts';
 import { bans } from './bans.ts';
 import { bridge } from './bridge.ts';
@@ -44,6 +45,7 @@ export const COMMANDS: readonly Command[] = [
   stream,
   presence,
   topics,
+  api,
   bridge,
   rule,
 ];

@@ -1,5 +1,11 @@
 /** The functions in AWS. They are apart from the rest because they load clients of the AWS SDK. */
 
+export { API_KEYS_MAX, KEY_SHA256 } from '../api/access.ts';
+export {
+  type ApiFunction,
+  type ApiFunctionOptions,
+  createApiFunction,
+} from '../api/create-api-function.ts';
 export type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
 export { type Backlog, type FanOutQueue, GatheredJobs } from '../fan-out/gathered-jobs.ts';
 export { regionOfFunction } from '../fan-out/invoke-function.ts';

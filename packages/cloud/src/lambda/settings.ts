@@ -8,6 +8,7 @@ import {
   withQuotas,
 } from '@apus/broker';
 import { isTenant } from '@apus/identity';
+import { KEY_SHA256 } from '../api/access.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
@@ -133,4 +134,14 @@ export function publishTenantsOf(variables: Variables): readonly [string, ...str
   const wrong = [first, ...others].find((each) => !isTenant(each));
   if (wrong === undefined) return [first, ...others];
   throw new Error(`the environment variable ${VARIABLES.publishTenants} has "${wrong}", which is no tenant`);
+}
+
+/** Hashes of the keys of operators; undefined: requests are signed for AWS. */
+export function apiKeysOf(variables: Variables): readonly string[] | undefined {
+  const hashes = variables[VARIABLES.apiKeysSha256]?.split(',');
+  const wrong = hashes?.find((each) => !KEY_SHA256.test(each));
+  if (wrong === undefined) return hashes;
+  throw new Error(
+    `the environment variable ${VARIABLES.apiKeysSha256} has "${wrong}", which is no SHA-256 in hex`,
+  );
 }

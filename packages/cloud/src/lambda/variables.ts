@@ -47,6 +47,8 @@ export const VARIABLES = {
   publishKeysSecretArn: 'APUS_PUBLISH_KEYS_SECRET_ARN',
   /** Tenants that backends may speak for that sign their requests, with commas between. Not set: the default one. */
   publishTenants: 'APUS_PUBLISH_TENANTS',
+  /** SHA-256 of each key of operators who call the API over HTTPS, with commas between. Not set: requests are signed. */
+  apiKeysSha256: 'APUS_API_KEYS_SHA256',
   /** The least that is logged: `debug`, `info`, `warn` or `error`. */
   logLevel: 'APUS_LOG_LEVEL',
   metricsNamespace: 'APUS_METRICS_NAMESPACE',

@@ -31,6 +31,10 @@ export interface ClientQuery {
   readonly after: unknown;
 }
 
+export function isInState({ isConnected }: ClientEntry, state: 'connected' | 'disconnected'): boolean {
+  return isConnected === (state === 'connected');
+}
+
 /** The first sessions of the table, or those after the last listing, as far as the limit or the time goes. */
 export async function listClients(
   scan: DynamoSweepScan,

@@ -113,7 +113,8 @@ async function members(
   const after = query.get('after') ?? undefined;
   const asked = { action: 'members', tenant: caller.tenant, room, after } as const;
   const { members: data, next } = await listMembers(options.presence, asked, Number(limit));
-  return jsonAnswer(200, { data, meta: { next: next ?? null } });
+  const meta = { limit: Number(limit), hasnext: next !== undefined, next: next ?? null };
+  return jsonAnswer(200, { data, meta });
 }
 
 async function maySubscribe(

@@ -1,4 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
+import { API_PATH } from '@apus/api';
 import type { Log, StreamDeclarations } from '@apus/broker';
 import { TENANT_HEADER } from '@apus/cloud';
 import { type Handshakes, isTenant } from '@apus/identity';
@@ -8,7 +9,7 @@ import type { PeerAddresses } from '../peer-address.ts';
 import type { DocumentedServer, NodeTopics } from '../topics.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
-import { API_PATH, write } from './router.ts';
+import { write } from './router.ts';
 
 const DOCUMENT_PATH = `${API_PATH}/asyncapi.json`;
 
@@ -30,7 +31,7 @@ export interface AsyncApiOptions {
  */
 export function withAsyncApi(handler: RequestListener, options: AsyncApiOptions): RequestListener {
   return (request, response) => {
-    if (pathOf(request) !== DOCUMENT_PATH) return handler(request, response);
+    if (request.method !== 'GET' || pathOf(request) !== DOCUMENT_PATH) return handler(request, response);
     answer(request, options).then(
       (given) => write(response, given),
       (error: unknown) => {
@@ -42,7 +43,6 @@ export function withAsyncApi(handler: RequestListener, options: AsyncApiOptions)
 }
 
 async function answer(request: IncomingMessage, options: AsyncApiOptions): Promise<ApiAnswer> {
-  if (request.method !== 'GET') return refusal(405, 'METHOD_NOT_ALLOWED', `${DOCUMENT_PATH} takes GET.`);
   const tenant = await tenantOf(request, options);
   if (typeof tenant !== 'string') return tenant;
   const servers = serversOf(request, options.gatewayUrl);

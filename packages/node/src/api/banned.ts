@@ -5,7 +5,7 @@ import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** A ban is a few hundred characters. */
 const BODY_BYTES_MAX = 16 * 1_024;
@@ -14,17 +14,13 @@ const BODY_BYTES_MAX = 16 * 1_024;
 const BY = 'mgmt_api';
 
 /** Clients, names, addresses and tokens that are kept out. */
-export function bannedRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    { method: 'GET', path: '/banned', handle: (request) => list(context, request) },
-    { method: 'POST', path: '/banned', handle: (request) => explained(() => ban(context, request)) },
-    { method: 'DELETE', path: '/banned', handle: ({ tenant }) => clear(context, tenant) },
-    {
-      method: 'DELETE',
-      path: '/banned/:as/:who',
-      handle: (request) => explained(() => unban(context, request)),
-    },
-  ];
+export function banHandlers(context: ApiContext) {
+  return {
+    listBans: (request) => list(context, request),
+    addBan: (request) => explained(() => ban(context, request)),
+    removeBan: (request) => explained(() => unban(context, request)),
+    clearBans: ({ tenant }) => clear(context, tenant),
+  } satisfies Partial<Handlers>;
 }
 
 function list(context: ApiContext, { tenant, query }: ApiRequest): ApiAnswer {

@@ -4,16 +4,16 @@ import { dropFigures } from '../metrics/figures.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { type Slice, sliceOf, type Window } from './paging.ts';
-import type { ApiRoute } from './router.ts';
-import { type Asked, clientRoute, listRoute } from './shared-routes.ts';
+import type { Handlers } from './router.ts';
+import { type Asked, ofClient, ofList } from './shared-handlers.ts';
 
 /** Clients that are connected, and sessions that wait for theirs. */
-export function clientRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    listRoute('/clients', (asked, slice) => list(context, asked, slice)),
-    clientRoute('GET', '/clients/:clientid', (asked) => one(context, asked)),
-    clientRoute('DELETE', '/clients/:clientid', (asked) => end(context, asked)),
-  ];
+export function clientHandlers(context: ApiContext) {
+  return {
+    listClients: ofList((asked, slice) => list(context, asked, slice)),
+    getClient: ofClient((asked) => one(context, asked)),
+    endClient: ofClient((asked) => end(context, asked)),
+  } satisfies Partial<Handlers>;
 }
 
 async function list(
@@ -82,6 +82,7 @@ async function describe(
     clientid: session.clientId,
     username: identity.name === '' ? null : identity.name,
     connected: attachment !== undefined,
+    token_id: identity.tokenId ?? null,
     connected_at: rfc3339(attachedAtMs),
     disconnected_at: detachedAtMs === undefined ? null : rfc3339(detachedAtMs),
     connected_seconds: attachment === undefined ? null : Math.floor((clock.now() - attachedAtMs) / 1000),

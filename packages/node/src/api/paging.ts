@@ -1,10 +1,5 @@
+import { LIMIT_DEFAULT, LIMIT_MAX } from '@apus/api';
 import { type ApiAnswer, badRequest } from './answer.ts';
-
-/** Entries of a page unless a request says otherwise, as in EMQX. */
-const LIMIT_DEFAULT = 100;
-
-/** Entries of a page at most: some hundred kilobytes, which the event loop hardly feels. */
-export const LIMIT_MAX = 1_000;
 
 export interface Paging {
   /** From 1. */

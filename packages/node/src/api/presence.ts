@@ -2,11 +2,11 @@ import type { HeldMember } from '@apus/store-memory';
 import type { ApiAnswer } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** Members of a room, as they are now: of a large room its watchers learn at its next tick. */
-export function presenceRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [{ method: 'GET', path: '/presence/:room', handle: (request) => list(context, request) }];
+export function presenceHandlers(context: ApiContext) {
+  return { listMembers: (request) => list(context, request) } satisfies Partial<Handlers>;
 }
 
 function list({ stores }: ApiContext, { tenant, parameters, query }: ApiRequest): ApiAnswer {

@@ -1,13 +1,18 @@
 import type { IncomingMessage } from 'node:http';
 import type { Identity } from '@apus/broker';
-import { createPublishEndpoint, type HttpRequest, REQUEST_BYTES_MAX, TENANT_HEADER } from '@apus/cloud';
+import {
+  BULK_PATH,
+  createPublishEndpoint,
+  type HttpRequest,
+  PUBLISH_PATH,
+  REQUEST_BYTES_MAX,
+  TENANT_HEADER,
+} from '@apus/cloud';
 import { everythingAllowed, TENANT } from '../auth/anonymous.ts';
 import type { ApiAnswer } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
-import { API_PATH, type ApiRoute } from './router.ts';
-
-const PATHS = ['/publish', '/publish/bulk'] as const;
+import type { Handle, Handlers } from './router.ts';
 
 /** A caller of the API may publish to every topic but the server's own. The router has looked at the tenant. */
 const callerOf = ({ headers }: HttpRequest): Identity => ({
@@ -16,7 +21,7 @@ const callerOf = ({ headers }: HttpRequest): Identity => ({
 });
 
 /** The endpoint of a deployment (`httpPublish`), here under the access of the whole API. */
-export function publishRoutes({ broker, limits, usage }: ApiContext): readonly ApiRoute[] {
+export function publishHandlers({ broker, limits, usage }: ApiContext) {
   const endpoint = createPublishEndpoint({
     authenticate: callerOf,
     authorizer: everythingAllowed,
@@ -31,14 +36,13 @@ export function publishRoutes({ broker, limits, usage }: ApiContext): readonly A
       return outcomes;
     },
   });
-  return PATHS.map((path) => ({
-    method: 'POST',
-    path,
-    handle: async ({ http }): Promise<ApiAnswer> => {
-      const { status, headers, body } = await endpoint(await requestOf(http, `${API_PATH}${path}`));
+  const at =
+    (path: string): Handle =>
+    async ({ http }): Promise<ApiAnswer> => {
+      const { status, headers, body } = await endpoint(await requestOf(http, path));
       return { status, headers, body: JSON.parse(body) };
-    },
-  }));
+    };
+  return { publish: at(PUBLISH_PATH), publishBulk: at(BULK_PATH) } satisfies Partial<Handlers>;
 }
 
 async function requestOf(http: IncomingMessage, path: string): Promise<HttpRequest> {

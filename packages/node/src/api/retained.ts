@@ -3,23 +3,19 @@ import { validateTopicFilter, validateTopicName } from '@apus/mqtt';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, type Paging, pageAnswer, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** The messages that one read of the store returns. */
 const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
 
 const ONE = { messages: 1, bytes: Number.POSITIVE_INFINITY } as const;
 
-export function retainedRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    { method: 'GET', path: '/mqtt/retainer/messages', handle: (request) => list(context, request) },
-    { method: 'GET', path: '/mqtt/retainer/message/:topic', handle: (request) => one(context, request) },
-    {
-      method: 'DELETE',
-      path: '/mqtt/retainer/message/:topic',
-      handle: (request) => remove(context, request),
-    },
-  ];
+export function retainedHandlers(context: ApiContext) {
+  return {
+    listRetained: (request) => list(context, request),
+    getRetained: (request) => one(context, request),
+    removeRetained: (request) => remove(context, request),
+  } satisfies Partial<Handlers>;
 }
 
 /** Those whose topics fit `?topic=`, a filter; all but those that begin with `$` where it is absent. */

@@ -1,13 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { API_PATH, type OperationId, routeOf } from '@apus/api';
 import type { Awaitable, Log } from '@apus/broker';
 import { TENANT_HEADER } from '@apus/cloud';
 import { isTenant } from '@apus/identity';
 import { TENANT } from '../auth/anonymous.ts';
 import { type ApiAccess, refusalOf } from './access.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
-
-/** Where the API begins: shaped as EMQX's, so that its clients and scripts fit. */
-export const API_PATH = '/api/v5';
 
 export interface ApiRequest {
   /** The tenant whose clients, sessions and messages are meant [SEC-TENANT-4]. */
@@ -19,21 +17,18 @@ export interface ApiRequest {
   readonly http: IncomingMessage;
 }
 
-/** One route: `path` is below `/api/v5`, and `:name` in it stands for one part. */
-export interface ApiRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  readonly path: string;
-  handle(request: ApiRequest): Awaitable<ApiAnswer>;
-}
+export type Handle = (request: ApiRequest) => Awaitable<ApiAnswer>;
+
+/** The operations of the API, each as this door answers it. */
+export type Handlers = Readonly<Record<OperationId, Handle>>;
 
 /** Answers requests below `/api/v5` after checking the caller, and leaves the rest to `handler`. */
 export function withApi(
   handler: RequestListener,
-  routes: readonly ApiRoute[],
+  handlers: Handlers,
   access: ApiAccess,
   log: Log,
 ): RequestListener {
-  const compiled = routes.map((route) => ({ route, pattern: patternOf(route.path) }));
   return (request, response) => {
     const [path = '', query = ''] = (request.url ?? '').split('?', 2);
     if (path !== API_PATH && !path.startsWith(`${API_PATH}/`)) {
@@ -43,7 +38,7 @@ export function withApi(
     const refused = refusalOf(request, access);
     const answered =
       refused === undefined
-        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), compiled)
+        ? dispatch(request, path.slice(API_PATH.length), new URLSearchParams(query), handlers)
         : Promise.resolve(refused);
     answered.then(
       (answer) => write(response, answer),
@@ -55,43 +50,21 @@ export function withApi(
   };
 }
 
-interface CompiledRoute {
-  readonly route: ApiRoute;
-  readonly pattern: RegExp;
-}
-
 async function dispatch(
   http: IncomingMessage,
   path: string,
   query: URLSearchParams,
-  routes: readonly CompiledRoute[],
+  handlers: Handlers,
 ): Promise<ApiAnswer> {
-  const fitting = routes.filter(({ pattern }) => pattern.test(path));
-  const found = fitting.find(({ route }) => route.method === http.method);
-  if (fitting.length === 0) return refusal(404, 'NOT_FOUND', `There is no ${API_PATH}${path}.`);
-  if (found === undefined) {
-    const methods = fitting.map(({ route }) => route.method).join(', ');
-    return refusal(405, 'METHOD_NOT_ALLOWED', `${API_PATH}${path} takes ${methods}.`);
+  const routed = routeOf(http.method, path);
+  if ('status' in routed) {
+    const { status, code, message, allow } = routed;
+    return { ...refusal(status, code, message), headers: { ...(allow !== undefined && { Allow: allow }) } };
   }
-  const parameters = parametersOf(found.pattern, path);
-  if (parameters === undefined) return badRequest('The path is not percent-encoded UTF-8.');
   const tenant = http.headers[TENANT_HEADER] ?? TENANT;
   if (!isTenant(tenant))
     return badRequest(`${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
-  return await found.route.handle({ tenant, parameters, query, http });
-}
-
-function patternOf(path: string): RegExp {
-  return new RegExp(`^${path.replaceAll(/:(\w+)/g, '(?<$1>[^/]+)')}$`);
-}
-
-function parametersOf(pattern: RegExp, path: string): Readonly<Record<string, string>> | undefined {
-  const groups = Object.entries(pattern.exec(path)?.groups ?? {});
-  try {
-    return Object.fromEntries(groups.map(([name, value]) => [name, decodeURIComponent(value)]));
-  } catch {
-    return undefined;
-  }
+  return await handlers[routed.id]({ tenant, parameters: routed.parameters, query, http });
 }
 
 export function write(response: ServerResponse, { status, headers = {}, body, text }: ApiAnswer): void {

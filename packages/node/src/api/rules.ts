@@ -2,13 +2,13 @@ import type { DeadLetter, DeadLetters } from '../bridges/bridges.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, pageAnswer, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** Dead letters that one request sends again. */
 const SENT_MAX = 1_000;
 
 /** Rules: what they have sent, and the messages that they have given up. */
-export function ruleRoutes(context: ApiContext): readonly ApiRoute[] {
+export function ruleHandlers(context: ApiContext) {
   const { rules } = context;
   const lettersOf = ({ tenant, parameters: { name = '' } }: ApiRequest) => rules()?.deadLetters(tenant, name);
   const withLetters =
@@ -24,20 +24,15 @@ export function ruleRoutes(context: ApiContext): readonly ApiRoute[] {
       if (letter === undefined) return refusal(404, 'NOT_FOUND', `There is no dead letter "${id}".`);
       return await handle(letters, letter);
     });
-  const at = '/rules/:name/dead_letters';
-  return [
-    {
-      method: 'GET',
-      path: '/rules',
-      handle: ({ tenant }) => ({ status: 200, body: { data: rules()?.list(tenant) ?? [] } }),
-    },
-    { method: 'GET', path: at, handle: withLetters(list) },
-    { method: 'POST', path: `${at}/send`, handle: withLetters((letters) => sendAll(letters)) },
-    { method: 'DELETE', path: at, handle: withLetters((letters) => discardAll(letters)) },
-    { method: 'GET', path: `${at}/:id`, handle: withLetter((_letters, letter) => one(letter)) },
-    { method: 'POST', path: `${at}/:id/send`, handle: withLetter(send) },
-    { method: 'DELETE', path: `${at}/:id`, handle: withLetter(discard) },
-  ];
+  return {
+    listRules: ({ tenant }) => ({ status: 200, body: { data: rules()?.list(tenant) ?? [] } }),
+    listDeadLetters: withLetters(list),
+    sendDeadLetters: withLetters((letters) => sendAll(letters)),
+    discardDeadLetters: withLetters((letters) => discardAll(letters)),
+    getDeadLetter: withLetter((_letters, letter) => one(letter)),
+    sendDeadLetter: withLetter(send),
+    discardDeadLetter: withLetter(discard),
+  } satisfies Partial<Handlers>;
 }
 
 async function list(letters: DeadLetters, { query }: ApiRequest): Promise<ApiAnswer> {

@@ -3,20 +3,19 @@ import { PROMETHEUS_TYPE, type ProcessSamples, prometheusText, samplesOf } from 
 import type { ApiAnswer } from './answer.ts';
 import { recordsOf } from './clients.ts';
 import type { ApiContext } from './context.ts';
-import type { ApiRoute } from './router.ts';
-import { type Asked, processRoute } from './shared-routes.ts';
+import type { Handlers } from './router.ts';
+import { type Asked, ofProcess } from './shared-handlers.ts';
 
 /** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list with an entry for each process. */
-export function statsRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    processRoute('/stats', (asked) => stats(context, asked)),
-    processRoute('/metrics', () => metrics(context)),
-    processRoute(
-      '/prometheus/stats',
+export function statsHandlers(context: ApiContext) {
+  return {
+    getStats: ofProcess((asked) => stats(context, asked)),
+    getMetrics: ofProcess(() => metrics(context)),
+    getPrometheus: ofProcess(
       (): ProcessSamples => ({ node: context.nodeName, samples: samplesOf(context) }),
       (entries) => prometheus(entries as readonly ProcessSamples[]),
     ),
-  ];
+  } satisfies Partial<Handlers>;
 }
 
 function stats(context: ApiContext, { tenant }: Asked): object {

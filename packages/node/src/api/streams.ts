@@ -1,17 +1,17 @@
 import { fieldsOfQuery, listStreams, readQuestion, StreamQuestionError, streamMessages } from '@apus/cloud';
 import { type ApiAnswer, refusal } from './answer.ts';
 import type { ApiContext } from './context.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** Bytes of a page at most: payloads are in it. */
 const PAGE_BYTES = 4 * 1024 * 1024;
 
 /** Streams, and the messages of one topic of a stream. */
-export function streamRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    { method: 'GET', path: '/streams', handle: ({ tenant }) => list(context, tenant) },
-    { method: 'GET', path: '/streams/:name/messages', handle: (request) => messages(context, request) },
-  ];
+export function streamHandlers(context: ApiContext) {
+  return {
+    listStreams: ({ tenant }) => list(context, tenant),
+    listStreamMessages: (request) => messages(context, request),
+  } satisfies Partial<Handlers>;
 }
 
 async function list({ streams, stores }: ApiContext, tenant: string): Promise<ApiAnswer> {

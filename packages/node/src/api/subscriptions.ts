@@ -4,20 +4,20 @@ import type { ApiAnswer } from './answer.ts';
 import { notFound, recordsOf } from './clients.ts';
 import type { ApiContext } from './context.ts';
 import { type Slice, sliceOf, type Window } from './paging.ts';
-import type { ApiRoute } from './router.ts';
-import { type Asked, clientRoute, listRoute } from './shared-routes.ts';
+import type { Handlers } from './router.ts';
+import { type Asked, ofClient, ofList } from './shared-handlers.ts';
 
 interface Held {
   readonly record: SessionRecord;
   readonly subscription: Subscription;
 }
 
-export function subscriptionRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [
-    listRoute('/subscriptions', (asked, slice) => list(context, asked, slice)),
-    clientRoute('GET', '/clients/:clientid/subscriptions', (asked) => ofClient(context, asked)),
-    listRoute('/topics', (asked, slice) => topics(context, asked, slice)),
-  ];
+export function subscriptionHandlers(context: ApiContext) {
+  return {
+    listSubscriptions: ofList((asked, slice) => list(context, asked, slice)),
+    listClientSubscriptions: ofClient((asked) => listOf(context, asked)),
+    listTopics: ofList((asked, slice) => topics(context, asked, slice)),
+  } satisfies Partial<Handlers>;
 }
 
 function list(context: ApiContext, { tenant, query }: Asked, slice: Slice): Window {
@@ -25,7 +25,7 @@ function list(context: ApiContext, { tenant, query }: Asked, slice: Slice): Wind
   return { entries: entries.map((each) => describe(context, each)), count };
 }
 
-async function ofClient(context: ApiContext, { tenant, parameters }: Asked): Promise<ApiAnswer> {
+async function listOf(context: ApiContext, { tenant, parameters }: Asked): Promise<ApiAnswer> {
   const record = await context.stores.sessions.get(tenant, parameters.clientid ?? '');
   if (record === undefined) return notFound(parameters.clientid);
   const subscriptions = await context.stores.subscriptions.list(record.session);

@@ -4,25 +4,24 @@ import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handle, Handlers } from './router.ts';
 
 /** An entry has at most 16 KB. */
 const BODY_BYTES_MAX = 32 * 1_024;
 
 /** The register of tenants. It is the operator's: the header that names a tenant does not count here. */
-export function tenantRoutes(context: ApiContext): readonly ApiRoute[] {
-  const route = (
-    method: ApiRoute['method'],
-    path: string,
-    handle: (register: TenantRegister<TenantEnded>, request: ApiRequest) => Promise<ApiAnswer>,
-  ): ApiRoute => ({ method, path, handle: (request) => explained(context, request, handle) });
-  return [
-    { method: 'GET', path: '/tenants', handle: (request) => list(context, request) },
-    route('POST', '/tenants', create),
-    route('GET', '/tenants/:name', one),
-    route('PUT', '/tenants/:name', change),
-    route('DELETE', '/tenants/:name', remove),
-  ];
+export function tenantHandlers(context: ApiContext) {
+  const withRegister =
+    (handle: (register: TenantRegister<TenantEnded>, request: ApiRequest) => Promise<ApiAnswer>): Handle =>
+    (request) =>
+      explained(context, request, handle);
+  return {
+    listTenants: (request) => list(context, request),
+    createTenant: withRegister(create),
+    getTenant: withRegister(one),
+    changeTenant: withRegister(change),
+    removeTenant: withRegister(remove),
+  } satisfies Partial<Handlers>;
 }
 
 const NO_REGISTER = refusal(

@@ -1,11 +1,11 @@
 import { readUsageQuestion, UsageQuestionError } from '@apus/broker';
 import { type ApiAnswer, badRequest } from './answer.ts';
 import type { ApiContext } from './context.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handlers } from './router.ts';
 
 /** The usage of each tenant. It is the operator's: the header that names a tenant does not count here. */
-export function usageRoutes(context: ApiContext): readonly ApiRoute[] {
-  return [{ method: 'GET', path: '/usage', handle: (request) => usage(context, request) }];
+export function usageHandlers(context: ApiContext) {
+  return { getUsage: (request) => usage(context, request) } satisfies Partial<Handlers>;
 }
 
 function usage({ usage: counted, clock }: ApiContext, { query }: ApiRequest): ApiAnswer {

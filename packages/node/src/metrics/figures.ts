@@ -1,3 +1,4 @@
+import type { Figures, MetricName, StatName } from '@apus/api';
 import { DROP_NAMES, type DropReason } from '@apus/broker';
 import type { QoS } from '@apus/mqtt';
 import { type DropMeter, sumOf } from '../drop-meter.ts';
@@ -5,7 +6,6 @@ import type { Links } from '../links.ts';
 import type { LocalStores } from '../stores.ts';
 import type { NodeTopics } from '../topics.ts';
 import type { PacketCounts, TrafficMeter } from '../traffic-meter.ts';
-import type { Figures, MetricName, StatName } from './names.ts';
 
 /** The counts of a node. Reading them costs a few additions for each tenant and each connection. */
 export interface FigureSources {

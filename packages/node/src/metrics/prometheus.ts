@@ -1,8 +1,8 @@
 import { performance } from 'node:perf_hooks';
+import { METRICS, STATS } from '@apus/api';
 import type { MemoryBudget } from '@apus/store-memory';
 import { NODE_NAME } from '../api/context.ts';
 import { type FigureSources, metricsOf, statsOf } from './figures.ts';
-import { METRICS, STATS } from './names.ts';
 
 /** Prometheus's text format, version 0.0.4. */
 export const PROMETHEUS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';

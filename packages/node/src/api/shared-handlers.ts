@@ -1,8 +1,9 @@
+import type { OperationId } from '@apus/api';
 import type { Awaitable } from '@apus/broker';
 import type { ApiPeers, PeerRequest } from '../cluster.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 import { isAnswer, pageAnswer, pagingOf, type Slice, type Window } from './paging.ts';
-import type { ApiRequest, ApiRoute } from './router.ts';
+import type { ApiRequest, Handle, Handlers } from './router.ts';
 
 /** A request as it can be handed to another process. */
 export type Asked = Omit<ApiRequest, 'http'>;
@@ -20,61 +21,58 @@ export type Share =
       merged(entries: readonly object[]): ApiAnswer;
     };
 
-export interface SharedRoute extends ApiRoute {
+export interface SharedHandle extends Handle {
   readonly share: Share;
 }
 
-export function listRoute(
-  path: string,
-  window: (asked: Asked, slice: Slice) => Awaitable<Window | ApiAnswer>,
-): SharedRoute {
+export function ofList(window: (asked: Asked, slice: Slice) => Awaitable<Window | ApiAnswer>): SharedHandle {
   const handle = (request: ApiRequest) => pageOver([(slice) => window(request, slice)], request);
-  return { method: 'GET', path, handle, share: { of: 'list', window } };
+  return Object.assign(handle, { share: { of: 'list', window } as const });
 }
 
-export function clientRoute(
-  method: ApiRoute['method'],
-  path: string,
-  answer: (asked: Asked) => Awaitable<ApiAnswer>,
-): SharedRoute {
-  return { method, path, handle: answer, share: { of: 'client', answer } };
+export function ofClient(answer: (asked: Asked) => Awaitable<ApiAnswer>): SharedHandle {
+  const handle = (request: ApiRequest) => answer(request);
+  return Object.assign(handle, { share: { of: 'client', answer } as const });
 }
 
-export function processRoute(
-  path: string,
+export function ofProcess(
   entry: (asked: Asked) => Awaitable<object>,
   merged: (entries: readonly object[]) => ApiAnswer = (entries) => ({ status: 200, body: entries }),
-): SharedRoute {
+): SharedHandle {
   const handle = async (request: ApiRequest) => merged([await entry(request)]);
-  return { method: 'GET', path, handle, share: { of: 'process', entry, merged } };
+  return Object.assign(handle, { share: { of: 'process', entry, merged } as const });
 }
 
-/** The routes of a process whose answers are those of all processes together. */
-export function routesOverAll(routes: readonly ApiRoute[], peers: ApiPeers): readonly ApiRoute[] {
-  return routes.map((route) => (isShared(route) ? { ...route, handle: overAll(route, peers) } : route));
+/** The handlers of a process whose answers are those of all processes together. */
+export function handlersOverAll(handlers: Handlers, peers: ApiPeers): Handlers {
+  const over = ([id, handle]: [string, Handle]): [string, Handle] => [
+    id,
+    isShared(handle) ? overAll(id as OperationId, handle.share, peers) : handle,
+  ];
+  return Object.fromEntries(Object.entries(handlers).map(over)) as Handlers;
 }
 
 /** Answers another process for the clients of this one. */
 export async function answerPeer(
-  routes: readonly ApiRoute[],
-  { route: name, tenant, parameters, query, slice }: PeerRequest,
+  handlers: Handlers,
+  { operation, tenant, parameters, query, slice }: PeerRequest,
 ): Promise<ApiAnswer> {
-  const route = routes.filter(isShared).find((each) => nameOf(each) === name);
-  if (route === undefined) return refusal(404, 'NOT_FOUND', 'This process is of another version.');
+  const handle = Object.hasOwn(handlers, operation) ? handlers[operation as OperationId] : undefined;
+  if (handle === undefined || !isShared(handle))
+    return refusal(404, 'NOT_FOUND', 'This process is of another version.');
   const asked = { tenant, parameters, query: new URLSearchParams(query) };
-  const { share } = route;
+  const { share } = handle;
   if (share.of === 'client') return await share.answer(asked);
   if (share.of === 'process') return { status: 200, body: await share.entry(asked) };
   const found = await share.window(asked, slice ?? { from: 0, limit: 0 });
   return isAnswer(found) ? found : { status: 200, body: found };
 }
 
-function overAll(route: SharedRoute, peers: ApiPeers): ApiRoute['handle'] {
-  const { share } = route;
-  if (share.of === 'list') return (request) => listOverAll(route, share, peers, request);
-  if (share.of === 'client') return (request) => atHome(route, share, peers, request);
+function overAll(operation: OperationId, share: Share, peers: ApiPeers): Handle {
+  if (share.of === 'list') return (request) => listOverAll(operation, share, peers, request);
+  if (share.of === 'client') return (request) => atHome(operation, share, peers, request);
   return async (request) => {
-    const asked = peerRequest(route, request);
+    const asked = peerRequest(operation, request);
     const others = (await peers.others()).map((process) => peers.ask(process, asked));
     const [own, ...answers] = await Promise.all([share.entry(request), ...others]);
     return share.merged([own, ...answers.flatMap((answer) => (answer as ApiAnswer | undefined)?.body ?? [])]);
@@ -86,7 +84,7 @@ type Part = (slice: Slice) => Awaitable<Window | ApiAnswer | undefined>;
 
 /** In the order of the processes' names, so that the next page goes on where this one ends. */
 async function listOverAll(
-  route: SharedRoute,
+  operation: OperationId,
   share: Extract<Share, { of: 'list' }>,
   peers: ApiPeers,
   request: ApiRequest,
@@ -94,7 +92,7 @@ async function listOverAll(
   const own = (slice: Slice) => share.window(request, slice);
   const names = [peers.me, ...(await peers.others())].sort();
   const of = (process: string) => async (slice: Slice) => {
-    const answer = await peers.ask(process, { ...peerRequest(route, request), slice });
+    const answer = await peers.ask(process, { ...peerRequest(operation, request), slice });
     return answer?.status === 200 ? (answer.body as Window) : answer;
   };
   return await pageOver(
@@ -133,7 +131,7 @@ async function pageOver(parts: readonly Part[], { query }: ApiRequest): Promise<
 }
 
 async function atHome(
-  route: SharedRoute,
+  operation: OperationId,
   share: Extract<Share, { of: 'client' }>,
   peers: ApiPeers,
   request: ApiRequest,
@@ -142,21 +140,17 @@ async function atHome(
   if (own.status !== 404) return own;
   const home = await peers.homeOf(request.parameters.clientid ?? '');
   if (home === undefined) return own;
-  return (await peers.ask(home, peerRequest(route, request))) ?? unanswered();
+  return (await peers.ask(home, peerRequest(operation, request))) ?? unanswered();
 }
 
 function unanswered(): ApiAnswer {
   return refusal(503, 'SERVICE_UNAVAILABLE', 'The process that has this client does not answer. Try again.');
 }
 
-function peerRequest(route: ApiRoute, { tenant, parameters, query }: ApiRequest): PeerRequest {
-  return { route: nameOf(route), tenant, parameters, query: query.toString() };
+function peerRequest(operation: OperationId, { tenant, parameters, query }: ApiRequest): PeerRequest {
+  return { operation, tenant, parameters, query: query.toString() };
 }
 
-function isShared(route: ApiRoute): route is SharedRoute {
-  return 'share' in route;
-}
-
-function nameOf({ method, path }: ApiRoute): string {
-  return `${method} ${path}`;
+function isShared(handle: Handle): handle is SharedHandle {
+  return 'share' in handle;
 }

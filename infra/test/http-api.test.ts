@@ -1,0 +1,84 @@
+import { Match } from 'aws-cdk-lib/assertions';
+import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
+import { describe, expect, it } from 'vitest';
+import { synthBroker } from './support/synth.ts';
+
+const HASH = '0123456789abcdef'.repeat(4);
+const OF_API = { Description: 'Apus: the HTTP API of operators' };
+const KEYED = { httpApi: { keysSha256: [HASH] } };
+
+describe('the HTTP API of operators', () => {
+  it('is not there by default', () => {
+    const { template, broker } = synthBroker();
+    template.resourceCountIs('AWS::Lambda::Url', 0);
+    expect(() => broker.httpApiUrl).toThrow('httpApi is false');
+  });
+
+  it('takes signed requests of callers that have the permission, and of no page', () => {
+    const { template } = synthBroker({ httpApi: 'iam' }, (broker, stack) => {
+      broker.grantApi(new Role(stack, 'Admin', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') }));
+    });
+    template.hasResourceProperties('AWS::Lambda::Url', { AuthType: 'AWS_IAM', Cors: Match.absent() });
+    template.hasResourceProperties('AWS::IAM::Policy', {
+      PolicyName: Match.stringLikeRegexp('^Admin'),
+      PolicyDocument: {
+        Statement: Match.arrayWith([Match.objectLike({ Action: 'lambda:InvokeFunctionUrl' })]),
+      },
+    });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      ...OF_API,
+      Environment: { Variables: Match.not(Match.objectLike({ APUS_API_KEYS_SHA256: Match.anyValue() })) },
+    });
+  });
+
+  it('knows a key by its hash alone, needs no secret, and costs nothing while nobody calls it', () => {
+    const { template, broker } = synthBroker(KEYED);
+    const before = synthBroker().template;
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      ...OF_API,
+      Environment: { Variables: Match.objectLike({ APUS_API_KEYS_SHA256: HASH }) },
+    });
+    for (const type of [
+      'AWS::SecretsManager::Secret',
+      'AWS::DynamoDB::Table',
+      'AWS::SQS::Queue',
+      'AWS::Events::Rule',
+    ])
+      expect(Object.keys(template.findResources(type))).toEqual(Object.keys(before.findResources(type)));
+    expect(() => broker.grantApi({} as never)).toThrow("grantApi is for httpApi: 'iam'");
+  });
+
+  it('lets pages call it that may connect, which have to bring the key themselves', () => {
+    const origins = (props: object) => {
+      const [url] = Object.values(synthBroker(props).template.findResources('AWS::Lambda::Url'));
+      return url?.Properties.Cors;
+    };
+    expect(origins(KEYED)).toMatchObject({ AllowOrigins: ['*'] });
+    expect(origins(KEYED).AllowCredentials).toBeUndefined();
+    const allowedOrigins = ['https://app.example.com'];
+    expect(origins({ ...KEYED, allowedOrigins })).toMatchObject({ AllowOrigins: allowedOrigins });
+  });
+
+  it('gets as many environments as are reserved for it [SEC-API-1]', () => {
+    const { template } = synthBroker({ ...KEYED, apiReservedConcurrency: 3 });
+    template.hasResourceProperties('AWS::Lambda::Function', { ...OF_API, ReservedConcurrentExecutions: 3 });
+  });
+
+  it('has alarms for what fails and what is refused [SEC-API-1]', () => {
+    const alarms = Object.values(synthBroker(KEYED).template.findResources('AWS::CloudWatch::Alarm'));
+    const refused = alarms.filter(({ Properties }) => Properties.MetricName === 'Url4xxCount');
+    expect(refused.map(({ Properties }) => Properties)).toMatchObject([
+      { Threshold: 60, EvaluationPeriods: 3 },
+    ]);
+  });
+
+  it.each([
+    [{ httpApi: { keysSha256: ['the key itself'] } }, 'no SHA-256 in hex'],
+    [{ httpApi: { keysSha256: [] } }, 'has 0 keys'],
+    [{ httpApi: { keysSha256: Array.from({ length: 11 }, () => HASH) } }, 'has 11 keys'],
+    [{ apiReservedConcurrency: 3 }, 'means nothing without httpApi'],
+  ] as const)('refuses %j, and does not repeat what may be a key', (props, message) => {
+    expect(() => synthBroker(props)).toThrow(message);
+    expect(() => synthBroker(props)).not.toThrow('the key itself has');
+  });
+});

@@ -1,0 +1,19 @@
+import type { Operation } from '../operation.ts';
+import { clientOperations } from './clients.ts';
+import { messageOperations } from './messages.ts';
+import { operatorOperations } from './operator.ts';
+import { systemOperations } from './systems.ts';
+
+const operations = {
+  ...clientOperations,
+  ...messageOperations,
+  ...systemOperations,
+  ...operatorOperations,
+} as const;
+
+export type OperationId = keyof typeof operations;
+
+/** Everything that the HTTP API answers. A door has a handler for each. */
+export const OPERATIONS: Readonly<Record<OperationId, Operation>> = operations;
+
+export const OPERATION_IDS = Object.keys(operations) as readonly OperationId[];

@@ -1,0 +1,128 @@
+import { USAGE_STEPS } from '@apus/broker';
+import { answer, json, type Operation, parameter } from '../operation.ts';
+import { list, oneOf, ref, text } from '../schema.ts';
+import { notFound, PAGING } from './parameters.ts';
+
+const named = { name: parameter('Of the tenant.', text()) } as const;
+const hour = 'A month, a day or an hour in UTC, as 2026-11, 2026-11-25 or 2026-11-25T18.';
+
+export const operatorOperations = {
+  listTenants: {
+    method: 'GET',
+    path: '/tenants',
+    tag: 'Tenants and usage',
+    summary: 'Lists the register of tenants.',
+    query: PAGING,
+    answers: {
+      200: answer('A page of tenants.', ref('TenantPage')),
+      404: answer('There is no register.', ref('Problem')),
+    },
+    scope: 'broker',
+  },
+  createTenant: {
+    method: 'POST',
+    path: '/tenants',
+    tag: 'Tenants and usage',
+    summary: 'Creates a tenant.',
+    body: json(ref('NewTenant')),
+    answers: {
+      201: answer('The tenant.', ref('Tenant')),
+      404: answer('There is no register.', ref('Problem')),
+    },
+    scope: 'broker',
+  },
+  getTenant: {
+    method: 'GET',
+    path: '/tenants/:name',
+    tag: 'Tenants and usage',
+    summary: 'Describes one tenant.',
+    parameters: named,
+    answers: { 200: answer('The tenant.', ref('Tenant')), 404: notFound },
+    scope: 'broker',
+  },
+  changeTenant: {
+    method: 'PUT',
+    path: '/tenants/:name',
+    tag: 'Tenants and usage',
+    summary: 'Sets fields of a tenant. A suspension has ended its clients with the answer.',
+    parameters: named,
+    body: json(ref('TenantChange')),
+    answers: { 200: answer('The tenant.', ref('Tenant')), 404: notFound },
+    scope: 'broker',
+  },
+  removeTenant: {
+    method: 'DELETE',
+    path: '/tenants/:name',
+    tag: 'Tenants and usage',
+    summary: 'Removes a suspended tenant, and what is kept for its clients.',
+    parameters: named,
+    answers: { 204: answer('It is removed.'), 404: notFound },
+    scope: 'broker',
+  },
+  getUsage: {
+    method: 'GET',
+    path: '/usage',
+    tag: 'Tenants and usage',
+    summary: 'Answers what each tenant has used.',
+    query: {
+      tenant: parameter('Of this tenant alone.', text()),
+      from: parameter(`${hour} By default this month.`, text()),
+      to: parameter(`${hour} It does not belong to the report. By default now.`, text()),
+      by: parameter('What a line stands for.', { ...oneOf(USAGE_STEPS), default: 'total' }),
+    },
+    answers: { 200: answer('The lines of the report.', ref('UsageReport')) },
+    scope: 'broker',
+  },
+  getStats: {
+    method: 'GET',
+    path: '/stats',
+    tag: 'Figures',
+    summary: 'Answers figures of now, in a list of one node.',
+    answers: { 200: answer('The figures.', list(ref('Stats'))) },
+    scope: 'tenant',
+  },
+  getMetrics: {
+    method: 'GET',
+    path: '/metrics',
+    tag: 'Figures',
+    summary: 'Answers counts since the start, in a list of one node.',
+    answers: { 200: answer('The counts.', list(ref('Metrics'))) },
+    doors: ['node'],
+    scope: 'broker',
+  },
+  getPrometheus: {
+    method: 'GET',
+    path: '/prometheus/stats',
+    tag: 'Figures',
+    summary: 'Answers figures and counts for Prometheus.',
+    answers: {
+      200: {
+        description: 'Text in the format 0.0.4.',
+        content: { schema: text(), type: 'text/plain; version=0.0.4; charset=utf-8' },
+      },
+    },
+    doors: ['node'],
+    scope: 'broker',
+  },
+  getOpenApi: {
+    method: 'GET',
+    path: '/openapi.json',
+    tag: 'Documents',
+    summary: 'Answers this document.',
+    answers: { 200: answer('OpenAPI 3.1.', { type: 'object' }) },
+    scope: 'broker',
+  },
+  getAsyncApi: {
+    method: 'GET',
+    path: '/asyncapi.json',
+    tag: 'Documents',
+    summary: 'Answers the topics of a tenant for developers. A token has those of its own tenant.',
+    roles: ['operator', 'client'],
+    answers: {
+      200: answer('AsyncAPI 3.0.', { type: 'object' }),
+      404: answer('No topics are described here.', ref('Problem')),
+    },
+    doors: ['node'],
+    scope: 'tenant',
+  },
+} as const satisfies Readonly<Record<string, Operation>>;

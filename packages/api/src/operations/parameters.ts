@@ -1,0 +1,23 @@
+import { type Answer, answer, type Parameter, parameter } from '../operation.ts';
+import { count, ref, text } from '../schema.ts';
+
+/** Entries of a page unless a request says otherwise, as in EMQX. */
+export const LIMIT_DEFAULT = 100;
+
+/** Entries of a page at most: some hundred kilobytes, which the event loop hardly feels. */
+export const LIMIT_MAX = 1_000;
+
+export const PAGING: Readonly<Record<string, Parameter>> = {
+  page: parameter('From 1.', count(undefined, { minimum: 1, maximum: 999_999_999, default: 1 }), 'node'),
+  limit: parameter(
+    'Entries of a page.',
+    count(undefined, { minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT }),
+  ),
+  after: parameter('`meta.next` of the page before.', text(), 'deployment'),
+};
+
+export const CLIENT_ID: Readonly<Record<string, Parameter>> = {
+  clientid: parameter('Client identifier.', text()),
+};
+
+export const notFound: Answer = answer('There is none.', ref('Problem'));

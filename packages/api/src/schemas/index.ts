@@ -1,0 +1,31 @@
+import { count, flag, list, nullable, object, ref, type Schema, text } from '../schema.ts';
+import { clientSchemas } from './clients.ts';
+import { messageSchemas } from './messages.ts';
+import { operatorSchemas } from './operator.ts';
+import { problemSchemas } from './problems.ts';
+import { systemSchemas } from './systems.ts';
+
+/** Lists that are answered a page at a time. */
+const PAGED = [
+  ...(['Client', 'Subscription', 'Topic', 'Ban', 'RetainedMessage', 'Member', 'DeadLetter'] as const),
+  'Tenant',
+] as const;
+
+/** The schemas that operations name. */
+export const SCHEMAS: Readonly<Record<string, Schema>> = {
+  ...problemSchemas,
+  ...clientSchemas,
+  ...messageSchemas,
+  ...systemSchemas,
+  ...operatorSchemas,
+  PageMeta: object({
+    'page?': count('From 1. At a node.'),
+    limit: count('Entries of a page.'),
+    'count?': count('Entries of all pages. At a node.'),
+    hasnext: flag('There is another page.'),
+    'next?': nullable(text('`after` of the next page; null on the last. At a deployment.')),
+  }),
+  ...Object.fromEntries(
+    PAGED.map((name) => [`${name}Page`, object({ data: list(ref(name)), meta: ref('PageMeta') })]),
+  ),
+};

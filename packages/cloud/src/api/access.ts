@@ -1,0 +1,70 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { DEFAULT_TENANT, isTenant } from '@apus/identity';
+import { TENANT_HEADER, unauthorized } from '../publish/callers.ts';
+import { type HttpAnswer, type HttpRequest, problem, tooManyRequests } from '../publish/http.ts';
+import { RequestLimiter } from '../publish/request-limiter.ts';
+
+/** SHA-256 of a key, in hex. A key is 16 random bytes or more, so that its hash tells nothing of it. */
+export const KEY_SHA256 = /^[0-9a-f]{64}$/;
+
+/** Keys that are known at a time: one that is used, and those that are being replaced. */
+export const API_KEYS_MAX = 10;
+
+/** Requests of one operator, of all operators, and of strangers, which one environment takes. */
+const RATES = {
+  caller: { perSecond: 10, burst: 40 },
+  environment: { perSecond: 20, burst: 80 },
+  unauthorized: { perSecond: 1, burst: 30 },
+} as const;
+
+export interface OperatorAccess {
+  /** Undefined: callers are whom Lambda has verified by their signature. */
+  readonly keysSha256: readonly string[] | undefined;
+}
+
+/** Lets operators in, each at a bounded rate, and says whose tenant they ask about [SEC-API-1]. */
+export class OperatorGate {
+  readonly #limiter: RequestLimiter;
+  readonly #hashes: readonly Buffer[] | undefined;
+
+  constructor(clock: { readonly now: () => number }, { keysSha256 }: OperatorAccess) {
+    this.#limiter = new RequestLimiter(clock, RATES);
+    this.#hashes = keysSha256?.map((hash) => Buffer.from(hash, 'hex'));
+  }
+
+  /** The tenant that the request speaks of, or why it is not answered. */
+  admit(request: HttpRequest): string | HttpAnswer {
+    const caller = this.#callerOf(request);
+    if (typeof caller !== 'string') return caller;
+    const waitSeconds = this.#limiter.take(caller);
+    if (waitSeconds > 0) return tooManyRequests(waitSeconds);
+    const tenant = request.headers[TENANT_HEADER] ?? DEFAULT_TENANT;
+    if (isTenant(tenant)) return tenant;
+    return problem('BAD_REQUEST', `${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
+  }
+
+  #callerOf({ headers, caller, address = '' }: HttpRequest): string | HttpAnswer {
+    if (this.#hashes === undefined)
+      return caller ?? problem('FORBIDDEN', 'The request has to be signed with credentials of AWS.');
+    const hash = hashOf(headers.authorization ?? '');
+    const found = hash && this.#hashes.findIndex((each) => timingSafeEqual(each, hash));
+    if (found !== undefined && found >= 0) return `key ${found}`;
+    const waitSeconds = this.#limiter.floodSeconds(address);
+    if (waitSeconds > 0) return tooManyRequests(waitSeconds);
+    this.#limiter.unauthorized(address);
+    return unauthorized('Send the key: Authorization: Bearer KEY');
+  }
+}
+
+/** Of the key of `Bearer KEY`, or of the password of `Basic` with any user name. */
+function hashOf(authorization: string): Buffer | undefined {
+  const [, scheme = '', value = ''] = /^(\S+) +(\S+)$/.exec(authorization) ?? [];
+  if (/^bearer$/i.test(scheme)) return sha256(value);
+  if (!/^basic$/i.test(scheme)) return undefined;
+  const decoded = Buffer.from(value, 'base64').toString();
+  return sha256(decoded.slice(decoded.indexOf(':') + 1));
+}
+
+function sha256(text: string): Buffer {
+  return createHash('sha256').update(text).digest();
+}

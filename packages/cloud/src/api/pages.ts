@@ -1,0 +1,59 @@
+import { LIMIT_DEFAULT, LIMIT_MAX } from '@apus/api';
+import { type HttpAnswer, jsonAnswer } from '../publish/http.ts';
+import { ApiProblem } from './api-problem.ts';
+
+const AFTER_LENGTH_MAX = 4_096;
+
+export interface Paging {
+  readonly limit: number;
+  /** The `next` of the page before. */
+  readonly after: string | undefined;
+}
+
+/** `?limit=` and `?after=`. @throws {ApiProblem} */
+export function pagingOf(query: URLSearchParams): Paging {
+  const limit = query.get('limit') ?? String(LIMIT_DEFAULT);
+  const after = query.get('after') ?? undefined;
+  if (!/^[1-9]\d{0,3}$/.test(limit) || Number(limit) > LIMIT_MAX)
+    throw new ApiProblem('BAD_REQUEST', `limit is a whole number from 1 to ${LIMIT_MAX}.`);
+  if ((query.get('page') ?? '1') !== '1')
+    throw new ApiProblem(
+      'BAD_REQUEST',
+      'A deployment does not count pages: after is meta.next of the page before.',
+    );
+  if (after !== undefined && (after === '' || after.length > AFTER_LENGTH_MAX))
+    throw new ApiProblem('BAD_REQUEST', 'after is meta.next of the page before.');
+  return { limit: Number(limit), after };
+}
+
+export function pageAnswer(
+  data: readonly object[],
+  { limit }: Pick<Paging, 'limit'>,
+  next: string | undefined,
+): HttpAnswer {
+  return jsonAnswer(200, { data, meta: { limit, hasnext: next !== undefined, next: next ?? null } });
+}
+
+/** A part of a list that is there as a whole; its cursor is the number of entries before. */
+export function partOf(all: readonly object[], { limit, after }: Paging): HttpAnswer {
+  if (after !== undefined && !/^\d{1,9}$/.test(after))
+    throw new ApiProblem('BAD_REQUEST', 'after is meta.next of the page before.');
+  const from = Number(after ?? 0);
+  const end = from + limit;
+  return pageAnswer(all.slice(from, end), { limit }, end < all.length ? String(end) : undefined);
+}
+
+/** A cursor of a text that survives JSON. */
+export function cursorOf(position: object | undefined): string | undefined {
+  return position === undefined ? undefined : Buffer.from(JSON.stringify(position)).toString('base64url');
+}
+
+/** @throws {ApiProblem} */
+export function positionOf(after: string | undefined): unknown {
+  if (after === undefined) return undefined;
+  try {
+    return JSON.parse(Buffer.from(after, 'base64url').toString());
+  } catch {
+    throw new ApiProblem('BAD_REQUEST', 'after is meta.next of the page before.');
+  }
+}

@@ -1,0 +1,321 @@
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
+import { startDoors } from '@apus/cli';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Answered, callApi, type Described, Document, type Trial } from './document.ts';
+import { type FurnishedNode, KEY, startFurnishedNode } from './furnished-node.ts';
+
+const [OWN, OTHER, NOBODY] = ['acme', 'others', 'nobody'];
+const RULE = { name: 'hook-default' };
+const TENANT = { name: 'globex', plan: { connectionsMax: 10 }, defaultRules: { publish: ['a'] } };
+const LARGE = 'x'.repeat(3 * 1024 * 1024);
+const NO_JSON = { 'content-type': 'text/plain' };
+
+/** Answers that no request of these tests brings about. */
+const OUT_OF_REACH = [
+  // A bug.
+  ...OPERATION_IDS.map((id) => `${id} 500`),
+  // Of a deployment (test/cloud/api.test.ts).
+  ...OPERATION_IDS.flatMap((id) => [`${id} 429`, `${id} 503`]),
+  ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('deployment') === false).map(
+    (id) => `${id} 501`,
+  ),
+  // A node of a cluster (test/cluster).
+  'addBan 501',
+];
+
+interface Found {
+  /** Of the newest message of the stream. */
+  readonly position: string;
+  readonly letters: readonly string[];
+  readonly furnished: FurnishedNode;
+}
+
+/** Requests for each operation, in an order in which each finds what it asks for. */
+const TRIALS: Readonly<Record<OperationId, (found: Found) => readonly Trial[]>> = {
+  getOpenApi: () => [{ status: 200 }],
+  getAsyncApi: () => [{ status: 200 }],
+  getStats: () => [{ status: 200 }],
+  getMetrics: () => [{ status: 200 }],
+  getPrometheus: () => [{ status: 200 }],
+  listClients: () => [
+    { status: 200 },
+    { status: 200, query: '?limit=1&conn_state=connected&username=ann' },
+    { status: 400, query: '?conn_state=gone' },
+    { status: 400, query: '?page=0' },
+  ],
+  getClient: () => [
+    { status: 200, path: { clientid: 'ann' } },
+    { status: 200, path: { clientid: '$rule/hook-default' } },
+    { status: 404 },
+  ],
+  listClientSubscriptions: () => [{ status: 200, path: { clientid: 'ann' } }, { status: 404 }],
+  listSubscriptions: () => [{ status: 200 }, { status: 400, query: '?limit=1001' }],
+  listTopics: () => [{ status: 200 }, { status: 400, query: '?limit=no' }],
+  listRetained: () => [{ status: 200 }, { status: 400, query: '?topic=a/%23/b' }],
+  getRetained: () => [{ status: 200, path: { topic: 'state' } }, { status: 404 }],
+  listStreams: () => [{ status: 200 }],
+  listStreamMessages: ({ position }) => [
+    { status: 200, path: { name: 'chat' }, query: '?topic=chat/a' },
+    { status: 200, path: { name: 'chat' }, query: '?topic=chat/none&reverse=true' },
+    { status: 400, path: { name: 'chat' }, query: '?topic=chat/a&limit=0' },
+    { status: 404 },
+    { status: 410, path: { name: 'chat' }, query: `?topic=chat/a&since=${position}0` },
+  ],
+  listMembers: () => [
+    { status: 200, path: { room: 'room' } },
+    { status: 200 },
+    { status: 400, query: '?page=x' },
+  ],
+  listBridges: () => [{ status: 200 }],
+  listRules: () => [{ status: 200 }],
+  listDeadLetters: () => [
+    { status: 200, path: RULE },
+    { status: 400, path: RULE, query: '?page=x' },
+    { status: 404 },
+  ],
+  getDeadLetter: ({ letters: [id = ''] }) => [
+    { status: 200, path: { ...RULE, id } },
+    { status: 404, path: RULE },
+    { status: 404 },
+  ],
+  getUsage: () => [{ status: 200, query: '?by=hour' }, { status: 200 }, { status: 400, query: '?by=week' }],
+  listBans: () => [
+    { status: 200 },
+    { status: 200, query: '?username=eve' },
+    { status: 400, query: '?page=x' },
+  ],
+  addBan: () => [
+    { status: 200, body: { as: 'clientid', who: 'mallory', until: '2099-01-01T00:00:00Z' } },
+    { status: 200, body: { as: 'username', who: 'mallory', issued_before: 1_700_000_000 } },
+    { status: 400, body: { as: 'clientid', who: 'mallory' } },
+    { status: 400, body: { as: 'nothing' } },
+    { status: 400, body: '{' },
+  ],
+  removeBan: () => [
+    { status: 204, path: { as: 'clientid', who: 'mallory' } },
+    { status: 404, path: { as: 'clientid', who: 'mallory' } },
+    { status: 400 },
+  ],
+  clearBans: () => [{ status: 204 }],
+  publish: () => [
+    { status: 200, body: { topic: 'news/a', payload: 'new', qos: 1 } },
+    { status: 202, body: { topic: 'unheard', payload: 'YQ==', payload_encoding: 'base64' } },
+    { status: 400, body: { topic: 'a/#', payload: '' } },
+    { status: 400, body: '[' },
+    { status: 403, body: { topic: '$SYS/a', payload: '' } },
+    { status: 413, body: { topic: 'news/a', payload: LARGE } },
+    { status: 415, body: '{}', headers: NO_JSON },
+  ],
+  publishBulk: () => [
+    { status: 200, body: [{ topic: 'news/a', payload: 'new' }] },
+    {
+      status: 202,
+      body: [
+        { topic: 'news/a', payload: 'new' },
+        { topic: 'unheard', payload: '' },
+      ],
+    },
+    { status: 400, body: [] },
+    { status: 400, body: [{ topic: 'news/a' }] },
+    { status: 403, body: [{ topic: '$SYS/a', payload: '' }] },
+    { status: 413, body: [{ topic: 'news/a', payload: LARGE }] },
+    { status: 415, body: '[]', headers: NO_JSON },
+  ],
+  removeRetained: () => [
+    { status: 204, path: { topic: 'state' } },
+    { status: 404, path: { topic: 'state' } },
+  ],
+  createTenant: () => [
+    { status: 201, body: TENANT },
+    { status: 400, body: TENANT },
+    { status: 400, body: { name: 'a b' } },
+    { status: 400, body: '{' },
+  ],
+  listTenants: () => [{ status: 200 }, { status: 400, query: '?page=x' }],
+  getTenant: () => [{ status: 200, path: TENANT_NAME }, { status: 404 }],
+  changeTenant: () => [
+    { status: 200, path: TENANT_NAME, body: { reason: 'tidying up', defaultRules: null } },
+    { status: 400, path: TENANT_NAME, body: { name: 'another' } },
+    { status: 404, body: {} },
+  ],
+  removeTenant: () => [{ status: 400, path: TENANT_NAME }, { status: 404 }],
+  sendDeadLetter: ({ letters: [id = ''], furnished }) => [
+    { status: 502, path: { ...RULE, id } },
+    { status: 200, path: { ...RULE, id }, before: () => Object.assign(furnished, { target: 200 }) },
+    { status: 404, path: { ...RULE, id } },
+    { status: 404 },
+  ],
+  discardDeadLetter: ({ letters: [, id = ''] }) => [
+    { status: 204, path: { ...RULE, id } },
+    { status: 404, path: { ...RULE, id } },
+  ],
+  sendDeadLetters: ({ furnished }) => [
+    { status: 200, path: RULE, before: () => Object.assign(furnished, { target: 400 }) },
+    { status: 200, path: RULE, before: () => Object.assign(furnished, { target: 200 }) },
+    { status: 404 },
+  ],
+  discardDeadLetters: () => [{ status: 204, path: RULE }, { status: 404 }],
+  endClient: () => [{ status: 204, path: { clientid: 'ann' } }, { status: 404 }],
+};
+
+const TENANT_NAME = { name: TENANT.name };
+const KEYED = { authorization: `Bearer ${KEY}` };
+
+describe('the document of a node', () => {
+  let furnished: FurnishedNode;
+  let document: Document;
+  let found: Found;
+  beforeAll(async () => {
+    furnished = await startFurnishedNode(['default', OWN]);
+    for (const tenant of ['default', OWN]) await furnished.furnish(tenant);
+    const openApi = await fetch(`${furnished.base}/openapi.json`, { headers: KEYED });
+    document = new Document(await openApi.json());
+    found = await lookAround();
+  });
+  afterAll(async () => await furnished.stop());
+
+  const ask = async (id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<Answered> => {
+    const headers = { ...KEYED, ...trial.headers };
+    return await callApi(furnished.base, document.operation(id), { ...trial, headers });
+  };
+
+  async function lookAround(): Promise<Found> {
+    const messages = await ask('listStreamMessages', { path: { name: 'chat' }, query: '?topic=chat/a' });
+    const [message] = (messages.body as { readonly data: readonly { readonly position: string }[] }).data;
+    const letters = await ask('listDeadLetters', { path: RULE });
+    const { data } = letters.body as { readonly data: readonly { readonly id: string }[] };
+    return { position: message?.position ?? '', letters: data.map(({ id }) => id), furnished };
+  }
+
+  /** The successful request of an operation, for something that there is. */
+  const successOf = (id: OperationId): Trial =>
+    TRIALS[id](found).find(({ status }) => status < 300) ?? { status: 0 };
+
+  it('has exactly the operations that there are, each of which is tried below', () => {
+    const ids = document.operations.map(({ operationId }) => operationId).sort();
+    expect(ids).toEqual([...OPERATION_IDS].sort());
+    expect(Object.keys(TRIALS).sort()).toEqual(ids);
+  });
+
+  describe('for a tenant without anything, beside one with everything', () => {
+    const questions = () => ofTenant(document.operations).filter(({ method }) => method === 'GET');
+    const tell = async (tenant: string): Promise<Readonly<Record<string, unknown>>> => {
+      const answers: Record<string, unknown> = {};
+      for (const { operationId } of questions()) {
+        const { path, query = '' } = successOf(operationId as OperationId);
+        const own = { ...path, ...(path?.name === RULE.name && { name: `hook-${OWN}` }) };
+        const { status, body } = await ask(operationId as OperationId, {
+          ...{ path: own, query, headers: { 'apus-tenant': tenant } },
+        });
+        answers[operationId] = { status, body: withoutTimes(body) };
+      }
+      return answers;
+    };
+
+    it('says nothing of what the other one has [SEC-TENANT-4]', async () => {
+      const [own, other, nobody] = [await tell(OWN), await tell(OTHER), await tell(NOBODY)];
+      expect(other).toEqual(nobody);
+      for (const { operationId } of questions())
+        expect(own[operationId], operationId).not.toEqual(other[operationId]);
+    });
+
+    it('changes and removes nothing of what the other one has [SEC-TENANT-4]', async () => {
+      const before = await tell(OWN);
+      for (const { operationId, method } of ofTenant(document.operations)) {
+        if (method === 'GET') continue;
+        const { path, body } = successOf(operationId as OperationId);
+        const own = { ...path, ...(path?.name === RULE.name && { name: `hook-${OWN}` }) };
+        const headers = { 'apus-tenant': OTHER };
+        await ask(operationId as OperationId, { path: own, body, headers });
+        expect(await tell(OWN), operationId).toEqual(before);
+      }
+    });
+  });
+
+  it.each(Object.keys(TRIALS) as OperationId[])('describes the answers of %s', async (id) => {
+    for (const trial of TRIALS[id](found)) {
+      await trial.before?.();
+      const answered = await ask(id, trial);
+      expect(answered, `${id} ${trial.query ?? ''}`).toMatchObject({ status: trial.status });
+      document.expectAnswer(id, answered);
+    }
+  });
+
+  it('describes the removal of a tenant, which is suspended first', async () => {
+    const path = TENANT_NAME;
+    document.expectAnswer('changeTenant', await ask('changeTenant', { path, body: { state: 'suspended' } }));
+    const answered = await ask('removeTenant', { path });
+    expect(answered.status).toBe(204);
+    document.expectAnswer('removeTenant', answered);
+  });
+
+  it('describes what a caller is told that has no key, a wrong one, or a tenant that cannot be', async () => {
+    for (const { operationId } of document.operations) {
+      const id = operationId as OperationId;
+      for (const [status, headers] of [
+        [401, { authorization: '' }],
+        [401, { authorization: 'Bearer wrong' }],
+        [400, { 'apus-tenant': 'a b' }],
+      ] as const) {
+        const answered = await ask(id, { headers });
+        expect(answered.status, operationId).toBe(status);
+        document.expectAnswer(id, answered);
+      }
+    }
+  });
+
+  it('describes what pages of other sites are told, and what a plain node does not have', async () => {
+    const plain = await startDoors({ port: 0, logLevel: 'silent' });
+    const base = new URL('/api/v5', plain.httpUrl).href;
+    try {
+      for (const described of document.operations) {
+        const answered = await callApi(base, described, { headers: { origin: 'https://elsewhere.example' } });
+        expect(answered.status, described.operationId).toBe(403);
+        document.expectAnswer(described.operationId, answered);
+      }
+      for (const id of ['getAsyncApi', 'listTenants', 'createTenant'] as const) {
+        const answered = await callApi(base, document.operation(id), {});
+        expect(answered.status, id).toBe(404);
+        document.expectAnswer(id, answered);
+      }
+    } finally {
+      await plain.stop();
+    }
+  });
+
+  it('has no other methods: each path answers 405 to them, and says which it takes', async () => {
+    for (const path of new Set(document.operations.map((each) => each.path))) {
+      const taken = document.operations.filter((each) => each.path === path).map(({ method }) => method);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        if (taken.includes(method)) continue;
+        const answered = await callApi(furnished.base, { method, path }, { headers: KEYED });
+        expect(answered.status, `${method} ${path}`).toBe(405);
+        document.expectOther('MethodNotAllowed', answered);
+      }
+    }
+  });
+
+  it.each(['', '/', '/nodes', '/clients/a/b', '/Clients', '/openapi.yaml', '/clients//'])(
+    'has no other paths: %s is answered 404',
+    async (path) => {
+      const answered = await callApi(furnished.base, { method: 'GET', path }, { headers: KEYED });
+      expect(answered.status).toBe(404);
+      document.expectOther('NotFound', answered);
+    },
+  );
+
+  it('has no answers that these tests do not see, but for a few', () => {
+    expect([...document.unseen()].sort()).toEqual([...OUT_OF_REACH].sort());
+  });
+});
+
+function ofTenant(operations: readonly Described[]): readonly Described[] {
+  return operations.filter((each) => each['x-apus-scope'] === 'tenant');
+}
+
+const TIMES = ['connected_seconds', 'since', 'status', 'last_error'];
+
+/** Values that change by themselves are left out. */
+function withoutTimes(body: unknown): unknown {
+  return JSON.parse(JSON.stringify(body ?? null), (name, value) => (TIMES.includes(name) ? 0 : value));
+}

@@ -1,0 +1,367 @@
+import { createHash } from 'node:crypto';
+import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
+import { rulesOfLists } from '@apus/broker';
+import type { ApiFunction } from '@apus/cloud/lambda';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { type Answered, type Described, Document, pathOf, type Trial } from '../api/document.ts';
+import { Program } from './program.ts';
+import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
+
+vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
+
+const KEY = 'a-key-of-the-operator-of-a-deployment';
+const OTHER_KEY = 'another-key-that-is-being-brought-in';
+const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
+const KEYS = [hashOf(KEY), hashOf(OTHER_KEY)];
+const [OWN, OTHER, NOBODY] = ['acme', 'others', 'nobody'];
+const TENANT = { name: 'globex', plan: { connectionsMax: 10 } };
+const NAMED = { name: TENANT.name };
+
+/** Answers that no request of these tests brings about. */
+const OUT_OF_REACH = [
+  // A bug, a table that is too large for its time.
+  ...OPERATION_IDS.flatMap((id) => [`${id} 500`, `${id} 503`]),
+  // Operations of a node alone.
+  ...OPERATION_IDS.filter((id) => !isAnswered(id)).flatMap((id) =>
+    Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
+  ),
+  // A node of a cluster, and one without a register.
+  ...['addBan 501', 'listTenants 404', 'createTenant 404'],
+];
+
+interface Found {
+  /** Of the newest message of the stream. */
+  readonly position: string;
+}
+
+/** Where a walk over the table may go on. */
+const CURSOR = Buffer.from(JSON.stringify({ p: 'any', s: 'session' })).toString('base64url');
+
+/** Requests for each operation, in an order in which each finds what it asks for. */
+const TRIALS: Readonly<Partial<Record<OperationId, (found: Found) => readonly Trial[]>>> = {
+  getOpenApi: () => [{ status: 200 }],
+  getStats: () => [{ status: 200 }, { status: 200 }],
+  listClients: () => [
+    { status: 200 },
+    { status: 200, query: `?limit=1&after=${CURSOR}` },
+    { status: 200, query: '?clientid=ann&conn_state=connected' },
+    { status: 200, query: '?username=ann&like_clientid=n' },
+    { status: 400, query: '?conn_state=gone' },
+    { status: 400, query: '?page=2' },
+    { status: 400, query: '?limit=1001' },
+    { status: 400, query: '?after=%7B' },
+    { status: 400, query: `?after=${Buffer.from('{"p":1}').toString('base64url')}` },
+    { status: 400, query: `?after=${Buffer.from('null').toString('base64url')}x` },
+  ],
+  getClient: () => [{ status: 200, path: { clientid: 'ann' } }, { status: 404 }],
+  listClientSubscriptions: () => [{ status: 200, path: { clientid: 'ann' } }, { status: 404 }],
+  listRetained: () => [{ status: 200 }, { status: 400, query: '?topic=a/%23/b' }],
+  getRetained: () => [
+    { status: 200, path: { topic: 'state' } },
+    { status: 404 },
+    { status: 404, path: { topic: '#' } },
+  ],
+  listStreams: () => [{ status: 200 }],
+  listStreamMessages: ({ position }) => [
+    { status: 200, path: { name: 'chat' }, query: '?topic=chat/a' },
+    { status: 400, path: { name: 'chat' }, query: '?topic=chat/a&limit=0' },
+    { status: 404 },
+    { status: 410, path: { name: 'chat' }, query: `?topic=chat/a&since=${position}0` },
+  ],
+  listMembers: () => [
+    { status: 200, path: { room: 'room' } },
+    { status: 400, path: { room: 'a/b' } },
+    { status: 400, query: '?limit=0' },
+  ],
+  getUsage: () => [
+    { status: 200, query: '?by=hour' },
+    { status: 400, query: '?by=week' },
+  ],
+  addBan: () => [
+    { status: 200, body: { as: 'username', who: 'mallory', until: '2099-01-01T00:00:00Z' } },
+    { status: 400, body: { as: 'nothing' } },
+    // The tenant is the header's: nothing in the body stands for it.
+    { status: 400, body: { as: 'username', who: 'mallory', tenant: OTHER } },
+    { status: 400, body: { as: 'username', who: 'mallory', action: 'kick' } },
+    { status: 400, body: '{' },
+    { status: 400, body: '[]' },
+    { status: 400, body: `"${'x'.repeat(40_000)}"` },
+  ],
+  listBans: () => [
+    { status: 200 },
+    { status: 200, query: '?username=mallory' },
+    { status: 400, query: '?after=x' },
+  ],
+  removeBan: () => [
+    { status: 204, path: { as: 'username', who: 'mallory' } },
+    { status: 404, path: { as: 'username', who: 'mallory' } },
+    { status: 400 },
+  ],
+  clearBans: () => [{ status: 204 }],
+  removeRetained: () => [
+    { status: 204, path: { topic: 'state' } },
+    { status: 404, path: { topic: 'state' } },
+  ],
+  createTenant: () => [
+    { status: 201, body: TENANT },
+    { status: 400, body: TENANT },
+    { status: 400, body: { name: 'a b' } },
+  ],
+  listTenants: () => [{ status: 200 }, { status: 200, query: '?limit=1' }, { status: 400, query: '?page=x' }],
+  getTenant: () => [{ status: 200, path: NAMED }, { status: 404 }],
+  changeTenant: () => [
+    { status: 200, path: NAMED, body: { state: 'suspended', reason: 'unpaid' } },
+    { status: 400, path: NAMED, body: { name: 'another' } },
+    { status: 404, body: {} },
+  ],
+  removeTenant: () => [
+    { status: 204, path: NAMED },
+    { status: 404, path: NAMED },
+  ],
+  endClient: () => [{ status: 204, path: { clientid: 'ann' } }, { status: 404 }],
+};
+
+function isAnswered(id: OperationId): boolean {
+  return OPERATIONS[id].doors?.includes('deployment') ?? true;
+}
+
+let world: InProcessWorld;
+const programs: Program[] = [];
+let document: Document;
+let found: Found;
+
+beforeAll(async () => {
+  world = await startCloudInProcess({
+    ...{ seed: 7, streams: [{ name: 'chat', topicFilter: 'chat/#' }], presence: true, usage: true },
+    authenticator: {
+      authenticate: ({ username: tenant = 'default' }) => ({
+        ...{ tenant, name: 'ann', tokenId: 't-1', clientIds: ['+'] },
+        rules: rulesOfLists(['#', '$presence/#'], ['#']),
+      }),
+    },
+  });
+  await furnish('default');
+  await furnish(OWN);
+  const openApi = await call(newFunction(), { method: 'GET', path: '/openapi.json' });
+  document = new Document(openApi.body);
+  const { body: messages } = await ask('listStreamMessages', {
+    path: { name: 'chat' },
+    query: '?topic=chat/a',
+  });
+  const [message] = (messages as { readonly data: readonly { readonly position: string }[] }).data;
+  found = { position: message?.position ?? '' };
+});
+
+afterAll(async () => {
+  for (const { mqtt } of programs) await mqtt.endAsync(true);
+  world.stop();
+  expect(world.failures).toEqual([]);
+});
+
+/** A client with a subscription, a member, a retained message, one of a stream, and a ban. */
+async function furnish(tenant: string): Promise<void> {
+  const kept = { clean: false, properties: { sessionExpiryInterval: 300 } };
+  const { mqtt } = new Program(world.emulator, 'ann', { ...kept, username: tenant });
+  programs.push({ mqtt } as Program);
+  await mqtt.subscribeAsync(['news/#', '$share/g/work/+'], { qos: 1 });
+  await mqtt.publishAsync('$presence/room/ann', 'here', { qos: 1 });
+  await mqtt.publishAsync('state', 'kept', { qos: 1, retain: true });
+  await mqtt.publishAsync('chat/a', 'said', { qos: 1 });
+  const body = { as: 'username', who: 'eve', reason: 'spam' };
+  const banned = { headers: { 'apus-tenant': tenant }, body };
+  expect((await call(newFunction(), { method: 'POST', path: '/banned' }, banned)).status).toBe(200);
+}
+
+/** In an environment that has counted nothing yet. */
+function newFunction(): ApiFunction {
+  return world.apiFunction({ keysSha256: KEYS });
+}
+
+interface From {
+  readonly sourceIp?: string;
+  readonly signedBy?: string;
+}
+
+async function call(
+  handler: ApiFunction,
+  { method, path }: Pick<Described, 'method' | 'path'>,
+  { path: values, query = '', body, headers = {} }: Omit<Trial, 'status'> = {},
+  { sourceIp = '192.0.2.1', signedBy }: From = {},
+): Promise<Answered> {
+  const sent = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
+  const result = await handler(
+    {
+      rawPath: `/api/v5${pathOf(path, values)}`,
+      rawQueryString: query.slice(1),
+      headers: { authorization: `Bearer ${KEY}`, ...headers },
+      body: sent ?? null,
+      requestContext: {
+        http: { method, sourceIp },
+        ...(signedBy !== undefined && { authorizer: { iam: { userArn: signedBy } } }),
+      },
+    },
+    { getRemainingTimeInMillis: () => 840_000 },
+  );
+  const text = result.body;
+  const type = result.headers['content-type'] ?? '';
+  return { status: result.statusCode, type, text, body: text === '' ? '' : JSON.parse(text) };
+}
+
+async function ask(id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<Answered> {
+  return await call(newFunction(), document.operation(id), trial);
+}
+
+describe('the API of a deployment, for a tenant without anything beside one with everything', () => {
+  const questions = () =>
+    document.operations.filter(
+      ({ operationId, method, 'x-apus-scope': scope }) =>
+        scope === 'tenant' && method === 'GET' && isAnswered(operationId as OperationId),
+    );
+  const successOf = (id: OperationId) => TRIALS[id]?.(found).find(({ status }) => status < 300);
+  const tell = async (tenant: string): Promise<Readonly<Record<string, unknown>>> => {
+    const answers: Record<string, unknown> = {};
+    for (const { operationId } of questions()) {
+      const { path = {}, query = '' } = successOf(operationId as OperationId) ?? {};
+      const answer = await ask(operationId as OperationId, {
+        path,
+        query,
+        headers: { 'apus-tenant': tenant },
+      });
+      answers[operationId] = { status: answer.status, body: answer.body };
+    }
+    return answers;
+  };
+
+  it('says nothing of what the other one has [SEC-TENANT-4]', async () => {
+    const [own, other, nobody] = [await tell(OWN), await tell(OTHER), await tell(NOBODY)];
+    expect(other).toEqual(nobody);
+    for (const { operationId } of questions())
+      expect(own[operationId], operationId).not.toEqual(other[operationId]);
+  });
+
+  it('changes and removes nothing of what the other one has [SEC-TENANT-4]', async () => {
+    const before = await tell(OWN);
+    for (const { operationId, method, 'x-apus-scope': scope } of document.operations) {
+      if (method === 'GET' || scope === 'broker') continue;
+      const { path = {}, body } = successOf(operationId as OperationId) ?? {};
+      await ask(operationId as OperationId, { path, body, headers: { 'apus-tenant': OTHER } });
+      expect(await tell(OWN), operationId).toEqual(before);
+    }
+  });
+});
+
+describe('the document at a deployment', () => {
+  it('is that of a node, and each operation is tried or said to be of a node', () => {
+    const ids = document.operations.map(({ operationId }) => operationId);
+    expect([...ids].sort()).toEqual([...OPERATION_IDS].sort());
+    expect(Object.keys(TRIALS).sort()).toEqual(OPERATION_IDS.filter(isAnswered).sort());
+  });
+
+  it.each(Object.keys(TRIALS) as OperationId[])('describes the answers of %s', async (id) => {
+    for (const trial of TRIALS[id]?.(found) ?? []) {
+      const answered = await ask(id, trial);
+      expect(answered, `${id} ${trial.query ?? ''}`).toMatchObject({ status: trial.status });
+      document.expectAnswer(id, answered);
+    }
+  });
+
+  it('describes what a deployment does not answer: 501, and where it is found', async () => {
+    for (const id of OPERATION_IDS) {
+      if (isAnswered(id)) continue;
+      const answered = await ask(id);
+      expect(answered, id).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
+      document.expectAnswer(id, answered);
+    }
+  });
+
+  it('describes what strangers, and requests for a tenant that cannot be, are told', async () => {
+    const iam = world.apiFunction({ keysSha256: undefined });
+    for (const { operationId } of document.operations) {
+      const id = operationId as OperationId;
+      const told = async (status: number, answered: Answered) => {
+        expect(answered.status, id).toBe(status);
+        document.expectAnswer(id, answered);
+      };
+      await told(401, await ask(id, { headers: { authorization: '' } }));
+      await told(401, await ask(id, { headers: { authorization: `Bearer ${KEYS[0]}` } }));
+      await told(400, await ask(id, { headers: { 'apus-tenant': 'a b' } }));
+      await told(403, await call(iam, document.operation(id)));
+      const flood = newFunction();
+      let last = await call(flood, document.operation(id), { headers: { authorization: '' } });
+      for (let count = 0; count < 40; count += 1)
+        last = await call(flood, document.operation(id), { headers: { authorization: '' } });
+      await told(429, last);
+    }
+  });
+
+  it('has no other methods and no other paths', async () => {
+    for (const path of new Set(document.operations.map((each) => each.path))) {
+      const taken = document.operations.filter((each) => each.path === path).map(({ method }) => method);
+      for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
+        if (taken.includes(method)) continue;
+        const answered = await call(newFunction(), { method, path });
+        expect(answered.status, `${method} ${path}`).toBe(405);
+        document.expectOther('MethodNotAllowed', answered);
+      }
+    }
+    for (const path of ['', '/', '/nodes', '/clients/a/b', '/openapi.yaml'])
+      document.expectOther('NotFound', await call(newFunction(), { method: 'GET', path }));
+  });
+
+  it('has no answers that these tests do not see, but for a few', () => {
+    const seenElsewhere = ['400', '401', '403', '429'];
+    const outOfReach = OUT_OF_REACH.filter((name) => !seenElsewhere.includes(name.split(' ')[1] ?? ''));
+    expect([...document.unseen()].sort()).toEqual([...new Set(outOfReach)].sort());
+  });
+});
+
+describe('access to the API of a deployment [SEC-API-1]', () => {
+  const get = async (handler: ApiFunction, headers: Readonly<Record<string, string>>, from?: From) =>
+    (await call(handler, { method: 'GET', path: '/banned' }, { headers }, from)).status;
+  const basic = (password: string) => `Basic ${Buffer.from(`any:${password}`).toString('base64')}`;
+
+  it('takes each key that is known, in both schemes, and nothing that looks like one', async () => {
+    const handler = newFunction();
+    for (const authorization of [`Bearer ${KEY}`, `bearer ${OTHER_KEY}`, basic(KEY)])
+      expect(await get(handler, { authorization })).toBe(200);
+    const wrong = [
+      KEY,
+      `Bearer ${KEY}x`,
+      `Bearer ${KEYS[0]}`,
+      `Digest ${KEY}`,
+      basic(`${KEY}x`),
+      'Bearer ',
+      '',
+    ];
+    for (const authorization of wrong) expect(await get(handler, { authorization })).toBe(401);
+  });
+
+  it('slows an address that guesses, and lets the operator in from there', async () => {
+    const handler = newFunction();
+    const statuses = [];
+    for (let count = 0; count < 60; count += 1)
+      statuses.push(await get(handler, { authorization: 'Bearer x' }));
+    expect(new Set(statuses)).toEqual(new Set([401, 429]));
+    expect(await get(handler, { authorization: `Bearer ${KEY}` })).toBe(200);
+    expect(await get(handler, { authorization: 'Bearer x' }, { sourceIp: '192.0.2.99' })).toBe(401);
+  });
+
+  it('bounds a program that holds the key and asks in a loop', async () => {
+    const handler = newFunction();
+    const statuses = [];
+    for (let count = 0; count < 100; count += 1) statuses.push(await get(handler, {}));
+    expect(new Set(statuses)).toEqual(new Set([200, 429]));
+  });
+
+  it('where callers sign, asks for whom Lambda has verified, and looks at no key', async () => {
+    const handler = world.apiFunction({ keysSha256: undefined });
+    const authorization = `Bearer ${KEY}`;
+    expect(await get(handler, { authorization })).toBe(403);
+    expect(await get(handler, {}, { signedBy: 'arn:aws:iam::123456789012:user/ops' })).toBe(200);
+  });
+
+  it('takes no query and no body without bounds', async () => {
+    const query = `?who=${'x'.repeat(5_000)}`;
+    expect((await ask('listBans', { query })).status).toBe(400);
+  });
+});
