@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
 import { LOG_LEVELS, type NodeTopics, type OpenBridges, type OpenCluster } from '@apus/node';
@@ -9,11 +8,9 @@ import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
+import { PAGE } from './page-directory.ts';
 import { QUOTA_FLAGS, quotasFrom } from './quota-flags.ts';
 import { untilStopped } from './signals.ts';
-
-/** Beside the command, where the build puts it. */
-const PAGE = new URL('./page/', import.meta.url);
 
 const PORT_MAX = 65_535;
 const SYS_SECONDS_MAX = 86_400;
@@ -81,7 +78,7 @@ const BEHAVIOUR: Flags = {
   },
   topics: {
     value: 'FILE',
-    help: 'Descriptions of topics for the developers of programs, with schemas that payloads are checked against where the file says so: JSON (docs/portal.md). `apus topics check FILE` checks it.',
+    help: 'Descriptions of topics for the developers of programs, with schemas that payloads are checked against where the file says so: JSON (docs/portal.md). Their page is at /portal/. `apus topics check FILE` checks it.',
   },
   bridges: {
     value: 'FILE',
@@ -147,7 +144,7 @@ export const serve: Command = {
       openCluster: await clusterFrom(values),
     });
     readAgainWhenAsked(node);
-    console.log(welcome(node));
+    console.log(welcome(node, values.isSet('topics')));
     const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
     if (failure === undefined) return 0;
     await node.stop();
@@ -173,7 +170,7 @@ function optionsFrom(values: Values): DoorsOptions {
     responseInformation: values.text('response-information'),
     counters: values.isSet('counters'),
     apiKey: keyFrom(values.text('api-key-file')),
-    pageDirectory: fileURLToPath(PAGE),
+    pageDirectory: PAGE,
     sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),
     sysHeartbeatSeconds: values.count('sys-heartbeat-seconds', SYS_SECONDS_MAX),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
@@ -267,8 +264,9 @@ async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
   );
 }
 
-function welcome(node: RunningDoors): string {
+function welcome(node: RunningDoors, withPortal: boolean): string {
   const lines = [`  MQTT     ${node.url}`, `  page     ${node.httpUrl}`];
+  if (withPortal) lines.push(`  topics   ${node.httpUrl}portal/`);
   if (node.gateway !== undefined)
     lines.splice(1, 0, `  gateway  ${node.gateway.url} (with the Apus transport)`);
   return ['Apus is running:', ...lines, 'Stop it with Ctrl+C.'].join('\n');
