@@ -15,6 +15,8 @@ export default defineConfig({
   plugins: [react(), mqttForBrowsers()],
   // Workspace packages are read from their sources.
   resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
+  // `npm run dev`, against a broker that runs.
+  server: { proxy: { '/api': { target: 'http://127.0.0.1:8083', changeOrigin: true } } },
   build: {
     outDir: fileURLToPath(new URL('../dist/portal', import.meta.url)),
     emptyOutDir: true,

@@ -135,11 +135,15 @@ function openClient(server: PortalServer, { username, password }: Credentials): 
 
 function connected(client: MqttClient, ending: Ending): Promise<void> {
   return new Promise((resolve, reject) => {
-    client.once('connect', () => resolve());
-    client.once('error', (error) =>
-      reject(new TryError(refusal(error, undefined, undefined, ending.reason))),
-    );
-    client.once('close', () => reject(new TryError(ended(ending.reason))));
+    const settle = (refused?: Refusal) => {
+      clearTimeout(timer);
+      if (refused === undefined) resolve();
+      else reject(new TryError(refused));
+    };
+    const timer = setTimeout(() => settle({ is: 'silent' }), ANSWER_MS_MAX);
+    client.once('connect', () => settle());
+    client.once('error', (error) => settle(refusal(error, undefined, undefined, ending.reason)));
+    client.once('close', () => settle(ended(ending.reason)));
   });
 }
 

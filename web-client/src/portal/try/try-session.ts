@@ -52,6 +52,8 @@ export class TrySession {
   #client: TryClient | undefined;
   #place = '';
   #received = 0;
+  /** The visitor has asked for the filter that is subscribed. */
+  #isChosen = false;
   #fresh: TryMessage[] = [];
   #flushing: ReturnType<typeof setTimeout> | undefined;
 
@@ -71,17 +73,20 @@ export class TrySession {
     await this.#attempt(tryText.refusedSubscribe(filter), async () => {
       const client = await this.#connect(place);
       await this.#subscribe(client, filter, rewind);
+      this.#isChosen = true;
       return tryText.listening(filter);
     });
   }
 
-  /** Publishes; where nothing is subscribed yet, the message comes back on a subscription of its topic. */
+  /** Publishes; unless the visitor has chosen a filter, the message comes back on a subscription of its topic. */
   async publish(place: Place, { topic, payload, contentType }: Publication): Promise<void> {
     if (topic === '' || /[+#\0]/.test(topic))
       return this.#set({ status: tryText.invalidTopic(topic), isError: true });
     await this.#attempt(tryText.refusedPublish(topic), async () => {
       const client = await this.#connect(place);
-      const refused = this.#state.listening === undefined ? await this.#listenTo(client, topic) : '';
+      const { listening } = this.#state;
+      const isHeard = listening !== undefined && (this.#isChosen || listening === topic);
+      const refused = isHeard ? '' : await this.#listenTo(client, topic);
       this.#set({ status: tryText.publishing });
       const code = await client.publish(topic, payload, contentType);
       const accepted = tryText.accepted(topic);
@@ -116,6 +121,7 @@ export class TrySession {
     const { listening } = this.#state;
     if (listening !== undefined) await client.unsubscribe(listening);
     this.#received = 0;
+    this.#isChosen = false;
     this.#set({ listening: undefined });
     await client.subscribe(filter, rewind);
     this.#set({ listening: filter });
