@@ -12,7 +12,8 @@ export default defineConfig({
   // Its files are the web client's.
   publicDir: false,
   base: './',
-  plugins: [react(), mqttForBrowsers()],
+  // Its development server bundles mqtt.js by itself.
+  plugins: [react(), { ...mqttForBrowsers(), apply: 'build' }],
   // Workspace packages are read from their sources.
   resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
   // `npm run dev`, against a broker that runs.
