@@ -1,7 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
-import { LOG_LEVELS, type NodeTopics, type OpenBridges, type OpenCluster } from '@apus/node';
+import {
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type NodeTopics,
+  type OpenBridges,
+  type OpenCluster,
+  stderrSink,
+} from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { TenantsFile } from '../tenants-file.ts';
 import { type Command, CommandError } from './command.ts';
@@ -114,6 +121,10 @@ const BEHAVIOUR: Flags = {
     help: 'Interval of uptime and time under $SYS/brokers/…; 0 publishes none.',
     default: '30',
   },
+  log: {
+    value: LOG_FORMATS.join('|'),
+    help: 'How the log is written to standard error: one JSON object a line, or text for people. Without it text on a terminal, and JSON elsewhere.',
+  },
   'log-level': {
     value: LOG_LEVELS.join('|'),
     help: 'The lowest level that is logged to standard error.',
@@ -174,6 +185,7 @@ function optionsFrom(values: Values): DoorsOptions {
     sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),
     sysHeartbeatSeconds: values.count('sys-heartbeat-seconds', SYS_SECONDS_MAX),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? 'info',
+    logSink: stderrSink(values.oneOf('log', LOG_FORMATS)),
   };
 }
 
