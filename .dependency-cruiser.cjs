@@ -86,6 +86,14 @@ module.exports = {
     webClient('state', ['engine', 'state', 'i18n']),
     webClient('ui', ['engine', 'state', 'i18n', 'ui']),
     webClient('features', ['engine', 'state', 'i18n', 'ui', 'features']),
+    webClient('portal', ['portal']),
+    {
+      name: 'portal-stands-outside',
+      severity: 'error',
+      comment: "the developers' page is built by itself",
+      from: { path: '^web-client/src/', pathNot: '^web-client/src/portal/' },
+      to: { path: '^web-client/src/portal/' },
+    },
     {
       name: 'web-client-uses-what-browsers-can',
       severity: 'error',

@@ -12,8 +12,9 @@ const STAND_INS: Readonly<Record<string, string>> = {
   debug: 'module.exports = () => () => {};',
   // mqtt.js asks for the order of use only where it assigns topic aliases by itself.
   'lru-cache': 'exports.LRUCache = class extends Map { constructor() { super(); } };',
-  // In a worker timers are in time.
-  'worker-timers': 'module.exports = { setInterval, clearInterval };',
+  // In a worker timers are in time, and on a page nothing is kept alive for long. A page's own are no methods of others.
+  'worker-timers':
+    'module.exports = { setInterval: (...given) => setInterval(...given), clearInterval: (id) => clearInterval(id) };',
   // Without its operators and promises, which nothing here asks for.
   'readable-stream': ['Readable', 'Writable', 'Duplex', 'Transform']
     .map((name) => `exports.${name} = require(${JSON.stringify(join(STREAMS, name.toLowerCase()))});`)

@@ -42,11 +42,22 @@ await Promise.all([
     external: ['bufferutil', 'utf-8-validate', 'lmdb', '@platformatic/kafka', '@aws-sdk/client-*'],
   }),
   // Without its folder the broker runs, and says that there is no page.
-  existsSync(webClient) &&
-    buildPage({
-      root: webClient,
-      configFile: join(webClient, 'vite.config.ts'),
-      logLevel: 'warn',
-      build: { outDir: join(dist, 'page'), emptyOutDir: true },
-    }),
+  existsSync(webClient) && buildPages(),
 ]);
+
+/** The web client, and in a folder of its own below it the developers' page. */
+async function buildPages() {
+  const outDir = join(dist, 'page');
+  const common = /** @type {const} */ ({ logLevel: 'warn' });
+  await buildPage({
+    ...common,
+    root: webClient,
+    configFile: join(webClient, 'vite.config.ts'),
+    build: { outDir, emptyOutDir: true },
+  });
+  await buildPage({
+    ...common,
+    configFile: join(webClient, 'portal', 'vite.config.ts'),
+    build: { outDir: join(outDir, 'portal') },
+  });
+}

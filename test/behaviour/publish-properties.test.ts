@@ -100,6 +100,19 @@ describe('Properties of a PUBLISH are passed on', () => {
     });
   }
 
+  test('the W3C trace of a message, as its publisher has written it [MQTT-3.3.2-17]', async () => {
+    const { topic, subscriber, publisher } = await pair();
+    const trace: [string, string][] = [
+      ['traceparent', '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'],
+      ['tracestate', 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE'],
+      ['Traceparent', 'none of ours'],
+    ];
+    const list = properties(...trace.map(([name, value]) => userProperty(name, value)));
+    publisher.raw.sendBytes(packet(PUBLISH_QOS_1, text(topic), u16(1), list, Buffer.from('x')));
+    const { wire } = await subscriber.receive();
+    expect(userPropertiesOf(wire)).toEqual(trace);
+  });
+
   /** Everything the publisher may send with a message. */
   const everything = [
     payloadFormat(1),

@@ -19,13 +19,13 @@ const topics = [
   { topic: 'orders', publish: 'acme', tenants: ['acme'] },
 ];
 
-async function serve(isProtected: boolean) {
+async function serve(isProtected: boolean, apiKey: string | null = KEY) {
   const identity = readIdentity({ authenticators: [{ jwt: { secret: SECRET } }] }, 'identity');
   const node = await startDoors({
     ...{ port: 0, gatewayPort: 0, logLevel: 'silent' },
     topics: new TopicCatalogue(readTopics({ topics })),
     streams: [{ name: 'prices', topicFilter: 'prices/+' }],
-    ...(isProtected && { identity, apiKey: KEY }),
+    ...(isProtected && { identity, apiKey: apiKey ?? undefined }),
   });
   onTestFinished(() => node.stop());
   const get = async (headers: Record<string, string> = {}, method = 'GET') =>
@@ -83,6 +83,22 @@ test('nothing is said without a key or a token, with a token of others, or to an
   expect((await get(bearer('none'))).status).toBe(401);
   expect((await get(bearer(await tokenFor('acme', 'another secret of thirty-two bytes!')))).status).toBe(401);
   expect((await get(bearer(KEY), 'POST')).status).toBe(405);
+});
+
+test('where the API is closed, the document is for holders of a token, who are asked for it', async () => {
+  const { get } = await serve(true, null);
+  const refused = await get();
+  expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect((await get(bearer('none'))).status).toBe(401);
+  expect(await addressesOf(await get(bearer(await tokenFor('acme'))))).toContain('orders');
+});
+
+test('the document names a token for servers that ask for one, and for no others', async () => {
+  for (const isProtected of [false, true]) {
+    const { get } = await serve(isProtected);
+    const { servers } = (await (await get(bearer(KEY))).json()) as { servers: Record<string, object> };
+    for (const server of Object.values(servers)) expect('security' in server).toBe(isProtected);
+  }
 });
 
 test('`apus topics` checks a file, and prints its document for a page beside a deployment', async () => {

@@ -17,7 +17,7 @@ import { type Flow, waitFor } from './flow.ts';
 import { noRoomFor, turnAway } from './holding-quota.ts';
 import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, type Link, namesOf } from './link.ts';
 import { ownedWill } from './owned.ts';
 import { payloadViolation } from './payload.ts';
 import { type Identity, NEVER_EXPIRES, type OpenedSession, Unavailable } from './ports/index.ts';
@@ -63,9 +63,7 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
     properties: packet.protocolVersion < 5 ? {} : connackProperties(context, admission, connection),
   });
   context.ports.log.debug('connected', {
-    connectionId: link.id,
-    clientId: packet.clientId,
-    identity: identity.name,
+    ...namesOf(link),
     sessionPresent: opened.present,
   });
   yield* tellConnected(context, link, connection, packet.cleanStart);

@@ -110,25 +110,19 @@ function* takeReauthenticationStep(
       return reply(link, connection, authPacket(ReasonCode.ContinueAuthentication, method, step.data));
     case 'success': {
       const refusal = yield* renew(context, link, step.identity);
-      if (refusal !== undefined) return yield* refuseRenewal(context, link, connection, refusal);
+      if (refusal !== undefined) return yield* refuseRenewal(context, link, refusal);
       reply(link, connection, authPacket(ReasonCode.Success, method, step.data));
       return yield* drainRenewed(context, link);
     }
     case 'failure':
-      return yield* refuseRenewal(context, link, connection, new Violation(step.refused, step.reason));
+      return yield* refuseRenewal(context, link, new Violation(step.refused, step.reason));
   }
 }
 
 /** [MQTT-4.12.1-2] */
-function* refuseRenewal(
-  context: Context,
-  link: Link,
-  connection: Connection,
-  { reasonCode, reason }: Violation,
-): Flow<void> {
+function* refuseRenewal(context: Context, link: Link, { reasonCode, reason }: Violation): Flow<void> {
   context.ports.log.warn('renewal-refused', {
-    ...namesOf(connection),
-    connectionId: link.id,
+    ...namesOf(link),
     reasonCode,
     reason,
   });

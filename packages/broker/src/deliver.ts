@@ -1,6 +1,7 @@
 import type { Context } from './context.ts';
 import { logDropped, tellDropped } from './drops.ts';
 import { type Flow, run, waitFor } from './flow.ts';
+import { namesOfSession } from './link.ts';
 import { isExpired, type Message } from './message.ts';
 import type { Appended, FailedPush, Offer, Offered, QueueLimits, Routed } from './ports/index.ts';
 import { type Attachment, type Delivery, deliveryOf, KEPT_PACKET_ID_MAX } from './session.ts';
@@ -264,7 +265,7 @@ export function* handleFailures(
   for (const { delivery, failure } of failures) {
     context.ports.log.info('delivery-failed', {
       failure,
-      clientId: delivery.session.clientId,
+      ...namesOfSession(delivery.session),
       topic: message.topic,
       messageId: message.id,
     });

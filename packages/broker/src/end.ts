@@ -19,9 +19,7 @@ export function* violate(context: Context, link: Link, violation: Violation): Fl
   const { state } = link;
   const { reasonCode, reason } = violation;
   context.ports.log.warn('protocol-violation', {
-    connectionId: link.id,
-    address: link.peer.address,
-    ...(state.phase === 'connected' && namesOf(state.connection)),
+    ...namesOf(link),
     reasonCode,
     reason,
   });
@@ -81,15 +79,12 @@ export function* clientDisconnect(
 /** The network connection ended by itself. */
 export function* lost(context: Context, link: Link, why: string, loss: Loss): Flow<void> {
   const { state } = link;
+  const names = namesOf(link);
   link.state = { phase: 'closed' };
   if (state.phase !== 'connected') return;
   const { connection } = state;
   const { connectedAtMs, expirySeconds, resumeSeconds } = connection;
-  context.ports.log.debug('connection-lost', {
-    connectionId: link.id,
-    clientId: connection.session.clientId,
-    why,
-  });
+  context.ports.log.debug('connection-lost', { ...names, why });
   const atMs = loss.atMs ?? context.ports.clock.now();
   const will = graceOf(context.options, connectedAtMs, atMs, loss);
   const ending = { atMs, expirySeconds, resumeSeconds, isLoss: true, will };
@@ -118,7 +113,7 @@ export function* lostUnnoticed(
   const { sessions, clock, log } = context.ports;
   const record = yield* waitFor(sessions.get(tenant, clientId));
   if (record?.attachment?.connectionId !== connectionId) return false;
-  log.info('connection-lost-unnoticed', { connectionId, clientId });
+  log.info('connection-lost-unnoticed', { connectionId, tenant, clientId });
   const { session, identity, attachedAtMs, expirySeconds } = record;
   const willDelaySeconds = willDelaySecondsOf(record.will);
   const atMs = loss.atMs ?? clock.now();

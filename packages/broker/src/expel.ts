@@ -5,12 +5,12 @@ import { departureOf } from './end.ts';
 import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { leave } from './leave.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, type Link, namesOfSession } from './link.ts';
 import { NO_GRACE } from './loss.ts';
 import type { Identity, SessionRecord } from './ports/index.ts';
 import { leaveRooms } from './presence/leave-rooms.ts';
 import { because, fitted, sayDisconnect } from './reply.ts';
-import type { Attachment } from './session.ts';
+import type { Attachment, SessionRef } from './session.ts';
 import { willDelaySecondsOf } from './will.ts';
 
 /** Why CONNECT of this client is refused; undefined where no ban keeps it out [SEC-BAN-1]. */
@@ -28,7 +28,7 @@ export function banViolation(
 export function* expelLink(context: Context, link: Link, connection: Connection, ban: Ban): Flow<void> {
   const { session } = connection;
   const expulsion = expulsionOf(ban);
-  noteExpelled(context, session.clientId, expulsion);
+  noteExpelled(context, session, expulsion);
   sayDisconnect(link, connection, expulsion.reasonCode, expulsion.reason);
   link.close('server');
   link.state = { phase: 'closed' };
@@ -53,7 +53,7 @@ export function* expel(
     if (expulsion.endsSession) yield* endWaiting(context, record);
     return expulsion.endsSession;
   }
-  noteExpelled(context, clientId, expulsion);
+  noteExpelled(context, record.session, expulsion);
   yield* endAttached(context, record, record.attachment, expulsion);
   return true;
 }
@@ -116,8 +116,8 @@ function goodbyeOf(
 
 function noteExpelled(
   { ports: { log } }: Context,
-  clientId: string,
+  session: SessionRef,
   { reasonCode, reason }: Expulsion,
 ): void {
-  log.info('client-expelled', { clientId, reasonCode, reason });
+  log.info('client-expelled', { ...namesOfSession(session), reasonCode, reason });
 }

@@ -1,7 +1,7 @@
 import type { ConnectPacket } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, type Link, namesOf } from './link.ts';
 import type { ExceededHolding, Identity, SessionRecord } from './ports/index.ts';
 import { isSameHolder } from './quota-holder.ts';
 
@@ -70,7 +70,7 @@ export function turnAway(
   { of, scope }: NoRoom,
 ): void {
   const { tenant, name } = identity;
-  log.warn('holding-quota-exceeded', { connectionId: link.id, tenant, name, clientId, of, scope });
+  log.warn('holding-quota-exceeded', { ...namesOf(link), tenant, name, clientId, of, scope });
   link.state = { phase: 'closed' };
   link.close('server', of === 'memory' ? 'no memory for more' : `too many ${of} of this ${scope}`);
 }

@@ -21,6 +21,7 @@ export {
   PACKET_SIZE_UNLIMITED,
 } from './limits.ts';
 export type * from './link.ts';
+export { namesOf } from './link.ts';
 export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
 export { messageBytes, Page, retainedBytes } from './page.ts';
@@ -40,7 +41,7 @@ export { type Rule, rulesOfLists } from './rules.ts';
 export { RulesAuthorizer, type RulesOf, rulesAuthorizer } from './rules-authorizer.ts';
 export * from './session.ts';
 export { belongsToAnother, isSameOwner } from './session-owner.ts';
-export { SparingLog } from './sparing-log.ts';
+export { LOG_LINES_MAX, SparingLog } from './sparing-log.ts';
 export {
   type GivenStream,
   readStreams,

@@ -32,9 +32,22 @@ export interface Connection {
   readonly endsByClose?: boolean;
 }
 
-/** The peer, for the log, which counts by these names. */
-export function namesOf({ identity, session }: Connection) {
+/** The peer, for the log, which counts by these names: the same in each line of a connection, and none is a secret [SEC-LOG-4]. */
+export function namesOf({ id, peer, state }: Pick<Link, 'id' | 'peer' | 'state'>) {
+  return {
+    connectionId: id,
+    address: peer.address,
+    ...(state.phase === 'connected' && namesOfConnection(state.connection)),
+  };
+}
+
+function namesOfConnection({ identity, session }: Connection) {
   return { tenant: identity.tenant, name: identity.name, clientId: session.clientId };
+}
+
+/** A session, for the log, with the connection that it had when it was read. */
+export function namesOfSession({ attachment, tenant, clientId }: SessionRef) {
+  return { connectionId: attachment?.connectionId, tenant, clientId };
 }
 
 /** Retained messages on their way to one new subscription, as far as the connection and the window take them. */

@@ -18,6 +18,7 @@ import { payloadViolation } from './payload.ts';
 import { enter } from './presence/enter.ts';
 import { isPresenceTopic, presenceViolation } from './presence/names.ts';
 import { because, reply } from './reply.ts';
+import { traceOf } from './trace.ts';
 import { underWay } from './under-way.ts';
 
 /** PUBLISH from a client (section 3.3). */
@@ -141,7 +142,9 @@ function answerRefused(
   packet: PublishPacket,
   { reasonCode, reason }: Violation,
 ): void {
-  context.ports.log.warn('publish-refused', { ...namesOf(connection), reasonCode, reason });
+  const { log } = context.ports;
+  const trace = log.writesDebug === true ? traceOf(packet.properties) : undefined;
+  log.warn('publish-refused', { ...namesOf(link), reasonCode, reason, ...trace });
   if (packet.qos === 0) return;
   const type = packet.qos === 1 ? 'puback' : 'pubrec';
   const answer: AcknowledgementPacket = {
@@ -212,6 +215,8 @@ function* acceptFrom(
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
   const publisher = { identity, clientId: session.clientId };
   const message = createMessage(context, draft, messageId);
+  if (context.ports.log.writesDebug === true)
+    context.ports.log.debug('publish', { ...namesOf(link), topic, qos, messageId, ...traceOf(properties) });
   if (isPresenceTopic(topic)) return yield* enter(context, link, connection, message, isRepetition);
   return yield* accept(context, identity.tenant, message, { publisher });
 }

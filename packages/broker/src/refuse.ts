@@ -1,7 +1,7 @@
 import type { ConnectPacket, Violation } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
-import type { Link } from './link.ts';
+import { type Link, namesOf } from './link.ts';
 import type { Credentials } from './ports/index.ts';
 import { refuseConnect } from './reply.ts';
 
@@ -12,8 +12,7 @@ export function credentialsOf(link: Link, { clientId, username, password }: Conn
 /** Answers CONNECT with an error, and says so in the log. */
 export function refuse(context: Context, link: Link, packet: ConnectPacket, violation: Violation): void {
   context.ports.log.warn('connect-refused', {
-    connectionId: link.id,
-    address: link.peer.address,
+    ...namesOf(link),
     clientId: packet.clientId,
     reasonCode: violation.reasonCode,
     reason: violation.reason,

@@ -4,7 +4,7 @@ import { bindingRank } from './client-ids.ts';
 import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link, LinkState } from './link.ts';
+import { type Connection, type Link, type LinkState, namesOfSession } from './link.ts';
 import type { Identity } from './ports/index.ts';
 import type { Attachment, SessionRef, Subscription } from './session.ts';
 import { isSameOwner } from './session-owner.ts';
@@ -95,7 +95,7 @@ export function* endForbidden(
   }
   if (forbidden.length === 0) return held;
   yield* waitFor(subscriptions.remove(session, forbidden));
-  log.warn('subscriptions-ended', { clientId: session.clientId, count: forbidden.length });
+  log.warn('subscriptions-ended', { ...namesOfSession(session), count: forbidden.length });
   return kept;
 }
 

@@ -17,6 +17,12 @@ const WINDOW_MS = 60_000;
 /** Lines of one kind in that time where they are ours, as errors and those that name no sender: their causes differ. */
 const OWN_LINES_MAX = 10;
 
+/**
+ * Lines below `error` in that time of senders without a name, who have as many addresses as they like, and as many of
+ * all others, which strangers so cannot hide. At some 300 bytes each that is 260 MB a day at most.
+ */
+export const LOG_LINES_MAX = 300;
+
 /** Senders that are told apart, some 500 bytes each. All others share one count for each kind of line. */
 const SENDERS_MAX = 1_000;
 
@@ -26,6 +32,7 @@ interface Window {
   readonly event: string;
   readonly sender: Fields;
   readonly linesMax: number;
+  readonly isOfStranger: boolean;
   readonly endsAtMs: number;
   lines: number;
   /** Lines that were not written. */
@@ -34,21 +41,34 @@ interface Window {
   count: number | undefined;
 }
 
+interface Budget {
+  lines: number;
+  leftOut: number;
+}
+
 /**
  * A log that no peer can fill. Of one kind of line that one sender causes (an identity; without a name an address, or a
  * client identifier) it writes the first in a minute, and their number when the minute is over. Of the broker's own
- * lines it writes ten. Texts are cut at 100 characters. The number is written with the next line of any kind, or when
- * `tell` is called: a function between two invocations has no timer. [SEC-LOG-1] [SEC-LOG-2]
+ * lines it writes ten. Of all below `error` it writes `LOG_LINES_MAX`, and `lines-left-out` says how many
+ * were left out. Texts are cut at 100 characters. The number is written with the next line of any kind, or when
+ * `tell` is called: a function between two invocations has no timer. [SEC-LOG-1] [SEC-LOG-2] [SEC-LOG-3]
  */
 export class SparingLog implements Log {
   readonly #log: Log;
   readonly #clock: Clock;
   /** In the order in which they end. */
   readonly #windows = new Map<string, Window>();
+  #minuteEndsAtMs = 0;
+  #strangers: Budget = { lines: 0, leftOut: 0 };
+  #others: Budget = { lines: 0, leftOut: 0 };
 
   constructor(log: Log, clock: Clock) {
     this.#log = log;
     this.#clock = clock;
+  }
+
+  get writesDebug(): boolean {
+    return this.#log.writesDebug === true;
   }
 
   /** Every line, since debug lines are off until an operator turns them on. */
@@ -71,6 +91,7 @@ export class SparingLog implements Log {
   /** Writes the numbers of the minutes that are over. Costs one comparison while none is. */
   tell(): void {
     const nowMs = this.#clock.now();
+    if (this.#minuteEndsAtMs <= nowMs) this.#beginMinute(nowMs);
     for (const [key, window] of this.#windows) {
       if (window.endsAtMs > nowMs) return;
       this.#windows.delete(key);
@@ -82,6 +103,28 @@ export class SparingLog implements Log {
   end(): void {
     for (const window of this.#windows.values()) this.#tellOf(window);
     this.#windows.clear();
+    this.#beginMinute(this.#clock.now());
+  }
+
+  #beginMinute(nowMs: number): void {
+    this.#minuteEndsAtMs = nowMs + WINDOW_MS;
+    const [strangers, others] = [this.#strangers.leftOut, this.#others.leftOut];
+    this.#strangers = { lines: 0, leftOut: 0 };
+    this.#others = { lines: 0, leftOut: 0 };
+    if (strangers + others === 0) return;
+    const limit = { linesMax: LOG_LINES_MAX, withinSeconds: WINDOW_MS / 1000 };
+    this.#log.warn('lines-left-out', { count: strangers + others, strangers, others, ...limit });
+  }
+
+  /** @param count events that the line stands for */
+  #writeLine({ level, event, isOfStranger }: Window, fields: Fields, count: number): void {
+    const budget = isOfStranger ? this.#strangers : this.#others;
+    if (level !== 'error' && budget.lines >= LOG_LINES_MAX) {
+      budget.leftOut += count;
+      return;
+    }
+    budget.lines++;
+    this.#log[level](event, fields);
   }
 
   #write(level: Level, event: string, fields: Fields = {}): void {
@@ -89,7 +132,7 @@ export class SparingLog implements Log {
     const window = this.#windowOf(level, event, fields);
     if (window.lines < window.linesMax) {
       window.lines++;
-      this.#log[level](event, shortened(fields));
+      this.#writeLine(window, shortened(fields), 1);
       return;
     }
     window.repeated++;
@@ -103,12 +146,18 @@ export class SparingLog implements Log {
     const linesMax = level === 'error' || sender === '' ? OWN_LINES_MAX : 1;
     const known = this.#windows.get(key);
     if (known !== undefined) return known;
+    const isOfStranger = sender !== '' && !isNamed(fields);
+    const begun = { level, event, linesMax, isOfStranger };
     return this.#windows.size < SENDERS_MAX
-      ? this.#begin(key, { level, event, linesMax }, fields)
-      : (this.#windows.get(kind) ?? this.#begin(kind, { level, event, linesMax }, { name: 'others' }));
+      ? this.#begin(key, begun, fields)
+      : (this.#windows.get(kind) ?? this.#begin(kind, begun, { name: 'others' }));
   }
 
-  #begin(key: string, kind: Pick<Window, 'level' | 'event' | 'linesMax'>, fields: Fields): Window {
+  #begin(
+    key: string,
+    kind: Pick<Window, 'level' | 'event' | 'linesMax' | 'isOfStranger'>,
+    fields: Fields,
+  ): Window {
     const { tenant, name, address, clientId, reasonCode, status } = fields;
     const window: Window = {
       ...kind,
@@ -122,18 +171,24 @@ export class SparingLog implements Log {
     return window;
   }
 
-  #tellOf({ level, event, sender, repeated, count }: Window): void {
+  #tellOf(window: Window): void {
+    const { sender, repeated, count } = window;
     if (repeated === 0) return;
     const numbers = { repeated, count, withinSeconds: WINDOW_MS / 1000 };
-    this.#log[level](event, { ...sender, ...numbers });
+    this.#writeLine(window, { ...sender, ...numbers }, repeated);
   }
 }
 
 /** An address without its port: each connection has another. */
-function senderOf({ tenant, name, address, clientId }: Fields): string {
-  if (typeof name === 'string' && name !== '') return `${tenant} ${name}`;
+function senderOf(fields: Fields): string {
+  const { tenant, name, address, clientId } = fields;
+  if (isNamed(fields)) return `${tenant} ${name}`;
   if (typeof address === 'string') return address.replace(/:\d+$/, '');
   return typeof clientId === 'string' ? clientId : '';
+}
+
+function isNamed({ name }: Fields): boolean {
+  return typeof name === 'string' && name !== '';
 }
 
 /** The fields as they are, unless something in them is too long. */

@@ -102,7 +102,11 @@ function* decide(
     authorizer.maySubscribe(identity, session.clientId, topicFilter, { qos, shareGroup }),
   );
   if (!isAllowed) {
-    context.ports.log.warn('subscribe-refused', { ...namesOf(connection), topicFilter });
+    context.ports.log.warn('subscribe-refused', {
+      ...namesOf(link),
+      topicFilter,
+      reasonCode: ReasonCode.NotAuthorized,
+    });
     return { request, granted: ReasonCode.NotAuthorized };
   }
   const { subscriptionIdentifier } = packet.properties;

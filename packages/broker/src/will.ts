@@ -83,18 +83,25 @@ export function* publishWillOf(
   if (claim.state === 'none') return undefined;
   if (claim.state === 'not-due') return claim.dueAtMs;
   const { will, identity } = claim;
-  const { clientId } = session;
+  const { tenant, clientId } = session;
+  const names = { connectionId, tenant, clientId };
   // [SEC-RULES-5] [SEC-BAN-3]
   const isBanned = context.ports.bans?.banOn(identity, clientId, undefined) !== undefined;
   if (isBanned || !(yield* waitFor(mayPublish(context, identity, clientId, will.topic, will)))) {
-    context.ports.log.warn('will-refused', { clientId, identity: identity.name, topic: will.topic });
+    context.ports.log.warn('will-refused', { ...names, name: identity.name, topic: will.topic });
     yield* waitFor(sessions.doneWill(session, connectionId));
     return undefined;
   }
   // The schema may have changed since CONNECT.
   const mismatch = payloadViolation(context, session.tenant, will);
   if (mismatch !== undefined) {
-    context.ports.log.warn('will-refused', { clientId, topic: will.topic, reason: mismatch.reason });
+    context.ports.log.warn('will-refused', {
+      ...names,
+      name: identity.name,
+      topic: will.topic,
+      reasonCode: mismatch.reasonCode,
+      reason: mismatch.reason,
+    });
     yield* waitFor(sessions.doneWill(session, connectionId));
     return undefined;
   }
@@ -107,7 +114,7 @@ export function* publishWillOf(
   if (outcome === 'backlog-full' || outcome === 'stream-contended') return clock.now() + BACKLOG_PAUSE_MS;
   if (outcome === 'deliveries-exceeded' && message.qos > 0) return clock.now() + LIMITED_PAUSE_MS;
   context.ports.log.debug('will-published', {
-    clientId: session.clientId,
+    ...names,
     topic: message.topic,
     isRepeat: claim.isRepeat,
   });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Log, SparingLog } from '../src/index.ts';
+import { LOG_LINES_MAX, type Log, SparingLog } from '../src/index.ts';
 
 type Line = readonly [level: string, event: string, fields: Record<string, unknown> | undefined];
 
@@ -109,15 +109,60 @@ describe('are told apart', () => {
 
   test('a thousand senders; those beyond it share a line and a number', () => {
     const stage = new Stage();
-    for (let index = 0; index < 5_000; index++) stage.refuse(1, { clientId: `c${index}` });
-    expect(stage.lines).toHaveLength(1_001);
+    for (let index = 0; index < 5_000; index++) {
+      // Errors have no limit of their number.
+      stage.log.error('failed', { clientId: `c${index}` });
+    }
+    expect(stage.lines).toHaveLength(1_010);
     stage.log.end();
-    expect(stage.lines).toHaveLength(1_002);
-    expect(stage.lines.at(-1)).toMatchObject([
-      'warn',
+    expect(stage.lines).toHaveLength(1_011);
+    expect(stage.lines.at(-1)).toMatchObject(['error', 'failed', { name: 'others', repeated: 3_990 }]);
+  });
+});
+
+describe('a flood of senders that differ', () => {
+  const flood = (stage: Stage, count: number): void => {
+    for (let index = 0; index < count; index++) stage.refuse(1, { address: `[2001:db8::${index}]:1` });
+  };
+
+  test('has so many lines in a minute, and one that says how many events were left out [SEC-LOG-3]', () => {
+    const stage = new Stage();
+    flood(stage, 100_000);
+    expect(stage.lines).toHaveLength(LOG_LINES_MAX);
+    stage.log.error('disk-failed');
+    expect(stage.lines).toHaveLength(LOG_LINES_MAX + 1);
+    stage.nowMs += 60_000;
+    stage.log.tell();
+    const [, , leftOut] = stage.lines[LOG_LINES_MAX + 1] ?? [];
+    const strangers = 1_001 - LOG_LINES_MAX;
+    const limit = { linesMax: LOG_LINES_MAX, withinSeconds: 60 };
+    expect(leftOut).toEqual({ count: strangers, strangers, others: 0, ...limit });
+    // Each event is in a line, in the number of a line, or among those that were left out.
+    const counted = stage.lines.map(([, event, fields]) =>
+      event === 'disk-failed' ? 0 : Number(fields?.count ?? fields?.repeated ?? 1),
+    );
+    expect(counted.reduce((sum, count) => sum + count)).toBe(100_000);
+  });
+
+  test('hides no line of an identity or of the broker [SEC-LOG-3]', () => {
+    const stage = new Stage();
+    flood(stage, 900);
+    stage.log.warn('publish-refused', ADA);
+    stage.log.info('users-changed', { count: 1 });
+    expect(stage.lines.slice(LOG_LINES_MAX).map(([, event]) => event)).toEqual([
       'publish-refused',
-      { name: 'others', repeated: 3_999 },
+      'users-changed',
     ]);
+  });
+
+  test('goes on for an hour with as many in each of its minutes', () => {
+    const stage = new Stage();
+    for (let minute = 0; minute < 60; minute++) {
+      flood(stage, 5_000);
+      stage.nowMs += 60_000;
+    }
+    stage.log.end();
+    expect(stage.lines.length).toBeLessThanOrEqual(61 * (LOG_LINES_MAX + 1));
   });
 });
 

@@ -52,6 +52,7 @@ describe('the command line itself', () => {
     [['serve', '--port', '65536'], /--port takes a whole number from 0 to 65535, not "65536"/],
     [['serve', '--receive-maximum', '0'], /--receive-maximum has to be at least 1/],
     [['serve', '--queue-length-max', '1e3'], /--queue-length-max takes a whole number/],
+    [['serve', '--log', 'xml'], /--log is one of json, text/],
     [['serve', '--log-level', 'loud'], /--log-level is one of debug, info/],
     [['serve', '--users', 'u', '--allow-anonymous'], /exclude each other/],
     [['pub', '-m', 'x'], /needs a topic/],
@@ -115,6 +116,18 @@ describe('apus serve', () => {
     await expect.poll(() => answer('ada')).toBe(0x86);
     expect(await answer('bob')).toBe(0);
     expect((await node.stop()).code).toBe(0);
+  });
+
+  test.each(['json', 'text'])('the log is %s where the flag says so', async (format) => {
+    const node = await apus.serve(['--log', format]);
+    const refused = await fetch(node.url.replace('ws:', 'http:').replace('/mqtt', '/elsewhere'));
+    expect(refused.status).toBe(404);
+    await expect(RawClient.open(node.url.replace('/mqtt', '/elsewhere'), 5)).rejects.toThrow();
+    const { stderr } = await node.stop();
+    const [line = ''] = stderr.split('\n').filter((each) => each.includes('handshake-refused'));
+    if (format === 'json') expect(JSON.parse(line)).toMatchObject({ level: 'info', status: 404 });
+    // No terminal shows the colours.
+    else expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} handshake-refused address=127\.0\.0\.1:\d+ status=404/);
   });
 
   test('logs as lines of JSON where standard error is no terminal', async () => {

@@ -1,5 +1,8 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { Built } from './support/built.ts';
+
+const TOPICS = fileURLToPath(new URL('../../../examples/portal/topics.json', import.meta.url));
 
 describe('the web client as the broker serves it', () => {
   const built = new Built();
@@ -57,6 +60,19 @@ describe('the web client as the broker serves it', () => {
       endpoints: [{ door: 'node', path: '/mqtt', maximumPacketSizeBytes: 2_097_152 }],
       api: { path: '/api/v5', access: 'local' },
     });
+  });
+
+  test('the developers’ page is in its folder where topics are described, and nowhere else', async () => {
+    const without = await built.serve();
+    for (const path of ['portal', 'portal/', 'portal/index.html'])
+      expect((await get(new URL(path, without.pageUrl))).status).toBe(404);
+    const { pageUrl } = await built.serve(['--topics', TOPICS]);
+    const moved = await fetch(new URL('portal', pageUrl), { redirect: 'manual' });
+    expect([moved.status, moved.headers.get('location')]).toEqual([308, 'portal/']);
+    const html = await (await get(new URL('portal/', pageUrl))).text();
+    const [, script = ''] = /<script[^>]* src="([^"]+)"/.exec(html) ?? [];
+    const answer = await get(new URL(script, new URL('portal/', pageUrl)));
+    expect(answer.headers.get('cache-control')).toContain('immutable');
   });
 
   test('the page names only what it may load', async () => {

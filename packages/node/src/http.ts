@@ -72,8 +72,15 @@ function answerGet(
     return;
   }
   const file = page.get(path);
-  if (file === undefined) answerText(response, 404, 'There is nothing here. The page is at /.');
-  else answerFile(request, response, file);
+  if (file !== undefined) answerFile(request, response, file);
+  else if (page.get(`${path}/`) !== undefined) answerFolder(response, path);
+  else answerText(response, 404, 'There is nothing here. The page is at /.');
+}
+
+/** The addresses in a page are relative to its folder. So is this one: a proxy may have put a path before it. */
+function answerFolder(response: ServerResponse, path: string): void {
+  response.setHeader('Location', `${path.slice(path.lastIndexOf('/') + 1)}/`);
+  answerText(response, 308, 'The page is at the same address with a "/" behind it.');
 }
 
 function answerHealth(response: ServerResponse, health: Health): void {

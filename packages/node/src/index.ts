@@ -24,7 +24,16 @@ export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
 export type { KeptMessage, KeptMessages } from './kept-messages.ts';
 export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';
-export { LOG_LEVELS, type LogEntry, type LogLevel, type LogSink, NodeLog, stderrSink } from './log.ts';
+export {
+  LOG_FORMATS,
+  LOG_LEVELS,
+  type LogEntry,
+  type LogFormat,
+  type LogLevel,
+  type LogSink,
+  NodeLog,
+  stderrSink,
+} from './log.ts';
 export type { AllowedOrigins, NodeOptions } from './options.ts';
 export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';

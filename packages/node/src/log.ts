@@ -47,26 +47,55 @@ export class NodeLog implements Log {
     this.#write('error', event, fields);
   }
 
+  get writesDebug(): boolean {
+    return this.#threshold === 0;
+  }
+
   #write(level: LogLevel, event: string, fields: Fields = {}): void {
     if (LOG_LEVELS.indexOf(level) < this.#threshold) return;
     this.#sink({ level, timeMs: this.#clock.now(), event, fields });
   }
 }
 
+/** Characters of a line. Texts of clients are cut long before (`SparingLog`): this is for what has many fields. */
+const LINE_LENGTH_MAX = 8_192;
+
+/** Fields that say whom a line is about: they stay in one that is too long. */
+const NAMES = ['tenant', 'name', 'clientId', 'connectionId', 'address', 'reasonCode'] as const;
+
+/** Characters of each of them there. */
+const NAME_LENGTH_MAX = 200;
+
 /** For machines: one JSON object a line. */
 export function jsonLine({ level, timeMs, event, fields }: LogEntry): string {
-  return JSON.stringify({ time: new Date(timeMs).toISOString(), level, event, ...fields });
+  const head = { time: new Date(timeMs).toISOString(), level, event };
+  // A field never takes the place of these.
+  const line = JSON.stringify({ ...head, ...fields, ...head });
+  if (line.length <= LINE_LENGTH_MAX) return line;
+  const names = NAMES.map((name) => [name, cut(fields[name])] as const);
+  return JSON.stringify({ ...head, ...Object.fromEntries(names), leftOutCharacters: line.length });
+}
+
+function cut(value: unknown): unknown {
+  return typeof value === 'string' ? value.slice(0, NAME_LENGTH_MAX) : value;
 }
 
 const COLOURS: Record<LogLevel, number> = { debug: 90, info: 36, warn: 33, error: 31, silent: 0 };
 
-/** For people: the time of day, the event, and its fields as words. */
-export function prettyLine({ level, timeMs, event, fields }: LogEntry): string {
+/** For people: the time of day, the event, and its fields as words; with colours where a terminal shows them. */
+export function prettyLine({ level, timeMs, event, fields }: LogEntry, hasColours: boolean): string {
   const time = new Date(timeMs).toISOString().slice(11, 23);
   const words = Object.entries(fields)
     .filter(([, value]) => value !== undefined)
     .map(([name, value]) => `${name}=${wordOf(value)}`);
-  return `\u001b[90m${time}\u001b[0m \u001b[${COLOURS[level]}m${event}\u001b[0m ${words.join(' ')}`.trimEnd();
+  const all = words.join(' ');
+  const told = all.length <= LINE_LENGTH_MAX ? all : `${all.slice(0, LINE_LENGTH_MAX)}…`;
+  const line = `${coloured(time, 90, hasColours)} ${coloured(event, COLOURS[level], hasColours)} ${told}`;
+  return line.trimEnd();
+}
+
+function coloured(text: string, colour: number, hasColours: boolean): string {
+  return hasColours ? `\u001b[${colour}m${text}\u001b[0m` : text;
 }
 
 /** Plain where it can be. A client's text may hold anything, and a terminal obeys control characters. */
@@ -74,7 +103,16 @@ function wordOf(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/+#$@-]+$/.test(value) ? value : JSON.stringify(value);
 }
 
-/** Standard error: standard output is for the output of commands. */
-export const stderrSink: LogSink = (entry) => {
-  process.stderr.write(`${process.stderr.isTTY ? prettyLine(entry) : jsonLine(entry)}\n`);
-};
+/** How lines are written: `json` for machines, `text` for people. */
+export const LOG_FORMATS = ['json', 'text'] as const;
+
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Standard error: standard output is for the output of commands. @param format text on a terminal, if none is given */
+export function stderrSink(format: LogFormat = process.stderr.isTTY ? 'text' : 'json'): LogSink {
+  const hasColours = process.stderr.isTTY;
+  const lineOf = format === 'json' ? jsonLine : (entry: LogEntry) => prettyLine(entry, hasColours);
+  return (entry) => {
+    process.stderr.write(`${lineOf(entry)}\n`);
+  };
+}

@@ -1,5 +1,15 @@
 import type { Socket } from 'node:net';
-import type { Awaitable, Broker, ConnectionId, Link, LinkState, Log, Peer, Subscription } from '@apus/broker';
+import {
+  type Awaitable,
+  type Broker,
+  type ConnectionId,
+  type Link,
+  type LinkState,
+  type Log,
+  namesOf,
+  type Peer,
+  type Subscription,
+} from '@apus/broker';
 import { encodePacket, type Packet, type ProtocolVersion, ReasonCode, type Violation } from '@apus/mqtt';
 import { CloseCode } from './close-code.ts';
 import type { Cluster } from './cluster.ts';
@@ -265,7 +275,7 @@ export class NodeLink
   /** An exception is a bug or the infrastructure: it ends this connection and no other. */
   failed(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    this.#context.log.error('link-failed', { ...this.#names(), error: text });
+    this.#context.log.error('link-failed', { ...namesOf(this), error: text });
     if (this.state.phase === 'connected' && this.state.connection.protocolVersion === 5) {
       this.send({ type: 'disconnect', reasonCode: ReasonCode.UnspecifiedError, properties: {} }, 5);
     }
@@ -331,10 +341,6 @@ export class NodeLink
   }
 
   #log(event: string, fields: Readonly<Record<string, unknown>> = {}): void {
-    this.#context.log.info(event, { ...this.#names(), ...fields });
-  }
-
-  #names(): { connectionId: ConnectionId; address: string } {
-    return { connectionId: this.id, address: this.peer.address };
+    this.#context.log.info(event, { ...namesOf(this), ...fields });
   }
 }

@@ -208,7 +208,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
       heartbeatSeconds: options.sysHeartbeatSeconds ?? SYS_HEARTBEAT_SECONDS,
     },
     logLevel: options.logLevel ?? 'error',
-    logSink: options.logSink ?? stderrSink,
+    logSink: options.logSink ?? stderrSink(),
     clock: options.clock ?? systemScheduler,
   };
 }

@@ -28,23 +28,29 @@ const CONTENT_TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** The folder of the files that Vite names by hash. */
-const HASHED_PREFIX = '/assets/';
+/** Folders of files that Vite names by hash. */
+const HASHED = /\/assets\//;
+
+/** The developers' page, which is served where topics are described. */
+const PORTAL = '/portal/';
 
 /** Below it, compressing saves no packet on the wire. */
 const GZIP_BYTES_MIN = 1_400;
 
-/** Finds the files; each is read and compressed when it is first asked for, and kept: some three megabytes. */
-export function loadPage(directory: string | undefined): Page {
+/**
+ * Finds the files; each is read and compressed when it is first asked for, and kept: some three megabytes.
+ * @param withPortal serves the developers' page as well
+ */
+export function loadPage(directory: string | undefined, withPortal: boolean): Page {
   if (directory === undefined || !existsSync(directory)) return new Map([['/', NOT_BUILT]]);
-  const paths = pathsBelow(directory);
+  const paths = pathsBelow(directory, withPortal);
   const files = new Map<string, PageFile>();
   return {
     get(path) {
       const name = paths.get(path);
       const known = files.get(path);
       if (known !== undefined || name === undefined) return known;
-      const file = readPageFile(directory, name, path.startsWith(HASHED_PREFIX));
+      const file = readPageFile(directory, name, HASHED.test(path));
       files.set(path, file);
       return file;
     },
@@ -55,13 +61,14 @@ export function loadPage(directory: string | undefined): Page {
  * Names of files by the paths that they are served at. A path that is missing here is not served, even if the file
  * exists.
  */
-function pathsBelow(directory: string): ReadonlyMap<string, string> {
+function pathsBelow(directory: string, withPortal: boolean): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();
   for (const entry of readdirSync(directory, { recursive: true, withFileTypes: true })) {
     if (!entry.isFile() || CONTENT_TYPES[extname(entry.name)] === undefined) continue;
     const name = relative(directory, join(entry.parentPath, entry.name));
     const path = `/${name.split(sep).join('/')}`;
-    paths.set(path === '/index.html' ? '/' : path, name);
+    if (path.startsWith(PORTAL) && !withPortal) continue;
+    paths.set(path.replace(/\/index\.html$/, '/'), name);
   }
   return paths;
 }

@@ -138,11 +138,15 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
   const config = pageConfig(context.limits.maximumPacketSize, gateway, resolved.apiAccess.mode);
-  const page = createHttpHandler(loadPage(resolved.pageDirectory), config, () => ({
-    status: stopped === undefined ? 'ok' : 'stopping',
-    connections: links.size,
-    uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
-  }));
+  const page = createHttpHandler(
+    loadPage(resolved.pageDirectory, resolved.topics !== undefined),
+    config,
+    () => ({
+      status: stopped === undefined ? 'ok' : 'stopping',
+      connections: links.size,
+      uptimeSeconds: Math.floor((clock.now() - startedAtMs) / 1000),
+    }),
+  );
   const { stores, bans: list, banStore: store } = opened;
   const tellOthers = cluster?.tellBans;
   const banKeeper = new BanKeeper({ list, store, stores, broker, links, log, tellOthers });
@@ -178,7 +182,16 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const api = withApi(page, shown, resolved.apiAccess, log);
   const { topics, streams, apiAccess, addresses } = resolved;
   const { handshakes } = access;
-  const documented = { access: apiAccess, handshakes, addresses, gatewayUrl: gateway?.url, streams, log };
+  const isOpen = resolved.identity === undefined && resolved.authenticator === undefined;
+  const documented = {
+    access: apiAccess,
+    handshakes,
+    addresses,
+    gatewayUrl: gateway?.url,
+    isOpen,
+    streams,
+    log,
+  };
   const http = topics === undefined ? api : withAsyncApi(api, { ...documented, topics });
   server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {

@@ -1,4 +1,4 @@
-import { type Connection, IDENTITY_EXPIRED, type SparingLog } from '@apus/broker';
+import { type Connection, IDENTITY_EXPIRED, namesOf, type SparingLog } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 import { CloseCode } from './close-code.ts';
 import type { NodeLimits } from './limits.ts';
@@ -54,7 +54,7 @@ export class Sweep {
   #checkRate(link: NodeLink, nowMs: number): void {
     const { overdraftSecondsMax } = this.#limits;
     if (overdraftSecondsMax === 0 || link.overdraftMs(nowMs) <= overdraftSecondsMax * 1000) return;
-    this.#log.warn('message-rate-too-high', { connectionId: link.id, address: link.peer.address });
+    this.#log.warn('message-rate-too-high', namesOf(link));
     link.disconnect(
       ReasonCode.MessageRateTooHigh,
       `More was sent than the quotas of this identity allow, for ${overdraftSecondsMax} s on end`,
@@ -79,7 +79,7 @@ export class Sweep {
 
   /** Nothing is sent before CONNACK [MQTT-3.14.0-1]: the WebSocket's close says why. */
   #endUnconnected(link: NodeLink): void {
-    this.#log.info('connect-timeout', { connectionId: link.id, address: link.peer.address });
+    this.#log.info('connect-timeout', namesOf(link));
     link.closeWith(
       CloseCode.PolicyViolation,
       `No CONNECT was completed within ${this.#limits.connectTimeoutSeconds} s`,

@@ -5,6 +5,8 @@ export interface DocumentedServer {
   readonly name: string;
   readonly url: string;
   readonly door: 'node' | 'gateway';
+  /** Clients need no token. */
+  readonly isOpen: boolean;
 }
 
 /** The topics that the owner describes: `readTopicsFile` of `@apus/topics` reads them. */

@@ -16,10 +16,34 @@ test('a line of JSON has time, level, event and the fields, on one line', () => 
 
 test('a line for people shows no control characters of a client', () => {
   const escapeCharacter = String.fromCharCode(27);
-  const line = prettyLine({ ...ENTRY, fields: { clientId: `a\n${escapeCharacter}[2J` } });
+  const line = prettyLine({ ...ENTRY, fields: { clientId: `a\n${escapeCharacter}[2J` } }, false);
   expect(line).toContain('protocol-violation');
   expect(line).toContain('clientId="a\\n\\u001b[2J"');
   expect(line).not.toContain('\n');
+  expect(line).not.toContain(escapeCharacter);
+  expect(prettyLine(ENTRY, true)).toContain(`${escapeCharacter}[33mprotocol-violation`);
+});
+
+test('a line has an end, and still says whom it is about', () => {
+  const many = Object.fromEntries(
+    [...Array(5_000).keys()].map((index) => [`field${index}`, 'x'.repeat(100)]),
+  );
+  const fields = { ...many, clientId: 'c'.repeat(60_000), connectionId: 'n1', reasonCode: 135 };
+  const line = jsonLine({ ...ENTRY, fields });
+  expect(line.length).toBeLessThan(8_192);
+  expect(JSON.parse(line)).toMatchObject({
+    event: 'protocol-violation',
+    connectionId: 'n1',
+    clientId: 'c'.repeat(200),
+    reasonCode: 135,
+    leftOutCharacters: expect.any(Number),
+  });
+  expect(prettyLine({ ...ENTRY, fields }, true).length).toBeLessThan(8_300);
+});
+
+test('no field takes the place of time, level and event', () => {
+  const line = jsonLine({ ...ENTRY, fields: { time: 'never', level: 'debug', event: 'other' } });
+  expect(JSON.parse(line)).toMatchObject({ level: 'warn', event: 'protocol-violation' });
 });
 
 test('a level takes itself and what is graver', () => {

@@ -132,7 +132,7 @@ function operationsOf(id: string, publish: string | undefined, subscribe: string
   ];
 }
 
-function serverOf({ name, url, door }: ServerDescription): readonly [string, Json] {
+function serverOf({ name, url, door, isOpen = false }: ServerDescription): readonly [string, Json] {
   const { host, pathname, protocol } = new URL(url);
   return [
     name,
@@ -143,7 +143,7 @@ function serverOf({ name, url, door }: ServerDescription): readonly [string, Jso
       protocolVersion: '5.0',
       description:
         door === 'gateway' ? 'MQTT through API Gateway: with the Apus transport.' : 'MQTT over WebSocket.',
-      security: [{ $ref: '#/components/securitySchemes/token' }],
+      ...(!isOpen && { security: [{ $ref: '#/components/securitySchemes/token' }] }),
       'x-apus-door': door,
     },
   ];

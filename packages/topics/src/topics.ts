@@ -37,6 +37,8 @@ export interface ServerDescription {
   readonly name: string;
   readonly url: string;
   readonly door: 'node' | 'gateway';
+  /** Clients need no token there. */
+  readonly isOpen?: boolean;
 }
 
 /** The content of a topics file. */

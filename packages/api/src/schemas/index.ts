@@ -23,6 +23,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     limit: count('Entries of a page.'),
     'count?': count('Entries of all pages. At a node.'),
     hasnext: flag('There is another page.'),
+    'missing?': count('Processes of a cluster that have not answered in time. At a node.'),
     'next?': nullable(text('`after` of the next page; null on the last. At a deployment.')),
   }),
   ...Object.fromEntries(

@@ -1,5 +1,7 @@
 /** Structured log: `event` is a constant in kebab-case, `fields` survive JSON. */
 export interface Log {
+  /** Debug lines are written: a caller that would have to make one up for each message asks before. @default false */
+  readonly writesDebug?: boolean;
   debug(event: string, fields?: Readonly<Record<string, unknown>>): void;
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;
   warn(event: string, fields?: Readonly<Record<string, unknown>>): void;

@@ -1,7 +1,7 @@
 import type { AcceptOutcome } from '../accept.ts';
 import type { Context } from '../context.ts';
 import { type Flow, waitFor } from '../flow.ts';
-import type { Connection, Link } from '../link.ts';
+import { type Connection, type Link, namesOfSession } from '../link.ts';
 import type { Message } from '../message.ts';
 import type { Presence, PresenceChange, PresenceLimits, PresencePlace } from '../ports/index.ts';
 import { quotaHolderOf } from '../quota-holder.ts';
@@ -113,11 +113,10 @@ function* change(
   const changed = yield* waitFor(store.put(place, owner, message, presenceLimits, ports.clock.now()));
   if (changed === 'not-connected') return 'no-matching-subscribers';
   if (typeof changed !== 'string') return changed;
-  const { tenant, room } = place;
+  const { room } = place;
   ports.log.warn('presence-refused', {
-    tenant,
+    ...namesOfSession(session),
     name: identity.name,
-    clientId: session.clientId,
     room,
     why: changed,
   });

@@ -157,11 +157,7 @@ function* tellAgain(
  *     dies before it looks again
  *                                        the tick: watchers are told once more that the member is there
  */
-function* tellOnceMore(
-  { store, ticks }: Presence,
-  place: PresencePlace,
-  topic: string,
-): Flow<void> {
+function* tellOnceMore({ store, ticks }: Presence, place: PresencePlace, topic: string): Flow<void> {
   const told = { topic, message: undefined, before: undefined };
   yield* underWay(waitFor(store.note?.(place, told)));
   yield* underWay(waitFor(ticks.arm(place.tenant, place.room, LEAVE_TOLD_MS)));

@@ -1,13 +1,14 @@
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { type GivenStream, readStreams } from '@apus/broker';
 import { type IdentityConfiguration, readIdentity } from '@apus/identity';
 import {
   DEFAULT_NODE_LIMITS,
+  LOG_FORMATS,
   LOG_LEVELS,
   type NodeTopics,
   type OpenBridges,
   type OpenCluster,
+  stderrSink,
 } from '@apus/node';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { TenantsFile } from '../tenants-file.ts';
@@ -17,11 +18,9 @@ import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
+import { PAGE } from './page-directory.ts';
 import { QUOTA_FLAGS, quotasFrom } from './quota-flags.ts';
 import { untilStopped } from './signals.ts';
-
-/** Beside the command, where the build puts it. */
-const PAGE = new URL('./page/', import.meta.url);
 
 const PORT_MAX = 65_535;
 const SYS_SECONDS_MAX = 86_400;
@@ -95,7 +94,7 @@ const BEHAVIOUR: Flags = {
   },
   topics: {
     value: 'FILE',
-    help: 'Descriptions of topics for the developers of programs, with schemas that payloads are checked against where the file says so: JSON (docs/portal.md). `apus topics check FILE` checks it.',
+    help: 'Descriptions of topics for the developers of programs, with schemas that payloads are checked against where the file says so: JSON (docs/portal.md). Their page is at /portal/. `apus topics check FILE` checks it.',
   },
   bridges: {
     value: 'FILE',
@@ -131,6 +130,10 @@ const BEHAVIOUR: Flags = {
     help: 'Interval of uptime and time under $SYS/brokers/…; 0 publishes none.',
     default: '30',
   },
+  log: {
+    value: LOG_FORMATS.join('|'),
+    help: 'How the log is written to standard error: one JSON object a line, or text for people. Without it text on a terminal, and JSON elsewhere.',
+  },
   'log-level': {
     value: LOG_LEVELS.join('|'),
     help: 'The lowest level that is logged to standard error.',
@@ -159,7 +162,7 @@ export const serve: Command = {
 
 async function serveAlone(values: Values): Promise<number> {
   const node = await start(values, optionsFrom(values));
-  console.log(welcome(node));
+  console.log(welcome(values, node));
   const failure = await Promise.race([node.failed, untilStopped(() => node.stop())]);
   if (failure === undefined) return 0;
   await node.stop();
@@ -179,7 +182,8 @@ async function serveByWorkers(values: Values): Promise<number> {
     shutdownTimeoutSeconds:
       limitsFrom(values).shutdownTimeoutSeconds ?? DEFAULT_NODE_LIMITS.shutdownTimeoutSeconds,
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? LOG_LEVEL,
-    welcome,
+    logSink: stderrSink(values.oneOf('log', LOG_FORMATS)),
+    welcome: (listening, notes) => welcome(values, listening, notes),
     start: (given) => start(values, workerOptionsFrom(values, count, given), given.engineUrl),
   });
 }
@@ -224,10 +228,11 @@ function optionsFrom(values: Values): DoorsOptions {
     responseInformation: values.text('response-information'),
     counters: values.isSet('counters'),
     apiKey: keyFrom(values.text('api-key-file')),
-    pageDirectory: fileURLToPath(PAGE),
+    pageDirectory: PAGE,
     sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),
     sysHeartbeatSeconds: values.count('sys-heartbeat-seconds', SYS_SECONDS_MAX),
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? LOG_LEVEL,
+    logSink: stderrSink(values.oneOf('log', LOG_FORMATS)),
   };
 }
 
@@ -324,10 +329,12 @@ async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
 }
 
 function welcome(
+  values: Values,
   { url, httpUrl, gateway }: Listening & Partial<Pick<RunningDoors, 'gateway'>>,
   notes: readonly string[] = [],
 ): string {
   const lines = [`  MQTT     ${url}`, `  page     ${httpUrl}`];
+  if (values.isSet('topics')) lines.push(`  topics   ${httpUrl}portal/`);
   if (gateway !== undefined) lines.splice(1, 0, `  gateway  ${gateway.url} (with the Apus transport)`);
   return ['Apus is running:', ...lines, ...notes, 'Stop it with Ctrl+C.'].join('\n');
 }

@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
-import { cannotListen, type LogLevel, NodeLog, stderrSink, systemScheduler } from '@apus/node';
+import { cannotListen, type LogLevel, type LogSink, NodeLog, systemScheduler } from '@apus/node';
 import { CommandError } from '../commands/command.ts';
 import { untilStopped } from '../commands/signals.ts';
 import type { RunningDoors } from '../start-doors.ts';
@@ -22,6 +22,7 @@ export interface WorkersOptions {
   readonly dataDirectory: string | undefined;
   readonly shutdownTimeoutSeconds: number;
   readonly logLevel: LogLevel;
+  readonly logSink: LogSink;
   /** The text of the start, for all workers together. */
   readonly welcome: (listening: Listening, notes: readonly string[]) => string;
   /** Starts the broker of one worker. */
@@ -47,13 +48,13 @@ async function supervise(options: WorkersOptions): Promise<number> {
 async function superviseWith(
   engine: OwnEngine | undefined,
   port: number,
-  { count, shutdownTimeoutSeconds, logLevel, welcome }: WorkersOptions,
+  { count, shutdownTimeoutSeconds, logLevel, logSink, welcome }: WorkersOptions,
 ): Promise<number> {
   const supervisor = new Supervisor({
     count,
     given: { engineUrl: engine?.url, port },
     stopMsMax: shutdownTimeoutSeconds * 1000 + LEAVE_MS,
-    log: new NodeLog(logLevel, stderrSink, systemScheduler),
+    log: new NodeLog(logLevel, logSink, systemScheduler),
   });
   if (!process.stdin.isTTY) process.on('SIGHUP', () => supervisor.signal('SIGHUP'));
   const stopped = untilStopped(() => supervisor.stop());

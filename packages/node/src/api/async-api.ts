@@ -22,6 +22,8 @@ export interface AsyncApiOptions {
   readonly addresses: PeerAddresses;
   /** Of the gateway door. */
   readonly gatewayUrl: string | undefined;
+  /** Clients connect without a token. */
+  readonly isOpen: boolean;
   readonly log: Log;
 }
 
@@ -45,7 +47,7 @@ export function withAsyncApi(handler: RequestListener, options: AsyncApiOptions)
 async function answer(request: IncomingMessage, options: AsyncApiOptions): Promise<ApiAnswer> {
   const tenant = await tenantOf(request, options);
   if (typeof tenant !== 'string') return tenant;
-  const servers = serversOf(request, options.gatewayUrl);
+  const servers = serversOf(request, options);
   const streams = options.streams?.all ?? [];
   return { status: 200, body: options.topics.asyncApi({ tenant, servers, streams }) };
 }
@@ -61,18 +63,27 @@ async function tenantOf(
     return badRequest(`${TENANT_HEADER} has up to 64 letters, digits, ".", "_" and "-".`);
   }
   const found = await handshakes?.identify(identifiableRequest(request, addresses.of(request).address));
-  if (found === undefined || 'status' in found) return refused;
-  return found.identity?.tenant ?? refused;
+  if (found === undefined) return refused;
+  return 'status' in found ? TOKEN_WANTED : (found.identity?.tenant ?? TOKEN_WANTED);
 }
 
+const TOKEN_WANTED = refusal(
+  401,
+  'BAD_TOKEN',
+  'Send a token with which a client may connect: Authorization: Bearer TOKEN',
+);
+
 /** The doors by the name that the caller has reached this one by. */
-function serversOf({ headers }: IncomingMessage, gatewayUrl: string | undefined): DocumentedServer[] {
+function serversOf(
+  { headers }: IncomingMessage,
+  { gatewayUrl, isOpen }: AsyncApiOptions,
+): DocumentedServer[] {
   const base = `ws://${headers.host ?? ''}`;
   const own = URL.canParse(base) ? new URL(MQTT_PATH, base) : undefined;
   if (own === undefined) return [];
-  const servers: DocumentedServer[] = [{ name: 'node', url: own.href, door: 'node' }];
+  const servers: DocumentedServer[] = [{ name: 'node', url: own.href, door: 'node', isOpen }];
   if (gatewayUrl === undefined) return servers;
   const gateway = new URL(gatewayUrl);
   gateway.hostname = own.hostname;
-  return [...servers, { name: 'gateway', url: gateway.href, door: 'gateway' }];
+  return [...servers, { name: 'gateway', url: gateway.href, door: 'gateway', isOpen }];
 }

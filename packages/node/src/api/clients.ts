@@ -102,13 +102,14 @@ async function describe(
   };
 }
 
-/** Fields that the answer for one client adds. Only the node door's connections count their traffic. */
+/** Fields that the answer for one client adds. `connection_id` is in each line of the log about the connection. Only the node door's connections count their traffic. */
 function detailsOf(
   { stores, links, quotas }: ApiContext,
   { session, attachment, identity }: SessionRecord,
 ): object {
   const traffic = attachment && links.get(attachment.connectionId)?.traffic;
   return {
+    connection_id: attachment?.connectionId ?? null,
     inflight_cnt: stores.queues.inflight(session),
     recv_msg: traffic?.receivedMessages ?? null,
     recv_oct: traffic?.receivedBytes ?? null,

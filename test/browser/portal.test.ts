@@ -1,0 +1,237 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
+import { SignJWT } from 'jose';
+import { preview } from 'vite';
+import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+import { answerOf, codeOf, EXAMPLE_FLAGS, portalUrl } from './support/portal-page.ts';
+import type { Served } from './support/served-client.ts';
+
+/** All that the page fetches before its visitor tries something, each file compressed with gzip. */
+const PORTAL_WEIGHT_BYTES_MAX = 90 * 1024;
+/** What the first try fetches: mqtt.js and the transport. */
+const TRY_WEIGHT_BYTES_MAX = 75 * 1024;
+
+const TEMPERATURE = 'sensors/{sensor}/temperature';
+const SECRET = 'a secret of at least thirty-two bytes';
+
+async function tokenFor(publish: string): Promise<string> {
+  return await new SignJWT({ sub: 'ann', publish: [publish], subscribe: ['sensors/#'] })
+    .setProtectedHeader({ alg: 'HS256' })
+    .setExpirationTime('1h')
+    .sign(new TextEncoder().encode(SECRET));
+}
+
+clientSuite('the page for developers', (suite) => {
+  let folder: string;
+  let open: Served;
+  let guarded: Served;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'apus-portal-'));
+    const identity = join(folder, 'identity.json');
+    await writeFile(identity, JSON.stringify({ authenticators: [{ jwt: { secret: SECRET } }] }));
+    open = await suite.built.serve(EXAMPLE_FLAGS);
+    guarded = await suite.built.serve([...EXAMPLE_FLAGS, '--identity', identity]);
+  });
+
+  afterAll(async () => {
+    await open?.stop();
+    await guarded?.stop();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  it('asks a visitor for a token where the document is refused, and says what the broker refuses then', async () => {
+    const client = await suite.openUrl(portalUrl(guarded.pageUrl, TEMPERATURE));
+    const { page } = client;
+    await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
+    const show = page.getByRole('button', { name: 'Show the topics' });
+    await page.getByLabel('Token or password').fill('wrong');
+    await show.click();
+    await page.getByText('The broker does not take this token.').waitFor();
+    await page.getByLabel('Token or password').fill(await tokenFor('sensors/s-1/temperature'));
+    await show.click();
+    await page.getByRole('heading', { level: 1, name: 'Temperature' }).waitFor();
+    // The browser itself writes a line for each 401.
+    expect(client.complaints.splice(0).filter((line) => !line.includes('401'))).toEqual([]);
+
+    const publish = page.getByRole('button', { name: 'Publish', exact: true });
+    await publish.click();
+    await answerOf(page).getByText('Not authorised: your token does not allow it (0x87)').waitFor();
+    await page.getByLabel('sensor', { exact: true }).fill('s-1');
+    await page.getByLabel('Payload to publish').fill('{"celsius":"hot"}');
+    await publish.click();
+    await answerOf(page)
+      .getByText(
+        'Payload format invalid: the schema of the topic does not allow this payload (0x99). /celsius must be number',
+      )
+      .waitFor();
+    await page.getByLabel('Payload to publish').fill('{"celsius":-4}');
+    await publish.click();
+    const received = page.getByRole('list', { name: 'Received messages' });
+    await received.getByText('{"celsius":-4}').waitFor();
+    await received.getByText('sensors/s-1/temperature').waitFor();
+    await page.getByLabel('Token or password').fill('wrong');
+    await publish.click();
+    await answerOf(page)
+      .getByText(/refuses the connection: (Bad user name|Not authorised)/)
+      .waitFor();
+    expect(await client.stored()).not.toContain('eyJ');
+    await client.screenshot('portal-tried');
+  });
+
+  it('sends an example and shows it come back, through both doors, and from the past', async () => {
+    const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE));
+    const received = page.getByRole('list', { name: 'Received messages' }).getByRole('listitem');
+    await page.getByLabel('sensor', { exact: true }).fill('s-9');
+    for (const door of ['node', 'gateway']) {
+      await page.getByLabel('Server').selectOption(door);
+      await page.getByLabel('Payload to publish').fill(`{"celsius":1,"at":"${door}"}`);
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await received.getByText(`"${door}"`).waitFor();
+      await answerOf(page).getByText('has accepted the message to sensors/s-9/temperature').waitFor();
+    }
+    await page.getByLabel('Begin').selectOption({ label: 'with the last 50 messages of each topic' });
+    await page.getByLabel('Server').selectOption('node');
+    await page.getByRole('button', { name: 'Listen', exact: true }).click();
+    await eventually(() => received.filter({ hasText: 'from the past' }).count()).toBe(2);
+    await page.getByRole('button', { name: 'Stop listening' }).click();
+    await answerOf(page).getByText('Stopped.').waitFor();
+    await page.getByLabel('sensor', { exact: true }).fill('a/#');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await answerOf(page).getByText('is no topic to publish to').waitFor();
+  });
+
+  it('says so where the broker is gone', async () => {
+    const short = await suite.built.serve(EXAMPLE_FLAGS);
+    const client = await suite.openUrl(portalUrl(short.pageUrl, TEMPERATURE));
+    await client.page.getByRole('button', { name: 'Listen', exact: true }).click();
+    await answerOf(client.page).getByText('Listening to sensors/+/temperature.').waitFor();
+    await short.stop();
+    await answerOf(client.page).getByText('Server shutting down (0x8B)').waitFor();
+    await client.page.getByRole('button', { name: 'Listen', exact: true }).click();
+    await answerOf(client.page).getByText('There is no connection').waitFor();
+    client.complaints.length = 0;
+  });
+
+  it('shows fields with their types and constraints, and the newest payload that has come', async () => {
+    const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE));
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await answerOf(page).getByText('has accepted').waitFor();
+    await page.reload();
+    await codeOf(page, 'The newest that has come.').getByText('"celsius"').waitFor();
+    const fields = page.locator('.schema li');
+    await eventually(() => fields.allTextContents()).toEqual([
+      'celsiusrequirednumberat least -273.15Degrees Celsius',
+      'atstringWhen it was measured, as RFC 3339 has it',
+      'qualityvalueone of "good", "doubtful"',
+    ]);
+    await page.getByText('for 1 day, at most 1000 of each topic').waitFor();
+  });
+
+  it('finds topics by words and by stream, with a link for each, by keyboard alone', async () => {
+    const { page } = await suite.openUrl(portalUrl(open.pageUrl));
+    await page.getByRole('heading', { level: 1, name: 'The plant' }).waitFor();
+    const list = page.getByRole('navigation', { name: 'Topics' });
+    await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('main');
+    await page.getByLabel('Search topics').focus();
+    await page.keyboard.type('control room');
+    await list.getByText('1 topic', { exact: true }).waitFor();
+    for (let presses = 0; presses < 2; presses++) await page.keyboard.press('Tab');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Pictures' }).waitFor();
+    expect(page.url()).toBe(portalUrl(open.pageUrl, 'cameras/{camera}'));
+    await eventually(() => page.title()).toBe('Pictures – The plant');
+    await eventually(() => page.evaluate('document.activeElement.id')).toBe('main');
+    await page.goBack();
+    await page.getByRole('heading', { level: 1, name: 'The plant' }).waitFor();
+    await page.getByLabel('Search topics').fill('');
+    await page.getByLabel('Stream').selectOption('measurements');
+    await eventually(() => list.getByRole('link').count()).toBe(1);
+  });
+
+  it('copies, and says that it has', async () => {
+    const context = await suite.newContext();
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE), { context });
+    await page.getByRole('button', { name: 'Copy receive.mjs' }).click();
+    await page.getByRole('figure', { name: 'receive.mjs' }).getByText('Copied').waitFor();
+    const shown = await codeOf(page, 'receive.mjs').textContent();
+    await eventually(() => page.evaluate('navigator.clipboard.readText()')).toBe(shown);
+  });
+
+  it.each([
+    ['', 1280],
+    ['', 360],
+    [TEMPERATURE, 1280],
+    [TEMPERATURE, 360],
+    ['cameras/{camera}', 360],
+  ])('can be used by everybody: %s at %i px', async (topic, width) => {
+    const client = await suite.openUrl(portalUrl(open.pageUrl, topic), { width });
+    const { page } = client;
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    if (topic === TEMPERATURE) {
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await page.getByRole('list', { name: 'Received messages' }).waitFor();
+    }
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await page.emulateMedia({ colorScheme });
+      expect(await client.accessibilityProblems(), colorScheme).toEqual([]);
+      await client.screenshot(`portal-${topic}-${width}-${colorScheme}`);
+    }
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
+    await eventually(() => client.clippedLabels()).toEqual([]);
+  });
+
+  it('is written for any web host, with its document', async () => {
+    const topics = {
+      servers: [{ name: 'plant', url: open.nodeUrl, door: 'node' }],
+      topics: [{ topic: 'news' }],
+    };
+    const [file, out] = [join(folder, 'topics.json'), join(folder, 'site')];
+    await writeFile(file, JSON.stringify(topics));
+    const command = join(suite.built.directory, 'apus.js');
+    await promisify(execFile)(process.execPath, [command, 'topics', 'page', file, '--out', out]);
+    const common = { root: out, base: '/dev/', configFile: false, logLevel: 'error' } as const;
+    const site = await preview({
+      ...common,
+      build: { outDir: out },
+      preview: { host: '127.0.0.1', port: 0 },
+    });
+    onTestFinished(() => site.close());
+    const { page } = await suite.openUrl(`${site.resolvedUrls?.local[0]}#/news`);
+    await page.getByLabel('Payload to publish').fill('"from afar"');
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await page.getByRole('list', { name: 'Received messages' }).getByText('"from afar"').waitFor();
+    await eventually(() => page.locator('meta[http-equiv="Content-Security-Policy"]').count()).toBe(1);
+  });
+
+  it('weighs little, and fetches a client of MQTT when its visitor tries something', async () => {
+    const context = await suite.newContext();
+    const paths = new Set<string>();
+    context.on('request', (request) => paths.add(new URL(request.url()).pathname));
+    const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE), { context });
+    await page.getByRole('heading', { name: 'Try it' }).waitFor();
+    const fresh = [...paths];
+    await page.getByRole('button', { name: 'Publish', exact: true }).click();
+    await answerOf(page).getByText('has accepted').waitFor();
+    const later = [...paths].filter((path) => !fresh.includes(path));
+    expect(await weightOf(fresh)).toBeLessThanOrEqual(PORTAL_WEIGHT_BYTES_MAX);
+    expect(await weightOf(later)).toBeLessThanOrEqual(TRY_WEIGHT_BYTES_MAX);
+  });
+
+  async function weightOf(paths: readonly string[]): Promise<number> {
+    const sizes = paths.map(async (path) => {
+      const response = await fetch(new URL(path, open.pageUrl));
+      return gzipSync(new Uint8Array(await response.arrayBuffer())).length;
+    });
+    return (await Promise.all(sizes)).reduce((sum, bytes) => sum + bytes, 0);
+  }
+});

@@ -1,0 +1,67 @@
+import { DOCUMENT_BYTES_MAX, NAME_LENGTH_MAX } from '../limits.ts';
+import { fieldsOf, textOf as shortText } from './fields.ts';
+import type { PortalDocument } from './portal-document.ts';
+import { readDocument } from './read-document.ts';
+
+/** `refused`: the document is for readers who show a token. */
+export type Fetched =
+  | { readonly is: 'read'; readonly document: PortalDocument }
+  | { readonly is: 'refused'; readonly hasToken: boolean; readonly reason: string | undefined }
+  | {
+      readonly is: 'failed';
+      readonly why: 'network' | 'status' | 'size' | 'content';
+      readonly status?: number;
+    };
+
+const REFUSED = [401, 403];
+
+/** Asks for the document, with the reader's token where there is one. */
+export async function fetchDocument(url: string, token: string): Promise<Fetched> {
+  try {
+    const headers = token === '' ? {} : { Authorization: `Bearer ${token}` };
+    const response = await fetch(url, { headers, cache: 'no-store', credentials: 'omit' });
+    const isRefused = REFUSED.includes(response.status);
+    if (!response.ok && !isRefused) return { is: 'failed', why: 'status', status: response.status };
+    const text = await textOf(response);
+    if (isRefused) return { is: 'refused', hasToken: token !== '', reason: reasonIn(text) };
+    return text === undefined ? { is: 'failed', why: 'size' } : parsed(text);
+  } catch {
+    return { is: 'failed', why: 'network' };
+  }
+}
+
+function parsed(text: string): Fetched {
+  try {
+    const document = readDocument(JSON.parse(text));
+    if (document !== undefined) return { is: 'read', document };
+  } catch {
+    // It is no JSON.
+  }
+  return { is: 'failed', why: 'content' };
+}
+
+/** A node says in JSON why it refuses. */
+function reasonIn(text: string | undefined): string | undefined {
+  try {
+    return shortText(fieldsOf(JSON.parse(text ?? ''))?.message, NAME_LENGTH_MAX);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined where it is too long. */
+async function textOf(response: Response): Promise<string | undefined> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let [bytes, text] = [0, ''];
+  for (;;) {
+    const { done = true, value } = (await reader?.read()) ?? {};
+    if (done || value === undefined) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > DOCUMENT_BYTES_MAX) {
+      await reader?.cancel();
+      return undefined;
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}

@@ -1,0 +1,37 @@
+import type { PortalTopic } from './portal-document.ts';
+
+/** What the reader has filled in, by the names of parameters. */
+export type Values = Readonly<Record<string, string>>;
+
+/** The filter of what the reader wants to receive: a parameter without a value stands for all values. */
+export function filterOf(topic: PortalTopic, values: Values): string {
+  return replaced(topic, (name, isRest) => filledIn(values, name) ?? (isRest ? '#' : '+'));
+}
+
+/** The topic of one message: a parameter without a value has the first example of its description, or its name. */
+export function topicNameOf(topic: PortalTopic, values: Values): string {
+  return replaced(topic, (name) => filledIn(values, name) ?? exampleOf(topic, name));
+}
+
+export function exampleOf({ parameters }: PortalTopic, name: string): string {
+  return parameters.find((each) => each.name === name)?.values[0] ?? name;
+}
+
+function filledIn(values: Values, name: string): string | undefined {
+  const value = Object.hasOwn(values, name) ? values[name] : '';
+  return value === '' ? undefined : value;
+}
+
+function replaced(
+  { address, parameters }: PortalTopic,
+  by: (name: string, isRest: boolean) => string,
+): string {
+  const known = new Map(parameters.map((each) => [`{${each.name}}`, each]));
+  return address
+    .split('/')
+    .map((level) => {
+      const parameter = known.get(level);
+      return parameter === undefined ? level : by(parameter.name, parameter.isRest);
+    })
+    .join('/');
+}

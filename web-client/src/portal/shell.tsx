@@ -1,0 +1,68 @@
+import { useEffect, useRef, useState } from 'react';
+import { About } from './about.tsx';
+import type { PortalDocument } from './document/portal-document.ts';
+import { text } from './strings.ts';
+import { TopicList } from './topic-list.tsx';
+import { TopicView } from './topic-view.tsx';
+import type { Credentials } from './try/try-client.ts';
+import { addressIn, useHash } from './ui/location.ts';
+
+interface ShellProps {
+  readonly document: PortalDocument;
+  readonly documentUrl: string;
+  readonly credentials: Credentials;
+  onCredentials(credentials: Credentials): void;
+}
+
+/** The list of topics, and the one that the address of the page names. */
+export function Shell({ document, documentUrl, credentials, onCredentials }: ShellProps) {
+  const address = addressIn(useHash());
+  const topic = document.topics.find((each) => each.address === address);
+  const [serverName, setServerName] = useState(document.servers[0]?.name);
+  const server = document.servers.find(({ name }) => name === serverName) ?? document.servers[0];
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  const title = topic?.title ?? document.title;
+
+  useEffect(() => {
+    window.document.title = topic === undefined ? title : `${title} – ${document.title}`;
+    // The page has just been opened: its reader begins at its top.
+    if (isFirst.current) {
+      isFirst.current = false;
+      return;
+    }
+    main.current?.focus();
+    window.scrollTo(0, 0);
+  }, [topic, title, document.title]);
+
+  return (
+    <>
+      <button type="button" className="skip" onClick={() => main.current?.focus()}>
+        {text.skip}
+      </button>
+      <header>
+        <a className="home" href="#/">
+          {document.title}
+        </a>
+        {document.version !== '' && <span className="quiet">{text.version(document.version)}</span>}
+        <a className="document" href={documentUrl}>
+          {text.document}
+        </a>
+      </header>
+      <div className="columns">
+        <TopicList document={document} current={topic} />
+        <main ref={main} id="main" tabIndex={-1}>
+          {topic === undefined ? (
+            <About document={document} unknown={address} />
+          ) : (
+            <TopicView
+              key={topic.address}
+              {...{ topic, document, server, credentials, onCredentials }}
+              onServer={setServerName}
+            />
+          )}
+        </main>
+      </div>
+    </>
+  );
+}
