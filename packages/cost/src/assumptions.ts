@@ -59,9 +59,15 @@ function streamSentences(workload: Workload): readonly string[] {
 
 function integrationSentences(workload: Workload): readonly string[] {
   const { kafkaRecordsPerHour, kafkaRecordsPerEvent, ruleShare } = workload;
+  const { iotMessagesPerHour, iotMessagesPerEvent } = workload;
   const kafka = `${shown(kafkaRecordsPerHour)} records of Kafka come in an hour, ${shown(kafkaRecordsPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The cluster is left out, and other services are charged nothing for records.`;
+  const iotCore = `${shown(iotMessagesPerHour)} messages of AWS IoT Core come in an hour, each by one rule with one action, and ${shown(iotMessagesPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The devices' own messages and connections are left out.`;
   const rules = `A message is for ${shown(ruleShare)} rules on average. Each is a message of a FIFO queue, and a call on the target as long as a frame; the target is left out, and other services are charged nothing for it.`;
-  return [...(kafkaRecordsPerHour > 0 ? [kafka] : []), ...(ruleShare > 0 ? [rules] : [])];
+  return [
+    ...(kafkaRecordsPerHour > 0 ? [kafka] : []),
+    ...(iotMessagesPerHour > 0 ? [iotCore] : []),
+    ...(ruleShare > 0 ? [rules] : []),
+  ];
 }
 
 function logSentence({ logBytesPerFrame }: Workload): string {

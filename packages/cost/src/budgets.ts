@@ -166,3 +166,6 @@ export const SWEPT = {
   /** Of a QoS 2 copy. */
   memoryBytes: 150,
 } as const;
+
+/** AWS IoT Core meters messages, rules and their actions by so many bytes begun. */
+export const IOT_METERED_BYTES = 5 * 1_024;

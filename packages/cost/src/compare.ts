@@ -1,4 +1,5 @@
 import { type Bill, type BillOptions, billOfItems, type Item } from './bill.ts';
+import { IOT_METERED_BYTES } from './budgets.ts';
 import { GIGABYTE } from './price.ts';
 import type { Traffic } from './traffic.ts';
 
@@ -12,7 +13,6 @@ export interface Offer {
   readonly misfits: readonly string[];
 }
 
-const IOT_METERED_BYTES = 5 * 1024;
 const ABLY_METERED_BYTES = 5 * 1024;
 
 /** A publish or delivery beside its topic and payload: fixed header, topic length, packet id, PUBACK. */

@@ -71,6 +71,7 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   snapshot: 'readers of streams that are sent the last value of each key',
   history: 'the history of streams',
   kafka: 'records of Kafka',
+  'iot-core': 'messages of AWS IoT Core',
   rules: 'messages that leave by rules',
   sweep: 'the sweep, which reads all sessions every ten minutes',
   standing: 'what is paid for whether or not anybody connects',

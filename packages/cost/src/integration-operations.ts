@@ -1,42 +1,65 @@
-import { METERING_WRITES_PER_MESSAGE, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
+import { IOT_METERED_BYTES, METERING_WRITES_PER_MESSAGE, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
 import { frameBytes, invocations, type Operation, units } from './operation.ts';
 import type { Rates } from './rates.ts';
-import { addUsage, usage } from './usage.ts';
+import { addUsage, type Usage, usage } from './usage.ts';
 import type { Workload } from './workload.ts';
 
 const HOURS_PER_DAY = 24;
 /** SQS: entries of one request. */
 const BATCH_ENTRIES_MAX = 10;
 
-/** Messages that come from Kafka, and messages that leave by rules. */
+/** Messages that come from Kafka and from AWS IoT Core, and messages that leave by rules. */
 export function integrationOperations(workload: Workload, rates: Rates): readonly Operation[] {
-  return [kafka(workload, rates), rules(workload, rates)];
+  return [kafka(workload, rates), iotCore(workload, rates), rules(workload, rates)];
 }
 
-function recordsOf({ kafkaRecordsPerHour, days }: Workload): number {
-  return kafkaRecordsPerHour * HOURS_PER_DAY * days;
+function inMonth(perHour: number, { days }: Workload): number {
+  return perHour * HOURS_PER_DAY * days;
 }
 
-/** Each record takes as long as a frame, finds its recipients as a frame does, and is posted to each. */
-function kafka(workload: Workload, { packetBytes }: Rates): Operation {
-  const { kafkaRecordsPerEvent, frameMs, shapes, fanOut } = workload;
-  const records = recordsOf(workload);
-  const posts = records * fanOut;
+function kafka(workload: Workload, rates: Rates): Operation {
+  const { kafkaRecordsPerHour, kafkaRecordsPerEvent } = workload;
+  const records = inMonth(kafkaRecordsPerHour, workload);
+  return { name: 'kafka', count: records, usage: published(records, kafkaRecordsPerEvent, workload, rates) };
+}
+
+/** A rule of IoT sends each message to the queue; receives and deletes are those of an event. */
+function iotCore(workload: Workload, rates: Rates): Operation {
+  const { iotMessagesPerHour, iotMessagesPerEvent } = workload;
+  const messages = inMonth(iotMessagesPerHour, workload);
+  const metered = messages * Math.ceil((workload.bytes + workload.topicBytes) / IOT_METERED_BYTES);
   return {
-    name: 'kafka',
-    count: records,
+    name: 'iot-core',
+    count: messages,
     usage: addUsage(
-      invocations(records / kafkaRecordsPerEvent, frameMs * kafkaRecordsPerEvent, workload),
-      units(records, { reads: shapes, writes: METERING_WRITES_PER_MESSAGE }),
-      usage({ gatewayMessagesOut: posts, dataTransferOutBytes: posts * frameBytes(packetBytes) }),
+      published(messages, iotMessagesPerEvent, workload, rates),
+      usage({
+        iotRulesTriggered: metered,
+        iotRuleActions: metered,
+        sqsStandardRequests: messages + (2 * messages) / iotMessagesPerEvent,
+        sqsStandardPolls: messages > 0 ? POLLS_PER_MAPPING_MONTH : 0,
+      }),
     ),
   };
+}
+
+/** Each message takes as long as a frame, finds its recipients as a frame does, and is posted to each. */
+function published(messages: number, perEvent: number, workload: Workload, { packetBytes }: Rates): Usage {
+  const { frameMs, shapes, fanOut } = workload;
+  const posts = messages * fanOut;
+  return addUsage(
+    invocations(messages / perEvent, frameMs * perEvent, workload),
+    units(messages, { reads: shapes, writes: METERING_WRITES_PER_MESSAGE }),
+    usage({ gatewayMessagesOut: posts, dataTransferOutBytes: posts * frameBytes(packetBytes) }),
+  );
 }
 
 /** A message is sent to the queue with those of its frame, received and deleted, and its target is called for it alone. */
 function rules(workload: Workload, { publishes, packing }: Rates): Operation {
   const { ruleShare, frameMs } = workload;
-  const messages = (publishes + recordsOf(workload)) * ruleShare;
+  const { kafkaRecordsPerHour, iotMessagesPerHour } = workload;
+  const bridged = inMonth(kafkaRecordsPerHour + iotMessagesPerHour, workload);
+  const messages = (publishes + bridged) * ruleShare;
   const together = Math.min(BATCH_ENTRIES_MAX, Math.max(1, packing * ruleShare));
   return {
     name: 'rules',

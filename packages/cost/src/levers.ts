@@ -35,6 +35,8 @@ const CAUSE_LEVERS: { readonly [K in OperationName]?: string } = {
   snapshot: 'Read narrower filters: each newcomer is sent the last value of every key of its topics.',
   kafka:
     'Let Lambda gather records for longer (batchWindowSeconds), and publish to narrower topics: each recipient is a frame.',
+  'iot-core':
+    'Name fewer topics in the filters of the bridge, and publish to narrower ones here: each recipient is a frame.',
   rules:
     'Narrow the filters of rules: each message of a filter goes through the queue, also where its condition is false.',
   keep: 'Let sessions end with their connection where a lost message does no harm: nothing is kept, and no PUBACK is sent.',
@@ -58,6 +60,8 @@ const LEVERS: { readonly [K in UsageName]: string } = {
   sqsFifoRequests: 'Publish several messages together: those of one frame share a job.',
   sqsStandardPolls: 'It is paid for at rest and does not grow: more use makes its share small.',
   sqsFifoPolls: 'It is paid for at rest and does not grow: more use makes its share small.',
+  iotRulesTriggered: 'Name fewer topics in the filters of the bridge.',
+  iotRuleActions: 'Let no two rules bring the same message: each has an action of its own.',
   schedulerInvocations: 'Fewer wills and timers beyond fifteen minutes.',
   logBytes: 'Log less for a frame: raise the log level, and leave access logs off.',
   dataTransferOutBytes:

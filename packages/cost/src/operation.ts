@@ -21,6 +21,7 @@ export type OperationName =
   | 'snapshot'
   | 'history'
   | 'kafka'
+  | 'iot-core'
   | 'rules'
   | 'sweep'
   | 'standing';

@@ -112,6 +112,12 @@ export const priceBook = {
     free: { quantity: 500_000, months: YEAR },
     note: 'PUBLISH either way, CONNECT, SUBSCRIBE and a PUBACK from the device are metered; pings, PUBACK from the service, SUBACK and DISCONNECT are not. The prices beyond a billion are unconfirmed: its page shows them to a program only.',
   }),
+  iotRuleTriggered: perMillion(IOT_CORE, 'Rule triggered', 'rule for a message of 5 KB begun', 0.15, {
+    status: 'unconfirmed',
+  }),
+  iotRuleAction: perMillion(IOT_CORE, 'Action of a rule', 'action for a message of 5 KB begun', 0.15, {
+    status: 'unconfirmed',
+  }),
   emqxSessionMinute: perMillion(EMQX, 'Session', 'session-minute', 2, {
     free: { quantity: 1_000_000, months: 'always' },
     note: 'Persistent sessions count while their clients are away.',

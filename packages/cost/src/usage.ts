@@ -19,6 +19,8 @@ export interface Usage {
   /** Polls of a standard queue by event source mappings, empty or not. */
   readonly sqsStandardPolls: number;
   readonly sqsFifoPolls: number;
+  readonly iotRulesTriggered: number;
+  readonly iotRuleActions: number;
   readonly schedulerInvocations: number;
   readonly logBytes: number;
   readonly dataTransferOutBytes: number;
@@ -54,6 +56,8 @@ export const USAGE_KINDS: { readonly [K in UsageName]: UsageKind } = {
   sqsFifoRequests: { price: 'sqsFifoRequest', label: 'SQS FIFO requests' },
   sqsStandardPolls: { price: 'sqsStandardRequest', label: 'SQS standard polling' },
   sqsFifoPolls: { price: 'sqsFifoRequest', label: 'SQS FIFO polling' },
+  iotRulesTriggered: { price: 'iotRuleTriggered', label: 'IoT rules triggered' },
+  iotRuleActions: { price: 'iotRuleAction', label: 'Actions of IoT rules' },
   schedulerInvocations: { price: 'schedulerInvocation', label: 'Scheduler invocations' },
   logBytes: { price: 'logsIngestion', label: 'Logs, GB', perUnit: GIGABYTE },
   dataTransferOutBytes: { price: 'dataTransferOut', label: 'Data transfer out, GB', perUnit: GIGABYTE },

@@ -26,6 +26,8 @@ export interface Workload {
   readonly streamGigabytes: number;
   readonly kafkaRecordsPerHour: number;
   readonly kafkaRecordsPerEvent: number;
+  readonly iotMessagesPerHour: number;
+  readonly iotMessagesPerEvent: number;
   readonly ruleShare: number;
   readonly shapes: number;
   /** Packets that share a frame; undefined: as many as the rate brings together. */
@@ -151,6 +153,18 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
     least: 1,
     most: 1_000,
     preset: 10,
+  },
+  iotMessagesPerHour: {
+    help: 'Messages that rules of AWS IoT Core bring in an hour, day and night.',
+    least: 0,
+    most: BILLION,
+    preset: 0,
+  },
+  iotMessagesPerEvent: {
+    help: 'Messages of IoT rules that Lambda gathers for an event.',
+    least: 1,
+    most: 10,
+    preset: 1,
   },
   ruleShare: { help: 'Rules whose filter matches a message, on average.', least: 0, most: 64, preset: 0 },
   shapes: { help: 'Filter shapes that fit a topic (S).', least: 1, most: 64, preset: 2 },

@@ -343,6 +343,31 @@ describe('what comes from Kafka and leaves by rules', () => {
     });
   });
 
+  it('is a rule, an action, and three requests of SQS for a message of AWS IoT Core', () => {
+    const given = { ...QUIETEST, iotMessagesPerHour: 1_000, fanOut: 3 };
+    const { count, usage } = operation(given, 'iot-core');
+    expect(count).toBe(720_000);
+    expect(usage).toMatchObject({
+      iotRulesTriggered: 720_000,
+      iotRuleActions: 720_000,
+      sqsStandardRequests: 2_160_000,
+      lambdaRequests: 720_000,
+      dynamodbReadUnits: 1_440_000,
+      gatewayMessagesOut: 2_160_000,
+    });
+    const polls = billOf({ sqsStandardPolls: usage.sqsStandardPolls }).usd;
+    // docs/iot-core.md.
+    const alone = operation({ ...given, fanOut: 0 }, 'iot-core').usage;
+    expect(((billOf(alone).usd - polls) / count) * 1e6).toBeCloseTo(2.12, 2);
+    const together = operation({ ...given, iotMessagesPerEvent: 10 }, 'iot-core').usage;
+    expect(together).toMatchObject({ sqsStandardRequests: 864_000, lambdaRequests: 72_000 });
+  });
+
+  it('meters 5 KB of a message of AWS IoT Core', () => {
+    const given = { ...QUIETEST, iotMessagesPerHour: 1_000, bytes: 5_120 };
+    expect(operation(given, 'iot-core').usage.iotRulesTriggered).toBe(1_440_000);
+  });
+
   it('is three requests of SQS and an invocation for a message of a rule, and the polls of its queue', () => {
     const given = { ...QUIETEST, kafkaRecordsPerHour: 1_000, ruleShare: 1 };
     const { count, usage } = operation(given, 'rules');
@@ -355,6 +380,6 @@ describe('what comes from Kafka and leaves by rules', () => {
 
   it('costs nothing where there is none', () => {
     const names = estimate(QUIETEST).operations.map(({ name }) => name);
-    expect(names.filter((name) => name === 'kafka' || name === 'rules')).toEqual([]);
+    expect(names.filter((name) => ['kafka', 'iot-core', 'rules'].includes(name))).toEqual([]);
   });
 });

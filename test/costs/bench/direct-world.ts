@@ -148,6 +148,10 @@ export class DirectWorld implements World {
     return waiting;
   }
 
+  bring(): Promise<void> {
+    throw new Error('no function for messages from elsewhere is in this world');
+  }
+
   coolDown(): void {
     this.#functions = this.#compose();
   }

@@ -11,6 +11,7 @@ import {
   SqsVisibility,
 } from '@apus/cloud/lambda';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import { bridgeFunctions } from './bridge-operations.ts';
 import { RULES, rulesFunction } from './rule-operations.ts';
 import { STREAMS } from './stream-operations.ts';
 
@@ -25,6 +26,7 @@ export const QUEUES = {
   timers: 'timers',
   timersDead: 'timers-dead',
   rules: 'rules.fifo',
+  iotCore: 'iot-core',
 } as const;
 
 const ANONYMOUS: Identity = { tenant: 'default', name: '' };
@@ -95,6 +97,7 @@ export function composeFunctions(parts: FunctionParts) {
       visibility: new SqsVisibility({ client: sqs, queueUrl: fanOutUrl, log }),
       ...(parts.postsPerSecond !== undefined && { limits: { postsPerSecond: parts.postsPerSecond } }),
     }),
+    bridges: () => bridgeFunctions(environment, parts),
     rules: () =>
       rulesFunction(parts, new SqsVisibility({ client: sqs, queueUrl: queueUrl(QUEUES.rules), log })),
     timers: createTimerHandler({

@@ -5,12 +5,13 @@ import {
   type DynamoDb,
   type Emulator,
   type Environment,
+  type Handler,
   ManualClock,
   startEmulator,
 } from '@apus/emulator';
 import { defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
-import { SQSClient } from '@aws-sdk/client-sqs';
+import { SendMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { TextClient } from '../../support/text-client.ts';
 import {
   composeFunctions,
@@ -68,6 +69,14 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
       { name: QUEUES.fanOut, ...fifo, visibilityTimeoutSeconds: WORKER_SECONDS },
       { name: QUEUES.timers, visibilityTimeoutSeconds: WORKER_SECONDS },
       { name: QUEUES.rules, ...fifo, visibilityTimeoutSeconds: WORKER_SECONDS },
+      { name: QUEUES.iotCore, visibilityTimeoutSeconds: WORKER_SECONDS },
+    ],
+    functions: [
+      {
+        functionName: 'kafka',
+        ...worker,
+        createEnvironment: (environment) => compose(environment).bridges().kafka as Handler<unknown, unknown>,
+      },
     ],
     createEnvironment: (environment) => compose(environment).routes,
     eventSources: [
@@ -86,9 +95,16 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
         reportBatchItemFailures: true,
         function: { ...worker, createEnvironment: (environment) => compose(environment).rules() },
       },
+      {
+        queue: QUEUES.iotCore,
+        reportBatchItemFailures: true,
+        function: { ...worker, createEnvironment: (environment) => compose(environment).bridges().iotCore },
+      },
     ],
   });
   const emulator = started;
+  const iotRule = new SQSClient(emulator.sqs.clientConfig());
+  const iotQueue = emulator.sqs.queueUrl(QUEUES.iotCore);
   /** Eventually consistent, as the sweep reads (store-dynamodb/src/sweep/scan.ts). */
   const scanned = async (name: string) => {
     let units = 0;
@@ -135,6 +151,11 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
         await clock.advance(STEP_MS);
       }
       return await over;
+    },
+    async bring(from, what) {
+      if (from === 'kafka') await emulator.invoke('kafka', what);
+      else
+        await iotRule.send(new SendMessageCommand({ QueueUrl: iotQueue, MessageBody: JSON.stringify(what) }));
     },
     coolDown: () => emulator.retireIdleEnvironments(),
     reset() {

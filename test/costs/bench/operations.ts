@@ -1,3 +1,4 @@
+import { FROM_IOT_CORE, FROM_KAFKA } from './bridge-operations.ts';
 import type { BenchOperation } from './operation.ts';
 import { CHANGE, JOIN, LEAVE, LIST, LOST_MEMBER, TICK } from './presence-operations.ts';
 import {
@@ -90,4 +91,6 @@ export const OPERATIONS: readonly BenchOperation[] = [
   LIST,
   TICK,
   PUBLISH_FOR_RULE,
+  FROM_IOT_CORE,
+  ...FROM_KAFKA,
 ];

@@ -64,6 +64,8 @@ export interface World {
   pass(milliseconds: number): Promise<void>;
   /** Waits for something for which time has to pass. */
   whileTimePasses<T>(waiting: Promise<T>): Promise<T>;
+  /** A message of AWS IoT Core comes into its queue, or records of Kafka in an event. Not in every world. */
+  bring(from: 'iot-core' | 'kafka', what: object): Promise<void>;
   /** From here on environments are cold, until something has warmed them. */
   coolDown(): void;
   /** Counts from nothing again. */

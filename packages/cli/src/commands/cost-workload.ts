@@ -33,6 +33,8 @@ const COMMON: ReadonlySet<keyof GivenWorkload> = new Set([
   'streamGigabytes',
   'kafkaRecordsPerHour',
   'kafkaRecordsPerEvent',
+  'iotMessagesPerHour',
+  'iotMessagesPerEvent',
   'ruleShare',
 ]);
 
