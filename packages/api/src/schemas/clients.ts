@@ -68,6 +68,7 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
   ClientDetails: object(
     {
       ...client,
+      'connection_id?': nullable(text('As the log names its connection. At a node.')),
       inflight_cnt: nullable(count('Messages that it has not acknowledged.')),
       recv_msg: carried('Messages from it.'),
       recv_oct: carried('Bytes from it.'),

@@ -7,6 +7,7 @@ export const PROBLEM_CODES = [
     'ALREADY_EXISTS',
     'TOO_MANY',
     'BAD_API_KEY_OR_SECRET',
+    'BAD_TOKEN',
     'API_CLOSED',
     'NOT_LOCAL',
   ] as const),
