@@ -21,7 +21,8 @@ import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
-import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
+import { connectionIds } from './connection-ids.ts';
+import { NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
 import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
 import { disconnectAll } from './disconnect-all.ts';
@@ -393,11 +394,4 @@ async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {
   } catch (error) {
     log.error('timer-failed', { kind: timer.kind, clientId: timer.session.clientId, error: String(error) });
   }
-}
-
-/** Connection identifiers of one process ascend, and its random beginning keeps two processes apart. */
-function connectionIds(): () => string {
-  const prefix = `${CONNECTION_ID_PREFIX}${randomBytes(4).toString('hex')}`;
-  let count = 0;
-  return () => `${prefix}-${(count++).toString(36)}`;
 }
