@@ -60,6 +60,12 @@ clientSuite('the page for developers', (suite) => {
     // The browser itself writes a line for each 401.
     expect(client.complaints.splice(0).filter((line) => !line.includes('401'))).toEqual([]);
 
+    const saved = await client.download(page.getByRole('link', { name: 'The AsyncAPI document' }));
+    expect(JSON.parse(String(saved.bytes))).toMatchObject({
+      asyncapi: '3.0.0',
+      info: { title: 'The plant' },
+    });
+
     const publish = page.getByRole('button', { name: 'Publish', exact: true });
     await publish.click();
     await answerOf(page).getByText('Not authorised: your token does not allow it (0x87)').waitFor();

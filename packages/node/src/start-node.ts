@@ -12,7 +12,8 @@ import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
 import { composeBroker } from './compose-broker.ts';
-import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
+import { connectionIds } from './connection-ids.ts';
+import { NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
 import { disconnectAll } from './disconnect-all.ts';
 import { DropMeter } from './drop-meter.ts';
@@ -276,11 +277,4 @@ function accessFor(options: ResolvedOptions, log: Log): Access {
     authenticator: admitsBridges(access.authenticator),
     authorizer: new BridgesAuthorizer(access.authorizer),
   };
-}
-
-/** Connection identifiers of one process ascend, and its random beginning keeps two processes apart. */
-function connectionIds(): () => string {
-  const prefix = `${CONNECTION_ID_PREFIX}${randomBytes(4).toString('hex')}`;
-  let count = 0;
-  return () => `${prefix}-${(count++).toString(36)}`;
 }

@@ -67,7 +67,7 @@ function Field({ parameter: { name, description, values, isEnum }, value, onChan
       )}
       <span className="quiet" id={`${id}-help`}>
         {description}
-        {!isEnum && values.length > 0 && ` ${text.forExample(values.join(', '))}`}
+        {!isEnum && values.length > 0 && <span className="line">{text.forExample(values.join(', '))}</span>}
       </span>
     </div>
   );

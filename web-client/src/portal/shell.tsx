@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { About } from './about.tsx';
 import type { PortalDocument } from './document/portal-document.ts';
+import { jsonOf } from './document/read-document.ts';
 import { text } from './strings.ts';
 import { TopicList } from './topic-list.tsx';
 import { TopicView } from './topic-view.tsx';
@@ -45,9 +46,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
           {document.title}
         </a>
         {document.version !== '' && <span className="quiet">{text.version(document.version)}</span>}
-        <a className="document" href={documentUrl}>
-          {text.document}
-        </a>
+        <DocumentLink document={document} url={credentials.password === '' ? documentUrl : undefined} />
       </header>
       <div className="columns">
         <TopicList document={document} current={topic} />
@@ -64,5 +63,28 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
         </main>
       </div>
     </>
+  );
+}
+
+interface DocumentLinkProps {
+  readonly document: PortalDocument;
+  /** Undefined: a link brings no token, so the document as it was fetched is downloaded. */
+  readonly url: string | undefined;
+}
+
+function DocumentLink({ document, url }: DocumentLinkProps) {
+  const [file, setFile] = useState<string>();
+  useEffect(() => {
+    if (url !== undefined) return;
+    const made = URL.createObjectURL(
+      new Blob([jsonOf(document.root, 2) ?? ''], { type: 'application/json' }),
+    );
+    setFile(made);
+    return () => URL.revokeObjectURL(made);
+  }, [document, url]);
+  return (
+    <a className="document" href={url ?? file} download={url === undefined ? 'asyncapi.json' : undefined}>
+      {text.document}
+    </a>
   );
 }

@@ -1,5 +1,8 @@
+import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { readDocument } from '../../src/portal/document/read-document.ts';
+import { filterOf, topicNameOf } from '../../src/portal/document/topic-of.ts';
 import { EXAMPLE_LENGTH_MAX, NAME_LENGTH_MAX, TOPICS_MAX } from '../../src/portal/limits.ts';
 import { samplePayload } from '../../src/portal/schema/sample-of.ts';
 import { schemaNode } from '../../src/portal/schema/schema-node.ts';
@@ -84,6 +87,45 @@ describe('a document of a stranger', () => {
     expect(read?.topics[0]?.title.length).toBe(NAME_LENGTH_MAX + 1);
     expect(read?.topics[0]?.examples).toEqual([{ label: undefined, payload: '1' }]);
   });
+});
+
+test('no JSON breaks the reader, whatever it holds', () => {
+  const names = [
+    'address',
+    'messages',
+    'payload',
+    'properties',
+    '$ref',
+    'enum',
+    'items',
+    'required',
+    'allOf',
+  ];
+  const json = fc.jsonValue({ maxDepth: 4 });
+  const schema = fc.dictionary(fc.constantFrom(...names, '__proto__'), fc.oneof(json, fc.constant('#')));
+  const channel = fc.record({
+    address: fc.string(),
+    messages: fc.record({ m: fc.record({ payload: schema }) }),
+  });
+  const given = fc.record({
+    asyncapi: fc.constant('3.0.0'),
+    info: json,
+    servers: fc.dictionary(fc.string(), json),
+    operations: json,
+    channels: fc.dictionary(fc.string(), fc.oneof(channel, json)),
+  });
+  fc.assert(
+    fc.property(given, (document) => {
+      for (const topic of readDocument(document)?.topics ?? []) {
+        samplePayload(topic);
+        filterOf(topic, {});
+        topicNameOf(topic, {});
+        const roots = [topic.schema, document];
+        for (const child of schemaNode(topic.schema, roots).children()) schemaNode(child.schema, roots);
+      }
+    }),
+    { numRuns: runs(500) },
+  );
 });
 
 describe('a schema of a stranger', () => {

@@ -19,7 +19,7 @@ const REFUSED = [401, 403];
 export async function fetchDocument(url: string, token: string): Promise<Fetched> {
   try {
     const headers = token === '' ? {} : { Authorization: `Bearer ${token}` };
-    const response = await fetch(url, { headers, cache: 'no-store', credentials: 'omit' });
+    const response = await fetch(url, { headers, cache: 'no-store', credentials: 'same-origin' });
     const isRefused = REFUSED.includes(response.status);
     if (!response.ok && !isRefused) return { is: 'failed', why: 'status', status: response.status };
     const text = await textOf(response);

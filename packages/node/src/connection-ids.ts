@@ -1,0 +1,9 @@
+import { randomBytes } from 'node:crypto';
+import { CONNECTION_ID_PREFIX } from './connections.ts';
+
+/** Connection identifiers of one process ascend, and its random beginning keeps two processes apart. */
+export function connectionIds(): () => string {
+  const prefix = `${CONNECTION_ID_PREFIX}${randomBytes(4).toString('hex')}`;
+  let count = 0;
+  return () => `${prefix}-${(count++).toString(36)}`;
+}
