@@ -116,17 +116,6 @@ if (program !== undefined)
       expect(await watcher.got(1)).toEqual(['gone']);
     });
 
-    it('a ban, which would hold at one process alone, is refused', async () => {
-      const body = JSON.stringify({ as: 'clientid', who: 'eve' });
-      const url = new URL('/api/v5/banned', one.httpUrl);
-      const answer = await fetch(url, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json' },
-      });
-      expect(answer.status).toBe(501);
-    });
-
     it.each<[NodeOptions, RegExp]>([
       [{ dataDirectory: '/nowhere' }, /--data/],
       [{ streams: [STREAM] }, /--streams/],
