@@ -11,6 +11,7 @@ import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
+import type { Cluster } from './cluster.ts';
 import { composeBroker } from './compose-broker.ts';
 import { CONNECTION_ID_PREFIX, NodeConnections } from './connections.ts';
 import { countersAnswer, withCounters } from './counters.ts';
@@ -49,6 +50,8 @@ export interface RunningNode {
   readonly port: number;
   /** The gateway door, where one was asked for: clients need the Apus transport there. */
   readonly gateway: { readonly url: string } | undefined;
+  /** Its place in a cluster; undefined where it stands alone. */
+  readonly cluster: Pick<Cluster, 'me' | 'gone'> | undefined;
   /** Settles when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
   /** Looks now whether a users file has changed, and not within two seconds. */
@@ -247,6 +250,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     httpUrl: `http://${authority}/`,
     port,
     gateway: gateway && { url: gateway.url },
+    cluster,
     failed: opened.failed,
     async rereadUsers() {
       await Promise.all(access.usersFiles.map(({ users }) => users.look()));

@@ -180,7 +180,11 @@ async function serveByWorkers(values: Values): Promise<number> {
       limitsFrom(values).shutdownTimeoutSeconds ?? DEFAULT_NODE_LIMITS.shutdownTimeoutSeconds,
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? LOG_LEVEL,
     welcome,
-    start: (given) => start(values, workerOptionsFrom(values, count, given), given.engineUrl),
+    start: (given) =>
+      start(values, workerOptionsFrom(values, count, given), {
+        url: given.engineUrl ?? engineFrom(values),
+        isFirst: given.isFirst,
+      }),
   });
 }
 
@@ -194,13 +198,13 @@ function workerOptionsFrom(values: Values, count: number, { engineUrl, port }: G
 async function start(
   values: Values,
   options: DoorsOptions,
-  engineUrl = engineFrom(values),
+  engine: EngineChoice = { url: engineFrom(values) },
 ): Promise<RunningDoors> {
   const node = await startDoors({
     ...options,
     topics: await topicsFrom(values),
     openBridges: await bridgesFrom(values),
-    openCluster: await clusterFrom(engineUrl),
+    openCluster: await clusterFrom(engine),
   });
   readAgainWhenAsked(node);
   return node;
@@ -286,6 +290,12 @@ function gatewayPortFrom(values: Values): number | undefined {
 
 const ENGINES = ['redis:', 'rediss:'];
 
+interface EngineChoice {
+  /** Undefined: there is none. */
+  readonly url: string | undefined;
+  readonly isFirst?: boolean | undefined;
+}
+
 /** The address of the engine that is shared. */
 function engineFrom(values: Values): string | undefined {
   const url = values.text('cluster');
@@ -294,10 +304,10 @@ function engineFrom(values: Values): string | undefined {
 }
 
 /** Loaded only where it is used. */
-async function clusterFrom(url: string | undefined): Promise<OpenCluster | undefined> {
+async function clusterFrom({ url, isFirst }: EngineChoice): Promise<OpenCluster | undefined> {
   if (url === undefined) return undefined;
   const { openCluster } = await import('@apus/cluster');
-  return openCluster({ url });
+  return openCluster({ url, isFirst });
 }
 
 /** Loaded only where it is used. */
@@ -324,7 +334,7 @@ async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
 }
 
 function welcome(
-  { url, httpUrl, gateway }: Listening & Partial<Pick<RunningDoors, 'gateway'>>,
+  { url, httpUrl, gateway }: Pick<Listening, 'url' | 'httpUrl'> & Partial<Pick<RunningDoors, 'gateway'>>,
   notes: readonly string[] = [],
 ): string {
   const lines = [`  MQTT     ${url}`, `  page     ${httpUrl}`];

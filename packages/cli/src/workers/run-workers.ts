@@ -52,6 +52,7 @@ async function superviseWith(
   const supervisor = new Supervisor({
     count,
     given: { engineUrl: engine?.url, port },
+    ownsEngine: engine !== undefined,
     stopMsMax: shutdownTimeoutSeconds * 1000 + LEAVE_MS,
     log: new NodeLog(logLevel, stderrSink, systemScheduler),
   });
