@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type * as mqtt from 'mqtt';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
@@ -289,6 +289,22 @@ if (program !== undefined)
         expect(await after.got(1)).toEqual(['kept']);
         await after.client.subscribeAsync(`${topic}/retained`);
         expect(await after.got(2)).toEqual(['kept', 'kept too']);
+      });
+
+      it('whose file the engine cannot read: a sentence with what the engine says, and nothing is changed', async () => {
+        const directory = temporaryDirectory();
+        const manifest = join(directory, 'engine', 'appendonlydir', 'appendonly.aof.manifest');
+        mkdirSync(dirname(manifest), { recursive: true });
+        writeFileSync(manifest, 'not a manifest\n');
+        const { code, stdout, stderr } = await built.run([
+          ...['serve', '--workers', '2', '--port', '0', '--data', directory],
+        ]);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect(stderr).toMatch(
+          /^apus: The engine \((redis|valkey)-server\) has ended with status 1\. It said last: .*manifest.*\n$/i,
+        );
+        expect(stderr).not.toContain('WARNING');
+        expect(readFileSync(manifest, 'utf8')).toBe('not a manifest\n');
       });
 
       it('keeps a second command out of the directory, and the other kind of broker', async () => {
