@@ -1,7 +1,9 @@
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Duplex } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { connectAsync } from 'mqtt';
 import { describe, expect, it, onTestFinished } from 'vitest';
@@ -28,6 +30,23 @@ function health(url: string): Promise<{ code: number; stderr: string }> {
     execFile(process.execPath, [script], { env: { ...process.env, APUS_URL: url } }, (error, _, stderr) =>
       resolve({ code: typeof error?.code === 'number' ? error.code : 0, stderr }),
     );
+  });
+}
+
+/** A WebSocket that does not answer when it is closed. */
+function silentClient(url: string): Promise<Duplex> {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': Buffer.alloc(16).toString('base64'),
+    'sec-websocket-protocol': 'mqtt',
+  };
+  return new Promise((resolve, reject) => {
+    request(url.replace('ws:', 'http:'), { headers })
+      .on('upgrade', (_, socket) => resolve(socket))
+      .on('error', reject)
+      .end();
   });
 }
 
@@ -65,13 +84,20 @@ describe('the container', () => {
   });
 
   it('is healthy while it takes clients, and not while it stops or when it is gone', async () => {
-    const serving = await built.serve(['--shutdown-timeout-seconds', '30']);
+    const serving = await built.serve(['--shutdown-timeout-seconds', '60']);
     expect(await health(serving.pageUrl)).toEqual({ code: 0, stderr: '' });
     const client = await connectAsync(serving.url, { protocolVersion: 5, reconnectPeriod: 0 });
     const told = new Promise<number | undefined>((resolve) =>
       client.once('disconnect', ({ reasonCode }) => resolve(reasonCode)),
     );
-    const { code } = await serving.stop();
+    const silent = await silentClient(serving.url);
+    const ended = serving.stop();
+    expect(await told).toBe(0x8b);
+    // A client that does not go keeps the broker for a while.
+    const stopping = await health(serving.pageUrl);
+    expect(stopping).toEqual({ code: 1, stderr: expect.stringContaining('answers 503') });
+    silent.destroy();
+    const { code } = await ended;
     expect({ code, told: await told }).toEqual({ code: 0, told: 0x8b });
     const gone = await health(serving.pageUrl);
     expect(gone.code).toBe(1);

@@ -1,6 +1,7 @@
 import type { GivenStream } from '@apus/broker';
 import type { NodeOptions, RunningNode } from '@apus/node';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { Redis } from 'iovalkey';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ClusterClient } from '../support/cluster-client.ts';
 import { engineOrSkip, startEngine, type TestEngine } from '../support/engine-or-skip.ts';
 import { RawClient } from '../support/raw-client.ts';
@@ -116,17 +117,6 @@ if (program !== undefined)
       expect(await watcher.got(1)).toEqual(['gone']);
     });
 
-    it('a ban, which would hold at one process alone, is refused', async () => {
-      const body = JSON.stringify({ as: 'clientid', who: 'eve' });
-      const url = new URL('/api/v5/banned', one.httpUrl);
-      const answer = await fetch(url, {
-        method: 'POST',
-        body,
-        headers: { 'content-type': 'application/json' },
-      });
-      expect(answer.status).toBe(501);
-    });
-
     it.each<[NodeOptions, RegExp]>([
       [{ dataDirectory: '/nowhere' }, /--data/],
       [{ streams: [STREAM] }, /--streams/],
@@ -141,6 +131,34 @@ if (program !== undefined)
         await expect(client.client.publishAsync(topic, 'x', { qos: 1 })).rejects.toMatchObject({
           code: 0x90,
         });
+    });
+
+    it('processes that stop at the same time all give their places up: no later one waits for a lease', async () => {
+      const own = await startEngine(program);
+      onTestFinished(() => own.stop());
+      const members = [await startMember(own.url), await startMember(own.url), await startMember(own.url)];
+      await Promise.all(members.map((member) => member.stop()));
+      const engine = new Redis(own.url);
+      onTestFinished(() => engine.disconnect());
+      const leases = (await engine.zrange('{apus}:members', 0, -1, 'WITHSCORES')).filter(
+        (_, index) => index % 2,
+      );
+      expect(leases).toEqual(leases.map(() => '0'));
+    });
+
+    it('one that is known to be dead is given up at once, and what it had is here', async () => {
+      const [topic, clientId] = [unique('t'), unique('c')];
+      const dead = await startMember(engine.url);
+      const before = await connect(dead, { clientId, ...KEPT });
+      await before.client.subscribeAsync(topic, { qos: 1 });
+      await before.client.endAsync();
+      // It lives, and would go on to renew its lease.
+      await one.cluster?.gone(dead.cluster?.me ?? '');
+      expect((await dead.failed).message).toContain('have given this one up');
+      const publisher = await connect(two);
+      await publisher.client.publishAsync(topic, 'x', { qos: 1 });
+      const after = await connect(one, { clientId, ...KEPT });
+      expect(await after.got(1)).toEqual(['x']);
     });
 
     it('a start without an engine says so', async () => {

@@ -1,7 +1,7 @@
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type * as mqtt from 'mqtt';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
@@ -12,6 +12,8 @@ import { unique } from '../support/unique.ts';
 
 const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
+/** Of "secret-of-eve". */
+const HASH = 'scrypt:16384:8:1:hCtrsHrpjIiwFJzybxpaoA:RPp08lY3scheRbMGq_uGULJTt4o-nqIHWWlyGtT9AbI';
 /** A dead process is given up after five seconds; the machine may be busy. */
 const ARRIVAL = { timeout: 90_000, interval: 50 };
 
@@ -22,6 +24,12 @@ const workersOf = (serving: Serving) =>
   );
 const engineOf = (serving: Serving) =>
   familyOfServing(serving).find(({ args }) => /(redis|valkey)-server unixsocket/.test(args));
+
+/** When something was logged, in milliseconds. */
+function timeOf(log: string, event: string): number {
+  const line = log.split('\n').find((each) => each.includes(`"event":"${event}"`)) ?? '{}';
+  return Date.parse((JSON.parse(line) as { readonly time: string }).time);
+}
 
 function temporaryDirectory(): string {
   const directory = mkdtempSync(join(tmpdir(), 'apus-'));
@@ -79,7 +87,10 @@ if (program !== undefined)
           expect([...of()]).toEqual(numbers);
         }
       await expect.poll(() => workersOf(serving).length, ARRIVAL).toBe(3);
-      expect((await serving.stop()).code).toBe(0);
+      const { code, stderr } = await serving.stop();
+      expect(code).toBe(0);
+      // The supervisor has told the others: a lease would have lasted for four seconds at least.
+      expect(timeOf(stderr, 'process-taken-over') - timeOf(stderr, 'worker-ended')).toBeLessThan(4_000);
     });
 
     it('kill -9 of the command leaves no process behind, and clients are told', async () => {
@@ -134,6 +145,32 @@ if (program !== undefined)
       expect(await told).toBe(0x8b);
       await expect.poll(() => running(worker === undefined ? [] : [worker]), ARRIVAL).toEqual([]);
       await expect.poll(() => workersOf(serving).length, ARRIVAL).toBe(3);
+    });
+
+    it('SIGHUP is handed on to the workers, and ends nothing', async () => {
+      const users = join(temporaryDirectory(), 'users.json');
+      const [ada, eve] = ['ada', 'eve'].map((name) => ({
+        name,
+        password: HASH,
+        publish: ['#'],
+        subscribe: ['#'],
+      }));
+      writeFileSync(users, JSON.stringify({ users: [ada] }));
+      const serving = await serve('--users', users);
+      const before = workersOf(serving).map(({ pid }) => pid);
+      writeFileSync(users, JSON.stringify({ users: [ada, eve] }));
+      serving.process.kill('SIGHUP');
+      // Three in a row are at three workers.
+      for (let index = 0; index < 3; index += 1)
+        await expect
+          .poll(() =>
+            ClusterClient.connect(serving.url, { username: 'eve', password: 'secret-of-eve' }).then(
+              () => true,
+              () => false,
+            ),
+          )
+          .toBe(true);
+      expect(workersOf(serving).map(({ pid }) => pid)).toEqual(before);
     });
 
     it('workers that end again and again end the command, with a reason', async () => {
@@ -245,10 +282,29 @@ if (program !== undefined)
         await publisher.client.publishAsync(`${topic}/retained`, 'kept too', { qos: 1, retain: true });
         await first.stop(signal);
         const second = await serve('--data', directory);
+        const startedAtMs = performance.now();
         const after = await roaming(second, { clientId });
+        // No other command uses this engine: the first worker does not wait until the leases of former ones are over.
+        expect(performance.now() - startedAtMs).toBeLessThan(4_000);
         expect(await after.got(1)).toEqual(['kept']);
         await after.client.subscribeAsync(`${topic}/retained`);
         expect(await after.got(2)).toEqual(['kept', 'kept too']);
+      });
+
+      it('whose file the engine cannot read: a sentence with what the engine says, and nothing is changed', async () => {
+        const directory = temporaryDirectory();
+        const manifest = join(directory, 'engine', 'appendonlydir', 'appendonly.aof.manifest');
+        mkdirSync(dirname(manifest), { recursive: true });
+        writeFileSync(manifest, 'not a manifest\n');
+        const { code, stdout, stderr } = await built.run([
+          ...['serve', '--workers', '2', '--port', '0', '--data', directory],
+        ]);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+        expect(stderr).toMatch(
+          /^apus: The engine \((redis|valkey)-server\) has ended with status 1\. It said last: .*manifest.*\n$/i,
+        );
+        expect(stderr).not.toContain('WARNING');
+        expect(readFileSync(manifest, 'utf8')).toBe('not a manifest\n');
       });
 
       it('keeps a second command out of the directory, and the other kind of broker', async () => {

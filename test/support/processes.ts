@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 interface Process {
   readonly pid: number;
@@ -9,6 +10,36 @@ interface Process {
 }
 
 function all(): Process[] {
+  return existsSync('/proc/self/stat') ? fromProc() : fromPs();
+}
+
+/** Linux, where `ps` need not be installed. */
+function fromProc(): Process[] {
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => {
+      try {
+        // The name of the program, in parentheses, may have anything in it.
+        const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+        const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+        const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').join(' ').trim();
+        return [
+          {
+            pid: Number(name),
+            parent: Number(parent),
+            group: Number(group),
+            isZombie: state === 'Z',
+            args,
+          },
+        ];
+      } catch {
+        // It has ended meanwhile.
+        return [];
+      }
+    });
+}
+
+function fromPs(): Process[] {
   const text = execFileSync('ps', ['-A', '-ww', '-o', 'pid=,ppid=,pgid=,stat=,args='], { encoding: 'utf8' });
   return text.split('\n').flatMap((line) => {
     const [, pid, parent, group, state, args = ''] =

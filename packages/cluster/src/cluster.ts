@@ -41,6 +41,16 @@ import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { Tunnels } from './tunnels.ts';
+import { within } from './within.ts';
+
+export interface ClusterOptions extends EngineOptions {
+  /**
+   * No other process uses the engine: what former ones have left is taken over at once, and not when their leases are over.
+   *
+   * @default false
+   */
+  readonly isFirst?: boolean | undefined;
+}
 
 /**
  * Makes a node one process of a cluster, whose processes share an engine.
@@ -48,11 +58,11 @@ import { Tunnels } from './tunnels.ts';
  * @example
  * const node = await startNode({ openCluster: openCluster({ url: 'redis://127.0.0.1:6379' }) });
  */
-export function openCluster(options: EngineOptions): OpenCluster {
+export function openCluster(options: ClusterOptions): OpenCluster {
   return async (context) => {
     const engine = await connect(options);
     try {
-      return await EngineCluster.join(engine, context);
+      return await EngineCluster.join(engine, context, options.isFirst === true);
     } catch (error) {
       engine.close();
       throw error;
@@ -95,8 +105,9 @@ class EngineCluster implements Cluster {
   #isStopped = false;
   #isReaping = false;
 
-  static async join(engine: Engine, context: ClusterContext): Promise<EngineCluster> {
+  static async join(engine: Engine, context: ClusterContext, isFirst: boolean): Promise<EngineCluster> {
     const membership = new Membership(engine, randomBytes(9).toString('base64url'));
+    if (isFirst) await membership.endAll();
     let fail: (error: Error) => void = () => {};
     const failed = new Promise<Error>((resolve) => {
       fail = resolve;
@@ -192,6 +203,11 @@ class EngineCluster implements Cluster {
     this.#tunnels?.forward(home, peer, socket, read);
   }
 
+  async gone(name: string): Promise<void> {
+    await this.#membership.end(name);
+    await this.#renew();
+  }
+
   endForwarded(): void {
     this.#tunnels?.stop();
   }
@@ -278,6 +294,8 @@ class EngineCluster implements Cluster {
   }
 
   async #renew(): Promise<void> {
+    // Its lease is over, and stays so.
+    if (this.#isStopped) return;
     const askedAtMs = performance.now();
     try {
       const dead = await this.#membership.renew();
@@ -375,17 +393,5 @@ class EngineCluster implements Cluster {
     await this.#stores.close();
     for (const process of await this.#membership.expire()) this.#bus.send(process, { type: 'leaving' });
     await this.#bus.flushed();
-  }
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new Error('the engine does not answer')), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
   }
 }

@@ -66,6 +66,8 @@ export interface Cluster extends ApiPeers {
   readonly fanOut: FanOut;
   /** Takes part from now on: to be called before the first client is let in. */
   start(node: ClusterNode): Promise<void>;
+  /** Another process is known to be dead: its sessions are taken over now, and not when its lease is over. */
+  gone(name: string): Promise<void>;
   /** The list of bans has changed in its store. Settles when all processes have it, and have ended the clients that it names. */
   readonly tellBans: () => Promise<void>;
   /**

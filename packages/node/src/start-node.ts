@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import { type Log, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
@@ -11,6 +10,7 @@ import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
 import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
+import type { Cluster } from './cluster.ts';
 import { composeBroker } from './compose-broker.ts';
 import { connectionIds } from './connection-ids.ts';
 import { NodeConnections } from './connections.ts';
@@ -50,6 +50,8 @@ export interface RunningNode {
   readonly port: number;
   /** The gateway door, where one was asked for: clients need the Apus transport there. */
   readonly gateway: { readonly url: string } | undefined;
+  /** Its place in a cluster; undefined where it stands alone. */
+  readonly cluster: Pick<Cluster, 'me' | 'gone'> | undefined;
   /** Settles when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
   /** Looks now whether a users file has changed, and not within two seconds. */
@@ -261,6 +263,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     httpUrl: `http://${authority}/`,
     port,
     gateway: gateway && { url: gateway.url },
+    cluster,
     failed: opened.failed,
     async rereadUsers() {
       await Promise.all(access.usersFiles.map(({ users }) => users.look()));

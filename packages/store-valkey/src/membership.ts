@@ -31,6 +31,12 @@ const EXPIRE: Script = {
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 };
 
+const EXPIRE_ALL: Script = {
+  name: 'apusExpireAll',
+  lua: `for _, name in ipairs(redis.call('ZRANGE', KEYS[1], 0, -1)) do redis.call('ZADD', KEYS[1], 0, name) end
+return 1`,
+};
+
 /**
  * Gives a process up whose lease is over: from this step on it can write nothing, and its journals and clients are those
  * of the caller. A second call of the same process answers the same: the first answer may have been lost.
@@ -112,6 +118,16 @@ export class Membership {
     return names(await this.#engine.run(EXPIRE, [this.membersKey], [this.me])).filter(
       (name) => name !== this.me,
     );
+  }
+
+  /** Lets the lease of another process be over: it is known to be dead. */
+  async end(process: string): Promise<void> {
+    await this.#engine.run(EXPIRE, [this.membersKey], [process]);
+  }
+
+  /** Lets all leases be over: nothing but this process uses the engine. To be called before `join`. */
+  async endAll(): Promise<void> {
+    await this.#engine.run(EXPIRE_ALL, [this.membersKey], []);
   }
 
   /** Undefined: it lives, or another process has given it up. */

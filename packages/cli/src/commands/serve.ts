@@ -184,7 +184,11 @@ async function serveByWorkers(values: Values): Promise<number> {
     logLevel: values.oneOf('log-level', LOG_LEVELS) ?? LOG_LEVEL,
     logSink: stderrSink(values.oneOf('log', LOG_FORMATS)),
     welcome: (listening, notes) => welcome(values, listening, notes),
-    start: (given) => start(values, workerOptionsFrom(values, count, given), given.engineUrl),
+    start: (given) =>
+      start(values, workerOptionsFrom(values, count, given), {
+        url: given.engineUrl ?? engineFrom(values),
+        isFirst: given.isFirst,
+      }),
   });
 }
 
@@ -198,13 +202,13 @@ function workerOptionsFrom(values: Values, count: number, { engineUrl, port }: G
 async function start(
   values: Values,
   options: DoorsOptions,
-  engineUrl = engineFrom(values),
+  engine: EngineChoice = { url: engineFrom(values) },
 ): Promise<RunningDoors> {
   const node = await startDoors({
     ...options,
     topics: await topicsFrom(values),
     openBridges: await bridgesFrom(values),
-    openCluster: await clusterFrom(engineUrl),
+    openCluster: await clusterFrom(engine),
   });
   readAgainWhenAsked(node);
   return node;
@@ -291,6 +295,12 @@ function gatewayPortFrom(values: Values): number | undefined {
 
 const ENGINES = ['redis:', 'rediss:'];
 
+interface EngineChoice {
+  /** Undefined: there is none. */
+  readonly url: string | undefined;
+  readonly isFirst?: boolean | undefined;
+}
+
 /** The address of the engine that is shared. */
 function engineFrom(values: Values): string | undefined {
   const url = values.text('cluster');
@@ -299,10 +309,10 @@ function engineFrom(values: Values): string | undefined {
 }
 
 /** Loaded only where it is used. */
-async function clusterFrom(url: string | undefined): Promise<OpenCluster | undefined> {
+async function clusterFrom({ url, isFirst }: EngineChoice): Promise<OpenCluster | undefined> {
   if (url === undefined) return undefined;
   const { openCluster } = await import('@apus/cluster');
-  return openCluster({ url });
+  return openCluster({ url, isFirst });
 }
 
 /** Loaded only where it is used. */
@@ -330,7 +340,7 @@ async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
 
 function welcome(
   values: Values,
-  { url, httpUrl, gateway }: Listening & Partial<Pick<RunningDoors, 'gateway'>>,
+  { url, httpUrl, gateway }: Pick<Listening, 'url' | 'httpUrl'> & Partial<Pick<RunningDoors, 'gateway'>>,
   notes: readonly string[] = [],
 ): string {
   const lines = [`  MQTT     ${url}`, `  page     ${httpUrl}`];

@@ -1,14 +1,23 @@
-/** What a supervisor tells a worker, in a message: the engine's password is in no list of processes and no environment. */
+/** What a supervisor tells a worker at its start, in a message: the engine's password is in no list of processes and no environment. */
 export interface Given {
   /** Undefined: the engine of `--cluster`. */
   readonly engineUrl: string | undefined;
   /** Never 0. */
   readonly port: number;
+  /** No other process uses the engine. */
+  readonly isFirst: boolean;
 }
+
+/** What it tells a worker: the answer to `ready`, and each worker that has died, by its name among the processes. */
+export type SupervisorMessage =
+  | { readonly type: 'given'; readonly given: Given }
+  | { readonly type: 'gone'; readonly name: string };
 
 export interface Listening {
   readonly url: string;
   readonly httpUrl: string;
+  /** Of this worker among the processes that share the engine. */
+  readonly name: string;
 }
 
 /** What a worker tells its supervisor: that it can be told, and then that it listens. */

@@ -22,8 +22,9 @@ export const ENGINE_POLL_MS = 20;
 /** How long the engine may take to write its file when it is asked to end. */
 export const ENGINE_STOP_MS_MAX = 10_000;
 
-/** Characters of what the engine has said last, for the reason of its end. */
-export const ENGINE_WORDS_MAX = 2_000;
+/** What the engine has said last, for the reason of its end: characters that are kept, and lines that are shown. */
+export const ENGINE_WORDS_MAX = 4_000;
+export const ENGINE_LINES_MAX = 3;
 
 /** Bytes of a socket's name, on every system. */
 export const SOCKET_NAME_BYTES_MAX = 103;

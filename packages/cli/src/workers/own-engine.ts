@@ -11,6 +11,7 @@ import { DataDirectoryError, openEngineDirectory } from '@apus/store-disk';
 import { CommandError } from '../commands/command.ts';
 import { findEngine } from './engine-program.ts';
 import {
+  ENGINE_LINES_MAX,
   ENGINE_POLL_MS,
   ENGINE_START_MS_MAX,
   ENGINE_STOP_MS_MAX,
@@ -114,7 +115,9 @@ export class OwnEngine {
       if (reason !== undefined) throw new CommandError(reason);
       if (performance.now() < deadlineMs) continue;
       this.#child.kill('SIGKILL');
-      throw new CommandError(`The engine (${this.name}) does not answer. It said: ${this.#words.trim()}`);
+      throw new CommandError(
+        `The engine (${this.name}) does not answer. It said last: ${lastWordsOf(this.#words)}`,
+      );
     }
   }
 
@@ -133,9 +136,18 @@ export class OwnEngine {
   #reason(code: number | null, signal: string | null): string {
     if (this.#isStopping) return 'The engine has ended as it was asked to.';
     const how = signal === null ? `with status ${code}` : `by ${signal}`;
-    const words = this.#words.trim();
-    return `The engine (${this.name}) has ended ${how}.${words === '' ? '' : ` Its last words: ${words}`}`;
+    const words = lastWordsOf(this.#words);
+    return `The engine (${this.name}) has ended ${how}.${words === '' ? '' : ` It said last: ${words}`}`;
   }
+}
+
+/** Without the process, the time and the level before each line, and without what it says at each start. */
+function lastWordsOf(words: string): string {
+  const lines = words
+    .split('\n')
+    .map((line) => line.replace(/^\d+:[A-Z] \d+ \w+ \d+ [\d:.]+ \S /, '').trim())
+    .filter((line) => line !== '' && !line.startsWith('WARNING'));
+  return lines.slice(-ENGINE_LINES_MAX).join(' ');
 }
 
 function configuration(place: Place, socket: string, password: string): string {

@@ -53,6 +53,7 @@ async function superviseWith(
   const supervisor = new Supervisor({
     count,
     given: { engineUrl: engine?.url, port },
+    ownsEngine: engine !== undefined,
     stopMsMax: shutdownTimeoutSeconds * 1000 + LEAVE_MS,
     log: new NodeLog(logLevel, logSink, systemScheduler),
   });

@@ -1,6 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import type { Log } from '@apus/broker';
-import type { Given, Listening, WorkerMessage } from './given.ts';
+import type { Given, Listening, SupervisorMessage, WorkerMessage } from './given.ts';
 import { RESTARTS_PER_WORKER, RESTARTS_WITHIN_MS, RETRY_MS } from './limits.ts';
 
 /** Why the workers cannot go on. */
@@ -12,7 +12,9 @@ export interface Failure {
 
 export interface SupervisorOptions {
   readonly count: number;
-  readonly given: Given;
+  readonly given: Omit<Given, 'isFirst'>;
+  /** Only its workers use the engine. */
+  readonly ownsEngine: boolean;
   /** Time for a worker to end before it is killed. */
   readonly stopMsMax: number;
   readonly log: Log;
@@ -23,10 +25,13 @@ export class Supervisor {
   /** Settles when workers end again and again, or the first one does not come to listen. */
   readonly failed: Promise<Failure>;
   readonly #options: SupervisorOptions;
-  readonly #listening = new Set<Worker>();
+  /** With their names. */
+  readonly #listening = new Map<Worker, string>();
   readonly #workers = new Set<Worker>();
   #fail: (failure: Failure) => void = () => {};
   #whenListening: (listening: Listening) => void = () => {};
+  /** Names of workers that have died while no other one was there to be told. */
+  #untold: string[] = [];
   #endedAtMs: number[] = [];
   #hasListened = false;
   #isStopping = false;
@@ -59,7 +64,7 @@ export class Supervisor {
 
   /** Hands a signal on to the workers that are ready for it. */
   signal(signal: NodeJS.Signals): void {
-    for (const worker of this.#listening) worker.process.kill(signal);
+    for (const worker of this.#listening.keys()) worker.process.kill(signal);
   }
 
   /** All at once: one after another, each would take the clients of those before it. */
@@ -79,7 +84,8 @@ export class Supervisor {
 
   #listens(worker: Worker, listening: Listening): void {
     this.#hasListened = true;
-    this.#listening.add(worker);
+    this.#listening.set(worker, listening.name);
+    for (const name of this.#untold.splice(0)) this.#tellGone(name);
     this.#whenListening(listening);
   }
 
@@ -89,14 +95,15 @@ export class Supervisor {
     this.#workers.add(worker);
     worker.on('error', () => {});
     worker.on('message', (message: WorkerMessage) => {
-      if (message.type === 'ready') worker.send(this.#options.given, () => {});
+      if (message.type === 'ready') this.#send(worker, { type: 'given', given: this.#given() });
       else this.#listens(worker, message.listening);
     });
     worker.once('exit', (code: number | null, signal: string | null) => this.#ended(worker, code, signal));
   }
 
   #ended(worker: Worker, code: number | null, signal: string | null): void {
-    const didListen = this.#listening.delete(worker);
+    const name = this.#listening.get(worker);
+    this.#listening.delete(worker);
     this.#workers.delete(worker);
     if (this.#isStopping) {
       if (this.#workers.size === 0) this.#whenEmpty();
@@ -110,11 +117,27 @@ export class Supervisor {
     }
     if (this.#mayRestart()) {
       this.#options.log.warn('worker-ended', { pid: worker.process.pid, how });
-      setTimeout(() => this.#fork(), didListen ? 0 : RETRY_MS);
+      if (name !== undefined) this.#tellGone(name);
+      setTimeout(() => this.#fork(), name !== undefined ? 0 : RETRY_MS);
       return;
     }
     const reason = `Workers have ended ${this.#endedAtMs.length} times within ${RESTARTS_WITHIN_MS / 1000} seconds, the last one ${how}.`;
     this.#fail({ reason, exitCode: 1 });
+  }
+
+  #given(): Given {
+    return { ...this.#options.given, isFirst: this.#options.ownsEngine && !this.#hasListened };
+  }
+
+  /** The others need not wait until its lease is over: a process that has ended writes nothing any more. */
+  #tellGone(name: string): void {
+    if (this.#listening.size === 0) this.#untold.push(name);
+    for (const worker of this.#listening.keys()) this.#send(worker, { type: 'gone', name });
+  }
+
+  #send(worker: Worker, message: SupervisorMessage): void {
+    // It may just have died: `#ended` sees that.
+    worker.send(message, () => {});
   }
 
   #mayRestart(): boolean {

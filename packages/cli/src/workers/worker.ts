@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { once } from 'node:events';
 import { CommandError } from '../commands/command.ts';
 import type { RunningDoors } from '../start-doors.ts';
-import type { Given, WorkerMessage } from './given.ts';
+import type { Given, SupervisorMessage, WorkerMessage } from './given.ts';
 import { ORPHAN_MS_MAX } from './limits.ts';
 
 /** Serves as one of several processes, until its supervisor sends SIGTERM. */
@@ -12,12 +12,12 @@ export async function runWorker(start: (given: Given) => Promise<RunningDoors>):
   const asked = new Promise<undefined>((resolve) => process.once('SIGTERM', () => resolve(undefined)));
   const orphaned = whenOrphaned();
   try {
-    const told = once(process, 'message');
-    tell({ type: 'ready' });
-    const [given] = (await told) as [Given];
-    const node = await start(given);
-    const { url, httpUrl } = node;
-    tell({ type: 'listening', listening: { url, httpUrl } });
+    const node = await start(await given());
+    const { url, httpUrl, cluster: place } = node;
+    process.on('message', (message: SupervisorMessage) => {
+      if (message.type === 'gone') void place?.gone(message.name).catch(() => {});
+    });
+    tell({ type: 'listening', listening: { url, httpUrl, name: place?.me ?? '' } });
     const failure = await Promise.race([node.failed, asked, orphaned]);
     await node.stop();
     if (failure !== undefined) throw new CommandError(failure.message);
@@ -26,6 +26,15 @@ export async function runWorker(start: (given: Given) => Promise<RunningDoors>):
     // Nothing but the channel to the supervisor keeps this process alive.
     process.channel?.unref();
   }
+}
+
+async function given(): Promise<Given> {
+  const told = once(process, 'message') as Promise<SupervisorMessage[]>;
+  tell({ type: 'ready' });
+  const [message] = await told;
+  // Nothing else is told before a worker listens.
+  if (message?.type !== 'given') throw new Error('the supervisor has not said what to do');
+  return message.given;
 }
 
 function tell(message: WorkerMessage): void {

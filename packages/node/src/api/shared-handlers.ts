@@ -75,8 +75,13 @@ function overAll(operation: OperationId, share: Share, peers: ApiPeers): Handle 
     const asked = peerRequest(operation, request);
     const others = (await peers.others()).map((process) => peers.ask(process, asked));
     const [own, ...answers] = await Promise.all([share.entry(request), ...others]);
-    return share.merged([own, ...answers.flatMap((answer) => (answer as ApiAnswer | undefined)?.body ?? [])]);
+    return share.merged([own, ...answers.flatMap(entryOf)]);
   };
+}
+
+/** A process that has not answered, or cannot, has no entry. */
+function entryOf(answer: ApiAnswer | undefined): object[] {
+  return answer?.status === 200 && answer.body !== undefined ? [answer.body] : [];
 }
 
 /** Undefined: the process has not answered. */
