@@ -19,8 +19,18 @@ import {
 } from '@apus/cloud/lambda';
 import type { Environment } from '@apus/emulator';
 import type { SQSClient } from '@aws-sdk/client-sqs';
-import { FAN_OUT, FAN_OUT_DEAD, SESSIONS_TABLE, STREAMS_TABLE, TABLE, TIMERS, TIMERS_DEAD } from './names.ts';
+import {
+  FAN_OUT,
+  FAN_OUT_DEAD,
+  RULES,
+  SESSIONS_TABLE,
+  STREAMS_TABLE,
+  TABLE,
+  TIMERS,
+  TIMERS_DEAD,
+} from './names.ts';
 import type { CloudWorldOptions } from './options.ts';
+import { outsideFunctions, rulesOf } from './outside.ts';
 
 /** The services of the account, as an execution environment sees them. */
 export interface Services {
@@ -88,6 +98,13 @@ export function functionsOf(environment: Environment, services: Services, option
       },
     }),
     ...(options.presence === true && { presence: { tableName: services.tableName ?? STREAMS_TABLE } }),
+    ...(options.outside !== undefined && {
+      rules: {
+        filters: rulesOf(options.outside),
+        queue: queue(RULES),
+        backlog: { isFull: async () => false },
+      },
+    }),
     usage: options.usage,
     stores: {
       ...services.stores,
@@ -173,6 +190,12 @@ export function functionsOf(environment: Environment, services: Services, option
         clock,
         log,
       }),
+    outside: () => {
+      if (options.outside === undefined) throw new Error('there is nothing outside');
+      const visibility = new SqsVisibility({ client, queueUrl: queueUrl(RULES), log });
+      const own = outsideFunctions(options.outside, environment, { cloud }, { visibility, sleep });
+      return options.alterations?.outside?.(own) ?? own;
+    },
     operator: () => createOperator(operatorOptions),
     /** A ban does not wait here until other processes have read the list (`bans.test.ts`). */
     api: (access: ApiFunctionOptions['access']) =>

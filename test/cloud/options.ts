@@ -1,6 +1,7 @@
 import type { Authenticator, Authorizer, BrokerLimits, Clock, GivenStream, QuotaScopes } from '@apus/broker';
 import type { Cloud, CloudOptions, FanOutWorkerOptions } from '@apus/cloud/lambda';
 import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
+import type { Outside, OutsideFunctions } from './outside.ts';
 
 /** Changes what a deployment is made of, so that a test can see what a protection is for. */
 export interface Alterations {
@@ -10,6 +11,8 @@ export interface Alterations {
   readonly stores?: CloudOptions['stores'];
   /** Changes what an execution environment has been put together from. */
   readonly cloud?: (cloud: Cloud) => void;
+  /** The functions between the deployment and another system. */
+  readonly outside?: (functions: OutsideFunctions) => OutsideFunctions;
 }
 
 export interface CloudWorldOptions {
@@ -52,6 +55,8 @@ export interface CloudWorldOptions {
   readonly usage?: boolean;
   /** Tenants that know their filters' shapes from the start, where the time is real. @default the default one */
   readonly tenants?: readonly string[];
+  /** Another system, which messages leave for and records come from. @default none */
+  readonly outside?: Outside;
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;

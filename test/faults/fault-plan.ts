@@ -44,6 +44,11 @@ export const FAULT_KINDS = [
   'sweep-twice',
   /** The clock of an environment is ahead or behind by a second or less. */
   'clock-skew',
+  /** The target of a rule fails before and after its effect; a source hands out again what was taken; both disappear. */
+  'target-fails',
+  'target-fails-after',
+  'source-repeats',
+  'outside-away',
 ] as const;
 
 export type FaultKind = (typeof FAULT_KINDS)[number];
@@ -82,6 +87,10 @@ export const DEFAULT_RATES: Rates = {
   'queue-slow': 0.05,
   'sweep-twice': 0.2,
   'clock-skew': 0.5,
+  'target-fails': 0.1,
+  'target-fails-after': 0.1,
+  'source-repeats': 0.1,
+  'outside-away': 0.02,
 };
 
 /** Of a fault that struck, by its name. */

@@ -3,6 +3,7 @@ import { startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
 import { AUTHENTICATOR } from './cast.ts';
 import { seededRandom } from './draws.ts';
 import type { FaultPlan } from './fault-plan.ts';
+import type { OutsideWorld } from './outside-world.ts';
 import { DEFAULT_SIZE, type History, type HistoryOptions, play } from './play.ts';
 import type { Patience, StageWorld } from './stage.ts';
 import { hasRoom, isAged } from './steps.ts';
@@ -37,7 +38,8 @@ export async function runHistory(options: HistoryOptions): Promise<History> {
   const time = new VirtualTime(options.seed);
   options.install?.();
   try {
-    const open = async (plan: FaultPlan, trace: Trace) => await startWorld(plan, trace, options);
+    const open = async (plan: FaultPlan, trace: Trace, outside: OutsideWorld | undefined) =>
+      await startWorld(plan, trace, outside, options);
     return await play({ time, patience: PATIENCE, open }, options);
   } finally {
     time.restore();
@@ -55,6 +57,7 @@ export async function warmUp(): Promise<void> {
 async function startWorld(
   plan: FaultPlan,
   trace: Trace,
+  outside: OutsideWorld | undefined,
   {
     seed,
     size = DEFAULT_SIZE,
@@ -75,6 +78,7 @@ async function startWorld(
       plan.isOver || isAged(seed, size) ? CONNECTION_SECONDS_MAX : CONNECTION_SECONDS,
     streams: STREAMS,
     presence: hasRoom(seed, size),
+    ...(outside !== undefined && { outside }),
     workerSeconds: WORKER_SECONDS,
     workerLimits: { attemptsMax: WORKER_ATTEMPTS_MAX },
     random: seededRandom(seed),

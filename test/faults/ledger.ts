@@ -75,6 +75,10 @@ export class Ledger {
     return Math.max(-1, ...(this.#sequences.get(topic)?.acknowledged ?? []));
   }
 
+  get topics(): readonly string[] {
+    return [...this.#sequences.keys()];
+  }
+
   acknowledgedOf(topic: string): readonly number[] {
     return [...(this.#sequences.get(topic)?.acknowledged ?? [])];
   }

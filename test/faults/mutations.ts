@@ -4,6 +4,7 @@ import { OF_EXACTLY_ONCE } from './mutations/of-exactly-once.ts';
 import { OF_FAN_OUT } from './mutations/of-fan-out.ts';
 import { OF_MATCHING } from './mutations/of-matching.ts';
 import { OF_MOVES } from './mutations/of-moves.ts';
+import { OF_OUTSIDE } from './mutations/of-outside.ts';
 import { OF_QUEUES } from './mutations/of-queues.ts';
 import { OF_ROOMS } from './mutations/of-rooms.ts';
 import { OF_SESSIONS } from './mutations/of-sessions.ts';
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_EXACTLY_ONCE,
   ...OF_STREAMS,
   ...OF_ROOMS,
+  ...OF_OUTSIDE,
 ];
 
 export const ratesOf = ({ rates }: Mutation): Rates => ({ ...DEFAULT_RATES, ...rates });

@@ -6,9 +6,10 @@ import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.
 import { GapLedger } from './gap-ledger.ts';
 import { Guests } from './guests.ts';
 import { Ledger, type Problem } from './ledger.ts';
+import { OutsideWorld } from './outside-world.ts';
 import { Rooms } from './rooms.ts';
 import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
-import { activeMs, hasRoom, type Size, type Step, stepsOf } from './steps.ts';
+import { activeMs, hasOutside, hasRoom, type Size, type Step, stepsOf } from './steps.ts';
 import { PublishedToStreams } from './stream-ledger.ts';
 import { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
@@ -59,7 +60,7 @@ export interface History {
 export interface Theatre {
   readonly time: HistoryTime;
   readonly patience: Patience;
-  open(plan: FaultPlan, trace: Trace): Promise<StageWorld>;
+  open(plan: FaultPlan, trace: Trace, outside: OutsideWorld | undefined): Promise<StageWorld>;
 }
 
 /**
@@ -98,11 +99,13 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     trace,
     wrong: (what, about) => problems.push({ what, about }),
   };
-  const world = await time.during(open(plan, trace));
-  const stage = setUp(world, seed, size, books);
+  const outside = hasOutside(seed, size) ? new OutsideWorld(plan, ledger) : undefined;
+  const world = await time.during(open(plan, trace, outside));
+  const stage = setUp(world, seed, size, books, outside);
   const { cast, guests, readers, rooms } = stage;
   await time.during(subscribeAll(cast));
   await time.during(begin(readers, rooms));
+  if (outside !== undefined) await time.during(outside.begin(world.emulator, books));
   plan.isActive = true;
   for (const step of steps) setTimeout(() => perform(step, stage), step.atMs);
   await time.advance(activeMs(seed, size));
@@ -119,8 +122,10 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     ...guests.clients,
     ...readers.clients,
     ...rooms.clients,
+    ...(outside?.clients ?? []),
   ])
     client.stop();
+  outside?.stop();
   await time.advance(1_000);
   await world.stop();
   const { struck } = plan;
@@ -143,13 +148,19 @@ function noteSentAgain(ledger: Ledger, message: string): void {
   if (topic.startsWith('state/')) ledger.sentAgain(topic, Number(number));
 }
 
-function setUp(world: StageWorld, seed: number, size: Size, books: Books): Stage {
+function setUp(
+  world: StageWorld,
+  seed: number,
+  size: Size,
+  books: Books,
+  outside: OutsideWorld | undefined,
+): Stage {
   const published = new PublishedNumbers(size, books.ledger);
   const cast = castOf(world.emulator, size, books);
   const guests = new Guests(world.emulator, books, published);
   const readers = new StreamReaders(world.emulator, books);
   const rooms = new Rooms(world.emulator, books, hasRoom(seed, size));
-  return { world, cast, guests, readers, rooms, books, published };
+  return { world, cast, guests, readers, rooms, outside, books, published };
 }
 
 /** Readers that stay have begun before the first fault. */
@@ -157,7 +168,7 @@ async function begin(readers: StreamReaders, rooms: Rooms): Promise<void> {
   while (!readers.hasBegun || !rooms.hasBegun) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-async function problemsOf({ world, books, guests, readers, rooms }: Stage): Promise<Problem[]> {
+async function problemsOf({ world, books, guests, readers, rooms, outside }: Stage): Promise<Problem[]> {
   const dead = await world.deadLetters();
   return [
     ...books.ledger.problems,
@@ -166,12 +177,13 @@ async function problemsOf({ world, books, guests, readers, rooms }: Stage): Prom
     ...guests.problems,
     ...readers.problems,
     ...rooms.problems,
+    ...(outside?.problems ?? []),
     ...(dead > 0 ? [{ what: `${dead} dead letters`, about: '' }] : []),
   ];
 }
 
 function countsOf(
-  { books, world, guests, readers, rooms, cast }: Stage,
+  { books, world, guests, readers, rooms, outside, cast }: Stage,
   { struck }: FaultPlan,
 ): Record<string, number> {
   const { events } = world.emulator.counters.snapshot();
@@ -182,6 +194,9 @@ function countsOf(
     readers: readers.all.length,
     /** Changes of members, but for those that come and go with connections. */
     said: rooms.said,
+    /** Records that came from outside, and messages that left. */
+    records: outside?.counts.records ?? 0,
+    left: outside?.counts.left ?? 0,
     /** SUBACKs that said that something is missing. */
     gapsTold: readers.gaps,
     /** Which the gateway cut at two hours. */

@@ -2,6 +2,7 @@ import type { InProcessEmulator } from '@apus/emulator';
 import { type Books, type Cast, ownTopic } from './cast.ts';
 import type { Guests, Published } from './guests.ts';
 import type { Ledger } from './ledger.ts';
+import type { OutsideWorld } from './outside-world.ts';
 import type { Rooms } from './rooms.ts';
 import { type Size, STATE_FILTERS, type Step } from './steps.ts';
 import type { StreamReaders } from './stream-readers.ts';
@@ -27,6 +28,8 @@ export interface Stage {
   readonly guests: Guests;
   readonly readers: StreamReaders;
   readonly rooms: Rooms;
+  /** Undefined: there is nothing outside. */
+  readonly outside: OutsideWorld | undefined;
   readonly books: Books;
   readonly published: PublishedNumbers;
 }
@@ -65,8 +68,17 @@ export class PublishedNumbers implements Published {
   }
 }
 
-export function perform(step: Step, { world, cast, guests, readers, rooms, books, published }: Stage): void {
+export function perform(
+  step: Step,
+  { world, cast, guests, readers, rooms, outside, books, published }: Stage,
+): void {
   switch (step.kind) {
+    case 'produce':
+      outside?.produce(step.key);
+      break;
+    case 'end-outside-reader':
+      outside?.endReader(step.how);
+      break;
     case 'append': {
       const { topic, qos } = step;
       const own = ownTopic(topic, String(step.publisher), String(qos));
@@ -150,7 +162,7 @@ export function perform(step: Step, { world, cast, guests, readers, rooms, books
 /** Until everything that was promised is there; and a while longer, in which nothing may come again. */
 export async function settle(
   time: HistoryTime,
-  { cast, guests, readers, rooms, books }: Stage,
+  { cast, guests, readers, rooms, outside, books }: Stage,
   { quietMsMax, aftermathMs, lookEveryMs }: Patience,
 ): Promise<void> {
   const endsAtMs = time.nowMs + quietMsMax;
@@ -159,6 +171,7 @@ export async function settle(
     books.wills.missing.length > 0 ||
     readers.isWaiting ||
     rooms.isWaiting ||
+    outside?.isWaiting === true ||
     cast.all.some((client) => client.hasUnsent || !client.mqtt.connected);
   do await time.advance(lookEveryMs);
   while (isOpen() && time.nowMs < endsAtMs);

@@ -69,6 +69,9 @@ export type Step = { readonly atMs: number } & (
   /** Of one of the members of the room: new data, or an empty payload. */
   | { readonly kind: 'say'; readonly dweller: number; readonly isThere: boolean }
   | { readonly kind: 'end-dweller'; readonly dweller: number; readonly how: End; readonly awayMs: number }
+  /** A record in a system outside, of one of its keys. */
+  | { readonly kind: 'produce'; readonly key: number }
+  | { readonly kind: 'end-outside-reader'; readonly how: Exclude<End, 'goodbye'> }
   | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'goodbye'> }
 );
 
@@ -85,6 +88,8 @@ export interface Size {
   readonly ages?: boolean;
   /** Whether there is a room with members and watchers. @default at every second seed */
   readonly hasRoom?: boolean;
+  /** Whether messages leave for another system, and come from there. @default at every fourth seed */
+  readonly hasOutside?: boolean;
 }
 
 /** At this age the gateway cuts a connection. */
@@ -94,6 +99,8 @@ const BEFORE_AGE_MS = 6_000;
 const AFTER_AGE_MS = 2_000;
 const AGES_EVERY_SEEDS = 10;
 const ROOM_EVERY_SEEDS = 2;
+const OUTSIDE_EVERY_SEEDS = 4;
+const OUTSIDE_FROM_SEED = 2;
 
 /** All match `state/{publisher}/a/b`, each in a shape of its own. */
 export const STATE_FILTERS = [
@@ -136,12 +143,22 @@ const NEW_EPOCH_EVERY_MS = 6_000;
 const SAY_EVERY_MS = 500;
 const END_DWELLER_EVERY_MS = 1_200;
 const END_WATCHER_EVERY_MS = 2_500;
+const PRODUCE_EVERY_MS = 150;
+const END_OUTSIDE_READER_EVERY_MS = 2_000;
 /** Of rooms.ts, where one more stays. */
 const DWELLERS_THAT_ACT = 4;
 const ROOM_WATCHERS = 2;
 
 export function hasRoom(seed: number, { hasRoom = seed % ROOM_EVERY_SEEDS === 1 }: Size): boolean {
   return hasRoom;
+}
+
+/** Never together with a room, by itself: a history of everything takes twice as long. */
+export function hasOutside(
+  seed: number,
+  { hasOutside = seed % OUTSIDE_EVERY_SEEDS === OUTSIDE_FROM_SEED }: Size,
+): boolean {
+  return hasOutside;
 }
 
 export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
@@ -162,6 +179,7 @@ export function stepsOf(seed: number, size: Size): Step[] {
     ...streamSteps(seed, size),
     ...roomSteps(seed, size),
     ...leaverSteps(seed, size),
+    ...outsideSteps(seed, size),
   ].sort((one, other) => one.atMs - other.atMs);
   if (!isAged(seed, size)) return steps;
   const halfMs = size.durationMs / 2;
@@ -256,6 +274,20 @@ function leaverSteps(seed: number, size: Size): Step[] {
     atMs,
     stayMs: 300 + Math.round(random() * 2_000),
     awayMs: Math.round(random() ** 2 * 3_000),
+  }));
+  return steps;
+}
+
+function outsideSteps(seed: number, size: Size): Step[] {
+  if (!hasOutside(seed, size)) return [];
+  const random = seededRandom(seed ^ 0x07_51_de);
+  const steps: Step[] = [];
+  const every = drawing(random, size, steps);
+  every(PRODUCE_EVERY_MS, (atMs) => ({ kind: 'produce', atMs, key: Math.floor(random() * 3) }));
+  every(END_OUTSIDE_READER_EVERY_MS, (atMs) => ({
+    kind: 'end-outside-reader',
+    atMs,
+    how: oneOf(random, READER_ENDS),
   }));
   return steps;
 }

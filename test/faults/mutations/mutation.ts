@@ -18,6 +18,8 @@ export interface Mutation
   readonly rates?: Partial<Rates>;
   /** There is a room with members and watchers. @default false */
   readonly hasRoom?: boolean;
+  /** Messages leave for another system, and come from there. @default false */
+  readonly hasOutside?: boolean;
   /** How long clients go on and faults strike. @default 6 s */
   readonly durationMs?: number;
   /** The first words of the problems that count. */
