@@ -4,9 +4,9 @@ import { connectAsync } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { Program } from '../cloud/program.ts';
 import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
+import { API_KEY, API_KEY_SHA256, type FunctionUrl, startFunctionUrl } from '../support/function-url.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
-import { API_KEY, API_KEY_SHA256, type FunctionUrl, startFunctionUrl } from './support/deployed-api.ts';
 import { eventually } from './support/eventually.ts';
 import type { StaticSite } from './support/served-client.ts';
 

@@ -2,8 +2,11 @@ import { createHash } from 'node:crypto';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
 import { rulesOfLists } from '@apus/broker';
 import type { ApiFunction } from '@apus/cloud/lambda';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { NodeApi } from '../../packages/cli/src/operate/node-api.ts';
+import { NodeOperator } from '../../packages/cli/src/operate/node-operator.ts';
 import { type Answered, type Described, Document, pathOf, type Trial } from '../api/document.ts';
+import { startFunctionUrl } from '../support/function-url.ts';
 import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
 
@@ -22,9 +25,10 @@ const OUT_OF_REACH = [
   // A bug, a table that is too large for its time.
   ...OPERATION_IDS.flatMap((id) => [`${id} 500`, `${id} 503`]),
   // Operations of a node alone.
-  ...OPERATION_IDS.filter((id) => !isAnswered(id)).flatMap((id) =>
+  ...OPERATION_IDS.filter((id) => !isAnswered(id) && !id.startsWith('publish')).flatMap((id) =>
     Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
   ),
+  ...['publishBulk 200', 'publishBulk 413', 'publishBulk 415'],
   // A node of a cluster, and one without a register.
   ...['addBan 501', 'listTenants 404', 'createTenant 404'],
 ];
@@ -274,6 +278,49 @@ describe('the document at a deployment', () => {
     }
   });
 
+  it('describes what a deployment answers that keeps no presence and counts no usage', async () => {
+    const bare = await startCloudInProcess({ seed: 8 });
+    const handler = bare.apiFunction({ keysSha256: KEYS });
+    for (const id of ['listMembers', 'getUsage'] as const) {
+      const answered = await call(handler, document.operation(id));
+      expect(answered, id).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
+      document.expectAnswer(id, answered);
+    }
+    expect(await call(handler, document.operation('listStreams'))).toMatchObject({ body: { data: [] } });
+    bare.stop();
+    expect(bare.failures).toEqual([]);
+  });
+
+  it('describes what backends are answered at the URL of httpPublish', async () => {
+    const keys = [
+      { name: 'backend', key: KEY, publish: ['news/#', 'a/#'], subscribe: ['chat/#', '$presence/#'] },
+    ];
+    const backend = world.publishFunction(JSON.stringify({ keys })) as ApiFunction;
+    const json = { 'content-type': 'application/json' };
+    const trials: readonly (readonly [OperationId, Trial])[] = [
+      ['publish', { status: 200, body: { topic: 'news/a', payload: 'x' }, headers: json }],
+      ['publish', { status: 202, body: { topic: 'a/b', payload: 'x' }, headers: json }],
+      ['publish', { status: 400, body: { topic: 'a/#', payload: 'x' }, headers: json }],
+      ['publish', { status: 403, body: { topic: 'other', payload: 'x' }, headers: json }],
+      ['publish', { status: 413, body: { topic: 'a/b', payload: 'x'.repeat(200_000) }, headers: json }],
+      ['publish', { status: 415, body: '{}' }],
+      ['publish', { status: 401, body: '{}', headers: { ...json, authorization: 'Bearer no' } }],
+      ['publishBulk', { status: 202, body: [{ topic: 'a/b', payload: 'x' }], headers: json }],
+      ['listStreams', { status: 200 }],
+      ['listStreamMessages', { status: 200, path: { name: 'chat' }, query: '?topic=chat/a' }],
+      ['listStreamMessages', { status: 404 }],
+      ['listMembers', { status: 200, path: { room: 'room' } }],
+      ['listMembers', { status: 400, path: { room: 'a/b' } }],
+    ];
+    for (const [id, trial] of trials) {
+      const described = document.operation(id);
+      expect(described['x-apus-roles']).toContain('backend');
+      const answered = await call(backend, described, trial);
+      expect(answered, `${id} ${answered.text}`).toMatchObject({ status: trial.status });
+      document.expectAnswer(id, answered);
+    }
+  });
+
   it('describes what strangers, and requests for a tenant that cannot be, are told', async () => {
     const iam = world.apiFunction({ keysSha256: undefined });
     for (const { operationId } of document.operations) {
@@ -313,6 +360,42 @@ describe('the document at a deployment', () => {
     const outOfReach = OUT_OF_REACH.filter((name) => !seenElsewhere.includes(name.split(' ')[1] ?? ''));
     expect([...document.unseen()].sort()).toEqual([...new Set(outOfReach)].sort());
   });
+});
+
+it('`apus clients`, `ban`, `bans`, `unban` and `presence` go with the URL of a deployment and its key', async () => {
+  await furnish('by-hand');
+  const { url, stop } = await startFunctionUrl(newFunction());
+  onTestFinished(stop);
+  const operator = new NodeOperator(new NodeApi(url, KEY, 'by-hand'));
+  const all = async <T>(listed: AsyncIterable<T>): Promise<readonly T[]> => {
+    const found: T[] = [];
+    for await (const each of listed) found.push(each);
+    return found;
+  };
+  expect(await all(operator.clients(undefined))).toMatchObject([{ clientId: 'ann', isConnected: true }]);
+  expect(await all(operator.members('room'))).toMatchObject([{ member: 'ann' }]);
+  expect(await operator.ban({ as: 'clientid', who: 'ann' })).toMatchObject({ ban: { who: 'ann' } });
+  expect((await all(operator.bans())).map(({ who }) => who).sort()).toEqual(['ann', 'eve']);
+  expect(await operator.unban('clientid', 'ann')).toBe(true);
+  expect(await operator.kick('ann')).toBe(false);
+});
+
+it('`apus clients` goes on with `meta.next` of each page, where pages are not counted', async () => {
+  const asked: (string | null)[] = [];
+  const pages = ['one', 'two', 'three'];
+  const { url, stop } = await startFunctionUrl(async ({ rawQueryString }) => {
+    const after = new URLSearchParams(rawQueryString).get('after');
+    asked.push(after);
+    const at = Number(after ?? 0);
+    const next = at + 1 < pages.length ? String(at + 1) : null;
+    const body = { data: [{ clientid: pages[at] }], meta: { limit: 1, hasnext: next !== null, next } };
+    return { statusCode: 200, headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) };
+  });
+  onTestFinished(stop);
+  const names: string[] = [];
+  for await (const { clientId } of new NodeOperator(new NodeApi(url, KEY)).clients(undefined))
+    names.push(clientId);
+  expect([names, asked]).toEqual([pages, [null, '1', '2']]);
 });
 
 describe('access to the API of a deployment [SEC-API-1]', () => {
