@@ -16,6 +16,7 @@ export interface Described {
   readonly path: string;
   readonly responses: Readonly<Record<string, Response>>;
   readonly 'x-apus-scope': 'tenant' | 'broker';
+  readonly 'x-apus-roles': readonly string[];
 }
 
 interface OpenApi {

@@ -19,8 +19,8 @@ const OUT_OF_REACH = [
   ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('deployment') === false).map(
     (id) => `${id} 501`,
   ),
-  // A node of a cluster (test/cluster).
-  'addBan 501',
+  // A node of a cluster (test/cluster), and a deployment without presence, or without usage.
+  ...['addBan 501', 'listMembers 501', 'getUsage 501'],
 ];
 
 interface Found {

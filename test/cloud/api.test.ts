@@ -1,18 +1,14 @@
-import { createHash } from 'node:crypto';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
 import { rulesOfLists } from '@apus/broker';
 import type { ApiFunction } from '@apus/cloud/lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import { type Answered, type Described, Document, pathOf, type Trial } from '../api/document.ts';
+import { type Answered, Document, type Trial } from '../api/document.ts';
+import { call, KEY, KEYS } from './api-caller.ts';
 import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
 
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
-const KEY = 'a-key-of-the-operator-of-a-deployment';
-const OTHER_KEY = 'another-key-that-is-being-brought-in';
-const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
-const KEYS = [hashOf(KEY), hashOf(OTHER_KEY)];
 const [OWN, OTHER, NOBODY] = ['acme', 'others', 'nobody'];
 const TENANT = { name: 'globex', plan: { connectionsMax: 10 } };
 const NAMED = { name: TENANT.name };
@@ -22,9 +18,10 @@ const OUT_OF_REACH = [
   // A bug, a table that is too large for its time.
   ...OPERATION_IDS.flatMap((id) => [`${id} 500`, `${id} 503`]),
   // Operations of a node alone.
-  ...OPERATION_IDS.filter((id) => !isAnswered(id)).flatMap((id) =>
+  ...OPERATION_IDS.filter((id) => !isAnswered(id) && !id.startsWith('publish')).flatMap((id) =>
     Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
   ),
+  ...['publishBulk 200', 'publishBulk 413', 'publishBulk 415'],
   // A node of a cluster, and one without a register.
   ...['addBan 501', 'listTenants 404', 'createTenant 404'],
 ];
@@ -177,36 +174,6 @@ function newFunction(): ApiFunction {
   return world.apiFunction({ keysSha256: KEYS });
 }
 
-interface From {
-  readonly sourceIp?: string;
-  readonly signedBy?: string;
-}
-
-async function call(
-  handler: ApiFunction,
-  { method, path }: Pick<Described, 'method' | 'path'>,
-  { path: values, query = '', body, headers = {} }: Omit<Trial, 'status'> = {},
-  { sourceIp = '192.0.2.1', signedBy }: From = {},
-): Promise<Answered> {
-  const sent = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
-  const result = await handler(
-    {
-      rawPath: `/api/v5${pathOf(path, values)}`,
-      rawQueryString: query.slice(1),
-      headers: { authorization: `Bearer ${KEY}`, ...headers },
-      body: sent ?? null,
-      requestContext: {
-        http: { method, sourceIp },
-        ...(signedBy !== undefined && { authorizer: { iam: { userArn: signedBy } } }),
-      },
-    },
-    { getRemainingTimeInMillis: () => 840_000 },
-  );
-  const text = result.body;
-  const type = result.headers['content-type'] ?? '';
-  return { status: result.statusCode, type, text, body: text === '' ? '' : JSON.parse(text) };
-}
-
 async function ask(id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<Answered> {
   return await call(newFunction(), document.operation(id), trial);
 }
@@ -274,6 +241,49 @@ describe('the document at a deployment', () => {
     }
   });
 
+  it('describes what a deployment answers that keeps no presence and counts no usage', async () => {
+    const bare = await startCloudInProcess({ seed: 8 });
+    const handler = bare.apiFunction({ keysSha256: KEYS });
+    for (const id of ['listMembers', 'getUsage'] as const) {
+      const answered = await call(handler, document.operation(id));
+      expect(answered, id).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
+      document.expectAnswer(id, answered);
+    }
+    expect(await call(handler, document.operation('listStreams'))).toMatchObject({ body: { data: [] } });
+    bare.stop();
+    expect(bare.failures).toEqual([]);
+  });
+
+  it('describes what backends are answered at the URL of httpPublish', async () => {
+    const keys = [
+      { name: 'backend', key: KEY, publish: ['news/#', 'a/#'], subscribe: ['chat/#', '$presence/#'] },
+    ];
+    const backend = world.publishFunction(JSON.stringify({ keys })) as ApiFunction;
+    const json = { 'content-type': 'application/json' };
+    const trials: readonly (readonly [OperationId, Trial])[] = [
+      ['publish', { status: 200, body: { topic: 'news/a', payload: 'x' }, headers: json }],
+      ['publish', { status: 202, body: { topic: 'a/b', payload: 'x' }, headers: json }],
+      ['publish', { status: 400, body: { topic: 'a/#', payload: 'x' }, headers: json }],
+      ['publish', { status: 403, body: { topic: 'other', payload: 'x' }, headers: json }],
+      ['publish', { status: 413, body: { topic: 'a/b', payload: 'x'.repeat(200_000) }, headers: json }],
+      ['publish', { status: 415, body: '{}' }],
+      ['publish', { status: 401, body: '{}', headers: { ...json, authorization: 'Bearer no' } }],
+      ['publishBulk', { status: 202, body: [{ topic: 'a/b', payload: 'x' }], headers: json }],
+      ['listStreams', { status: 200 }],
+      ['listStreamMessages', { status: 200, path: { name: 'chat' }, query: '?topic=chat/a' }],
+      ['listStreamMessages', { status: 404 }],
+      ['listMembers', { status: 200, path: { room: 'room' } }],
+      ['listMembers', { status: 400, path: { room: 'a/b' } }],
+    ];
+    for (const [id, trial] of trials) {
+      const described = document.operation(id);
+      expect(described['x-apus-roles']).toContain('backend');
+      const answered = await call(backend, described, trial);
+      expect(answered, `${id} ${answered.text}`).toMatchObject({ status: trial.status });
+      document.expectAnswer(id, answered);
+    }
+  });
+
   it('describes what strangers, and requests for a tenant that cannot be, are told', async () => {
     const iam = world.apiFunction({ keysSha256: undefined });
     for (const { operationId } of document.operations) {
@@ -312,56 +322,5 @@ describe('the document at a deployment', () => {
     const seenElsewhere = ['400', '401', '403', '429'];
     const outOfReach = OUT_OF_REACH.filter((name) => !seenElsewhere.includes(name.split(' ')[1] ?? ''));
     expect([...document.unseen()].sort()).toEqual([...new Set(outOfReach)].sort());
-  });
-});
-
-describe('access to the API of a deployment [SEC-API-1]', () => {
-  const get = async (handler: ApiFunction, headers: Readonly<Record<string, string>>, from?: From) =>
-    (await call(handler, { method: 'GET', path: '/banned' }, { headers }, from)).status;
-  const basic = (password: string) => `Basic ${Buffer.from(`any:${password}`).toString('base64')}`;
-
-  it('takes each key that is known, in both schemes, and nothing that looks like one', async () => {
-    const handler = newFunction();
-    for (const authorization of [`Bearer ${KEY}`, `bearer ${OTHER_KEY}`, basic(KEY)])
-      expect(await get(handler, { authorization })).toBe(200);
-    const wrong = [
-      KEY,
-      `Bearer ${KEY}x`,
-      `Bearer ${KEYS[0]}`,
-      `Digest ${KEY}`,
-      basic(`${KEY}x`),
-      'Bearer ',
-      '',
-    ];
-    for (const authorization of wrong) expect(await get(handler, { authorization })).toBe(401);
-  });
-
-  it('slows an address that guesses, and lets the operator in from there', async () => {
-    const handler = newFunction();
-    const statuses = [];
-    for (let count = 0; count < 60; count += 1)
-      statuses.push(await get(handler, { authorization: 'Bearer x' }));
-    expect(new Set(statuses)).toEqual(new Set([401, 429]));
-    expect(await get(handler, { authorization: `Bearer ${KEY}` })).toBe(200);
-    expect(await get(handler, { authorization: 'Bearer x' }, { sourceIp: '192.0.2.99' })).toBe(401);
-  });
-
-  it('bounds a program that holds the key and asks in a loop', async () => {
-    const handler = newFunction();
-    const statuses = [];
-    for (let count = 0; count < 100; count += 1) statuses.push(await get(handler, {}));
-    expect(new Set(statuses)).toEqual(new Set([200, 429]));
-  });
-
-  it('where callers sign, asks for whom Lambda has verified, and looks at no key', async () => {
-    const handler = world.apiFunction({ keysSha256: undefined });
-    const authorization = `Bearer ${KEY}`;
-    expect(await get(handler, { authorization })).toBe(403);
-    expect(await get(handler, {}, { signedBy: 'arn:aws:iam::123456789012:user/ops' })).toBe(200);
-  });
-
-  it('takes no query and no body without bounds', async () => {
-    const query = `?who=${'x'.repeat(5_000)}`;
-    expect((await ask('listBans', { query })).status).toBe(400);
   });
 });

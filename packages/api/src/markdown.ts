@@ -8,7 +8,7 @@ const INTRODUCTION = `# The HTTP API, operation by operation
 
 This page is for somebody who writes a program against \`${API_PATH}\`. It is made of the same table as the OpenAPI 3.1 document that a node answers at \`${API_PATH}/openapi.json\` and \`apus api\` prints: \`apus api --markdown\` prints this page. [operate.md](operate.md#what-it-is-doing) says how a node lets callers in.
 
-An operation of a *tenant* speaks of the tenant that the header \`Apus-Tenant\` names, or of \`default\`; one of the *broker* speaks of all of them. A deployment with \`--http-api\` answers the same paths over HTTPS ([deploy.md](deploy.md#operating-over-https)), but for those that are marked *Node*: there it says 501, and where to look. It counts no pages: \`after\` is \`meta.next\` of the page before.
+An operation of a *tenant* speaks of the tenant that the header \`Apus-Tenant\` names, or of \`default\`; one of the *broker* speaks of all of them. A deployment with \`--http-api\` answers the same paths over HTTPS ([deploy.md](deploy.md#operating-over-https)), but for those that are marked *Node*: there it says 501, and where to look. Backends find publishing, streams and rooms at another URL, that of \`--http-publish\` ([deploy.md](deploy.md#publishing-from-a-backend)). A deployment counts no pages: \`after\` is \`meta.next\` of the page before.
 
 Every operation may be answered with 400, 401, 403, 429, 500 and 503 as well, a path that is not here with 404, another method with 405: all of them have a [Problem](#problem). A message that is not taken has a [PublishFailure](#publishfailure), or in a list its place among the answers.`;
 

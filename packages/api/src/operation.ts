@@ -2,8 +2,11 @@ import type { Schema } from './schema.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
-/** Who may call an operation. `operator`: callers with the key of the API. `client`: with a token that opens a connection. */
-export type Role = 'operator' | 'client';
+/**
+ * The callers of an operation. `operator`: with the key of the API. `client`: with a token that opens a connection. `backend`: at the
+ * URL of `httpPublish` of a deployment, with a key or a signature, as far as its rules go.
+ */
+export type Role = 'operator' | 'client' | 'backend';
 
 /** A node answers every operation; a deployment, over HTTPS, those that its tables can answer. */
 export type Door = 'node' | 'deployment';

@@ -23,17 +23,19 @@ export interface PageGateway {
  */
 export interface PageConfig {
   readonly endpoints: readonly PageEndpoint[];
-  readonly api: { readonly path: string; readonly access: ApiAccess['mode'] };
+  readonly api: { readonly path: string; readonly access: ApiAccess['mode']; readonly tenants?: true };
 }
 
 /**
  * @param maximumPacketSizeBytes of the node door
  * @param gateway the gateway door, where there is one
+ * @param hasTenants whether the node keeps a register of tenants
  */
 export function pageConfig(
   maximumPacketSizeBytes: number,
   gateway: PageGateway | undefined,
   access: ApiAccess['mode'],
+  hasTenants: boolean,
 ): PageConfig {
   const endpoints: PageEndpoint[] = [{ door: 'node', path: MQTT_PATH, maximumPacketSizeBytes }];
   if (gateway !== undefined) {
@@ -41,5 +43,5 @@ export function pageConfig(
     const { maximumPacketSizeBytes: bytesMax } = gateway;
     endpoints.push({ door: 'gateway', port: Number(port), path, maximumPacketSizeBytes: bytesMax });
   }
-  return { endpoints, api: { path: API_PATH, access } };
+  return { endpoints, api: { path: API_PATH, access, ...(hasTenants && { tenants: true }) } };
 }

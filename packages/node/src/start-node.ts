@@ -140,7 +140,12 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const sweep = new Sweep(links, clock, log, limits);
   const startedAtMs = clock.now();
   let stopped: Promise<void> | undefined;
-  const config = pageConfig(context.limits.maximumPacketSize, gateway, resolved.apiAccess.mode);
+  const config = pageConfig(
+    context.limits.maximumPacketSize,
+    gateway,
+    resolved.apiAccess.mode,
+    resolved.tenants !== undefined,
+  );
   const page = createHttpHandler(
     loadPage(resolved.pageDirectory, resolved.topics !== undefined),
     config,

@@ -11,10 +11,14 @@ export interface Endpoint {
   readonly maximumPacketSizeBytes: number | undefined;
 }
 
-/** The API of the broker that serves the page: where it is, and whether it wants a key. */
+/** The API of the broker that the page belongs to: where it is, and whether it wants a key. */
 export interface SiteApi {
   readonly url: string;
   readonly access: 'local' | 'key' | 'closed';
+  /** A deployment's, which is asked when the user wants it: each answer is billed. */
+  readonly isDeployment: boolean;
+  /** It keeps a register of tenants. */
+  readonly hasTenants: boolean;
 }
 
 /** The content of `config.json`: the broker that the page belongs to. */
@@ -52,12 +56,25 @@ export function siteFrom(read: unknown, page: URL): Site {
 }
 
 function apiFrom(read: Members | undefined, page: URL): SiteApi | undefined {
+  const deployed = apiOfDeployment(text(read?.url));
+  if (deployed !== undefined) return deployed;
   const path = text(read?.path);
   const access = oneOf(read?.access, ['local', 'key', 'closed'] as const);
   // Never elsewhere: the key of the API is sent there.
   return path === undefined || !path.startsWith('/') || path.startsWith('//') || access === undefined
     ? undefined
-    : { url: new URL(path, page).href, access };
+    : { url: new URL(path, page).href, access, isDeployment: false, hasTenants: read?.tenants === true };
+}
+
+/**
+ * The URL of a deployment's API (`HttpApiUrl`). Only the file beside the page may name it, and without TLS only at this machine:
+ * the operator's key is sent there.
+ */
+function apiOfDeployment(url: string | undefined): SiteApi | undefined {
+  if (url === undefined || !URL.canParse(url)) return undefined;
+  const { protocol, hostname } = new URL(url);
+  if (protocol !== 'https:' && !(protocol === 'http:' && hostname === '127.0.0.1')) return undefined;
+  return { url: new URL('/api/v5', url).href, access: 'key', isDeployment: true, hasTenants: true };
 }
 
 /** An address that a link may lead to. */

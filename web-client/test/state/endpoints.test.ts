@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, it, test } from 'vitest';
 import { NO_SITE, siteFrom } from '../../src/state/endpoints.ts';
 
 const PAGE = new URL('https://tools.example/mqtt/?x=1#/start');
@@ -22,7 +22,11 @@ test('paths are at the page’s own host, and ports where they are named', () =>
 
 test('the API is at the page’s own host, whatever the file says: its key is sent there', () => {
   const api = (path: string) => siteFrom({ api: { path, access: 'key' } }, PAGE).api;
-  expect(api('/api/v5')).toEqual({ url: 'https://tools.example/api/v5', access: 'key' });
+  expect(api('/api/v5')).toMatchObject({
+    url: 'https://tools.example/api/v5',
+    access: 'key',
+    isDeployment: false,
+  });
   expect(api('//elsewhere.example/api')).toBeUndefined();
   expect(api('https://elsewhere.example/api')).toBeUndefined();
   expect(siteFrom({ api: { path: '/api/v5', access: 'open' } }, PAGE).api).toBeUndefined();
@@ -46,4 +50,16 @@ test.each([
   [{ endpoints: [{ door: 'back' }] }],
 ])('%j names nothing, and is no failure', (read) => {
   expect(siteFrom(read, PAGE)).toEqual(NO_SITE);
+});
+
+it('takes the API of a deployment by its URL, over TLS or at this machine alone', () => {
+  const api = (url: unknown) => siteFrom({ api: { url } }, PAGE).api;
+  const found = { access: 'key', isDeployment: true, hasTenants: true };
+  expect(api('https://x.lambda-url.eu-west-1.on.aws/')).toEqual({
+    url: 'https://x.lambda-url.eu-west-1.on.aws/api/v5',
+    ...found,
+  });
+  expect(api('http://127.0.0.1:9/')).toEqual({ url: 'http://127.0.0.1:9/api/v5', ...found });
+  for (const url of ['http://tools.example/', 'http://127.0.0.1.example/', 'javascript:alert(1)', 'x', 7])
+    expect(api(url)).toBeUndefined();
 });

@@ -23,6 +23,7 @@ export const messageOperations = {
     tag: 'Messages',
     summary: 'Publishes a message.',
     body: json(ref('NewMessage')),
+    roles: ['operator', 'backend'],
     answers: {
       200: answer('It has left for every subscriber.', ref('PublishReceipt')),
       ...publishing,
@@ -37,6 +38,7 @@ export const messageOperations = {
     tag: 'Messages',
     summary: 'Publishes messages in their order. All are looked at before any is published.',
     body: json(list(ref('NewMessage'), undefined, { minItems: 1, maxItems: 100 })),
+    roles: ['operator', 'backend'],
     answers: {
       200: answer('Each has left for every subscriber.', list(ref('PublishReceipt'))),
       ...publishing,
@@ -80,6 +82,7 @@ export const messageOperations = {
     path: '/streams',
     tag: 'Streams and rooms',
     summary: 'Lists streams, and what they hold.',
+    roles: ['operator', 'backend'],
     answers: { 200: answer('All of them.', object({ data: list(ref('Stream')) })) },
     scope: 'tenant',
   },
@@ -98,6 +101,7 @@ export const messageOperations = {
       ),
       reverse: parameter('The newest first.', { ...flag(), default: false }),
     },
+    roles: ['operator', 'backend'],
     answers: {
       200: answer('A page of messages.', ref('StreamPage')),
       404: notFound,
@@ -112,7 +116,11 @@ export const messageOperations = {
     summary: 'Lists the members of a room as they are now.',
     parameters: { room: parameter('One level of a topic.', text()) },
     query: PAGING,
-    answers: { 200: answer('A page of members.', ref('MemberPage')) },
+    roles: ['operator', 'backend'],
+    answers: {
+      200: answer('A page of members.', ref('MemberPage')),
+      501: answer('This deployment keeps no presence.', ref('Problem')),
+    },
     scope: 'tenant',
   },
 } as const satisfies Readonly<Record<string, Operation>>;

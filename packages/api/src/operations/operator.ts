@@ -70,7 +70,10 @@ export const operatorOperations = {
       to: parameter(`${hour} It does not belong to the report. By default now.`, text()),
       by: parameter('What a line stands for.', { ...oneOf(USAGE_STEPS), default: 'total' }),
     },
-    answers: { 200: answer('The lines of the report.', ref('UsageReport')) },
+    answers: {
+      200: answer('The lines of the report.', ref('UsageReport')),
+      501: answer('This deployment counts no usage.', ref('Problem')),
+    },
     scope: 'broker',
   },
   getStats: {

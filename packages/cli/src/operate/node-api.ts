@@ -4,15 +4,16 @@ import { OperateError } from './operator.ts';
 /** Entries of a page: as many as the API gives. */
 const PAGE_LENGTH = 1_000;
 
-/** A node answers from memory; only a ban of very many clients takes seconds. */
-const TIMEOUT_MS = 60_000;
+/** A node answers from memory. A ban of a deployment takes most of a minute, and longer over a large table. */
+const TIMEOUT_MS = 300_000;
 
 interface Page<T> {
   readonly data: readonly T[];
-  readonly meta: { readonly hasnext: boolean };
+  /** `next`: at a deployment, which does not count pages. */
+  readonly meta: { readonly hasnext: boolean; readonly next?: string | null };
 }
 
-/** Calls on the `/api/v5` of a node. */
+/** Calls on the `/api/v5` of a node, or of a deployment that answers it over HTTPS. */
 export class NodeApi {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
@@ -27,12 +28,13 @@ export class NodeApi {
   }
 
   async *pages<T>(path: string, query: Readonly<Record<string, string>>): AsyncGenerator<T> {
-    let hasNext = true;
-    for (let page = 1; hasNext; page += 1) {
-      const asked = new URLSearchParams({ ...query, page: String(page), limit: String(PAGE_LENGTH) });
+    let place: Readonly<Record<string, string>> | undefined = { page: '1' };
+    for (let page = 2; place !== undefined; page += 1) {
+      const asked = new URLSearchParams({ ...query, ...place, limit: String(PAGE_LENGTH) });
       const { data, meta } = (await this.call('GET', `${path}?${asked}`)).body as Page<T>;
       yield* data;
-      hasNext = meta.hasnext;
+      const next = typeof meta.next === 'string' ? { after: meta.next } : { page: String(page) };
+      place = meta.hasnext ? next : undefined;
     }
   }
 

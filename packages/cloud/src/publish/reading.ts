@@ -106,7 +106,7 @@ async function members(
   if (room.includes('/') || containsWildcard(room) || validateTopicName(room) !== undefined)
     return problem('BAD_REQUEST', 'A room is one level of a topic.');
   if (!(await maySubscribe(options, caller, filter))) return forbidden(caller, filter);
-  if (options.presence === undefined) return problem('NOT_FOUND', 'This deployment keeps no presence.');
+  if (options.presence === undefined) return problem('NOT_SUPPORTED', 'This deployment keeps no presence.');
   const limit = query.get('limit') ?? String(MEMBERS_MAX);
   if (!/^\d{1,4}$/.test(limit) || Number(limit) < 1 || Number(limit) > MEMBERS_MAX)
     return problem('BAD_REQUEST', `limit is a whole number from 1 to ${MEMBERS_MAX}.`);

@@ -13,11 +13,12 @@ export interface Client {
   readonly door: 'node' | 'gateway' | null;
   readonly ip_address: string | null;
   readonly proto_ver: number | null;
-  readonly expiry_interval: number;
-  readonly subscriptions_cnt: number;
-  readonly mqueue_len: number;
+  /** Null, as all below: a deployment does not say. */
+  readonly expiry_interval: number | null;
+  readonly subscriptions_cnt: number | null;
+  readonly mqueue_len: number | null;
   /** Absent at a broker that does not count them. */
-  readonly 'send_msg.dropped'?: number;
+  readonly 'send_msg.dropped'?: number | null;
 }
 
 /** The fields of one client that the list leaves out. */
@@ -27,9 +28,9 @@ export interface ClientDetails extends Client {
   readonly keepalive: number | null;
   readonly recv_maximum: number | null;
   readonly will: string | null;
-  readonly mqueue_dropped?: number;
+  readonly mqueue_dropped?: number | null;
   /** Absent at a broker that does not tell them, as all below. */
-  readonly inflight_cnt?: number;
+  readonly inflight_cnt?: number | null;
   /** Of this connection; null at a door that does not count them. */
   readonly recv_msg?: number | null;
   readonly recv_oct?: number | null;
@@ -79,18 +80,50 @@ export interface Retained {
   readonly expires_at: string | null;
 }
 
+export interface TenantEntry {
+  readonly name: string;
+  readonly state: 'active' | 'suspended';
+  readonly reason?: string;
+  readonly createdAt: string;
+}
+
+/** A stream, and what it holds. */
+export interface StreamEntry {
+  readonly name: string;
+  readonly topic_filter: string;
+  readonly topics: number;
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** What a tenant has used in an hour, or a day. */
+export interface UsageLine {
+  readonly tenant: string;
+  /** `2026-11-25T18` or `2026-11-25`. */
+  readonly time: string;
+  readonly connectionMs: number;
+  readonly messagesIn: number;
+  readonly bytesIn: number;
+  readonly messagesOutQos0: number;
+  readonly messagesOutQos1: number;
+  readonly messagesOutQos2: number;
+  readonly bytesOut: number;
+}
+
 export interface Page<T> {
   readonly data: readonly T[];
   readonly meta: {
-    readonly page: number;
     readonly limit: number;
-    readonly count: number;
     readonly hasnext: boolean;
+    /** Of all pages; absent at a deployment, which does not count them. */
+    readonly count?: number;
+    /** `after` of the next page, at a deployment. */
+    readonly next?: string | null;
   };
 }
 
 /** By the API's own names, as `live_connections.count`. */
-export type Figures = Readonly<Record<string, number | undefined>>;
+export type Figures = Readonly<Record<string, number | null | undefined>>;
 
 /** Why the API did not answer: `key` where it wants one or another one. */
 export class ApiError extends Error {
@@ -106,14 +139,34 @@ export class ApiError extends Error {
   }
 }
 
-/** The broker's API. The key is kept as long as the page is open, and goes to the page's own server alone. */
+/** Milliseconds between two questions to a node while the view is open. */
+const POLL_MS = 2_000;
+
+/** The broker's API. The key is kept as long as the page is open, and goes to the address of `config.json` alone. */
 export class AdminApi {
   readonly #site: SiteApi;
   readonly #key: string | undefined;
+  /** The tenant whose clients and messages are shown. */
+  readonly #tenant: string | undefined;
 
-  constructor(site: SiteApi, key: string | undefined) {
+  /** @param tenant undefined: the default tenant */
+  constructor(site: SiteApi, key: string | undefined, tenant?: string) {
     this.#site = site;
     this.#key = key;
+    this.#tenant = tenant;
+  }
+
+  get isDeployment(): boolean {
+    return this.#site.isDeployment;
+  }
+
+  get hasTenants(): boolean {
+    return this.#site.hasTenants;
+  }
+
+  /** Undefined at a deployment: it is asked when the user wants it, since each answer is billed. */
+  get pollMs(): number | undefined {
+    return this.isDeployment ? undefined : POLL_MS;
   }
 
   /** @throws {ApiError} */
@@ -128,6 +181,12 @@ export class AdminApi {
     signal: AbortSignal,
   ): Promise<Page<T>> {
     return (await this.#ask('GET', `${path}?${new URLSearchParams(query)}`, signal)) as Page<T>;
+  }
+
+  /** @throws {ApiError} */
+  async usage(query: Readonly<Record<string, string>>, signal: AbortSignal): Promise<readonly UsageLine[]> {
+    const answer = await this.#ask('GET', `/usage?${new URLSearchParams(query)}`, signal);
+    return (answer as { readonly data: readonly UsageLine[] }).data;
   }
 
   /** @throws {ApiError} */
@@ -159,6 +218,7 @@ export class AdminApi {
   ): Promise<unknown> {
     const headers = {
       ...(this.#key !== undefined && { Authorization: `Bearer ${this.#key}` }),
+      ...(this.#tenant !== undefined && { 'Apus-Tenant': this.#tenant }),
       ...(body !== undefined && { 'Content-Type': 'application/json' }),
     };
     let response: Response;

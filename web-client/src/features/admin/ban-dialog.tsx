@@ -30,16 +30,19 @@ export function BanDialog({ api, whom, close, done }: BanDialogProps) {
   const [reason, setReason] = useState('');
   const [duration, setDuration] = useState<(typeof DURATION_NAMES)[number]>('hour');
   const [error, setError] = useState<ApiError>();
+  const [isBanning, setBanning] = useState(false);
   const ban = async (event: FormEvent): Promise<void> => {
     event.preventDefault();
     const lastsMs = DURATIONS[duration];
     const until = lastsMs === undefined ? 'infinity' : new Date(Date.now() + lastsMs).toISOString();
+    setBanning(true);
     try {
       await api.post('/banned', { as: kind, who: who.trim(), reason, until });
       close();
       done();
     } catch (thrown) {
       setError(thrown instanceof ApiError ? thrown : new ApiError('refused', String(thrown)));
+      setBanning(false);
     }
   };
   return (
@@ -78,13 +81,13 @@ export function BanDialog({ api, whom, close, done }: BanDialogProps) {
             onChange={(event) => setReason(event.currentTarget.value)}
           />
           <Text size="xs" c="dimmed">
-            {t('admin.ban.text')}
+            {t(api.isDeployment ? 'admin.ban.textDeployment' : 'admin.ban.text')}
           </Text>
           <Group justify="flex-end" gap="xs">
             <Button variant="default" onClick={close}>
               {t('app.cancel')}
             </Button>
-            <Button type="submit" color="red.9" disabled={who.trim() === ''}>
+            <Button type="submit" color="red.9" loading={isBanning} disabled={who.trim() === ''}>
               {t('admin.ban.do')}
             </Button>
           </Group>

@@ -37,7 +37,7 @@ export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps)
     },
     [api, clientId],
   );
-  const { value, error, refresh } = usePoll(ask);
+  const { value, error, refresh } = usePoll(ask, api.pollMs);
   const isGone = error?.status === 404;
   return (
     <Drawer

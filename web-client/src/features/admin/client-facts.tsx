@@ -82,11 +82,13 @@ function Session({ client }: PartProps) {
   const { t } = useTranslation();
   const { expiry_interval, mqueue_len, inflight_cnt, recv_maximum, will } = client;
   const expiry =
-    expiry_interval === NEVER_SECONDS
-      ? t('admin.client.expiryNever')
-      : expiry_interval === 0
-        ? t('admin.client.expiryAtOnce')
-        : formatSeconds(expiry_interval * 1_000);
+    expiry_interval === null
+      ? undefined
+      : expiry_interval === NEVER_SECONDS
+        ? t('admin.client.expiryNever')
+        : expiry_interval === 0
+          ? t('admin.client.expiryAtOnce')
+          : formatSeconds(expiry_interval * 1_000);
   const inflight = formatCount(inflight_cnt ?? 0);
   const window =
     recv_maximum === null
@@ -97,8 +99,11 @@ function Session({ client }: PartProps) {
       <h3 className={classes.part}>{t('admin.client.session')}</h3>
       <DataList {...LIST}>
         <Fact label={t('admin.client.expiry')} value={expiry} />
-        <Fact label={t('admin.client.queue')} value={t('admin.client.queueText', { count: mqueue_len })} />
-        <Fact label={t('admin.client.window')} value={inflight_cnt === undefined ? undefined : window} />
+        <Fact
+          label={t('admin.client.queue')}
+          value={mqueue_len === null ? undefined : t('admin.client.queueText', { count: mqueue_len })}
+        />
+        <Fact label={t('admin.client.window')} value={inflight_cnt == null ? undefined : window} />
         <Fact label={t('admin.client.will')} value={will ?? undefined} />
       </DataList>
     </>
@@ -108,7 +113,7 @@ function Session({ client }: PartProps) {
 function Traffic({ now, before }: ClientFactsProps) {
   const { t } = useTranslation();
   const { client } = now;
-  if (!client.connected || client.recv_msg === undefined) return null;
+  if (!client.connected || client.recv_msg == null) return null;
   const told = (name: 'recv_msg' | 'send_msg', octets: number | null | undefined): string => {
     const messages = client[name];
     if (messages == null || octets == null) return t('admin.client.notCounted');
@@ -132,9 +137,9 @@ function Traffic({ now, before }: ClientFactsProps) {
 
 function Drops({ client }: PartProps) {
   const { t } = useTranslation();
-  const counts = client as unknown as Readonly<Record<string, number | undefined>>;
+  const counts = client as unknown as Readonly<Record<string, number | null | undefined>>;
   const all = counts['send_msg.dropped'];
-  if (all === undefined) return null;
+  if (all == null) return null;
   return (
     <>
       <h3 className={classes.part}>{t('admin.client.drops')}</h3>
@@ -188,7 +193,7 @@ function Identity({ client }: PartProps) {
 
 function Quotas({ client: { quotas } }: PartProps) {
   const { t } = useTranslation();
-  if (quotas === undefined) return null;
+  if (quotas === undefined || Object.keys(quotas).length === 0) return null;
   return (
     <>
       <h3 className={classes.part}>{t('admin.client.quotas')}</h3>

@@ -30,8 +30,11 @@ export function ClientsTable({ api }: { readonly api: AdminApi }) {
           { label: t('admin.columns.version'), sortKey: (client) => client.proto_ver ?? undefined },
           { label: t('admin.columns.address'), sortKey: (client) => client.ip_address ?? undefined },
           { label: t('admin.columns.since'), sortKey: sinceOf },
-          { label: t('admin.columns.subscriptions'), sortKey: (client) => client.subscriptions_cnt },
-          { label: t('admin.columns.waiting'), sortKey: (client) => client.mqueue_len },
+          {
+            label: t('admin.columns.subscriptions'),
+            sortKey: (client) => client.subscriptions_cnt ?? undefined,
+          },
+          { label: t('admin.columns.waiting'), sortKey: (client) => client.mqueue_len ?? undefined },
           { label: t('admin.columns.dropped'), sortKey: (client) => client['send_msg.dropped'] ?? 0 },
           { label: t('admin.columns.action') },
         ]}
@@ -91,9 +94,9 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
       <td>{versionOf(proto_ver)}</td>
       <td>{ip_address ?? '–'}</td>
       <td className={classes.time}>{formatDateTime(Date.parse(sinceOf(client)))}</td>
-      <td className={classes.number}>{formatCount(client.subscriptions_cnt)}</td>
-      <td className={classes.number}>{formatCount(client.mqueue_len)}</td>
-      <td className={classes.number}>{formatCount(client['send_msg.dropped'] ?? 0)}</td>
+      <td className={classes.number}>{countOf(client.subscriptions_cnt)}</td>
+      <td className={classes.number}>{countOf(client.mqueue_len)}</td>
+      <td className={classes.number}>{countOf(client['send_msg.dropped'])}</td>
       <td className={classes.action}>
         {connected && (
           <ConfirmButton
@@ -107,6 +110,11 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
       </td>
     </tr>
   );
+}
+
+/** Nothing where the broker does not say. */
+function countOf(count: number | null | undefined): string {
+  return count === null ? '–' : formatCount(count ?? 0);
 }
 
 function sinceOf(client: Client): string {

@@ -6,7 +6,7 @@ import classes from './admin-view.module.css';
 const METRICS = ['connections', 'messages', 'fanOut', 'trouble', 'cost'] as const;
 
 /** Where the operator of a gateway door in AWS looks: this page has no way into an account. */
-export function CloudCard() {
+export function CloudCard({ hasApi }: { readonly hasApi: boolean }) {
   const { t } = useTranslation();
   const dashboardUrl = useStore((state) => state.site.dashboardUrl);
   return (
@@ -22,6 +22,11 @@ export function CloudCard() {
           <List.Item key={name}>{t(`admin.cloudMetrics.${name}`)}</List.Item>
         ))}
       </List>
+      {!hasApi && (
+        <Text size="sm" mb="sm">
+          {t('admin.cloudApi')} <Code>{'"api": { "url": "https://…" }'}</Code>
+        </Text>
+      )}
       {dashboardUrl === undefined ? (
         <Text size="xs" c="dimmed">
           {t('admin.noDashboard')} <Code>{'"dashboardUrl": "https://…"'}</Code>

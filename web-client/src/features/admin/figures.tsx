@@ -34,7 +34,7 @@ export function FiguresBar({ api }: { readonly api: AdminApi }) {
     },
     [api],
   );
-  const { value, error } = usePoll(ask);
+  const { value, error } = usePoll(ask, api.pollMs);
   const uptime = useUptime(value?.now.metrics.uptime_seconds ?? 0);
   if (error !== undefined) return <Refusal error={error} />;
   if (value === undefined) return null;
@@ -88,7 +88,7 @@ interface FigureProps {
   readonly detail?: string;
 }
 
-function Figure({ name, value, detail = '' }: FigureProps) {
+export function Figure({ name, value, detail = '' }: FigureProps) {
   return (
     <div className={classes.figure}>
       <dt>{name}</dt>

@@ -3,8 +3,13 @@ import { type FormEvent, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import classes from './admin-view.module.css';
 
+interface KeyFormProps {
+  readonly isDeployment: boolean;
+  readonly onKey: (key: string) => void;
+}
+
 /** Asks for the API's key, which stays in memory. */
-export function KeyForm({ onKey }: { readonly onKey: (key: string) => void }) {
+export function KeyForm({ isDeployment, onKey }: KeyFormProps) {
   const { t } = useTranslation();
   const [key, setKey] = useState('');
   const submit = (event: FormEvent): void => {
@@ -14,7 +19,7 @@ export function KeyForm({ onKey }: { readonly onKey: (key: string) => void }) {
   return (
     <form className={classes.card} onSubmit={submit}>
       <Text size="sm" mb="xs">
-        {t('admin.keyText')}
+        {t(isDeployment ? 'admin.keyTextDeployment' : 'admin.keyText')}
       </Text>
       <Group align="flex-end" gap="xs">
         <PasswordInput

@@ -45,24 +45,33 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
   const [text, setText] = useState('');
   const [asked] = useDebouncedValue(text, SEARCH_DELAY_MS);
   const [page, setPage] = useState(1);
+  /** `after` of each page up to this one, at a deployment. */
+  const [cursors, setCursors] = useState<readonly string[]>([]);
   const [sorting, setSorting] = useState<Sorting>();
   const isSorted = sorting !== undefined;
   const parameter = search?.parameter ?? '';
   const ask = useCallback(
     (signal: AbortSignal) => {
-      const place = isSorted
-        ? { page: '1', limit: String(SORTED_MAX) }
-        : { page: String(page), limit: String(ROWS) };
+      const place = api.isDeployment
+        ? placeBehind(cursors)
+        : isSorted
+          ? { page: '1', limit: String(SORTED_MAX) }
+          : { page: String(page), limit: String(ROWS) };
       return api.page<T>(path, { ...place, ...(asked !== '' && { [parameter]: asked }) }, signal);
     },
-    [api, path, parameter, asked, page, isSorted],
+    [api, path, parameter, asked, page, isSorted, cursors],
   );
-  const { value, error, refresh } = usePoll<Page<T>>(ask);
-  const count = value?.meta.count ?? 0;
+  const { value, error, refresh } = usePoll<Page<T>>(ask, api.pollMs);
+  const all = value?.data ?? [];
+  const count = value?.meta.count ?? all.length;
+  const next = value?.meta.next ?? undefined;
+  const start = (): void => {
+    setPage(1);
+    setCursors([]);
+  };
   const reachable = isSorted ? Math.min(count, SORTED_MAX) : count;
   const pages = Math.max(1, Math.ceil(reachable / ROWS));
   const first = isSorted && value?.meta.limit === SORTED_MAX ? (page - 1) * ROWS : 0;
-  const all = value?.data ?? [];
   const entries = (sorting === undefined ? all : sorted(all, columns, sorting)).slice(first, first + ROWS);
   return (
     <>
@@ -76,15 +85,20 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
             value={text}
             onChange={(event) => {
               setText(event.currentTarget.value);
-              setPage(1);
+              start();
             }}
           />
         )}
         {tools?.({ entries, count, search: asked, refresh })}
         <Text size="xs" c="dimmed" role="status">
-          {t('admin.count', { count, shown: formatCount(count) })}
+          {t(api.isDeployment ? 'admin.listed' : 'admin.count', { count, shown: formatCount(count) })}
           {isSorted && count > SORTED_MAX && ` · ${t('admin.sortedPart', { count: SORTED_MAX })}`}
         </Text>
+        {api.isDeployment && (
+          <Button variant="default" size="xs" onClick={refresh}>
+            {t('admin.refresh')}
+          </Button>
+        )}
       </Group>
       {error !== undefined && <Refusal error={error} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
@@ -99,7 +113,7 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
                   sorting={sorting}
                   sort={() => {
                     setSorting(nextSorting(column.label, sorting));
-                    setPage(1);
+                    start();
                   }}
                 />
               ))}
@@ -115,6 +129,24 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
           </tbody>
         </table>
       </div>
+      {(next !== undefined || cursors.length > 0) && (
+        <Group gap="xs" mt="xs">
+          <Button
+            variant="default"
+            disabled={cursors.length === 0}
+            onClick={() => setCursors(cursors.slice(0, -1))}
+          >
+            {t('admin.previous')}
+          </Button>
+          <Button
+            variant="default"
+            disabled={next === undefined}
+            onClick={() => next !== undefined && setCursors([...cursors, next])}
+          >
+            {t('admin.next')}
+          </Button>
+        </Group>
+      )}
       {pages > 1 && (
         <Group gap="xs" mt="xs">
           <Button variant="default" disabled={page <= 1} onClick={() => setPage(page - 1)}>
@@ -128,6 +160,11 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
       )}
     </>
   );
+}
+
+function placeBehind(cursors: readonly string[]): Readonly<Record<string, string>> {
+  const after = cursors.at(-1);
+  return { limit: String(ROWS), ...(after !== undefined && { after }) };
 }
 
 interface HeadProps<T> {

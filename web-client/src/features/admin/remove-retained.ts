@@ -45,11 +45,14 @@ export async function removeTopics(
  */
 export async function topicsOf(api: AdminApi, filter: string, signal: AbortSignal): Promise<string[]> {
   const topics: string[] = [];
+  let after: string | undefined;
   for (let page = 1; ; page += 1) {
-    const query = { page: String(page), limit: PAGE, ...(filter !== '' && { topic: filter }) };
+    const place = after === undefined ? { page: String(page) } : { after };
+    const query = { ...place, limit: PAGE, ...(filter !== '' && { topic: filter }) };
     const { data, meta } = await api.page<Retained>('/mqtt/retainer/messages', query, signal);
     topics.push(...data.map(({ topic }) => topic));
     if (!meta.hasnext) return topics;
+    after = meta.next ?? undefined;
   }
 }
 

@@ -1,9 +1,13 @@
 import { systems } from './systems-strings.ts';
+import { tenants } from './tenants-strings.ts';
 
 export const admin = {
   systems,
+  tenants,
   title: 'Admin',
   intro: 'The numbers of the broker at {{host}}, over both of its doors, every two seconds.',
+  introDeployment:
+    'The deployment at {{host}}, as it was when this page asked. Each answer is billed, so the page asks again only when you do.',
   introNone: 'This page was served as static files, so it has no broker whose numbers it could show.',
   elsewhere: '“{{name}}” is connected to another broker.',
   figures: 'The broker in numbers',
@@ -52,6 +56,9 @@ export const admin = {
   searchRetained: 'A topic filter, as sensors/#',
   count_one: '{{shown}} in all',
   count_other: '{{shown}} in all',
+  listed_one: '{{shown}} on this page',
+  listed_other: '{{shown}} on this page',
+  refresh: 'Ask again',
   previous: 'Previous',
   next: 'Next',
   page: 'Page {{page}} of {{pages}}',
@@ -146,6 +153,8 @@ export const admin = {
     duration: 'For how long',
     durations: { hour: 'One hour', day: 'One day', week: 'One week', forever: 'Until it is lifted' },
     text: 'The broker ends matching connections at once, at both doors (0x98), and refuses them from then on (0x8A).',
+    textDeployment:
+      'The broker ends matching connections (0x98), and refuses them from then on (0x8A). This takes most of a minute.',
     issuedBefore: 'credentials issued before {{time}}',
     forever: 'it is lifted',
     lift: 'Lift the ban of {{name}}',
@@ -170,13 +179,16 @@ export const admin = {
   key: 'Key of the API',
   keyText:
     'The API of this broker needs a key: the text in the file of --api-key-file. This page keeps it as long as it is open.',
+  keyTextDeployment:
+    'The API of this deployment needs the key whose hash it was deployed with (--http-api-key-sha256). This page keeps it as long as it is open.',
   useKey: 'Use it',
   closed: 'The API of this broker is closed',
   closedText:
     'Other machines can connect, or clients need a password: then the API opens only with a key. Start the broker with one:',
   cloud: 'A gateway door in AWS',
-  cloudText:
-    'A deployment has no process that could list its clients. Its metrics are in CloudWatch, on the dashboard of its stack:',
+  cloudText: 'The metrics of a deployment are in CloudWatch, on the dashboard of its stack:',
+  cloudApi:
+    'This view lists its clients as well, where it was deployed with --http-api-key-sha256 and config.json beside this page names its HttpApiUrl:',
   cloudMetrics: {
     connections: 'connections, and handshakes a minute',
     messages: 'MQTT messages in and out, and messages that the gateway bills',

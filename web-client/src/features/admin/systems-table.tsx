@@ -51,12 +51,13 @@ interface TableProps<T> {
   readonly row: (entry: T, refresh: () => void) => ReactNode;
 }
 
-function SystemsTable<T>({ api, path, label, columns, empty, row }: TableProps<T>) {
+/** A table of a list that the API gives as a whole. */
+export function SystemsTable<T>({ api, path, label, columns, empty, row }: TableProps<T>) {
   const ask = useCallback(
     async (signal: AbortSignal) => (await api.page<T>(path, {}, signal)).data,
     [api, path],
   );
-  const { value, error, refresh } = usePoll<readonly T[]>(ask);
+  const { value, error, refresh } = usePoll<readonly T[]>(ask, api.pollMs);
   return (
     <>
       <Title order={3} size="h5" mb="xs" mt="sm">
@@ -157,6 +158,6 @@ function Status({ status }: { readonly status: keyof typeof COLOURS }) {
   );
 }
 
-function Count({ count }: { readonly count: number | undefined }) {
+export function Count({ count }: { readonly count: number | undefined }) {
   return <td className={classes.number}>{count === undefined ? '' : formatCount(count)}</td>;
 }

@@ -1,9 +1,6 @@
 import { useCallback, useEffect, useState } from 'react';
 import { ApiError } from './admin-api.ts';
 
-/** How often the broker is asked while the view is open. */
-const POLL_MS = 2_000;
-
 export interface Polled<T> {
   /** The last answer; it stays while an attempt fails. */
   readonly value: T | undefined;
@@ -12,8 +9,11 @@ export interface Polled<T> {
   readonly refresh: () => void;
 }
 
-/** Asks again and again as long as it is shown, each time after the answer. `ask` changes with what is asked. */
-export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>): Polled<T> {
+/**
+ * Asks again and again as long as it is shown, each time `pollMs` after the answer; once where that is undefined. `ask`
+ * changes with what is asked.
+ */
+export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, pollMs: number | undefined): Polled<T> {
   const [state, setState] = useState<Pick<Polled<T>, 'value' | 'error'>>({
     value: undefined,
     error: undefined,
@@ -32,14 +32,14 @@ export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>): Polled<T> 
         const known = error instanceof ApiError ? error : new ApiError('refused', String(error));
         setState(({ value }) => ({ value, error: known }));
       }
-      if (!abort.signal.aborted) timer = setTimeout(() => void look(), POLL_MS);
+      if (!abort.signal.aborted && pollMs !== undefined) timer = setTimeout(() => void look(), pollMs);
     };
     void look();
     return () => {
       abort.abort();
       clearTimeout(timer);
     };
-  }, [ask, round]);
+  }, [ask, pollMs, round]);
   const refresh = useCallback(() => setRound((last) => last + 1), []);
   return { ...state, refresh };
 }

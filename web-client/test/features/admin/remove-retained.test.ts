@@ -2,7 +2,10 @@ import { expect, onTestFinished, test, vi } from 'vitest';
 import { AdminApi } from '../../../src/features/admin/admin-api.ts';
 import { removeTopics, topicsOf } from '../../../src/features/admin/remove-retained.ts';
 
-const API = new AdminApi({ url: 'http://broker.example/api/v5', access: 'local' }, undefined);
+const API = new AdminApi(
+  { url: 'http://broker.example/api/v5', access: 'local', isDeployment: false, hasTenants: false },
+  undefined,
+);
 
 /** A broker that answers what `answer` says. */
 function broker(answer: (path: string) => Response | Promise<Response>): string[] {

@@ -1,0 +1,184 @@
+import { join } from 'node:path';
+import { rulesOfLists } from '@apus/broker';
+import { connectAsync } from 'mqtt';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Program } from '../cloud/program.ts';
+import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
+import { API_KEY, API_KEY_SHA256, type FunctionUrl, startFunctionUrl } from '../support/function-url.ts';
+import type { ClientPage } from './support/client-page.ts';
+import { clientSuite } from './support/client-suite.ts';
+import { eventually } from './support/eventually.ts';
+import type { StaticSite } from './support/served-client.ts';
+
+const WIDE = 1440;
+const PHONE = 390;
+
+clientSuite('the web client’s admin view, of tenants and of a deployment', (suite) => {
+  it('shows the tenants of a node that keeps a register, what each has used, and what each has', async () => {
+    const file = join(suite.built.directory, 'tenants.json');
+    const node = await suite.built.serve(['--tenants', file]);
+    onTestFinished(() => node.stop());
+    const api = new URL('/api/v5/', node.pageUrl);
+    for (const name of ['acme', 'globex'])
+      await fetch(new URL('tenants', api), { method: 'POST', body: JSON.stringify({ name }) });
+    await publish(api, 'acme', { topic: 'of/acme', payload: 'x', retain: true });
+    const program = await connectAsync(node.nodeUrl, { protocolVersion: 5, clientId: 'of default' });
+    onTestFinished(() => program.endAsync(true));
+    const client = await suite.openUrl(`${node.pageUrl}#/admin`);
+    const { page } = client;
+    await page.getByRole('tab', { name: 'Tenants' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'acme' });
+    await row.getByText('active').waitFor();
+    expect(await client.accessibilityProblemsInBothColours('admin-tenants')).toEqual([]);
+    await row.getByRole('button', { name: 'Show acme' }).click();
+    await page.getByText('Shown is the tenant “acme”.').waitFor();
+    await page.getByText('No connected client matches.').waitFor();
+    await page.getByRole('tab', { name: 'Retained messages' }).click();
+    await page.getByRole('row').filter({ hasText: 'of/acme' }).waitFor();
+    await page.getByRole('button', { name: 'Show “default”' }).click();
+    await page.getByRole('row').filter({ hasText: 'of default' }).waitFor();
+
+    await page.getByRole('tab', { name: 'Usage' }).click();
+    await page.getByRole('img', { name: 'Messages of all tenants over time' }).waitFor();
+    await page
+      .getByRole('table', { name: 'Usage by tenant' })
+      .getByRole('rowheader', { name: 'acme' })
+      .waitFor();
+    expect(await client.accessibilityProblemsInBothColours('admin-usage')).toEqual([]);
+    await page.getByText('A day, for a month').click();
+    await page
+      .getByRole('table', { name: 'Usage by tenant' })
+      .getByRole('rowheader', { name: 'acme' })
+      .waitFor();
+    await page.setViewportSize({ width: PHONE, height: 844 });
+    await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
+    expect(await client.accessibilityProblemsInBothColours('admin-usage-390')).toEqual([]);
+  });
+
+  it('has no such tabs at a node without a register', async () => {
+    const client = await suite.open('admin');
+    await client.page.getByRole('tab', { name: 'Streams' }).waitFor();
+    await eventually(() => client.page.getByRole('tab', { name: 'Tenants' }).count()).toBe(0);
+  });
+
+  describe('at a deployment', () => {
+    let world: InProcessWorld;
+    let site: StaticSite;
+    let api: FunctionUrl;
+    const programs: Program[] = [];
+
+    beforeAll(async () => {
+      world = await startCloudInProcess({
+        ...{ seed: 9, usage: true, streams: [{ name: 'chat', topicFilter: 'chat/#' }] },
+        authenticator: {
+          authenticate: ({ username: tenant = 'default' }) => ({
+            ...{ tenant, name: `user of ${tenant}`, clientIds: ['+'], rules: rulesOfLists(['#'], ['#']) },
+          }),
+        },
+      });
+      for (const [name, tenant] of [
+        ['sensor 1', 'default'],
+        ['sensor 2', 'default'],
+        ['phone', 'acme'],
+      ] as const) {
+        const program = new Program(world.emulator, name, {
+          ...{ username: tenant, clean: false, properties: { sessionExpiryInterval: 300 } },
+        });
+        programs.push(program);
+        await program.mqtt.subscribeAsync('news/#', { qos: 1 });
+        await program.mqtt.publishAsync('chat/a', 'said', { qos: 1 });
+      }
+      await world.operate({ action: 'create-tenant', entry: { name: 'acme' } });
+      api = await startFunctionUrl(world.apiFunction({ keysSha256: [API_KEY_SHA256] }));
+      site = await suite.built.serveFiles();
+    });
+
+    afterAll(async () => {
+      for (const { mqtt } of programs) await mqtt.endAsync(true);
+      await api?.stop();
+      await site?.stop();
+      world?.stop();
+    });
+
+    async function signIn(client: ClientPage): Promise<void> {
+      const { page } = client;
+      await page.route('**/config.json', (route) =>
+        route.fulfill({ json: { endpoints: [], api: { url: api.url } } }),
+      );
+      await page.goto(`${site.url}#/admin`);
+      await page.getByLabel('Key of the API').fill(API_KEY);
+      await page.getByRole('button', { name: 'Use it' }).click();
+    }
+
+    it('wants the key, and asks once, and not every two seconds', async () => {
+      const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      const { page } = client;
+      await page.route('**/config.json', (route) =>
+        route.fulfill({ json: { endpoints: [], api: { url: api.url } } }),
+      );
+      await page.goto(`${site.url}#/admin`);
+      await page.getByLabel('Key of the API').fill('a wrong one');
+      await page.getByRole('button', { name: 'Use it' }).click();
+      await page.getByRole('alert').first().getByText('The key is not right').waitFor();
+      // A refusal is an error to the console.
+      client.complaints.length = 0;
+      await page.getByLabel('Key of the API').fill(API_KEY);
+      const before = api.requests.length;
+      await page.getByRole('button', { name: 'Use it' }).click();
+      await page.getByRole('row').filter({ hasText: 'sensor 1' }).waitFor();
+      const asked = (path: string) =>
+        api.requests.slice(before).filter((request) => request === `GET /api/v5/${path}`).length;
+      expect([asked('clients'), asked('stats'), asked('metrics'), asked('usage')]).toEqual([1, 1, 0, 0]);
+      await page.getByRole('button', { name: 'Ask again' }).click();
+      await eventually(async () => asked('clients')).toBe(2);
+      expect(await client.stored()).not.toContain(API_KEY);
+    });
+
+    it('shows clients, kicks one, and shows bans, streams, tenants and usage', async () => {
+      const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      const { page } = client;
+      await signIn(client);
+      const row = page.getByRole('row').filter({ hasText: 'sensor 1' });
+      await row.getByText('gateway door').waitFor();
+      await eventually(() => page.getByRole('row').filter({ hasText: 'phone' }).count()).toBe(0);
+      expect(await client.accessibilityProblemsInBothColours('admin-deployment')).toEqual([]);
+      await row.getByRole('button', { name: 'sensor 1', exact: true }).click();
+      const details = page.getByRole('dialog', { name: 'Client sensor 1' });
+      await details.getByText('news/# · QoS 1').waitFor();
+      expect(await client.accessibilityProblems()).toEqual([]);
+      await client.screenshot('admin-deployment-client-light');
+      await page.keyboard.press('Escape');
+      const ended = new Promise((resolve) => programs[0]?.mqtt.once('disconnect', resolve));
+      await row.getByRole('button', { name: 'Disconnect sensor 1' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Disconnect', exact: true }).click();
+      expect(await ended).toMatchObject({ reasonCode: 0x98 });
+
+      await page.getByRole('tab', { name: 'Bans' }).click();
+      await page.getByText('There are no bans.').waitFor();
+      await page.getByRole('tab', { name: 'Streams' }).click();
+      await page.getByRole('row').filter({ hasText: 'chat/#' }).waitFor();
+      await client.screenshot('admin-deployment-streams-light');
+      await page.getByRole('tab', { name: 'Tenants' }).click();
+      await page.getByRole('button', { name: 'Show acme' }).click();
+      await page.getByRole('row').filter({ hasText: 'phone' }).waitFor();
+      await page.getByRole('tab', { name: 'Usage' }).click();
+      await page.getByRole('img', { name: 'Messages of all tenants over time' }).waitFor();
+      expect(await client.accessibilityProblemsInBothColours('admin-deployment-usage')).toEqual([]);
+    });
+
+    it('fits a phone', async () => {
+      const context = await suite.newContext();
+      const client = await suite.openUrl('about:blank', { context, width: PHONE, height: 844 });
+      await signIn(client);
+      await client.page.getByRole('row').filter({ hasText: 'sensor 2' }).waitFor();
+      await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
+      expect(await client.accessibilityProblemsInBothColours('admin-deployment-390')).toEqual([]);
+      await client.page.setViewportSize({ width: WIDE, height: 900 });
+    });
+  });
+});
+
+async function publish(api: URL, tenant: string, message: object): Promise<void> {
+  const headers = { 'content-type': 'application/json', 'apus-tenant': tenant };
+  await fetch(new URL('publish', api), { method: 'POST', headers, body: JSON.stringify(message) });
+}

@@ -1,0 +1,34 @@
+import { useTranslation } from 'react-i18next';
+import { formatBytes } from '../../ui/format.ts';
+import { visibleText } from '../../ui/visible-text.ts';
+import type { AdminApi, StreamEntry } from './admin-api.ts';
+import classes from './admin-view.module.css';
+import { Count, SystemsTable } from './systems-table.tsx';
+
+/** Streams, and what they hold. */
+export function StreamsTable({ api }: { readonly api: AdminApi }) {
+  const { t } = useTranslation();
+  const columns = (['name', 'filter', 'topics', 'messages', 'bytes'] as const).map((name) =>
+    t(`admin.tenants.streams.columns.${name}`),
+  );
+  return (
+    <SystemsTable<StreamEntry>
+      api={api}
+      path="/streams"
+      label={t('admin.tenants.streams.tab')}
+      columns={columns}
+      empty={t('admin.tenants.streams.empty')}
+      row={({ name, topic_filter, topics, messages, bytes }) => (
+        <tr key={name}>
+          <th scope="row" className={classes.name}>
+            {visibleText(name)}
+          </th>
+          <td>{visibleText(topic_filter)}</td>
+          <Count count={topics} />
+          <Count count={messages} />
+          <td className={classes.number}>{formatBytes(bytes)}</td>
+        </tr>
+      )}
+    />
+  );
+}
