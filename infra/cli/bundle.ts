@@ -5,6 +5,8 @@ import { ENTRIES, type EntryName } from '../lib/entries.ts';
 
 export type Format = 'esm' | 'cjs';
 
+const CJS_BANNER = "const moduleUrl = require('node:url').pathToFileURL(__filename).href;";
+
 export interface Bundle {
   readonly code: Uint8Array;
   /** Compressed, as Lambda stores it. */
@@ -30,7 +32,9 @@ export async function bundle(name: EntryName, format: Format = 'esm'): Promise<B
     write: false,
     metafile: true,
     logLevel: 'silent',
-    ...(format === 'esm' && { banner: { js: BANNER } }),
+    ...(format === 'esm'
+      ? { banner: { js: BANNER } }
+      : { banner: { js: CJS_BANNER }, define: { 'import.meta.url': 'moduleUrl' } }),
   };
   const { outputFiles = [], metafile } = await build(options);
   const code = outputFiles[0]?.contents ?? new Uint8Array();

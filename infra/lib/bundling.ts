@@ -18,6 +18,8 @@ export const ALIASES: Readonly<Record<string, string>> = {
   'readable-stream': 'node:stream',
   // No function calls an operation that answers a stream of events.
   '@smithy/core/event-streams': `${REPOSITORY}infra/functions/no-event-streams.ts`,
+  // A file of WebAssembly lies beside it, and would have to lie beside each bundle.
+  '@platformatic/wasm-utils': `${REPOSITORY}infra/functions/no-wasm.ts`,
   '@aws-sdk/credential-provider-node': `${REPOSITORY}infra/functions/lambda-credentials.ts`,
 };
 

@@ -11,6 +11,7 @@ export const ENTRIES = {
   kafka: 'packages/bridges/src/lambda/kafka.ts',
   iotCore: 'packages/bridges/src/lambda/iot-core.ts',
   rules: 'packages/bridges/src/lambda/rules.ts',
+  rulesKafka: 'packages/bridges/src/lambda/rules-kafka.ts',
   breaker: 'infra/functions/breaker-handler.ts',
   rotation: 'infra/functions/rotation-handler.ts',
 } as const;

@@ -26,7 +26,7 @@ const TIMEOUT = Duration.minutes(5);
 const VARIABLE_BYTES_MAX = 2_048;
 
 /** Lambda reaches a cluster from the cluster's subnets, or from those that are named. */
-const NETWORK_ACTIONS = [
+export const NETWORK_ACTIONS = [
   'CreateNetworkInterface',
   'DeleteNetworkInterface',
   'DescribeNetworkInterfaces',

@@ -2,18 +2,22 @@ import {
   BRIDGE_VARIABLES,
   type GivenRule,
   iotCoreRegionOf,
+  type KafkaNetwork,
+  networkOfRules,
   readDeployedRules,
   ruleFiltersJson,
   secretArnsOf,
 } from '@apus/bridges/lambda';
 import { VARIABLES } from '@apus/cloud/lambda';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
 import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
 import { BrokerFunction, calledAs } from './broker-function.ts';
 import { BATCH_SIZE, RULE_CALLS_MAX, RULES_TIMEOUT } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
+import { NETWORK_ACTIONS } from './kafka.ts';
 import { grantBroker, type Resources } from './permissions.ts';
 import { PropsError } from './props-error.ts';
 import type { QueuePair } from './queues.ts';
@@ -40,7 +44,7 @@ export function createRulesFunction(scope: Construct, props: RulesFunctionProps)
   const { memorySizeMegabytes, logRetention, logKey, tracing, environment, resources, queues, rules } = props;
   const lambda = new BrokerFunction(scope, 'Rules', {
     ...{ memorySizeMegabytes, logRetention, logKey, tracing },
-    entry: 'rules',
+    entry: rules.some(({ to }) => to.kafka !== undefined) ? 'rulesKafka' : 'rules',
     description: 'Apus: messages that leave by rules',
     environment: {
       ...environment,
@@ -56,6 +60,7 @@ export function createRulesFunction(scope: Construct, props: RulesFunctionProps)
   // The owner looks at them, sends them again and discards them.
   queues.deadLetters.grantConsumeMessages(lambda);
   for (const { to } of rules) grantTarget(lambda, to);
+  placeIn(lambda, networkOfRules(rules, 'rules'));
   const secrets = secretArnsOf(rules);
   if (secrets.length > 0) grant(lambda, 'secretsmanager:GetSecretValue', secrets);
   const source = calledAs(lambda).addEventSourceMapping('Source', {
@@ -70,6 +75,18 @@ export function createRulesFunction(scope: Construct, props: RulesFunctionProps)
     'SQS sources have no destination for failures: the function has a queue of dead letters.',
   );
   return lambda;
+}
+
+/** Calls on services of AWS leave the subnets by NAT or endpoints, which are the owner's (docs/bridges.md). */
+function placeIn(lambda: BrokerFunction, network: KafkaNetwork | undefined): void {
+  if (network === undefined) return;
+  const { subnets, securityGroups } = network;
+  (lambda.node.defaultChild as CfnFunction).vpcConfig = {
+    subnetIds: [...subnets],
+    securityGroupIds: [...securityGroups],
+  };
+  lambda.addToRolePolicy(new PolicyStatement({ actions: [...NETWORK_ACTIONS], resources: ['*'] }));
+  acknowledgeWildcard(lambda.ownRole, '*', 'Lambda makes network interfaces that have no name before.');
 }
 
 function grant(lambda: BrokerFunction, action: string, resources: readonly string[]): void {

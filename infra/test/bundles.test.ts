@@ -22,6 +22,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   kafka: 655,
   iotCore: 655,
   rules: 1_000,
+  rulesKafka: 1_550,
   breaker: 400,
   rotation: 160,
 };

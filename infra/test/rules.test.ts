@@ -128,6 +128,52 @@ it('takes a queue of the same app, which its owner grants', () => {
   expect(permissionsOf(template, 'BrokerRulesRole')).toContain('sqs:SendMessage {Jobs}');
 });
 
+describe('a rule to Kafka', () => {
+  const PASSWORD = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:kafka-a1B2c3';
+  const NETWORK = { subnets: ['subnet-0a1b2c3d', 'subnet-1a1b2c3d'], securityGroups: ['sg-0a1b2c3d'] };
+  const kafkaRule = (fields: object = {}, name = 'out') => ({
+    name,
+    filter: 'orders/#',
+    to: {
+      kafka: {
+        brokers: ['b-1.example:9096'],
+        topic: 'orders',
+        tls: {},
+        sasl: { mechanism: 'SCRAM-SHA-512', username: 'apus', password: { secretArn: PASSWORD } },
+        ...fields,
+      },
+    },
+  });
+
+  it('has a function with the client of Kafka, which may read the password', () => {
+    const { template } = synthBroker({ rules: [kafkaRule()] });
+    const permissions = permissionsOf(template, 'BrokerRulesRole');
+    expect(permissions).toContain(`secretsmanager:GetSecretValue ${PASSWORD}`);
+    expect(permissions.filter((each) => each.startsWith('ec2:'))).toEqual([]);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Apus: messages that leave by rules',
+      VpcConfig: Match.absent(),
+    });
+  });
+
+  it('has it in the subnets from which the cluster is reached', () => {
+    const { template } = synthBroker({ rules: [kafkaRule({ aws: NETWORK }), kafkaRule({}, 'other'), HOOK] });
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Description: 'Apus: messages that leave by rules',
+      VpcConfig: { SubnetIds: NETWORK.subnets, SecurityGroupIds: NETWORK.securityGroups },
+    });
+    expect(permissionsOf(template, 'BrokerRulesRole')).toContain('ec2:CreateNetworkInterface *');
+  });
+
+  it('is refused with other subnets than those of another one', () => {
+    const rules = [
+      kafkaRule({ aws: NETWORK }),
+      kafkaRule({ aws: { ...NETWORK, subnets: ['subnet-2a1b2c3d'] } }, 'other'),
+    ];
+    expect(() => synthBroker({ rules })).toThrow('one function sends for all rules');
+  });
+});
+
 it.each<[string, object[], string]>([
   ['a condition that is none', [{ ...HOOK, when: 'payload >' }], 'rules[0].when is no CEL expression'],
   [

@@ -58,12 +58,20 @@ test.runIf(mosquitto !== undefined)(
       env: { ...process.env, APUS_PORT: port },
     });
     onTestFinished(() => void child.kill('SIGKILL'));
+    const said: string[] = [];
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => said.push(String(text)));
+    const ended = once(child, 'exit').then(([code]) => {
+      throw new Error(`the example has ended with ${code}: ${said.join('')}`);
+    });
     const browser = mqtt.connect(`ws://127.0.0.1:${port}/mqtt`, { reconnectPeriod: 100 });
     onTestFinished(() => void browser.end(true));
     const states: string[] = [];
     browser.on('message', (_, payload) => states.push(payload.toString()));
     browser.on('connect', () => browser.subscribe('things/+/state'));
-    await expect.poll(() => states, { timeout: 60_000 }).toContain('off');
+    const isSeen = expect
+      .poll(() => states, { timeout: 60_000, message: 'the lamp is off' })
+      .toContain('off');
+    await Promise.race([isSeen, ended]);
     // The bridge may not have subscribed here yet.
     await expect
       .poll(
@@ -74,8 +82,10 @@ test.runIf(mosquitto !== undefined)(
         { timeout: 60_000, interval: 500 },
       )
       .toContain('on');
+    const exit = once(child, 'exit');
     child.kill('SIGINT');
-    expect(await once(child, 'exit')).toEqual([0, null]);
+    expect(await exit).toEqual([0, null]);
+    await ended.catch(() => {});
   },
 );
 

@@ -16,6 +16,12 @@ const RETRY_MS = 300;
 /** Until the next look whether Kafka is there. */
 const LOOK_MS = 2_000;
 
+/** The parts of a process that a sink uses. */
+export interface SinkContext {
+  readonly clock: Pick<BridgesContext['clock'], 'now' | 'after'>;
+  readonly log: BridgesContext['log'];
+}
+
 /** A cluster, and the topics that are written to. */
 export interface SinkConfiguration extends KafkaConnection {
   readonly out: readonly { readonly topic: string }[];
@@ -36,7 +42,7 @@ interface Waiting {
 /** Records to Kafka, in the order in which they came: one call at a time, with all that waits in it. */
 export class KafkaSink {
   readonly #configuration: SinkConfiguration;
-  readonly #context: BridgesContext;
+  readonly #context: SinkContext;
   readonly #state: StateKeeper;
   #producer: Producer<Buffer, Buffer, Buffer, Buffer> | undefined;
   #waiting: Waiting[] = [];
@@ -48,7 +54,7 @@ export class KafkaSink {
 
   constructor(
     configuration: SinkConfiguration,
-    context: BridgesContext,
+    context: SinkContext,
     state: StateKeeper,
     openProducer: OpenProducer = (options) => new Producer(options),
   ) {

@@ -1,5 +1,6 @@
 import { ConfigurationError } from '@apus/identity';
 import { type RuleConfiguration, readRules } from '../rules/configuration/rules.ts';
+import { type KafkaNetwork, kafkaNetworkOf } from './kafka-network.ts';
 
 /** One rule of a file of rules, as JSON (docs/bridges.md). Its secrets are `{"secretArn": "ARN"}`. */
 export interface GivenRule {
@@ -26,11 +27,27 @@ export function readDeployedRules(
 ): readonly RuleConfiguration[] {
   const place = { where, directory: '/', environment: {}, nowMs: 0, secrets };
   const rules = readRules({ rules: list }, place);
-  for (const { name, to } of rules) {
-    if (to.kind === 'kafka')
-      throw new ConfigurationError(`${where}: the rule "${name}" is to Kafka, which is for the node.`);
-  }
+  networkOfRules(list, where);
   return rules;
+}
+
+/**
+ * The network from which the function of the rules reaches Kafka. Undefined: the Internet.
+ *
+ * @throws {ConfigurationError} where two rules name two
+ */
+export function networkOfRules(list: unknown, where: string): KafkaNetwork | undefined {
+  let network: KafkaNetwork | undefined;
+  for (const [index, rule] of (list as readonly GivenRule[]).entries()) {
+    const own = kafkaNetworkOf(rule.to.kafka, `${where}[${index}].to.kafka`);
+    if (own === undefined) continue;
+    if (network !== undefined && JSON.stringify(own) !== JSON.stringify(network))
+      throw new ConfigurationError(
+        `${where}[${index}].to.kafka.aws: one function sends for all rules, so all that name subnets name the same.`,
+      );
+    network = own;
+  }
+  return network;
 }
 
 /** The ARNs of the secrets that the rules name. */

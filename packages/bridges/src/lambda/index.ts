@@ -1,6 +1,12 @@
 /** Bridges and rules of a deployment: their functions, and what their owner may say of them. They load no client of Kafka. */
 export { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
-export { type GivenRule, readDeployedRules, ruleFiltersJson, secretArnsOf } from './deployed-rules.ts';
+export {
+  type GivenRule,
+  networkOfRules,
+  readDeployedRules,
+  ruleFiltersJson,
+  secretArnsOf,
+} from './deployed-rules.ts';
 export {
   type GivenIotCoreBridge,
   type IotCoreSource,
@@ -8,6 +14,7 @@ export {
   iotRuleSql,
   readIotCoreSources,
 } from './iot-core-source.ts';
+export type { KafkaNetwork } from './kafka-network.ts';
 export {
   type GivenKafkaBridge,
   type KafkaSourceConfiguration,

@@ -216,7 +216,16 @@ describe('a message is not sent', () => {
 describe('the rules of a deployment', () => {
   const secret = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:hook-a1B2c3';
   it.each<[string, object, string]>([
-    ['Kafka', { to: { kafka: { brokers: ['a:1'], topic: 'x' } } }, 'is to Kafka, which is for the node'],
+    [
+      'Kafka, and a certificate in a file',
+      { to: { kafka: { brokers: ['a:1'], topic: 'x', tls: { ca: 'ca.pem' } } } },
+      'is a file, which a deployment has not',
+    ],
+    [
+      'Kafka, and subnets without a security group',
+      { to: { kafka: { brokers: ['a:1'], topic: 'x', aws: { subnets: ['subnet-1'] } } } },
+      'rules[0].to.kafka.aws.securityGroups is missing',
+    ],
     [
       'a variable of the owner',
       { to: { webhook: { url: 'https://a.example/', secret: { env: 'S' } } } },

@@ -44,7 +44,8 @@ const TARGETS: Readonly<Record<string, { readonly fields: readonly string[]; rea
     fields: ['url', 'secret', 'headers', 'timeoutSeconds', 'batch', 'allowAddresses', 'ca'],
     read: (fields, _filter, _name, place) => readWebhook(fields, place),
   },
-  kafka: { fields: [...KAFKA_FIELDS, 'topic', 'key'], read: readKafka },
+  // `aws` is for a deployment (lambda/kafka-network.ts).
+  kafka: { fields: [...KAFKA_FIELDS, 'topic', 'key', 'aws'], read: readKafka },
   publish: { fields: ['topic', 'qos', 'retain', 'delaySeconds'], read: readPublish },
   sqs: { fields: ['queueUrl', 'region', 'endpoint'], read: readSqs },
   eventBridge: { fields: ['bus', 'source', 'detailType', 'region', 'endpoint'], read: readEventBridge },

@@ -1,8 +1,7 @@
 import type { Message } from '@apus/broker';
-import type { BridgesContext } from '@apus/node';
 import { StateKeeper } from '../../bridge.ts';
 import { recordBytes, recordOf } from '../../kafka/record.ts';
-import { KafkaSink } from '../../kafka/sink.ts';
+import { KafkaSink, type SinkContext } from '../../kafka/sink.ts';
 import type { KafkaTargetConfiguration } from '../configuration/targets.ts';
 import type { Failure, Target } from '../target.ts';
 
@@ -17,7 +16,7 @@ export class KafkaTarget implements Target {
   readonly #sink: KafkaSink;
   readonly #state: StateKeeper;
 
-  constructor(rule: string, configuration: KafkaTargetConfiguration, context: BridgesContext) {
+  constructor(rule: string, configuration: KafkaTargetConfiguration, context: SinkContext) {
     const { brokers, topic } = configuration;
     this.remote = `${brokers.join(',')} ${topic}`;
     this.#configuration = configuration;

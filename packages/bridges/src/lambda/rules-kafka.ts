@@ -1,0 +1,5 @@
+import { KafkaTarget } from '../rules/targets/kafka.ts';
+import { createRulesEntry } from './rules-entry.ts';
+
+/** The function of rules some of which are to Kafka. */
+export const handler = createRulesEntry((rule, to, context) => new KafkaTarget(rule, to, context));
