@@ -100,4 +100,4 @@ export { NEVER_EXPIRES } from './sessions.ts';
 export type * from './streams.ts';
 export type * from './subscriptions.ts';
 export type * from './timers.ts';
-export { Unavailable } from './unavailable.ts';
+export { ConnectionLost, Unavailable } from './unavailable.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type Identity, type LinkState, Unavailable } from '@apus/broker';
+import { ConnectionLost, type Identity, type LinkState, Unavailable } from '@apus/broker';
 import { peerHostOf } from '@apus/identity';
 import {
   encodePacket,
@@ -149,6 +149,11 @@ async function fail(
 ): Promise<ProxyResult> {
   if (!(error instanceof Unavailable)) throw error;
   environment.log.warn('frame-unavailable', { connectionId, reason: error.message });
+  if (error instanceof ConnectionLost) {
+    // Without a word, so that the client resumes its session.
+    await environment.poster.delete(connectionId);
+    return DONE;
+  }
   if (state?.phase === 'connected' && state.connection.protocolVersion === 5) {
     const disconnect = encodePacket({ type: 'disconnect', reasonCode: error.reasonCode, properties: {} }, 5);
     await environment.poster.post(connectionId, formatPush(disconnect), false);

@@ -1,4 +1,4 @@
-import type { Acknowledged, CompletingPacket, SessionRef } from '@apus/broker';
+import { type Acknowledged, type CompletingPacket, ConnectionLost, type SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { DECISIONS_MAX } from '../limits.ts';
 import { connectionOf } from '../sessions/session-ref.ts';
@@ -41,8 +41,10 @@ export class RecordAcknowledgements {
    * says that there is none the client would complete the message, and take the next one for another.
    */
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
-    const outcome = await this.#change(session, (record) =>
-      acknowledged(record, { packet: 'pubrec', packetId }),
+    const outcome = await this.#change(
+      session,
+      (record) => acknowledged(record, { packet: 'pubrec', packetId }),
+      true,
     );
     if (outcome !== 'unknown') return outcome;
     const held = this.heldFor(session) ?? (await this.#records.find(session));
@@ -63,14 +65,14 @@ export class RecordAcknowledgements {
    * In a frame the acknowledgements are gathered, and written with the page that they make room for, or at the frame's end:
    * the reply leaves after that. A frame that fails has acknowledged nothing.
    */
-  async #change(session: SessionRef, decideOn: DecideOn): Promise<Acknowledged> {
+  async #change(session: SessionRef, decideOn: DecideOn, isAnswered = false): Promise<Acknowledged> {
     if (!this.#event.isOpen) return await this.#changeNow(session, decideOn);
     let gathered = this.#gatheredFor(session);
     if (gathered === undefined) {
       await this.commit();
       const held = await this.#records.find(session);
       if (held === undefined || isOther(held, session)) return 'unknown';
-      gathered = { session, read: held, held, decided: [], deleted: [] };
+      gathered = { session, read: held, held, decided: [], deleted: [], isAnswered: false };
     }
     const applied = applyTo(gathered.held, decideOn);
     if (typeof applied === 'string') return applied;
@@ -82,11 +84,23 @@ export class RecordAcknowledgements {
       held,
       decided: [...gathered.decided, decideOn],
       deleted: [...gathered.deleted, ...deleted],
+      isAnswered: gathered.isAnswered || isAnswered,
     };
     return 'done';
   }
 
-  /** Writes what the frame has gathered. */
+  /**
+   * Writes what the frame has gathered.
+   *
+   *     handler of PUBREC                  handler of a publisher
+   *     answers PUBREL
+   *                                        its post failed: the session loses the connection
+   *     the record is another: nothing is written
+   *     (were the reply to leave …)
+   *     … the client would complete the message, and take the PUBLISH that comes again for another one
+   *
+   * @throws {ConnectionLost} then. Without a PUBREC nothing is answered, and the connection goes on to its end by itself
+   */
   async commit(): Promise<void> {
     const gathered = this.#gathered;
     if (gathered === undefined) return;
@@ -101,6 +115,7 @@ export class RecordAcknowledgements {
       const found = await this.#records.find(session);
       if (found === undefined || isOther(found, session)) {
         this.#gathered = undefined;
+        if (gathered.isAnswered) throw new ConnectionLost();
         return;
       }
       read = found;
@@ -151,6 +166,8 @@ interface Gathered {
   readonly decided: readonly DecideOn[];
   /** Names in the log that are still to be deleted. */
   readonly deleted: readonly string[];
+  /** PUBREC is among them: PUBREL answers it in the frame's reply. */
+  readonly isAnswered: boolean;
 }
 
 function isOther({ record }: HeldRecord, session: SessionRef): boolean {

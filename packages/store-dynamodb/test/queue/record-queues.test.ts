@@ -1,4 +1,4 @@
-import type { Queued } from '@apus/broker';
+import { ConnectionLost, type Queued } from '@apus/broker';
 import { expect, it } from 'vitest';
 import { attachmentOf } from '../../../broker/contract/support.ts';
 import {
@@ -106,6 +106,33 @@ await withService((service) => {
     const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
     expect(await stores.queues.next(back, PAGE, NOW_MS)).toMatchObject([{ type: 'publish' }]);
   });
+
+  it.each(['pubrec', 'puback', 'pubcomp'] as const)(
+    '%s whose connection is lost before it is written leaves no answer, where it has one',
+    async (packet) => {
+      const stores = service.make();
+      const tenant = unique('tenant');
+      const { session } = await open(stores, tenant, 'c');
+      const qos = packet === 'puback' ? 1 : 2;
+      const delivery = deliveryTo({ ...session }, { qos });
+      await stores.queues.offer(messageOf(1, { qos }), [delivery], ROOMY);
+      const { packetId } = delivery;
+      if (packet === 'pubcomp') await stores.queues.release(session, packetId);
+      const frame = stores.forEvent({ connectionId: 'c:1', looksAtEnd: true });
+      const outcome =
+        packet === 'pubrec'
+          ? await frame.queues.release({ ...session }, packetId)
+          : await frame.queues.complete({ ...session }, packetId, packet);
+      expect(outcome).toBe('done');
+      await detach(stores, session, 'c:1');
+      const { session: back } = await open(stores, tenant, 'c', { connectionId: 'c:2' });
+      const again = packet === 'pubcomp' ? { type: 'pubrel', packetId } : { type: 'publish' };
+      expect(await stores.queues.next(back, PAGE, NOW_MS)).toMatchObject([again]);
+      // Else the client would complete the message, and take the one that has just been sent again for another.
+      if (packet === 'pubrec') await expect(frame.commit()).rejects.toThrow(ConnectionLost);
+      else await frame.commit();
+    },
+  );
 
   it('as many messages of QoS 2 as a window holds may come in one frame', async () => {
     const stores = service.make();
