@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { CloudWorldOptions } from '../cloud/options.ts';
 import { Program } from '../cloud/program.ts';
 import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
 import { connectPacket } from '../costs/bench/operation.ts';
@@ -19,6 +20,14 @@ const MEMBERS = 20;
 const BATCH = 100;
 const TOLD_WITHIN_SECONDS = 120;
 const TIMEOUT_MS = 3_600_000;
+
+/** The account has been given as many connections as there are clients. */
+const OPTIONS: CloudWorldOptions = {
+  seed: 1,
+  presence: true,
+  connectionSeconds: () => 7_200,
+  gatewayLimits: { connectionsMax: WATCHERS + MEMBERS },
+};
 
 const SUBSCRIBE = encodePackets([subscribe('$presence/hall/+', { qos: 1 })]).toString('base64');
 
@@ -51,7 +60,7 @@ class Watcher {
 
 beforeAll(async () => {
   time = new VirtualTime(1);
-  world = await time.during(startCloudInProcess({ seed: 1, presence: true, connectionSeconds: () => 7_200 }));
+  world = await time.during(startCloudInProcess(OPTIONS));
 }, TIMEOUT_MS);
 
 afterAll(async () => {
