@@ -1,11 +1,13 @@
 import { type Command, runCommand } from './command-line.ts';
 import { FLEET_COMMAND } from './fleet/command.ts';
+import { KAFKA_NODES_COMMAND } from './kafka-nodes.ts';
 import { predictionText } from './report.ts';
 import { type Prediction, simulate } from './simulate.ts';
 import { type SimulatedWorkload, WORKLOAD_FIELDS, workloadFrom } from './workload.ts';
 
 const USAGE = `npm run simulate -- [FILE] [FLAGS]
 npm run simulate -- fleet-return [FILE] [FLAGS]
+npm run simulate -- kafka-nodes [FLAGS]
 
 Predicts latency, throttling and cost of a workload at the gateway door, says which quota binds first, and what to
 raise. FILE is JSON with the fields below in camel case, and "quotas" with theirs; flags win over it.
@@ -14,6 +16,7 @@ Example: npm run simulate -- packages/simulation/workloads/two-million.json
          npm run simulate -- --connections 1000 --messages-per-second 100
 
 \`npm run simulate -- fleet-return --help\` explains the second: a fleet that is cut at one moment and comes back.
+\`npm run simulate -- kafka-nodes --help\` explains the third: nodes that read Kafka for many subscribers.
 `;
 
 const PREDICTION_COMMAND: Command<SimulatedWorkload> = {
@@ -28,7 +31,9 @@ const PREDICTION_COMMAND: Command<SimulatedWorkload> = {
 /** Prints a prediction. Returns the exit code. */
 export function main(argv: readonly string[]): number {
   const [first, ...rest] = argv;
-  return first === 'fleet-return' ? runCommand(FLEET_COMMAND, rest) : runCommand(PREDICTION_COMMAND, argv);
+  if (first === 'fleet-return') return runCommand(FLEET_COMMAND, rest);
+  if (first === 'kafka-nodes') return runCommand(KAFKA_NODES_COMMAND, rest);
+  return runCommand(PREDICTION_COMMAND, argv);
 }
 
 function summaryOf(prediction: Prediction) {
