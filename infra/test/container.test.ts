@@ -71,7 +71,7 @@ describe('the container', () => {
     ]);
   });
 
-  it('starts the command that the build makes, which lets nobody in unless it is told who may connect', async () => {
+  it('starts the command that the build makes, which lets a client in only where it has been told which may connect', async () => {
     const [program, script] = jsonOf('ENTRYPOINT');
     expect([program, script]).toEqual(['node', '/app/packages/cli/dist/apus.js']);
     const data = mkdtempSync(join(tmpdir(), 'apus-'));

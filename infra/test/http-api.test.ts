@@ -31,7 +31,7 @@ describe('the HTTP API of operators', () => {
     });
   });
 
-  it('knows a key by its hash alone, needs no secret, and costs nothing while nobody calls it', () => {
+  it('knows a key by its hash alone, needs no secret, and costs nothing at rest', () => {
     const { template, broker } = synthBroker(KEYED);
     const before = synthBroker().template;
     template.hasResourceProperties('AWS::Lambda::Function', {

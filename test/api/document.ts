@@ -41,7 +41,7 @@ export class Document {
   readonly #responses: OpenApi['components']['responses'];
   readonly #ajv: Ajv2020;
   readonly #components: Schema;
-  /** What was seen, as `getClient 404`. */
+  /** The answers that were seen, as `getClient 404`. */
   readonly #seen = new Set<string>();
 
   constructor(document: unknown) {

@@ -14,7 +14,7 @@ import type { Served } from './support/served-client.ts';
 
 /** All that the page fetches before its visitor tries something, each file compressed with gzip. */
 const PORTAL_WEIGHT_BYTES_MAX = 90 * 1024;
-/** What the first try fetches: mqtt.js and the transport. */
+/** The first try fetches mqtt.js and the transport. */
 const TRY_WEIGHT_BYTES_MAX = 75 * 1024;
 
 const TEMPERATURE = 'sensors/{sensor}/temperature';
@@ -49,7 +49,7 @@ clientSuite('the page for developers', (suite) => {
   it('asks a visitor for a token where the document is refused, and says what the broker refuses then', async () => {
     const client = await suite.openUrl(portalUrl(guarded.pageUrl, TEMPERATURE));
     const { page } = client;
-    await page.getByRole('heading', { name: 'Who are you?' }).waitFor();
+    await page.getByRole('heading', { name: 'Your credentials' }).waitFor();
     const show = page.getByRole('button', { name: 'Show the topics' });
     await page.getByLabel('Token or password').fill('wrong');
     await show.click();

@@ -48,7 +48,7 @@ it('`apus clients`, `ban`, `bans`, `unban` and `presence` go with the URL of a d
   expect(await operator.ban({ as: 'clientid', who: 'ann' })).toMatchObject({ ban: { who: 'ann' } });
   expect((await all(operator.bans())).map(({ who }) => who).sort()).toEqual(['ann']);
   expect(await operator.unban('clientid', 'ann')).toBe(true);
-  expect(await operator.kick('nobody')).toBe(false);
+  expect(await operator.kick('stranger')).toBe(false);
 });
 
 it('`apus clients` goes on with `meta.next` of each page, where pages are not counted', async () => {

@@ -16,7 +16,7 @@ interface Dweller {
   thereSinceMs: number | undefined;
 }
 
-/** What of the world decides whether a member is there. */
+/** The facts of the world that decide whether a member is there. */
 export interface RoomWorld {
   /** Milliseconds. */
   nowMs(): number;

@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Exploration, explore } from '../support/explore.ts';
+import { explore } from '../support/explore.ts';
+import { expectNothing, readable, titled } from '../support/explored.ts';
 import { LARGE, QUIET, SMALL } from './configurations.ts';
 import { MovingSession } from './model.ts';
 import { MUTATIONS } from './mutations.ts';
@@ -17,13 +18,13 @@ vi.setConfig({ testTimeout: 600_000 });
 
 describe('every state of a session that moves or is resumed keeps its promises', () => {
   it.each(titled(SMALL))('%s', (name, { config }) => {
-    expectNothing(name, explore(new MovingSession(config), SMALL_STATES_MAX));
+    expectNothing(name, explore(new MovingSession(config), SMALL_STATES_MAX), IS_TRACED);
   });
 
   it.runIf(IS_LARGE).each(titled(LARGE))(
     '%s',
     (name, { config }) => {
-      expectNothing(name, explore(new MovingSession(config), LARGE_STATES_MAX));
+      expectNothing(name, explore(new MovingSession(config), LARGE_STATES_MAX), IS_TRACED);
     },
     LARGE_TIMEOUT_MS,
   );
@@ -38,17 +39,3 @@ describe('the exploration of moves finds what is missing, and nothing where it i
     if (IS_TRACED) process.stdout.write(readable(name, broken));
   });
 });
-
-function titled<T extends { readonly name: string }>(all: readonly T[]): [string, T][] {
-  return all.map((each) => [each.name, each]);
-}
-
-function expectNothing(name: string, found: Exploration) {
-  if (found.violation !== undefined) expect.fail(readable(name, found));
-  expect(found.isComplete).toBe(true);
-  if (IS_TRACED) process.stdout.write(`${name}: ${found.states} states\n`);
-}
-
-function readable(name: string, { violation, trace, states }: Exploration): string {
-  return [`${name}: ${violation} (${states} states)`, ...trace.map((step) => `    ${step}`), ''].join('\n');
-}

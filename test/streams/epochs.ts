@@ -30,7 +30,7 @@ interface Log {
   readonly placed: readonly { readonly epoch: number; readonly number: number }[];
 }
 
-/** 'no-closing-tile': the root changes by itself. 'no-root': a closing tile is written whatever the root says. */
+/** 'no-closing-tile': the root changes by itself. 'no-root': a closing tile is written without a look at the root. */
 export type EpochMutation = 'no-closing-tile' | 'no-root';
 
 const OLD: readonly Tile[] = [1, 2].map((number) => ({ epoch: 1, number, kind: 'old' }));

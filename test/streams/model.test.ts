@@ -1,5 +1,6 @@
 import { describe, expect, it, vi } from 'vitest';
-import { type Exploration, explore } from '../support/explore.ts';
+import { explore } from '../support/explore.ts';
+import { expectNothing, readable, titled } from '../support/explored.ts';
 import { LARGE, MUTATIONS, SMALL } from './configurations.ts';
 import { type EpochMutation, EpochsOfATopic } from './epochs.ts';
 import { StreamOfOneTopic } from './model.ts';
@@ -17,13 +18,13 @@ vi.setConfig({ testTimeout: 600_000 });
 
 describe('every state of a topic and its reader keeps the promise', () => {
   it.each(titled(SMALL))('%s', (name, { config }) => {
-    expectNothing(name, explore(new StreamOfOneTopic(config), SMALL_STATES_MAX));
+    expectNothing(name, explore(new StreamOfOneTopic(config), SMALL_STATES_MAX), IS_TRACED);
   });
 
   it.runIf(IS_LARGE).each(titled(LARGE))(
     '%s',
     (name, { config }) => {
-      expectNothing(name, explore(new StreamOfOneTopic(config), LARGE_STATES_MAX));
+      expectNothing(name, explore(new StreamOfOneTopic(config), LARGE_STATES_MAX), IS_TRACED);
     },
     LARGE_TIMEOUT_MS,
   );
@@ -39,23 +40,9 @@ describe('the exploration of a stream finds what is missing, and nothing where i
   });
 });
 
-function titled<T extends { readonly name: string }>(all: readonly T[]): [string, T][] {
-  return all.map((each) => [each.name, each]);
-}
-
-function expectNothing(name: string, found: Exploration) {
-  if (found.violation !== undefined) expect.fail(readable(name, found));
-  expect(found.isComplete).toBe(true);
-  if (IS_TRACED) process.stdout.write(`${name}: ${found.states} states\n`);
-}
-
-function readable(name: string, { violation, trace, states }: Exploration): string {
-  return [`${name}: ${violation} (${states} states)`, ...trace.map((step) => `    ${step}`), ''].join('\n');
-}
-
 describe('the epochs of a topic that was silent', () => {
-  it('follow each other, whatever clocks say', () => {
-    expectNothing('three publishers', explore(new EpochsOfATopic(3), SMALL_STATES_MAX));
+  it('follow each other, also where clocks differ', () => {
+    expectNothing('three publishers', explore(new EpochsOfATopic(3), SMALL_STATES_MAX), IS_TRACED);
   });
 
   it.each<EpochMutation>(['no-closing-tile', 'no-root'])(

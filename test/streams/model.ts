@@ -36,7 +36,7 @@ export class StreamOfOneTopic implements Model<World> {
     return at < 0 ? undefined : `${seen[at]} came behind ${seen[at - 1]}`;
   }
 
-  /** What was acknowledged has been seen, or a SUBACK has said that it may be missing. */
+  /** Each acknowledged message has been seen, or a SUBACK has said that it may be missing. */
   violationAtEnd({ log, acknowledged, reader }: World): string | undefined {
     const messages = this.#configuration.publishers * this.#configuration.messages;
     for (let id = 0; id < messages; id += 1) {

@@ -3,7 +3,7 @@ import { bit, type Configuration, has, type Mutation, type Publisher, type World
 
 const NEXT = { step: 'idle', end: 0, found: 0, number: 0, over: 0 } as const;
 
-/** What the handlers of publishers may do next. */
+/** The next steps of publishers' handlers. */
 export function publisherSteps(
   world: World,
   { messages, isWide }: Configuration,
@@ -134,7 +134,7 @@ export function ended({ reader }: World): Pick<World, 'reader' | 'posted'> {
   };
 }
 
-/** What workers may do next. A job whose worker dies comes again. */
+/** The next steps of workers. A job whose worker dies comes again. */
 export function workerSteps(world: World, mutation: Mutation | undefined): Successor<World>[] {
   const [number, ...jobs] = world.jobs;
   if (number === undefined) return [];

@@ -14,7 +14,7 @@ import {
 
 const EPOCH = 'e';
 
-/** What the reader, its network and the handler of its SUBSCRIBE may do next. */
+/** The next steps of the reader, of its network and of the handler of its SUBSCRIBE. */
 export function readerSteps(
   world: World,
   configuration: Configuration,

@@ -29,7 +29,7 @@ function hasPaho(): boolean {
   }
 }
 
-/** What fails here is told by the program that is then missing. */
+/** A failure here shows in the program that is then missing. */
 function install(): void {
   const options = { stdio: 'ignore', timeout: INSTALL_MS_MAX } as const;
   try {

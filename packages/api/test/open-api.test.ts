@@ -9,7 +9,7 @@ interface Document {
 
 const document = openApiDocument() as Document;
 
-/** What it refers to, as `schemas/Client`. */
+/** The schemas that it refers to, as `schemas/Client`. */
 const referred = new Set(
   [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name),
 );

@@ -23,7 +23,7 @@ function composed() {
   return { sent, timers, questions };
 }
 
-test('a process that does not answer is given up, and its late answer is nobody else’s', async () => {
+test('a process that does not answer is given up, and its late answer goes to no other question', async () => {
   const { sent, timers, questions } = composed();
   const late = questions.ask('a', REQUEST);
   for (const ring of [...timers]) ring();

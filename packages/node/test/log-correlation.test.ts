@@ -8,7 +8,7 @@ import { call } from './support/call-api.ts';
 import { nodeForTest } from './support/nodes.ts';
 import { upgrade } from './support/upgrade.ts';
 
-const SECRET = 'a-secret-that-nobody-may-read';
+const SECRET = 'a-secret-that-no-log-may-show';
 const TRACE = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01';
 
 /** A node, and the lines that it writes. */
@@ -44,7 +44,7 @@ test('a flood of refused handshakes from many addresses has so many lines, and a
 });
 
 test('a flood of refused CONNECTs of one address, with long client identifiers, has two lines', async () => {
-  const authenticator = { authenticate: () => ({ refused: 0x87, reason: 'nobody may' }) };
+  const authenticator = { authenticate: () => ({ refused: 0x87, reason: 'no client may' }) };
   const { node, lines, of } = await loggingNode({ logLevel: 'info', authenticator });
   for (let index = 0; index < 100; index++)
     await RawClient.connect(node.url, {

@@ -50,7 +50,7 @@ export function simulateNode(users: number, random: Random): SimulatedNode {
   while (arrivedUs < endUs) {
     const beganUs = Math.max(freeUs, arrivedUs);
     let nowUs = beganUs + TURN_US;
-    // What has come until the turn begins is served in it.
+    // A turn serves the records that have come when it begins.
     for (let count = 0; arrivedUs <= beganUs && count < FETCH_RECORDS_MAX; count += 1) {
       nowUs += RECORD_US;
       delivered += 1;

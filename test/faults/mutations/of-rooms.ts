@@ -1,7 +1,20 @@
-import { presenceTopic } from '@apus/broker';
+import { type PresenceChange, type PresencePlace, presenceTopic } from '@apus/broker';
 import { vi } from 'vitest';
 import { DynamoPresence } from '../../../packages/store-dynamodb/src/presence/presence.ts';
 import { type Mutation, storesAs } from './mutation.ts';
+
+/** Changes what the store says of a member that a session makes present no more. */
+function removedAs(change: (changed: PresenceChange, place: PresencePlace) => PresenceChange): () => void {
+  return () => {
+    const { remove } = DynamoPresence.prototype;
+    vi.spyOn(DynamoPresence.prototype, 'remove').mockImplementation(async function (
+      this: DynamoPresence,
+      ...call
+    ) {
+      return change(await remove.apply(this, call), call[0]);
+    });
+  };
+}
 
 /** Members of rooms: how they come and go, and how watchers are told. */
 export const OF_ROOMS: readonly Mutation[] = [
@@ -22,16 +35,7 @@ export const OF_ROOMS: readonly Mutation[] = [
   },
   {
     name: 'a leave from a room is not told',
-    install: () => {
-      const { remove } = DynamoPresence.prototype;
-      vi.spyOn(DynamoPresence.prototype, 'remove').mockImplementation(async function (
-        this: DynamoPresence,
-        ...call
-      ) {
-        const changed = await remove.apply(this, call);
-        return changed.change === 'left' ? { change: 'still-there' } : changed;
-      });
-    },
+    install: removedAs((changed) => (changed.change === 'left' ? { change: 'still-there' } : changed)),
     hasRoom: true,
     finds: ['ghost', 'leave'],
   },
@@ -51,18 +55,10 @@ export const OF_ROOMS: readonly Mutation[] = [
   },
   {
     name: 'a member leaves although another session makes it present',
-    install: () => {
-      const { remove } = DynamoPresence.prototype;
-      vi.spyOn(DynamoPresence.prototype, 'remove').mockImplementation(async function (
-        this: DynamoPresence,
-        ...call
-      ) {
-        const changed = await remove.apply(this, call);
-        const { room, member } = call[0];
-        const told = { topic: presenceTopic(room, member), message: undefined, before: undefined };
-        return changed.change === 'still-there' ? { change: 'left', told } : changed;
-      });
-    },
+    install: removedAs((changed, { room, member }) => {
+      const told = { topic: presenceTopic(room, member), message: undefined, before: undefined };
+      return changed.change === 'still-there' ? { change: 'left', told } : changed;
+    }),
     hasRoom: true,
     finds: ['false leave'],
   },

@@ -8,7 +8,7 @@ interface AboutProps {
   readonly unknown: string | undefined;
 }
 
-/** What holds for all topics. */
+/** The facts that hold for all topics. */
 export function About({ document, unknown }: AboutProps) {
   const { title, description, servers } = document;
   return (

@@ -5,11 +5,11 @@ import { Shell } from './shell.tsx';
 import { text } from './strings.ts';
 import type { Credentials } from './try/try-client.ts';
 
-const NOBODY: Credentials = { username: '', password: '' };
+const NO_CREDENTIALS: Credentials = { username: '', password: '' };
 
 /** The page: its document, or why there is none. */
 export function App({ documentUrl }: { readonly documentUrl: string }) {
-  const [credentials, setCredentials] = useState(NOBODY);
+  const [credentials, setCredentials] = useState(NO_CREDENTIALS);
   const [fetched, setFetched] = useState<Fetched | undefined>();
   const ask = useCallback(
     async (token: string) => {

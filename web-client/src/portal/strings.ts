@@ -86,7 +86,7 @@ export const text = {
   recovered: 'from the past',
   retained: 'retained',
   refused: {
-    title: 'Who are you?',
+    title: 'Your credentials',
     ask: 'This document is for holders of a token with which a client may connect.',
     wrong: 'The broker does not take this token.',
     show: 'Show the topics',

@@ -89,7 +89,7 @@ describe('a document of a stranger', () => {
   });
 });
 
-test('no JSON breaks the reader, whatever it holds', () => {
+test('no JSON at all breaks the reader', () => {
   const names = [
     'address',
     'messages',

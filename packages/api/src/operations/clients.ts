@@ -4,7 +4,7 @@ import { list, oneOf, QOS, ref, text } from '../schema.ts';
 import { CLIENT_ID, notFound, PAGING } from './parameters.ts';
 
 const ban = {
-  as: parameter('What it names.', oneOf(BAN_KINDS)),
+  as: parameter('The kind of name.', oneOf(BAN_KINDS)),
   who: parameter('Whom it names.', text()),
 } as const;
 
@@ -99,7 +99,6 @@ export const clientOperations = {
     body: json(ref('NewBan')),
     answers: {
       200: answer('The ban.', ref('Ban')),
-      501: answer('The nodes of a cluster do not share bans.', ref('Problem')),
     },
     scope: 'tenant',
   },

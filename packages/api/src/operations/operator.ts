@@ -68,7 +68,7 @@ export const operatorOperations = {
       tenant: parameter('Of this tenant alone.', text()),
       from: parameter(`${hour} By default this month.`, text()),
       to: parameter(`${hour} It does not belong to the report. By default now.`, text()),
-      by: parameter('What a line stands for.', { ...oneOf(USAGE_STEPS), default: 'total' }),
+      by: parameter('The time of a line.', { ...oneOf(USAGE_STEPS), default: 'total' }),
     },
     answers: {
       200: answer('The lines of the report.', ref('UsageReport')),

@@ -98,7 +98,7 @@ export const clientSchemas: Readonly<Record<string, Schema>> = {
   }),
   Topic: object({ topic: text('Topic filter.'), node: text() }),
   Ban: object({
-    as: oneOf(BAN_KINDS, 'What it names.'),
+    as: oneOf(BAN_KINDS, 'The kind of name.'),
     who: text(),
     by: text('The author.'),
     reason: text(),

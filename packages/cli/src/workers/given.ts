@@ -1,4 +1,4 @@
-/** What a supervisor tells a worker at its start, in a message: the engine's password is in no list of processes and no environment. */
+/** The first message of a supervisor to a worker: the engine's password is in no list of processes and no environment. */
 export interface Given {
   /** Undefined: the engine of `--cluster`. */
   readonly engineUrl: string | undefined;
@@ -8,7 +8,7 @@ export interface Given {
   readonly isFirst: boolean;
 }
 
-/** What it tells a worker: the answer to `ready`, and each worker that has died, by its name among the processes. */
+/** A message of a supervisor to a worker: the answer to `ready`, and each worker that has died, by its name among the processes. */
 export type SupervisorMessage =
   | { readonly type: 'given'; readonly given: Given }
   | { readonly type: 'gone'; readonly name: string };
@@ -20,7 +20,7 @@ export interface Listening {
   readonly name: string;
 }
 
-/** What a worker tells its supervisor: that it can be told, and then that it listens. */
+/** A message of a worker to its supervisor: it is ready for an answer, and then it listens. */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'listening'; readonly listening: Listening };

@@ -22,7 +22,7 @@ export const ENGINE_POLL_MS = 20;
 /** How long the engine may take to write its file when it is asked to end. */
 export const ENGINE_STOP_MS_MAX = 10_000;
 
-/** What the engine has said last, for the reason of its end: characters that are kept, and lines that are shown. */
+/** The last words of the engine, for the reason of its end: characters that are kept, and lines that are shown. */
 export const ENGINE_WORDS_MAX = 4_000;
 export const ENGINE_LINES_MAX = 3;
 

@@ -24,7 +24,7 @@ const SOCKET_NAME = 'engine.sock';
 
 /**
  * Becomes the engine, and leaves a watch behind that ends it when this command is gone, however it goes: descriptor 3 is a pipe
- * whose other end only the command has. A line in it says that the engine has ended by itself. The watch is nobody's child
+ * whose other end only the command has. A line in it says that the engine has ended by itself. The watch is no child of the engine's
  * in the end: the engine would wonder about a child that it has not made.
  */
 const BECOME_ENGINE = `umask 077
@@ -88,7 +88,7 @@ export class OwnEngine {
     try {
       const engine = new OwnEngine(program, place);
       await engine.#ready();
-      // What it says at a start is of no use later.
+      // Its words at a start are of no use later.
       engine.#words = '';
       return engine;
     } catch (error) {

@@ -71,7 +71,7 @@ async function superviseWith(
   return failure.exitCode;
 }
 
-/** What a restart forgets is said where nobody can miss it. */
+/** The start says plainly which data a restart forgets. */
 function notesOn(engine: OwnEngine | undefined, count: number): string[] {
   const are = `${count} processes share this address`;
   if (engine === undefined) return [`${are}, and the engine of --cluster.`];

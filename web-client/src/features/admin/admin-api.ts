@@ -96,7 +96,7 @@ export interface StreamEntry {
   readonly bytes: number;
 }
 
-/** What a tenant has used in an hour, or a day. */
+/** The usage of a tenant in an hour, or a day. */
 export interface UsageLine {
   readonly tenant: string;
   /** `2026-11-25T18` or `2026-11-25`. */

@@ -15,7 +15,7 @@ const COLUMNS = ['tenant', 'hours', 'messagesIn', 'messagesOut', 'bytesIn', 'byt
 /** A node's usage changes every ten seconds. */
 const POLL_MS = 10_000;
 
-/** What tenants have used: over time, and each in numbers. */
+/** The usage of tenants: over time, and each in numbers. */
 export function UsageTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const [step, setStep] = useState<UsageStep>('hour');

@@ -18,7 +18,7 @@ function nameOf(step: UsageStep, atMs: number): string {
   return new Date(atMs).toISOString().slice(0, LENGTHS[step]);
 }
 
-/** What all tenants have used in one hour or day; without usage it is all 0. */
+/** The usage of all tenants in one hour or day; without usage it is all 0. */
 export interface UsagePoint {
   readonly atMs: number;
   readonly messagesIn: number;

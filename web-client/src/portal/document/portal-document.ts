@@ -1,4 +1,4 @@
-/** What the page takes from an AsyncAPI document: all of it checked, since a stranger may have written it. */
+/** The parts of an AsyncAPI document that the page takes: all of it checked, since a stranger may have written it. */
 export interface PortalDocument {
   readonly title: string;
   readonly version: string;

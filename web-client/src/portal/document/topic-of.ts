@@ -1,6 +1,6 @@
 import type { PortalTopic } from './portal-document.ts';
 
-/** What the reader has filled in, by the names of parameters. */
+/** The reader's values, by the names of parameters. */
 export type Values = Readonly<Record<string, string>>;
 
 /** The filter of what the reader wants to receive: a parameter without a value stands for all values. */

@@ -22,7 +22,7 @@ export interface Marks {
   readonly isPast: boolean;
 }
 
-/** What a connection does before the page is told of its end by the caller. */
+/** The events of a connection until its caller ends it. */
 type Ending = { reason: Refusal | undefined; isOurs: boolean };
 
 /** Reason codes from it on say that something is refused. */

@@ -44,7 +44,7 @@ const FLUSH_MS = 100;
 
 const NO_SUBSCRIBERS = 0x10;
 
-/** What the visitor tries with one topic, and what comes of it. A store for React. */
+/** The visitor's tries with one topic, and their results. A store for React. */
 export class TrySession {
   #state: TryState = { status: '', isError: false, isBusy: false, listening: undefined, messages: [] };
   readonly #open: Open;
@@ -162,7 +162,7 @@ export class TrySession {
   }
 
   #take(topic: string, payload: Uint8Array, marks: Marks): void {
-    // What was under way when the page stopped.
+    // An answer that was under way when the page stopped.
     if (this.#received >= MESSAGES_MAX) return;
     this.#received += 1;
     this.#fresh.unshift({ id: this.#received + Math.random(), topic, payload: shown(payload), marks });

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-/** What stands behind the `#` of the page's address. */
+/** The part of the page's address behind the `#`. */
 export function useHash(): string {
   return useSyncExternalStore(listen, () => window.location.hash);
 }
