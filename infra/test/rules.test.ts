@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { Match } from 'aws-cdk-lib/assertions';
 import { Queue } from 'aws-cdk-lib/aws-sqs';
 import { describe, expect, it } from 'vitest';
+import { rulesEntryOf } from '../lib/rules.ts';
 import { permissionsOf } from './support/statements.ts';
 import { newOutdir, synthApp, synthBroker } from './support/synth.ts';
 
@@ -146,6 +147,7 @@ describe('a rule to Kafka', () => {
   });
 
   it('has a function with the client of Kafka, which may read the password', () => {
+    expect([rulesEntryOf([HOOK, kafkaRule()]), rulesEntryOf([HOOK])]).toEqual(['rulesKafka', 'rules']);
     const { template } = synthBroker({ rules: [kafkaRule()] });
     const permissions = permissionsOf(template, 'BrokerRulesRole');
     expect(permissions).toContain(`secretsmanager:GetSecretValue ${PASSWORD}`);
