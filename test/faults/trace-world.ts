@@ -2,12 +2,21 @@ import { PacketDecoder } from '@apus/mqtt';
 import type { Strike } from './fault-plan.ts';
 import { messageName, type Trace } from './trace.ts';
 
+/** Letters of what a fault has struck. */
+const SUBJECT_LENGTH_MAX = 200;
+
 export function traceStrike(trace: Trace, { name, subject }: Strike): void {
   const environmentId =
     typeof subject === 'object' && subject !== null && 'environmentId' in subject
       ? String(subject.environmentId)
       : undefined;
-  trace.add(`fault ${name}: ${JSON.stringify(subject)?.slice(0, 200)}`, [], environmentId);
+  trace.add(`fault ${name}: ${textOf(subject)}`, [], environmentId);
+}
+
+/** Without the headers of a handshake: a ticket in them is not drawn from the seed. */
+function textOf(subject: unknown): string | undefined {
+  const text = JSON.stringify(subject, (key, value) => (key === 'headers' ? undefined : value));
+  return text?.slice(0, SUBJECT_LENGTH_MAX);
 }
 
 /** Which invocation handles which messages. */

@@ -1,4 +1,5 @@
 import { vi } from 'vitest';
+import { VirtualClock } from '../support/virtual-clock.ts';
 import { seededRandom } from './draws.ts';
 import type { HistoryTime } from './time.ts';
 
@@ -13,25 +14,14 @@ const START_MS = Date.UTC(2026, 0, 1);
  * has happened before the next, and nothing is drawn but from the seed. Only one history can run at a time.
  */
 export class VirtualTime implements HistoryTime {
+  readonly #clock = new VirtualClock(START_MS);
+
   constructor(seed: number) {
-    vi.useFakeTimers({
-      now: START_MS,
-      toFake: [
-        'setTimeout',
-        'clearTimeout',
-        'setInterval',
-        'clearInterval',
-        'setImmediate',
-        'clearImmediate',
-        'Date',
-        'performance',
-      ],
-    });
     vi.spyOn(Math, 'random').mockImplementation(seededRandom(seed));
   }
 
   get nowMs(): number {
-    return Date.now() - START_MS;
+    return this.#clock.nowMs - START_MS;
   }
 
   async advance(ms: number): Promise<void> {
@@ -42,7 +32,7 @@ export class VirtualTime implements HistoryTime {
       isOver = true;
     }, ms);
     while (!isOver) {
-      vi.advanceTimersToNextTimer();
+      this.#clock.next();
       await everythingElse();
     }
   }
@@ -61,7 +51,7 @@ export class VirtualTime implements HistoryTime {
 
   /** The machine's own time again. */
   restore(): void {
-    vi.useRealTimers();
+    this.#clock.restore();
     vi.restoreAllMocks();
   }
 }

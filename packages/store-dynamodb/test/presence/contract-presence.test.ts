@@ -1,6 +1,6 @@
 import { presenceStoreContract } from '@apus/broker/contract';
-import { withService } from '../support/stores.ts';
+import { withEveryService } from '../support/stores.ts';
 
-await withService((service) => {
+await withEveryService((service) => {
   presenceStoreContract('DynamoDB', () => service.make());
 });

@@ -1,7 +1,7 @@
 import { linkStoreContract, receivedStoreContract, sessionStoreContract } from '@apus/broker/contract';
-import { withService } from '../support/stores.ts';
+import { withEveryService } from '../support/stores.ts';
 
-await withService((service) => {
+await withEveryService((service) => {
   // The number of sessions is sampled: an exact one would be a hot item.
   sessionStoreContract('DynamoDB', () => service.make(), { countsAreExact: false });
   receivedStoreContract('DynamoDB', () => service.make(), { countsAreExact: false });

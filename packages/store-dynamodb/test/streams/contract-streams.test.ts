@@ -1,7 +1,7 @@
 import { streamStoreContract } from '@apus/broker/contract';
-import { withService } from '../support/stores.ts';
+import { withEveryService } from '../support/stores.ts';
 
-await withService((service) => {
+await withEveryService((service) => {
   streamStoreContract('DynamoDB', () => service.make().streams, {
     dropsBeyondCount: false,
   });
