@@ -12,6 +12,7 @@ import ts from 'typescript';
 import { build, preview } from 'vite';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { pythonOrSkip } from '../support/python-or-skip.ts';
+import { cases } from '../support/runs.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 import { codeOf, EXAMPLE_FLAGS, portalUrl } from './support/portal-page.ts';
@@ -124,50 +125,53 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     return outfile;
   }
 
-  describe.each(BROKERS)('at a broker that is %s', (broker) => {
-    it('JavaScript, in Node.js', async () => {
-      const page = await programsOf(broker, 'node', 'JavaScript');
-      await run(process.execPath, await save('publish.mjs', await textOf(page, 'publish.mjs')));
-      const receive = await save('receive.mjs', await textOf(page, 'receive.mjs'));
-      expect(await firstLineOf(process.execPath, receive)).toBe(LINE);
-    });
+  describe.each(cases<(typeof BROKERS)[number]>(['guarded'], ['open']))(
+    'at a broker that is %s',
+    (broker) => {
+      it('JavaScript, in Node.js', async () => {
+        const page = await programsOf(broker, 'node', 'JavaScript');
+        await run(process.execPath, await save('publish.mjs', await textOf(page, 'publish.mjs')));
+        const receive = await save('receive.mjs', await textOf(page, 'receive.mjs'));
+        expect(await firstLineOf(process.execPath, receive)).toBe(LINE);
+      });
 
-    it('JavaScript through the Apus transport, at the gateway door', async () => {
-      const page = await programsOf(broker, 'gateway', 'JavaScript');
-      const code = await textOf(page, 'publish.mjs');
-      expect(code).toContain("from '@apus/client'");
-      await run(process.execPath, await withTransport(await save('publish.mjs', code)));
-      const receive = await withTransport(await save('receive.mjs', await textOf(page, 'receive.mjs')));
-      expect(await firstLineOf(process.execPath, receive)).toBe(LINE);
-    });
+      it('JavaScript through the Apus transport, at the gateway door', async () => {
+        const page = await programsOf(broker, 'gateway', 'JavaScript');
+        const code = await textOf(page, 'publish.mjs');
+        expect(code).toContain("from '@apus/client'");
+        await run(process.execPath, await withTransport(await save('publish.mjs', code)));
+        const receive = await withTransport(await save('receive.mjs', await textOf(page, 'receive.mjs')));
+        expect(await firstLineOf(process.execPath, receive)).toBe(LINE);
+      });
 
-    it.skipIf(python === undefined)('Python, with paho-mqtt', async () => {
-      const page = await programsOf(broker, 'node', 'Python');
-      const published = await run(python ?? '', await save('publish.py', await textOf(page, 'publish.py')));
-      expect(published).toMatch(/^(Success|No matching subscribers) *\n$/);
-      const receive = await save('receive.py', await textOf(page, 'receive.py'));
-      expect(await firstLineOf(python ?? '', receive)).toBe(LINE);
-    });
+      it.skipIf(python === undefined)('Python, with paho-mqtt', async () => {
+        const page = await programsOf(broker, 'node', 'Python');
+        const published = await run(python ?? '', await save('publish.py', await textOf(page, 'publish.py')));
+        expect(published).toMatch(/^(Success|No matching subscribers) *\n$/);
+        const receive = await save('receive.py', await textOf(page, 'receive.py'));
+        expect(await firstLineOf(python ?? '', receive)).toBe(LINE);
+      });
 
-    it('the command line', async () => {
-      const page = await programsOf(broker, 'node', 'Command line');
-      await run('bash', '-c', await textOf(page, 'Publish'));
-      expect(await firstLineOf('bash', '-c', `exec ${await textOf(page, 'Receive')}`)).toBe(LINE);
-    });
+      it('the command line', async () => {
+        const page = await programsOf(broker, 'node', 'Command line');
+        await run('bash', '-c', await textOf(page, 'Publish'));
+        expect(await firstLineOf('bash', '-c', `exec ${await textOf(page, 'Receive')}`)).toBe(LINE);
+      });
 
-    it.each(['node', 'gateway'])('React, at the %s door', async (door) => {
-      const page = await programsOf(broker, door, 'React');
-      const programs = new Map<string, string>();
-      for (const name of ['Received', 'Publish']) {
-        const code = await textOf(page, `${name}.tsx`);
-        programs.set(name, code.replace('YOUR-TOKEN', token));
-      }
-      await page.goto(await siteOf(programs));
-      await page.getByRole('button', { name: 'Publish', exact: true }).click();
-      await page.getByRole('status').getByText('Published').waitFor();
-      await eventually(() => page.getByRole('listitem').last().textContent()).toBe(LINE);
-    });
-  });
+      it.each(['node', 'gateway'])('React, at the %s door', async (door) => {
+        const page = await programsOf(broker, door, 'React');
+        const programs = new Map<string, string>();
+        for (const name of ['Received', 'Publish']) {
+          const code = await textOf(page, `${name}.tsx`);
+          programs.set(name, code.replace('YOUR-TOKEN', token));
+        }
+        await page.goto(await siteOf(programs));
+        await page.getByRole('button', { name: 'Publish', exact: true }).click();
+        await page.getByRole('status').getByText('Published').waitFor();
+        await eventually(() => page.getByRole('listitem').last().textContent()).toBe(LINE);
+      });
+    },
+  );
 
   it.skipIf(python === undefined)('Python says why the broker refuses a payload', async () => {
     const page = await programsOf('open', 'node', 'Python');

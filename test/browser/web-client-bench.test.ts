@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { cases } from '../support/runs.ts';
 import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -27,7 +28,7 @@ clientSuite('the bench of the web client', (suite) => {
     return Object.fromEntries(texts) as Record<string, string>;
   }
 
-  it.each(['node', 'gateway'] as const)('counts every message at the %s door', async (door) => {
+  it.each(cases(['node'], ['gateway']))('counts every message at the %s door', async (door) => {
     const client = await open();
     const { page } = client;
     if (door === 'gateway') {

@@ -1,4 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest';
+import { cases } from '../support/runs.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -20,7 +21,7 @@ clientSuite('what becomes of what is published', (suite) => {
   const fateOf = (client: ClientPage, topic: string) =>
     client.rows(topic).and(client.page.locator('[data-direction="published"]')).locator('abbr').first();
 
-  it.each(['node', 'gateway'] as const)(
+  it.each(cases(['node'], ['gateway']))(
     'looks before it sends what is too large, and says by how much while it is written, at the %s door',
     async (door) => {
       const served = await suite.built.serve(['--maximum-packet-size', String(MAXIMUM_PACKET_SIZE)]);
@@ -49,7 +50,7 @@ clientSuite('what becomes of what is published', (suite) => {
     },
   );
 
-  it.each(['node', 'gateway'] as const)(
+  it.each(cases(['node'], ['gateway']))(
     'says of each published message whether it was refused, and why, at the %s door',
     async (door) => {
       const client = await suite.openConnected('messages');
@@ -85,7 +86,7 @@ clientSuite('what becomes of what is published', (suite) => {
     await client.openView('Messages');
   }
 
-  it.each(['node', 'gateway'] as const)(
+  it.each(cases(['node'], ['gateway']))(
     'knows the largest packet in MQTT 3.1.1 too, where the broker serves the page, at the %s door',
     async (door) => {
       const served = await suite.built.serve(['--maximum-packet-size', String(MAXIMUM_PACKET_SIZE)]);

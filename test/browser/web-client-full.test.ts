@@ -1,5 +1,6 @@
 import { connectAsync, type IClientPublishOptions } from 'mqtt';
 import { expect, it, onTestFinished } from 'vitest';
+import { cases } from '../support/runs.ts';
 import type { ClientPage, Colours } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -11,12 +12,14 @@ interface Look {
   readonly height: number;
 }
 
-/** Sizes of windows, so that every view is looked at in both colours; in CI in both on a phone as well. */
-const LOOKS: Look[] = [
-  { colours: ['light'], width: 1_280, height: 800 },
-  { colours: ['dark'], width: 1_920, height: 1_080 },
-  { colours: process.env.CI === undefined ? ['light'] : ['light', 'dark'], width: 390, height: 844 },
-];
+/** Sizes of windows, so that every view is looked at in both colours, and on a phone; in CI in both on a phone as well. */
+const LOOKS = cases<Look>(
+  [
+    { colours: ['light'], width: 1_280, height: 800 },
+    { colours: cases(['dark'], ['light']), width: 390, height: 844 },
+  ],
+  [{ colours: ['dark'], width: 1_920, height: 1_080 }],
+);
 
 const ROOT = '#full';
 

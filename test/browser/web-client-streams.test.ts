@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { connectAsync, type MqttClient } from 'mqtt';
 import { expect, it, onTestFinished } from 'vitest';
 import { cuttable, type Way } from '../support/cuttable.ts';
+import { cases } from '../support/runs.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
@@ -71,7 +72,7 @@ clientSuite('streams and presence in the web client', (suite) => {
     client.rows().locator(`[data-column="${column}"]`).allTextContents();
   const marks = (client: ClientPage, kind: string) => client.page.locator(`[data-mark="${kind}"]`);
 
-  it.each(['node', 'gateway'] as const)(
+  it.each(cases(['node'], ['gateway']))(
     'read a stream from its past, and show what was recovered and what was not, at the %s door',
     { timeout: 6 * PATIENCE_MS },
     async (door) => {
@@ -115,7 +116,7 @@ clientSuite('streams and presence in the web client', (suite) => {
     },
   );
 
-  it.each(['node', 'gateway'] as const)(
+  it.each(cases(['node'], ['gateway']))(
     'show the members of a room, joins and leaves, and let the user join, at the %s door',
     { timeout: 6 * PATIENCE_MS },
     async (door) => {

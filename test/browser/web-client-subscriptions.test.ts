@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { cases } from '../support/runs.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
@@ -62,7 +63,7 @@ clientSuite('subscriptions and versions in the web client', (suite) => {
     }).toEqual({ seen: 10, count: 10 });
   });
 
-  it.each(['node', 'gateway'] as const)('speaks MQTT 3.1.1 at the %s door', async (door) => {
+  it.each(cases(['node'], ['gateway']))('speaks MQTT 3.1.1 at the %s door', async (door) => {
     const client = await suite.open('connection');
     const { page } = client;
     await client.newConnection('old', door === 'node' ? suite.served.nodeUrl : suite.served.gatewayUrl);

@@ -29,11 +29,11 @@ describe('a run without a protection fails, and with it does not', () => {
 
 function historyOf(mutation: Mutation, seed: number): HistoryOptions {
   const { alterations: _, install: __, rates: ___, durationMs = DURATION_MS, ...others } = mutation;
-  const { hasRoom = false, hasOutside = false } = mutation;
+  const { hasRoom = false, hasOutside = false, hasConflated = false } = mutation;
   return {
     ...others,
     seed,
-    size: { ...DEFAULT_SIZE, durationMs, ages: false, hasRoom, hasOutside },
+    size: { ...DEFAULT_SIZE, durationMs, ages: false, hasRoom, hasOutside, hasConflated },
     rates: ratesOf(mutation),
   };
 }

@@ -1,5 +1,6 @@
 import { DEFAULT_RATES, type Rates } from './fault-plan.ts';
 import type { Mutation } from './mutations/mutation.ts';
+import { OF_CONFLATION } from './mutations/of-conflation.ts';
 import { OF_EXACTLY_ONCE } from './mutations/of-exactly-once.ts';
 import { OF_FAN_OUT } from './mutations/of-fan-out.ts';
 import { OF_MATCHING } from './mutations/of-matching.ts';
@@ -22,6 +23,7 @@ export const MUTATIONS: readonly Mutation[] = [
   ...OF_QUEUES,
   ...OF_EXACTLY_ONCE,
   ...OF_STREAMS,
+  ...OF_CONFLATION,
   ...OF_ROOMS,
   ...OF_OUTSIDE,
 ];

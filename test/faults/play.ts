@@ -2,6 +2,7 @@ import type { DynamoDbFaults } from '@apus/emulator';
 import type { Alterations } from '../cloud/options.ts';
 import type { InProcessWorld } from '../cloud/start-cloud-in-process.ts';
 import { audienceOf, type Books, castOf, subscribeAll } from './cast.ts';
+import { ConflatedReaders } from './conflated-readers.ts';
 import { DEFAULT_RATES, FaultPlan, kindOfFault, type Rates } from './fault-plan.ts';
 import { GapLedger } from './gap-ledger.ts';
 import { Guests } from './guests.ts';
@@ -9,7 +10,7 @@ import { Ledger, type Problem } from './ledger.ts';
 import { OutsideWorld } from './outside-world.ts';
 import { Rooms } from './rooms.ts';
 import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
-import { activeMs, hasOutside, hasRoom, type Size, type Step, stepsOf } from './steps.ts';
+import { activeMs, hasConflated, hasOutside, hasRoom, type Size, type Step, stepsOf } from './steps.ts';
 import { PublishedToStreams } from './stream-ledger.ts';
 import { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
@@ -102,9 +103,9 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   const outside = hasOutside(seed, size) ? new OutsideWorld(plan, ledger) : undefined;
   const world = await time.during(open(plan, trace, outside));
   const stage = setUp(world, seed, size, books, outside);
-  const { cast, guests, readers, rooms } = stage;
+  const { cast, guests, readers, conflated, rooms } = stage;
   await time.during(subscribeAll(cast));
-  await time.during(begin(readers, rooms));
+  await time.during(begin(readers, conflated, rooms));
   if (outside !== undefined) await time.during(outside.begin(world.emulator, books));
   plan.isActive = true;
   for (const step of steps) setTimeout(() => perform(step, stage), step.atMs);
@@ -121,6 +122,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     cast.listener,
     ...guests.clients,
     ...readers.clients,
+    ...conflated.clients,
     ...rooms.clients,
     ...(outside?.clients ?? []),
   ])
@@ -159,16 +161,25 @@ function setUp(
   const cast = castOf(world.emulator, size, books);
   const guests = new Guests(world.emulator, books, published);
   const readers = new StreamReaders(world.emulator, books);
+  const conflated = new ConflatedReaders(world.emulator, books, hasConflated(seed, size));
   const rooms = new Rooms(world.emulator, books, hasRoom(seed, size));
-  return { world, cast, guests, readers, rooms, outside, books, published };
+  return { world, cast, guests, readers, conflated, rooms, outside, books, published };
 }
 
 /** Readers that stay have begun before the first fault. */
-async function begin(readers: StreamReaders, rooms: Rooms): Promise<void> {
-  while (!readers.hasBegun || !rooms.hasBegun) await new Promise((resolve) => setTimeout(resolve, 10));
+async function begin(...all: readonly { readonly hasBegun: boolean }[]): Promise<void> {
+  while (!all.every(({ hasBegun }) => hasBegun)) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
-async function problemsOf({ world, books, guests, readers, rooms, outside }: Stage): Promise<Problem[]> {
+async function problemsOf({
+  world,
+  books,
+  guests,
+  readers,
+  conflated,
+  rooms,
+  outside,
+}: Stage): Promise<Problem[]> {
   const dead = await world.deadLetters();
   return [
     ...books.ledger.problems,
@@ -176,6 +187,7 @@ async function problemsOf({ world, books, guests, readers, rooms, outside }: Sta
     ...books.gaps.problems((topic) => books.ledger.acknowledgedOf(topic)),
     ...guests.problems,
     ...readers.problems,
+    ...conflated.problems,
     ...rooms.problems,
     ...(outside?.problems ?? []),
     ...(dead > 0 ? [{ what: `${dead} dead letters`, about: '' }] : []),

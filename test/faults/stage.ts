@@ -1,5 +1,6 @@
 import type { InProcessEmulator } from '@apus/emulator';
 import { type Books, type Cast, ownTopic } from './cast.ts';
+import type { ConflatedReaders } from './conflated-readers.ts';
 import type { Guests, Published } from './guests.ts';
 import type { Ledger } from './ledger.ts';
 import type { OutsideWorld } from './outside-world.ts';
@@ -27,6 +28,7 @@ export interface Stage {
   readonly cast: Cast;
   readonly guests: Guests;
   readonly readers: StreamReaders;
+  readonly conflated: ConflatedReaders;
   readonly rooms: Rooms;
   /** Undefined: there is nothing outside. */
   readonly outside: OutsideWorld | undefined;
@@ -70,7 +72,7 @@ export class PublishedNumbers implements Published {
 
 export function perform(
   step: Step,
-  { world, cast, guests, readers, rooms, outside, books, published }: Stage,
+  { world, cast, guests, readers, conflated, rooms, outside, books, published }: Stage,
 ): void {
   switch (step.kind) {
     case 'produce':
@@ -79,16 +81,12 @@ export function perform(
     case 'end-outside-reader':
       outside?.endReader(step.how);
       break;
-    case 'append': {
-      const { topic, qos } = step;
-      const own = ownTopic(topic, String(step.publisher), String(qos));
-      const number = published.take(own);
-      const payload = `${step.publisher}.${qos}.${number}`;
-      books.ledger.published({ topic: own, qos, number });
-      books.streams.published(topic, payload, Date.now());
-      cast.publishers[step.publisher]?.publish(topic, payload, { qos });
+    case 'append':
+      append(step, { cast, books, published });
       break;
-    }
+    case 'end-conflated':
+      conflated.end(step.reader, step.how);
+      break;
     case 'end-reader':
       readers.end(step.reader, step.how);
       break;
@@ -159,17 +157,31 @@ export function perform(
   }
 }
 
+function append(
+  { topic, qos, publisher }: Pick<Extract<Step, { kind: 'append' }>, 'topic' | 'qos' | 'publisher'>,
+  { cast, books, published }: Pick<Stage, 'cast' | 'books' | 'published'>,
+): void {
+  const own = ownTopic(topic, String(publisher), String(qos));
+  const number = published.take(own);
+  const payload = `${publisher}.${qos}.${number}`;
+  books.ledger.published({ topic: own, qos, number });
+  books.streams.published(topic, payload, Date.now());
+  cast.publishers[publisher]?.publish(topic, payload, { qos });
+}
+
 /** Until everything that was promised is there; and a while longer, in which nothing may come again. */
 export async function settle(
   time: HistoryTime,
-  { cast, guests, readers, rooms, outside, books }: Stage,
+  stage: Stage,
   { quietMsMax, aftermathMs, lookEveryMs }: Patience,
 ): Promise<void> {
+  const { cast, guests, readers, conflated, rooms, outside, books } = stage;
   const endsAtMs = time.nowMs + quietMsMax;
   const isOpen = () =>
     books.ledger.missing.length > 0 ||
     books.wills.missing.length > 0 ||
     readers.isWaiting ||
+    conflated.isWaiting ||
     rooms.isWaiting ||
     outside?.isWaiting === true ||
     cast.all.some((client) => client.hasUnsent || !client.mqtt.connected);
@@ -180,6 +192,7 @@ export async function settle(
   guests.probe(STATE_FILTERS[0]);
   guests.askProbes();
   readers.askNewcomers();
+  conflated.farewell((topic) => append({ topic, qos: 1, publisher: 0 }, stage));
   rooms.farewell();
   await time.advance(aftermathMs);
   rooms.farewellIsOver();

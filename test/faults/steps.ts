@@ -72,6 +72,8 @@ export type Step = { readonly atMs: number } & (
   /** A record in a system outside, of one of its keys. */
   | { readonly kind: 'produce'; readonly key: number }
   | { readonly kind: 'end-outside-reader'; readonly how: Exclude<End, 'goodbye'> }
+  /** Of one of the subscribers with `conflate-ms`. */
+  | { readonly kind: 'end-conflated'; readonly reader: number; readonly how: Exclude<End, 'goodbye'> }
   | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'goodbye'> }
 );
 
@@ -90,6 +92,8 @@ export interface Size {
   readonly hasRoom?: boolean;
   /** Whether messages leave for another system, and come from there. @default at every fourth seed */
   readonly hasOutside?: boolean;
+  /** Whether some subscribe with `conflate-ms`. @default at every fourth seed */
+  readonly hasConflated?: boolean;
 }
 
 /** At this age the gateway cuts a connection. */
@@ -101,6 +105,7 @@ const AGES_EVERY_SEEDS = 10;
 const ROOM_EVERY_SEEDS = 2;
 const OUTSIDE_EVERY_SEEDS = 4;
 const OUTSIDE_FROM_SEED = 2;
+const CONFLATED_EVERY_SEEDS = 4;
 
 /** All match `state/{publisher}/a/b`, each in a shape of its own. */
 export const STATE_FILTERS = [
@@ -145,9 +150,13 @@ const END_DWELLER_EVERY_MS = 1_200;
 const END_WATCHER_EVERY_MS = 2_500;
 const PRODUCE_EVERY_MS = 150;
 const END_OUTSIDE_READER_EVERY_MS = 2_000;
+const APPEND_CONFLATED_EVERY_MS = 200;
+const END_CONFLATED_EVERY_MS = 1_500;
 /** Of rooms.ts, where one more stays. */
 const DWELLERS_THAT_ACT = 4;
 const ROOM_WATCHERS = 2;
+/** Of conflated-readers.ts. */
+const CONFLATED_READERS = 4;
 
 export function hasRoom(seed: number, { hasRoom = seed % ROOM_EVERY_SEEDS === 1 }: Size): boolean {
   return hasRoom;
@@ -159,6 +168,14 @@ export function hasOutside(
   { hasOutside = seed % OUTSIDE_EVERY_SEEDS === OUTSIDE_FROM_SEED }: Size,
 ): boolean {
   return hasOutside;
+}
+
+/** By itself beside neither of them. */
+export function hasConflated(
+  seed: number,
+  { hasConflated = seed % CONFLATED_EVERY_SEEDS === 0 }: Size,
+): boolean {
+  return hasConflated;
 }
 
 export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
@@ -180,6 +197,7 @@ export function stepsOf(seed: number, size: Size): Step[] {
     ...roomSteps(seed, size),
     ...leaverSteps(seed, size),
     ...outsideSteps(seed, size),
+    ...conflatedSteps(seed, size),
   ].sort((one, other) => one.atMs - other.atMs);
   if (!isAged(seed, size)) return steps;
   const halfMs = size.durationMs / 2;
@@ -287,6 +305,27 @@ function outsideSteps(seed: number, size: Size): Step[] {
   every(END_OUTSIDE_READER_EVERY_MS, (atMs) => ({
     kind: 'end-outside-reader',
     atMs,
+    how: oneOf(random, READER_ENDS),
+  }));
+  return steps;
+}
+
+function conflatedSteps(seed: number, size: Size): Step[] {
+  if (!hasConflated(seed, size)) return [];
+  const random = seededRandom(seed ^ 0xc0_7f_1a);
+  const steps: Step[] = [];
+  const every = drawing(random, size, steps);
+  every(APPEND_CONFLATED_EVERY_MS, (atMs) => ({
+    kind: 'append',
+    atMs,
+    publisher: Math.floor(random() * size.publishers),
+    topic: 'short/a',
+    qos: 1,
+  }));
+  every(END_CONFLATED_EVERY_MS, (atMs) => ({
+    kind: 'end-conflated',
+    atMs,
+    reader: Math.floor(random() * CONFLATED_READERS),
     how: oneOf(random, READER_ENDS),
   }));
   return steps;

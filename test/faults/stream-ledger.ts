@@ -36,6 +36,7 @@ export class PublishedToStreams {
   readonly #handlers = new Map<string, number>();
   readonly #places = new Map<string, Map<string, Place>>();
   readonly #payloadAt = new Map<string, string>();
+  readonly #newest = new Map<string, string>();
   readonly #problems: Problem[] = [];
   /** By topic: calls that end its epoch, and those of them that have come to their end. */
   readonly #epochEnds = new Map<string, { begun: number; over: number }>();
@@ -102,6 +103,16 @@ export class PublishedToStreams {
       );
   }
 
+  /** An exact reader got it: it is behind all that has come to that reader. */
+  came({ topic, payload }: StreamArrival): void {
+    this.#newest.set(topic, payload);
+  }
+
+  /** The payload of the topic's newest message, as far as an exact reader of it got. */
+  newestOf(topic: string): string | undefined {
+    return this.#newest.get(topic);
+  }
+
   get problems(): readonly Problem[] {
     return this.#problems;
   }
@@ -164,6 +175,7 @@ export class ReaderLedger {
     this.#published.seen(arrival);
     this.#seen.add(nameOf(topic, payload));
     if (!this.#options.isExact) return;
+    this.#published.came(arrival);
     const known = this.#topics.get(topic) ?? { epoch: place.epoch, last: 0, newest: 0 };
     if (kind === 'snapshot') {
       // The last values stand for all that was there: behind them it goes on with live messages. A value that came with a

@@ -5,9 +5,8 @@ import type { Books } from './cast.ts';
 import type { Problem } from './ledger.ts';
 import { SimClient } from './sim-client.ts';
 import { type End, STREAM_TOPICS, type StreamTopic } from './steps.ts';
-import { type Begun, type Place, ReaderLedger, type TopicBegun } from './stream-ledger.ts';
-
-type UserProperties = Record<string, string | string[]>;
+import { type Begun, ReaderLedger, type TopicBegun } from './stream-ledger.ts';
+import { placesIn, said, type UserProperties } from './stream-properties.ts';
 
 /** How the topics of a history's streams are kept. */
 export const STREAMS = [
@@ -45,19 +44,6 @@ export const READERS: readonly ReaderTerms[] = [
   { name: 'reader-2', filter: 'feed/a', topics: ['feed/a'], isExact: false },
   { name: 'reader-3', filter: 'short/a', topics: ['short/a'], isExact: true },
 ];
-
-function said(packet: Packet): UserProperties | undefined {
-  return (packet as { properties?: { userProperties?: UserProperties } }).properties?.userProperties;
-}
-
-const POSITION = /^([0-9a-z]+)-(\d+)(?:-\d+)?(?: (.*))?$/s;
-
-function placesIn(value: string | string[] | undefined, topic: string): [string, Place][] {
-  return [value ?? []].flat().flatMap((text): [string, Place][] => {
-    const [, epoch, digits, named = topic] = POSITION.exec(text) ?? [];
-    return epoch === undefined ? [] : [[named, { epoch, number: Number(digits) }]];
-  });
-}
 
 /** A program that reads a stream, and the ledger of what it was told. */
 export class StreamReader {

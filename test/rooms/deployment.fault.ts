@@ -36,7 +36,7 @@ let world: InProcessWorld;
 const watchers: Watcher[] = [];
 const members: Program[] = [];
 
-/** A client that does nothing by itself: ten thousand of mqtt.js would take an hour. It says CONNECT in its handshake. */
+/** A client that does nothing by itself. It says CONNECT in its handshake. */
 class Watcher {
   /** Topics of members, as they came. */
   readonly told: string[] = [];

@@ -8,3 +8,11 @@ const SHARE = 5;
 export function runs(inCi: number): number {
   return process.env.CI === undefined ? Math.ceil(inCi / SHARE) : inCi;
 }
+
+/** Cases that repeat one another at another door, or in another size of window: in CI all, elsewhere the usual ones. */
+export function cases<const Case>(
+  usual: readonly [Case, ...Case[]],
+  inCi: readonly Case[],
+): readonly [Case, ...Case[]] {
+  return process.env.CI === undefined ? usual : [...usual, ...inCi];
+}
