@@ -106,7 +106,7 @@ export const MEASURED_BUDGETS: Budgets = {
   lossFilter: { reads: 0, writes: 1 },
   lossPersistent: { reads: 0, writes: 3 },
   disconnect: { reads: 2, writes: 2 },
-  disconnectPersistent: { reads: 2, writes: 3 },
+  disconnectPersistent: { reads: 0, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
   appendFrame: { reads: 3, writes: 0 },
   append: { reads: 0, writes: 1 },
