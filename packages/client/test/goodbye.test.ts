@@ -69,11 +69,14 @@ describe('DISCONNECT in the close (14)', () => {
   test.each([
     ['that begins a session', {}, 4],
     ['whose session is kept', { clean: false }, 4],
-  ] as const)('is a frame of a client with a will %s: a close may not be heard', async (_, fields, version) => {
-    await connected('close', { will, ...fields }, version);
-    await harness.write(disconnect);
-    expect(harness.sent).toEqual(['disconnect']);
-  });
+  ] as const)(
+    'is a frame of a client with a will %s: a close may not be heard',
+    async (_, fields, version) => {
+      await connected('close', { will, ...fields }, version);
+      await harness.write(disconnect);
+      expect(harness.sent).toEqual(['disconnect']);
+    },
+  );
 
   test.each([
     ['another reason', { reasonCode: 4 }],
