@@ -20,6 +20,7 @@ import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import type { Authentication } from './authentication-props.ts';
 import { checkIdentity } from './check-identity.ts';
+import { POSTS_PER_SECOND_MAX } from './defaults.ts';
 import { checkIotCore } from './iot-core.ts';
 import { checkKafka } from './kafka.ts';
 import type { ApusBrokerProps } from './props.ts';
@@ -69,7 +70,7 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
   checkRange(scope, 'throttle.burstFrames', throttle.burstFrames, rate);
   checkRange(scope, 'fanOut.maxPostsPerSecond', fanOut.maxPostsPerSecond, {
     least: 20,
-    most: 100_000,
+    most: POSTS_PER_SECOND_MAX,
     hint: QUOTA_HINT,
   });
   checkRange(scope, 'connectTimeoutSeconds', props.connectTimeoutSeconds, { least: 5, most: 600 });

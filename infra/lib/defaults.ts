@@ -57,9 +57,13 @@ export const MEMORY_MEGABYTES_SMALL = 256;
 
 /** One worker keeps this pace on 512 MB: a post is 0.15 ms of a processor, its answer some 10 ms away. */
 export const POSTS_PER_WORKER_SECOND = 500;
-/** SQS has no fewer concurrent invocations of one event source, and no more. */
+/** The most that it keeps: half of its share of a processor. */
+export const POSTS_PER_WORKER_SECOND_MAX = 1_000;
+/** SQS has no fewer concurrent invocations of one event source. */
 export const WORKERS_MIN = 2;
-export const WORKERS_MAX = 1_000;
+/** A filter has so many shards at most: more workers serve no message sooner, but each of these may be faster. */
+export const WORKERS_MAX = 256;
+export const POSTS_PER_SECOND_MAX = WORKERS_MAX * POSTS_PER_WORKER_SECOND_MAX;
 
 export const FRAMES_PER_SECOND = 500;
 export const POSTS_PER_SECOND = 1_000;

@@ -328,7 +328,7 @@ export interface ThrottleProps {
 
 export interface FanOutProps {
   /**
-   * Posts a second of all workers together, from 20 to 100,000. Posts draw on the account's quota of requests (10,000
+   * Posts a second of all workers together, from 20 to 256,000. Posts draw on the account's quota of requests (10,000
    * a second), which frames and your other APIs share: the default takes a tenth of it.
    *
    * @default 1,000

@@ -14,7 +14,7 @@ export interface FanOutBudget {
   readonly postsPerWorkerSecond: number;
 }
 
-/** As few workers as keep the pace: each of them takes concurrency that frames need as well. */
+/** As few workers as keep the pace: each of them takes concurrency that frames need as well. The most keep a faster one. */
 export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
   const wanted = Math.ceil(maxPostsPerSecond / POSTS_PER_WORKER_SECOND);
   const workers = Math.min(Math.max(wanted, WORKERS_MIN), WORKERS_MAX);

@@ -198,6 +198,8 @@ describe('the queues', () => {
     [1_001, 3, '333'],
     [10_000, 20, '500'],
     [100_000, 200, '500'],
+    [170_000, 256, '664'],
+    [256_000, 256, '1000'],
   ])('a budget of %i posts a second is %i workers of %s', (maxPostsPerSecond, workers, each) => {
     const { template: paced } = synthBroker({ fanOut: { maxPostsPerSecond } });
     const [source] = Object.entries(paced.findResources('AWS::Lambda::EventSourceMapping')).filter(([id]) =>

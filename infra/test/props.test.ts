@@ -25,8 +25,8 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
     ],
     [
       'a budget beyond the quota',
-      { fanOut: { maxPostsPerSecond: 200_000 } },
-      'Test/Broker: fanOut.maxPostsPerSecond is a whole number from 20 to 100,000, not 200000. They draw on the requests that an account may make, 10,000 a second unless that was raised.',
+      { fanOut: { maxPostsPerSecond: 300_000 } },
+      'Test/Broker: fanOut.maxPostsPerSecond is a whole number from 20 to 256,000, not 300000. They draw on the requests that an account may make, 10,000 a second unless that was raised.',
     ],
     [
       'a breaker that is always tripped',
@@ -179,7 +179,7 @@ describe('a prop that cannot be is said at synthesis, with what it may be', () =
     ],
     [
       'most',
-      { memorySizeMegabytes: 10_240, connectTimeoutSeconds: 600, fanOut: { maxPostsPerSecond: 100_000 } },
+      { memorySizeMegabytes: 10_240, connectTimeoutSeconds: 600, fanOut: { maxPostsPerSecond: 256_000 } },
     ],
     ['none', { breaker: false, alarms: false, dashboard: false, httpPublish: false }],
   ])('the %s that may be', (_, props) => {

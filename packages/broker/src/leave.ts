@@ -3,7 +3,13 @@ import type { Context } from './context.ts';
 import { discardState, endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Grace } from './loss.ts';
-import { type Identity, NEVER_EXPIRES, type SessionRecord, type WillDue } from './ports/index.ts';
+import {
+  type DueTimer,
+  type Identity,
+  NEVER_EXPIRES,
+  type SessionRecord,
+  type WillDue,
+} from './ports/index.ts';
 import { leaveRooms, leaveRoomsLater } from './presence/leave-rooms.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { publishWillOrRemind } from './will.ts';
@@ -63,9 +69,18 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
   if (ending.isRefused !== true)
     yield* tellDisconnected(context, record, atMs, ending.reason ?? 'tcp_closed');
   yield* leaveRoomsOf(context, departure, ending, record);
-  if (record.willDue !== undefined) yield* publishOrArmWill(context, connectionId, record, record.willDue);
-  yield* endOrArmExpiry(context, connectionId, record);
+  const ofWill = record.willDue && (yield* publishUnlessLater(context, connectionId, record, record.willDue));
+  const ofExpiry = yield* endUnlessLater(context, connectionId, record);
+  yield* arm(
+    context,
+    [ofWill, ofExpiry].flatMap((due) => due ?? []),
+  );
   return true;
+}
+
+function* arm({ ports: { timers } }: Context, due: readonly DueTimer[]): Flow<void> {
+  if (due.length > 1 && timers.setAll !== undefined) return yield* waitFor(timers.setAll(due));
+  for (const { timer, dueAtMs } of due) yield* waitFor(timers.set(timer, dueAtMs));
 }
 
 /**
@@ -127,27 +142,36 @@ function willOf(
   return { atMs: atMs + seconds * 1000, isWithdrawnByReturn: will.isWithdrawnByReturn };
 }
 
-function* publishOrArmWill(
+/** Answers the timer of a will that is not due yet. */
+function* publishUnlessLater(
   context: Context,
   connectionId: ConnectionId,
   { session }: SessionRecord,
   { atMs }: WillDue,
-): Flow<void> {
-  const { timers, clock } = context.ports;
-  if (atMs <= clock.now()) return yield* publishWillOrRemind(context, session, connectionId);
-  yield* waitFor(timers.set({ kind: 'will', session, connectionId }, atMs));
+): Flow<DueTimer | undefined> {
+  if (atMs > context.ports.clock.now())
+    return { timer: { kind: 'will', session, connectionId }, dueAtMs: atMs };
+  yield* publishWillOrRemind(context, session, connectionId);
+  return undefined;
 }
 
-function* endOrArmExpiry(context: Context, connectionId: ConnectionId, record: SessionRecord): Flow<void> {
-  const { timers, clock } = context.ports;
+/** Answers the timer of a session that does not end yet. */
+function* endUnlessLater(
+  context: Context,
+  connectionId: ConnectionId,
+  record: SessionRecord,
+): Flow<DueTimer | undefined> {
   const { session, willDue, hasRooms } = record;
   const endsAtMs = sessionEndsAtMs(record);
-  if (endsAtMs === undefined) return;
+  if (endsAtMs === undefined) return undefined;
   // The will was due before, and has been published.
-  if (endsAtMs <= clock.now()) return yield* endSession(context, session, connectionId, hasRooms);
+  if (endsAtMs <= context.ports.clock.now()) {
+    yield* endSession(context, session, connectionId, hasRooms);
+    return undefined;
+  }
   // One timer for both: of two that ring at once, each would publish the will.
-  if (endsAtMs === willDue?.atMs) return;
-  yield* waitFor(timers.set({ kind: 'session-expiry', session, connectionId }, endsAtMs));
+  if (endsAtMs === willDue?.atMs) return undefined;
+  return { timer: { kind: 'session-expiry', session, connectionId }, dueAtMs: endsAtMs };
 }
 
 /**

@@ -31,7 +31,9 @@ export function* renew(context: Context, link: Link, shown: Identity): Flow<Viol
   // Taken over: the new connection is about to close this one.
   if (session === undefined) return undefined;
   const kept = yield* endForbidden(context, session, identity);
-  if (attachment?.keepsNothing === true) yield* dateAgain(context, session, kept);
+  // Subscriptions of such a session carry its attachment, and the expiry in it.
+  if (attachment?.keepsNothing === true)
+    yield* waitFor(context.ports.subscriptions.moved(session, attachment.connectionId, kept));
   link.state = withIdentity(link.state as Connected, { ...connection, session, identity }, kept);
   return undefined;
 }
@@ -97,12 +99,6 @@ export function* endForbidden(
   yield* waitFor(subscriptions.remove(session, forbidden));
   log.warn('subscriptions-ended', { ...namesOfSession(session), count: forbidden.length });
   return kept;
-}
-
-/** Subscriptions of a session that keeps nothing carry its attachment, and the expiry in it. */
-function* dateAgain(context: Context, session: SessionRef, kept: readonly Subscription[]): Flow<void> {
-  if (kept.length === 0) return;
-  yield* waitFor(context.ports.subscriptions.put(session, kept, context.limits.subscriptionsPerSessionMax));
 }
 
 function withIdentity(state: Connected, connection: Connection, kept: readonly Subscription[]): Connected {

@@ -35,7 +35,7 @@ export class SessionFacts {
 
   /** The server takes DISCONNECT in the close, and nothing is lost with one that does not arrive (14). */
   get mayEndByClose(): boolean {
-    return this.#takesClose && this.#isEphemeral && !this.#hasWill;
+    return this.#takesClose && !this.#hasWill;
   }
 
   /** Reads which of the extensions that were offered the server takes. */

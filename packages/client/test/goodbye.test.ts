@@ -55,16 +55,28 @@ describe('DISCONNECT in the close (14)', () => {
     expect(harness.gateway.closedWith).toBeUndefined();
   });
 
-  const will = { topic: 'w', payload: Buffer.from('x'), qos: 0, retain: false } as const;
   test.each([
-    ['a will', { will }, 4],
-    ['a session that is kept', { clean: false }, 4],
-    ['a session that outlives its connection', { properties: { sessionExpiryInterval: 9 } }, 5],
-  ] as const)('is a frame of a client with %s: a close may not be heard', async (_, fields, version) => {
+    ['is kept', { clean: false }, 4],
+    ['outlives its connection', { properties: { sessionExpiryInterval: 9 } }, 5],
+  ] as const)('closes with its code also where the session %s', async (_, fields, version) => {
     await connected('close', fields, version);
     await harness.write(disconnect);
-    expect(harness.sent).toEqual(['disconnect']);
+    expect(harness.sent).toEqual([]);
+    expect(harness.gateway.closedWith?.code).toBe(GOODBYE);
   });
+
+  const will = { topic: 'w', payload: Buffer.from('x'), qos: 0, retain: false } as const;
+  test.each([
+    ['that begins a session', {}, 4],
+    ['whose session is kept', { clean: false }, 4],
+  ] as const)(
+    'is a frame of a client with a will %s: a close may not be heard',
+    async (_, fields, version) => {
+      await connected('close', { will, ...fields }, version);
+      await harness.write(disconnect);
+      expect(harness.sent).toEqual(['disconnect']);
+    },
+  );
 
   test.each([
     ['another reason', { reasonCode: 4 }],

@@ -30,6 +30,7 @@ export interface EventKind {
   readonly connectionId?: string;
   readonly looksAtEnd?: boolean;
   readonly isReplyWanted?: boolean;
+  readonly isOnePacket?: boolean;
 }
 
 /** The stores of one event, beside the broker's ports (`EventStores` of `@apus/store-dynamodb`). */

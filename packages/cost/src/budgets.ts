@@ -21,7 +21,10 @@ export interface Budgets {
   readonly draw: Units;
   /** The same at QoS 2, with the delete that PUBCOMP makes. */
   readonly exactlyOnceDraw: Units;
+  /** Of several acknowledgements in one frame. */
   readonly acknowledgeFrame: Units;
+  /** The same for one that is alone in its frame. */
+  readonly acknowledgeAlone: Units;
   readonly acknowledge: Units;
   /** Of a session that ends with its connection, without its filters. */
   readonly move: Units;
@@ -62,6 +65,7 @@ export const DESIGN_BUDGETS: Budgets = {
   draw: { reads: 0, writes: 0 },
   exactlyOnceDraw: { reads: 0, writes: 0 },
   acknowledgeFrame: { reads: 0, writes: 0 },
+  acknowledgeAlone: { reads: 0, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
   move: { reads: 4, writes: 4 },
   moveFilter: { reads: 0, writes: 1 },
@@ -95,6 +99,7 @@ export const MEASURED_BUDGETS: Budgets = {
   draw: { reads: 0.38, writes: 0.04 },
   exactlyOnceDraw: { reads: 0.38, writes: 1.04 },
   acknowledgeFrame: { reads: 2, writes: 0 },
+  acknowledgeAlone: { reads: 1, writes: 0 },
   acknowledge: { reads: 0, writes: 1 },
   move: { reads: 6, writes: 4 },
   moveFilter: { reads: 0, writes: 1 },
@@ -106,7 +111,7 @@ export const MEASURED_BUDGETS: Budgets = {
   lossFilter: { reads: 0, writes: 1 },
   lossPersistent: { reads: 0, writes: 3 },
   disconnect: { reads: 2, writes: 2 },
-  disconnectPersistent: { reads: 2, writes: 3 },
+  disconnectPersistent: { reads: 0, writes: 3 },
   disconnectFilter: { reads: 0, writes: 1 },
   appendFrame: { reads: 3, writes: 0 },
   append: { reads: 0, writes: 1 },

@@ -128,7 +128,7 @@ function keep(workload: Workload, rates: Rates, budgets: Budgets): Operation {
       units(storedBodies(workload, rates), { reads: 0, writes: bodyWrites(workload) }),
       // Acknowledgements travel in frames that want no reply; PUBREC's is the exception, counted with the PUBREL.
       exchanges(frames, workload, { answers: 0, answerBytes: 0 }),
-      units(frames, budgets.acknowledgeFrame),
+      units(frames, rates.packing > 1 ? budgets.acknowledgeFrame : budgets.acknowledgeAlone),
       units(online * trips, budgets.acknowledge),
     ),
   };

@@ -138,21 +138,16 @@ function loss(workload: Workload, { losses }: Rates, budgets: Budgets): Operatio
   };
 }
 
-/**
- * Every connection that is not lost ends with `$disconnect`. A client that goes offline for the day says DISCONNECT: by a
- * frame where its session is kept, else by the code of the close.
- */
+/** Every connection that is not lost ends with `$disconnect`. A client says DISCONNECT by the code of its close. */
 function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Budgets): Operation {
-  const { clients, days, hours, persistentShare, subscriptions } = workload;
+  const { persistentShare, subscriptions } = workload;
   const ends = connects - losses;
-  const goodbyes = hours < 24 ? Math.min(ends, clients * days) : 0;
   const ephemeral = ends * (1 - persistentShare);
   return {
     name: 'disconnect',
     count: ends,
     usage: addUsage(
       invocations(ends, workload.frameMs, workload),
-      exchanges(goodbyes * persistentShare, workload, { answerBytes: SHORT_REPLY_BYTES }),
       units(ephemeral, budgets.disconnect),
       units(ends - ephemeral, budgets.disconnectPersistent),
       units(ephemeral * subscriptions, budgets.disconnectFilter),

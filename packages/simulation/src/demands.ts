@@ -1,9 +1,10 @@
 import { TENANT_SHARE } from './client-limits.ts';
-import { shardsOf } from './fan-out-workers.ts';
+import { secondsUntilAllWork, shardsOf } from './fan-out-workers.ts';
 import { REQUESTS_PER_ENVIRONMENT_SECOND } from './lambda-pool.ts';
 import { INLINE_RECIPIENTS } from './publishing.ts';
 import { QUOTA_KINDS, type QuotaKind, type QuotaName, type Quotas, quotasFrom } from './quotas.ts';
 import type { Run } from './run-model.ts';
+import type { ServiceTimes } from './service-times.ts';
 import type { SimulatedWorkload } from './workload.ts';
 
 /** The demand of a workload on one quota. */
@@ -19,8 +20,13 @@ export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
 const HEADROOM = 1.3;
 
 /** The demands of the workload without refusals, the tightest quota first. */
-export function demandsOf(workload: SimulatedWorkload, run: Run, quotas: Quotas): readonly Demand[] {
-  const asked = askedOf(workload, run);
+export function demandsOf(
+  workload: SimulatedWorkload,
+  run: Run,
+  quotas: Quotas,
+  times: ServiceTimes,
+): readonly Demand[] {
+  const asked = askedOf(workload, run, times);
   return (Object.keys(asked) as (keyof typeof asked)[])
     .map((quota): Demand => {
       const { label, raisedBy, how } = QUOTA_KINDS[quota];
@@ -38,9 +44,20 @@ export function raised(quotas: Quotas, demands: readonly Demand[]): Quotas {
     if (demand === undefined || demand.raisedBy === 'fixed') return quotas[name];
     return Math.max(quotas[name], roundUp(demand.asked * HEADROOM));
   });
+  // Of the account's requests the workers take their budget, and frames come on top.
+  const isBudgetLifted = lifted.maxPostsPerSecond > quotas.maxPostsPerSecond;
+  const together = roundUp(lifted.maxPostsPerSecond + lifted.stageFramesPerSecond);
+  const requestsPerSecond = Math.max(lifted.requestsPerSecond, isBudgetLifted ? together : 0);
   // The burst comes with the rate, and is half of it.
-  const requestsBurst = Math.max(quotas.requestsBurst, lifted.requestsPerSecond / 2);
-  return { ...lifted, requestsBurst };
+  const requestsBurst = Math.max(quotas.requestsBurst, requestsPerSecond / 2);
+  return { ...lifted, requestsPerSecond, requestsBurst };
+}
+
+/** The posts a second of workers with which a single event is over in its time. Workers have to start before they post. */
+export function postsPerSecondOf(workload: SimulatedWorkload, times: ServiceTimes): number {
+  const { messagesOnce, recipients, deliverWithinSeconds } = workload;
+  const seconds = deliverWithinSeconds - secondsUntilAllWork(times);
+  return (messagesOnce * recipients) / Math.max(seconds, deliverWithinSeconds / 2);
 }
 
 /** To two digits, as in a request for a higher quota. */
@@ -49,7 +66,7 @@ function roundUp(value: number): number {
   return Math.ceil(value / unit) * unit;
 }
 
-function askedOf(workload: SimulatedWorkload, run: Run) {
+function askedOf(workload: SimulatedWorkload, run: Run, times: ServiceTimes) {
   const { parts, peaks, tally, seconds } = run;
   const isOnce = workload.messagesOnce > 0;
   // A steady rate is its mean: throttles let bursts through. A single event counts by its busiest second.
@@ -65,7 +82,7 @@ function askedOf(workload: SimulatedWorkload, run: Run) {
     newConnectionsPerSecond: rate(tally.connects, peaks.newConnections),
     stageFramesPerSecond: rate(tally.framesIn + handshakes, peaks.frames),
     maxPostsPerSecond: isOnce
-      ? (workload.messagesOnce * workload.recipients * wideShare) / workload.deliverWithinSeconds
+      ? postsPerSecondOf(workload, times) * wideShare
       : (tally.posts * wideShare * parts) / seconds,
     // A tenant has a part of what trips the breaker.
     messagesPerMinuteMax: inMinute(tally.framesIn + tally.replies + tally.posts) / TENANT_SHARE,

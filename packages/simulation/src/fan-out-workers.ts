@@ -1,5 +1,6 @@
 import type { Model } from './model.ts';
 import { deliver, PACKET_OVERHEAD_BYTES, pushBytes } from './publishing.ts';
+import type { ServiceTimes } from './service-times.ts';
 import { type Job, type ShardJobs, ShardQueue } from './shard-queue.ts';
 import { TokenBucket } from './token-bucket.ts';
 
@@ -23,9 +24,10 @@ const PACKED_BYTES_MAX = 24_558;
 /** Tries of a batch that the queue refuses, and the first pause between them. */
 const SEND_ATTEMPTS_MAX = 4;
 const FIRST_PAUSE_MS = 25;
-/** How many workers SQS takes (infra/lib/defaults.ts). */
+/** How many workers there are, and how fast the most of them are (infra/lib/defaults.ts). */
 const WORKERS_MIN = 2;
-const WORKERS_MAX = 1_000;
+const WORKERS_MAX = 256;
+const FASTEST = 2;
 /** A worker's function has 30 s, of which 4 are kept for the last slice and for the end. */
 const WORKER_MS = 26_000;
 /** A shard that takes longer lets the shards behind it in its batch go to other workers (cloud/src/fan-out/worker-limits.ts). */
@@ -68,7 +70,8 @@ export class FanOutWorkers {
     const pace = sizes.postsPerWorkerSecond;
     const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / pace)));
     this.#workersMax = wanted;
-    this.#postsPerWorker = Math.min(budget / wanted, pace);
+    // Without a budget nothing says that a worker should be faster.
+    this.#postsPerWorker = Number.isFinite(budget) ? Math.min(budget / wanted, FASTEST * pace) : pace;
   }
 
   /** Puts the jobs of one frame into the queue, then says whether it took them. */
@@ -292,6 +295,14 @@ interface WorkerPace {
   rate: number;
   nextMs: number;
   slowedAtMs: number;
+}
+
+/**
+ * The seconds until the last of many workers has begun: a batch of shards comes to a worker, which hands them on, and each
+ * comes to another. Both are cold.
+ */
+export function secondsUntilAllWork({ fifoToFunction, coldStart }: ServiceTimes): number {
+  return (2 * (fifoToFunction.p50Ms + coldStart.p50Ms)) / 1_000;
 }
 
 /** Shards double until each takes at most a thousand. */

@@ -1,7 +1,7 @@
 import { type Bill, billOf } from '@apus/cost';
 import { borneShare, keepsUp } from './backlog.ts';
 import { monthOf, usageOfRun } from './costs.ts';
-import { type Demand, demandsOf, raised } from './demands.ts';
+import { type Demand, demandsOf, postsPerSecondOf, raised } from './demands.ts';
 import { DEFAULT_QUOTAS, NO_QUOTAS, type Quotas } from './quotas.ts';
 import { type Run, type RunOptions, runModel } from './run-model.ts';
 import { DEFAULT_SERVICE_TIMES, type ServiceTimes } from './service-times.ts';
@@ -45,12 +45,10 @@ export function simulate(workload: SimulatedWorkload, options: SimulateOptions =
   const isOnce = workload.messagesOnce > 0;
   // No invocation starts cold: a steady load has enough warm environments.
   const warmTimes = { ...times, coldStart: { ...times.coldStart, p50Ms: 0, p99Ms: 0 } };
-  const budget = isOnce
-    ? (workload.messagesOnce * workload.recipients) / workload.deliverWithinSeconds
-    : Number.POSITIVE_INFINITY;
+  const budget = isOnce ? postsPerSecondOf(workload, times) : Number.POSITIVE_INFINITY;
   const unlimited = { ...NO_QUOTAS, maxPostsPerSecond: budget };
   const free = runModel(workload, { quotas: unlimited, times: warmTimes });
-  const demands = demandsOf(workload, free, quotas);
+  const demands = demandsOf(workload, free, quotas, times);
   const liftedQuotas = raised(quotas, demands);
   const warm = free.executionsMax * free.parts;
   const asIs = runModel(workload, { quotas, times, warm });

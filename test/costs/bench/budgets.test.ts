@@ -51,7 +51,7 @@ function times(count: number, { reads, writes }: Units): Units {
 /** Two shapes fit every topic of the table. */
 const HEADS = { reads: 2, writes: 0 };
 const PUBLISH = sum(BUDGETS.publishFrame, HEADS);
-const ACKNOWLEDGEMENT = sum(BUDGETS.acknowledgeFrame, BUDGETS.acknowledge);
+const ACKNOWLEDGEMENT = sum(BUDGETS.acknowledgeAlone, BUDGETS.acknowledge);
 
 describe('the budgets of `apus cost` equal the table of docs/costs.md', () => {
   it.each<[string, Units]>([

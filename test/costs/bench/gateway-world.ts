@@ -21,6 +21,7 @@ import {
   STREAMS_TABLE,
   TABLE,
 } from './functions.ts';
+import type { Trace } from './trace.ts';
 import { type BenchClient, type Counted, type CountingWorld, OFFER, protocolsWith } from './world.ts';
 
 const WORKER_SECONDS = 30;
@@ -31,8 +32,12 @@ const NEVER_SAMPLED = () => 0.99;
 /** Steps in which time passes for waiting work: far below the gateway's idle timeout, for any load of the machine. */
 const STEP_MS = 50;
 
-/** Sockets, the gateway, every function and every service, in this process. */
-export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
+/**
+ * Sockets, the gateway, every function and every service, in this process.
+ *
+ * @param trace notes what functions do. @default nothing does
+ */
+export async function startGatewayWorld(seed: number, trace?: Trace): Promise<CountingWorld> {
   const clock = new ManualClock();
   const failures: string[] = [];
   const failed = (what: string) => failures.push(what);
@@ -40,7 +45,10 @@ export async function startGatewayWorld(seed: number): Promise<CountingWorld> {
   const client = new DynamoDBClient(dynamoDb.clientConfig());
   for (const name of [TABLE, SESSIONS_TABLE, STREAMS_TABLE])
     await client.send(new CreateTableCommand(defineTable(name)));
-  const compose = (environment: Environment) => functionsOf(environment, running(), dynamoDb, failed);
+  const compose = (environment: Environment) => {
+    const functions = functionsOf(environment, running(), dynamoDb, failed, trace);
+    return trace === undefined ? functions : traced(functions, trace);
+  };
   let started: Emulator | undefined;
   const running = () => {
     if (started === undefined) throw new Error('the emulator has not started');
@@ -176,13 +184,16 @@ function functionsOf(
   { sqs }: Emulator,
   dynamoDb: DynamoDb,
   failed: (what: string) => void,
+  trace: Trace | undefined,
 ): Functions {
   const { clock, variables } = environment;
+  const dynamo = new DynamoDBClient(dynamoDb.clientConfig(environment));
+  const queues = new SQSClient(sqs.clientConfig(environment));
   const sleep = (ms: number) => new Promise<void>((resolve) => void clock.setTimer(ms, resolve));
   let ids = 0;
   return composeFunctions({
-    dynamo: new DynamoDBClient(dynamoDb.clientConfig(environment)),
-    sqs: new SQSClient(sqs.clientConfig(environment)),
+    dynamo: trace?.watchDynamo(dynamo) ?? dynamo,
+    sqs: trace?.watchSqs(queues) ?? queues,
     queueUrl: (name) => sqs.queueUrl(name),
     poster: new SignedPoster({
       endpoint: environment.managementEndpoint,
@@ -205,6 +216,21 @@ function functionsOf(
     postsPerSecond: 1_000_000,
     hasRules: true,
   });
+}
+
+/** The functions whose invocations operations of sessions and messages cause. */
+function traced(functions: Functions, trace: Trace): Functions {
+  const { routes, fanOut, timers } = functions;
+  const watched = Object.entries(routes).map(([name, handler]) => [
+    name,
+    trace.invocationOf(name, handler as Handler<unknown, unknown>),
+  ]);
+  return {
+    ...functions,
+    routes: Object.fromEntries(watched) as Functions['routes'],
+    fanOut: trace.invocationOf('fan-out', fanOut as Handler<unknown, unknown>) as Functions['fanOut'],
+    timers: trace.invocationOf('timers', timers as Handler<unknown, unknown>) as Functions['timers'],
+  };
 }
 
 function benchClient(client: TextClient, sent: { frames: number; closes: number }): BenchClient {

@@ -7,16 +7,18 @@ import { writePrograms } from './programs.ts';
 import { publishTo } from './publish-operations.ts';
 import { cpuMsOf, type Row, rowOf } from './row.ts';
 import { differences, readTable, tableOf, writeTable } from './table.ts';
+import { Trace } from './trace.ts';
 import { measureWaits } from './waits.ts';
 import { exactlyOnce, measureWide } from './wide-fan-out.ts';
 import type { Counted } from './world.ts';
 
-const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu] | --programs
+const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu] | --programs | --trace NAME
 
 Measures what every operation of the gateway door consumes, on emulators of every service, and compares it with the
 table of docs/costs.md.
 
   --write              Puts what was measured in the place of the table.
+  --trace NAME         Compares nothing, and says what each operation with NAME in its name reads, writes, sends and invokes.
   --programs           Measures nothing, and writes what \`apus cost compare\` says into docs/costs.md; --write does so too.
   --recipients NUMBER  Of the largest fan-out, which needs no sockets. Default: 100000. 0: none.
   --no-cpu             Leaves out the processor time, which takes minutes; the table keeps what it has.
@@ -32,6 +34,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
       write: { type: 'boolean', default: false },
       recipients: { type: 'string', default: String(WIDE_RECIPIENTS) },
       'no-cpu': { type: 'boolean', default: false },
+      trace: { type: 'string' },
       programs: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -44,6 +47,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     writePrograms(page);
     return 0;
   }
+  if (values.trace !== undefined) return await traceOperations(values.trace);
   const recipients = Number(values.recipients);
   if (!Number.isInteger(recipients) || recipients < 0) {
     say(`--recipients takes a whole number, not "${values.recipients}".`);
@@ -87,6 +91,28 @@ async function measureOverSockets(): Promise<readonly Measurement[]> {
   } finally {
     await world.stop();
   }
+}
+
+async function traceOperations(name: string): Promise<number> {
+  const operations = OPERATIONS.filter((operation) => operation.name.includes(name));
+  if (operations.length === 0) {
+    say(`No operation has "${name}" in its name.\n`);
+    return 2;
+  }
+  const trace = new Trace();
+  const world = await startGatewayWorld(1, trace);
+  try {
+    const reset = () => {
+      world.reset();
+      trace.take();
+    };
+    await measureAll({ ...world, reset }, operations, ({ operation }) =>
+      say(`${operation.name}\n${trace.take().join('\n')}\n\n`),
+    );
+  } finally {
+    await world.stop();
+  }
+  return 0;
 }
 
 const FEW = 10;

@@ -302,8 +302,22 @@ export const DISCONNECT_FRAME: BenchOperation = {
   },
 };
 
+/** By the code of the close as well. The timer of the session's end is a part of it. */
 export const DISCONNECT_PERSISTENT: BenchOperation = {
   name: 'DISCONNECT, persistent, one filter',
+  deliveries: NO_DELIVERY,
+  floor: { in: 0, out: 0 },
+  async prepare(world, topic) {
+    const client = await world.open();
+    await client.exchange(persistentPacket(nextClientId(), true));
+    await client.exchange(subscribe(topic, { qos: 1 }));
+    return async () => client.close(GOODBYE_CODE);
+  },
+};
+
+/** As a client with a will has to say it. */
+export const DISCONNECT_PERSISTENT_FRAME: BenchOperation = {
+  name: 'DISCONNECT in a frame, persistent, one filter',
   deliveries: NO_DELIVERY,
   floor: { in: 1, out: 0 },
   async prepare(world, topic) {

@@ -1,6 +1,7 @@
 import { vi } from 'vitest';
 import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
 import type { QueueRecord } from '../../../packages/store-dynamodb/src/queue/types.ts';
+import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
 
@@ -41,6 +42,39 @@ export const OF_QUEUES: readonly Mutation[] = [
     name: 'a record is written whatever another has written meanwhile',
     alterations: unconditionally('Z', 'record'),
     finds: ['lost', 'limit', 'doubled', 'stuck', 'order'],
+  },
+  {
+    name: 'an acknowledgement is noted whatever connection the record has',
+    alterations: {
+      dynamo: alteredWrites((input) => {
+        const condition = input.ConditionExpression;
+        return isWriteOf(input, 'Z', 'record') ? condition?.replace('c = :connection AND (', '(') : condition;
+      }),
+    },
+    steps: bursts({ topic: 'news', qos: 2, messages: 3, everyMs: 150, durationMs: 8_000 }),
+    durationMs: 8_000,
+    inlineSubscribersMax: ALL_INLINE,
+    rates: { cut: 0.1, 'late-invocation': 0.3, 'store-slow': 0.1 },
+    finds: ['limit', 'doubled', 'lost', 'stuck'],
+  },
+  {
+    name: 'nobody applies the acknowledgements that a record has noted',
+    install: () => {
+      const note = Records.prototype.note;
+      vi.spyOn(Records.prototype, 'note').mockImplementation(async function (
+        this: Records,
+        session,
+        connectionId,
+        acknowledgement,
+      ) {
+        const noted = await note.call(this, session, connectionId, { ...acknowledgement, packetId: 0 });
+        return noted;
+      });
+    },
+    steps: BURSTS,
+    durationMs: DURATION_MS,
+    inlineSubscribersMax: ALL_INLINE,
+    finds: ['lost', 'doubled', 'stuck', 'order'],
   },
   {
     name: 'publishers post to a session before the page that was drawn for it has arrived',

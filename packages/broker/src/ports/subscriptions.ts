@@ -48,7 +48,8 @@ export interface SubscriptionStore {
 
   /**
    * The session, which keeps nothing, has moved from another connection to the one that it is attached to: those of its
-   * subscriptions that carry the former carry the latter from now on. `subscriptions` are all that it holds.
+   * subscriptions that carry the former carry the latter from now on. From its own connection: its attachment has changed.
+   * `subscriptions` are all that it holds.
    */
   moved(session: SessionRef, from: ConnectionId, subscriptions: readonly Subscription[]): Awaitable<void>;
 

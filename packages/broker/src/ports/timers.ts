@@ -17,9 +17,17 @@ export interface Timer {
   readonly connectionId: ConnectionId;
 }
 
+/** A timer, and when it rings, in ms since the epoch. */
+export interface DueTimer {
+  readonly timer: Timer;
+  readonly dueAtMs: number;
+}
+
 export interface Timers {
   /** Rings once at or after `dueAtMs`. A later call for the same kind, session and connection replaces the earlier one. */
   set(timer: Timer, dueAtMs: number): Awaitable<void>;
+  /** Several at once. @default one after another */
+  setAll?(timers: readonly DueTimer[]): Awaitable<void>;
   /** Best effort. */
   cancel(timer: Timer): Awaitable<void>;
 }

@@ -66,8 +66,8 @@ function countAlone({ usage, defaultTenant }: Environment, event: DisconnectEven
 
 /**
  * The client has said DISCONNECT by the code of its close (docs/text-frames.md, section 14). That this handler runs is
- * best effort, so a client with a will, or with a session that outlives its connection, has to send DISCONNECT: its close
- * with this code is a loss [MQTT-3.14.4-3].
+ * best effort, so a client with a will has to send DISCONNECT: its close with this code is a loss [MQTT-3.14.4-3].
+ * Without a will a loss leaves nothing behind that DISCONNECT would have withdrawn.
  */
 async function hearGoodbye(
   outbox: Outbox,
@@ -94,8 +94,8 @@ async function hearGoodbye(
 
 function mayEndByClose(state: LinkState): boolean {
   if (state.phase !== 'connected') return false;
-  const { endsByClose, expirySeconds, willDelaySeconds } = state.connection;
-  return endsByClose === true && expirySeconds === 0 && willDelaySeconds === undefined;
+  const { endsByClose, willDelaySeconds } = state.connection;
+  return endsByClose === true && willDelaySeconds === undefined;
 }
 
 /** Undefined where the gateway does not say why: the broker then goes by the age of the connection. */

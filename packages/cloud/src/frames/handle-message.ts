@@ -23,7 +23,7 @@ import { handleMove } from './handle-move.ts';
 import { handleResume } from './handle-resume.ts';
 import { type ClientFrame, type Extension, formatPush, parseClientFrame } from './text-frame.ts';
 import { movableWith, newTicket, readTicket, ticketText } from './tickets.ts';
-import { topicNamesOf } from './topic-names.ts';
+import { isOnePacket, topicNamesOf } from './topic-names.ts';
 
 /** A handler with less time left than this begins no further packet: it needs the time to post and to save. */
 const RESERVE_MS = 1_500;
@@ -40,7 +40,12 @@ export async function handleMessage(
   const { connectionId, connectedAt, identity } = event.requestContext;
   const frame = parseClientFrame(event.body ?? '', environment.extensions);
   const isReplyWanted = frame instanceof Violation || frame.replyWanted;
-  const outbox = new Outbox(environment, { connectionId, looksAtEnd: true, isReplyWanted });
+  const outbox = new Outbox(environment, {
+    connectionId,
+    looksAtEnd: true,
+    isReplyWanted,
+    isOnePacket: !(frame instanceof Violation) && isOnePacket(frame.bytes),
+  });
   outbox.usage?.frameIn(event.body ?? '', frame instanceof Violation ? 0 : frame.bytes.length);
   let link: GatewayLink | undefined;
   try {

@@ -29,6 +29,12 @@ export function topicNamesOf(bytes: Buffer): string[] {
   return names;
 }
 
+/** Whether a frame holds one packet, as far as its length says. */
+export function isOnePacket(bytes: Buffer): boolean {
+  const length = remainingLength(bytes, 1);
+  return length !== undefined && length.bodyStart + length.bodyBytes === bytes.length;
+}
+
 function isRetained(firstByte = 0): boolean {
   return (firstByte & 1) === 1;
 }

@@ -1,5 +1,5 @@
-import type { Clock, Timer, Timers } from '@apus/broker';
-import type { JobQueue } from '../fan-out/job-queue.ts';
+import type { Clock, DueTimer, Timer, Timers } from '@apus/broker';
+import type { JobQueue, QueueEntry } from '../fan-out/job-queue.ts';
 import {
   type AnyTimer,
   type ConflationMessage,
@@ -41,10 +41,21 @@ export class SqsTimers implements Timers {
     this.#options = options;
   }
 
-  async set({ kind, session, connectionId }: Timer, dueAtMs: number): Promise<void> {
-    const { clock, sessionExpirySecondsMax = SESSION_EXPIRY_SECONDS_MAX } = this.#options;
-    if (kind === 'session-expiry' && dueAtMs - clock.now() > sessionExpirySecondsMax * 1_000) return;
-    await this.#send({ kind, session, connectionId, dueAtMs }, 0);
+  async set(timer: Timer, dueAtMs: number): Promise<void> {
+    await this.setAll([{ timer, dueAtMs }]);
+  }
+
+  /** In one request. */
+  async setAll(timers: readonly DueTimer[]): Promise<void> {
+    const { queue, clock, sessionExpirySecondsMax = SESSION_EXPIRY_SECONDS_MAX } = this.#options;
+    const latestMs = clock.now() + sessionExpirySecondsMax * 1_000;
+    const set = timers.filter(({ timer, dueAtMs }) => timer.kind !== 'session-expiry' || dueAtMs <= latestMs);
+    if (set.length === 0) return;
+    await queue.send(
+      set.map(({ timer: { kind, session, connectionId }, dueAtMs }) =>
+        this.#entry({ kind, session, connectionId, dueAtMs }, 0),
+      ),
+    );
   }
 
   cancel(): void {}
@@ -74,11 +85,14 @@ export class SqsTimers implements Timers {
     await this.#send(timer, AGAIN_SECONDS_MIN);
   }
 
-  /** Whole seconds, rounded up: a timer rings at its time or after it. */
   async #send(timer: AnyTimer, secondsMin: number): Promise<void> {
-    const { queue, clock } = this.#options;
-    const left = Math.ceil((timer.dueAtMs - clock.now()) / 1_000);
+    await this.#options.queue.send([this.#entry(timer, secondsMin)]);
+  }
+
+  /** Whole seconds, rounded up: a timer rings at its time or after it. */
+  #entry(timer: AnyTimer, secondsMin: number): QueueEntry {
+    const left = Math.ceil((timer.dueAtMs - this.#options.clock.now()) / 1_000);
     const delaySeconds = Math.min(HOP_SECONDS_MAX, Math.max(secondsMin, left));
-    await queue.send([{ body: encodeAny(timer), delaySeconds }]);
+    return { body: encodeAny(timer), delaySeconds };
   }
 }

@@ -84,12 +84,40 @@ describe('DISCONNECT in the close', () => {
     expect(payloads((await watcher.pushes.next()).packets)).toEqual(['gone']);
   });
 
-  it('is a loss of a session that outlives its connection', async () => {
+  it('leaves a session that outlives its connection, which keeps its messages and ends in its time', async () => {
     const gateway = await startGateway();
     const staying = { clientId: 'staying', properties: { sessionExpiryInterval: 60 } };
-    const { client } = await offering(gateway.url, '(close)', staying);
+    const { client } = await offering(gateway.url, '(move,resume,close)', staying);
+    await client.exchange(subscribe('a', { qos: 1 }));
     await leaves(gateway, client);
-    expect(gateway.stores.sessions.get('default', 'staying')?.expirySeconds).toBe(60);
+    const left = gateway.stores.sessions.get('default', 'staying');
+    expect(left).toMatchObject({ attachment: undefined, expirySeconds: 60 });
+    const { client: publisher } = await TextClient.connect(gateway.url);
+    await publisher.exchange(publish('a', 'x', { qos: 1 }));
+    expect(gateway.emulator.counters.snapshot().messages.posts.count).toBe(0);
+    const again = await TextClient.open(gateway.url, 5, '(close)');
+    const { packets } = await again.exchange(connect({ ...staying, clean: false }));
+    expect(payloads(packets)).toEqual(['x']);
+    await leaves(gateway, again);
+    await gateway.advance(61);
+    expect(gateway.stores.sessions.get('default', 'staying')).toBeUndefined();
+  });
+
+  it('that no event tells of loses no message of a session that outlives its connection', async () => {
+    const gateway = await startGateway({
+      wrap: (handlers) => ({ ...handlers, disconnect: async () => ({ statusCode: 200 }) }),
+    });
+    const staying = { clientId: 'staying', properties: { sessionExpiryInterval: 60 } };
+    const { client } = await offering(gateway.url, '(close)', staying);
+    await client.exchange(subscribe('a', { qos: 1 }));
+    client.close(GOODBYE_CODE);
+    await client.expectClose();
+    const { client: publisher } = await TextClient.connect(gateway.url);
+    await publisher.exchange(publish('a', 'x', { qos: 1 }), publish('a', 'y', { qos: 1, messageId: 2 }));
+    expect(gateway.stores.sessions.get('default', 'staying')?.detachedAtMs).toBeDefined();
+    const again = await TextClient.open(gateway.url);
+    const { packets } = await again.exchange(connect({ ...staying, clean: false }));
+    expect(payloads(packets)).toEqual(['x', 'y']);
   });
 
   it('does nothing to a session that another connection has taken over', async () => {

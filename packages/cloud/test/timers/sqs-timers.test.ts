@@ -22,6 +22,7 @@ function setUp() {
     time,
     queue,
     timers,
+    timer,
     set: (kind: Timer['kind'], inMs: number) => timers.set(timer(kind), time.nowMs + inMs),
     again: (inMs: number) =>
       timers.armAgain({ ...timer('will'), session: SESSION, dueAtMs: time.nowMs + inMs }),
@@ -37,6 +38,22 @@ describe('a timer in SQS', () => {
     await set('will', 0);
     await set('will', -10_000);
     expect(delays()).toEqual([5, 6, 0, 0]);
+  });
+
+  it('shares one request with another that is set at the same moment', async () => {
+    const { time, timers, queue, timer, delays } = setUp();
+    let requests = 0;
+    const send = queue.send.bind(queue);
+    queue.send = async (entries) => {
+      requests += 1;
+      await send(entries);
+    };
+    await timers.setAll([
+      { timer: timer('will'), dueAtMs: time.nowMs + 5_000 },
+      { timer: timer('session-expiry'), dueAtMs: time.nowMs + 60_000 },
+    ]);
+    await timers.setAll([{ timer: timer('session-expiry'), dueAtMs: time.nowMs + 3_600_001 }]);
+    expect([requests, delays()]).toEqual([1, [5, 60]]);
   });
 
   it('is delayed by no more than SQS can', async () => {

@@ -1,6 +1,6 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
-import type { Entry, QueueRecord } from './types.ts';
+import type { Body, Entry, QueueRecord } from './types.ts';
 
 /** Entries of a record: each takes some 28 bytes of an item that every write is billed for. */
 export const ENTRIES_MAX = 1_024;
@@ -16,6 +16,9 @@ export const RECORD_BYTES_MAX = 1_024;
 
 /** One batch may make an empty record this large: the write costs as much as its messages would cost in the log. */
 export const FIRST_BATCH_BYTES_MAX = 8_192;
+
+/** Acknowledgements that a record has noted before one reads it, and writes what they make of it. */
+export const NOTED_MAX = 32;
 
 /** Of a record beside its entries. */
 export const RECORD_OVERHEAD_BYTES = 190;
@@ -46,17 +49,23 @@ export function namesDequeued({ entries }: QueueRecord): ReadonlySet<string> {
 
 /**
  * Packet ids run in a circle. Any free id is right within one connection, as nothing is posted twice on it; the circle
- * keeps a client whose session moves to another connection from meeting an id again soon.
+ * keeps a client whose session moves to another connection from meeting an id again soon. An odd one says that the message
+ * is not in the log: see `isOutsideLog`.
  */
-export function nextPacketId({
-  lastPacketId,
-  entries,
-}: Pick<QueueRecord, 'lastPacketId' | 'entries'>): PacketId {
+export function nextPacketId(
+  { lastPacketId, entries }: Pick<QueueRecord, 'lastPacketId' | 'entries'>,
+  body: Body,
+): PacketId {
   const inUse = new Set(entries.map(({ packetId }) => packetId));
   let packetId = lastPacketId;
   do packetId = (packetId % KEPT_PACKET_ID_MAX) + 1;
-  while (inUse.has(packetId));
+  while (isOutsideLog(packetId) === (body === 'log') || inUse.has(packetId));
   return packetId;
+}
+
+/** Nothing has to be deleted from the log before the message of this packet id counts as acknowledged. */
+export function isOutsideLog(packetId: PacketId): boolean {
+  return packetId % 2 === 1;
 }
 
 /** One entry more, under a packet id of its own. */
@@ -64,7 +73,7 @@ export function withEntry(
   record: QueueRecord,
   fields: Omit<Entry, 'packetId'>,
 ): { readonly record: QueueRecord; readonly entry: Entry } {
-  const entry = { packetId: nextPacketId(record), ...fields };
+  const entry = { packetId: nextPacketId(record, fields.body), ...fields };
   return {
     record: { ...record, lastPacketId: entry.packetId, entries: [...record.entries, entry] },
     entry,

@@ -5,6 +5,7 @@ import { connectionOf } from '../sessions/session-ref.ts';
 import { ContentionError } from '../table/errors.ts';
 import type { EventCache } from '../table/event-cache.ts';
 import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
+import { isOutsideLog } from './entries.ts';
 import type { RecordLog } from './record-log.ts';
 import type { HeldRecord, Records, Removed } from './records.ts';
 import { decide } from './session-record.ts';
@@ -24,6 +25,10 @@ export class RecordAcknowledgements {
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
+    if (answer === 'puback' || answer === 'pubcomp') {
+      const noted = await this.#note(session, { packet: answer, packetId });
+      if (noted !== undefined) return noted === 'ended' ? 'unknown' : noted;
+    }
     return await this.#change(session, (record) => {
       const entry = record.entries.find((each) => each.packetId === packetId);
       if (answer === 'puback' || answer === 'pubcomp')
@@ -41,6 +46,8 @@ export class RecordAcknowledgements {
    * says that there is none the client would complete the message, and take the next one for another.
    */
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
+    const noted = await this.#note(session, { packet: 'pubrec', packetId });
+    if (noted !== undefined) return noted;
     const outcome = await this.#change(
       session,
       (record) => acknowledged(record, { packet: 'pubrec', packetId }),
@@ -49,6 +56,27 @@ export class RecordAcknowledgements {
     if (outcome !== 'unknown') return outcome;
     const held = this.heldFor(session) ?? (await this.#records.find(session));
     return held !== undefined && isOther(held, session) ? 'ended' : outcome;
+  }
+
+  /**
+   * The only packet of a frame: the write that acknowledges it returns the record as it was, so nothing is read. Only where
+   * nothing has to be deleted from the log before, and the frame dequeues no page, which would be written with it.
+   *
+   * Undefined: the record has to be read.
+   */
+  async #note(session: SessionRef, acknowledgement: Acknowledgement): Promise<Acknowledged | undefined> {
+    const { isOnePacket, isPushing } = this.#event;
+    const { packet, packetId } = acknowledgement;
+    const connectionId = connectionOf(session);
+    const dequeues = !isPushing && packet !== 'pubrec';
+    if (!isOnePacket || dequeues || !isOutsideLog(packetId) || connectionId === undefined) return undefined;
+    const { ok, before, isRetry } = await this.#records.note(session, connectionId, acknowledgement);
+    if (before === undefined) return 'unknown';
+    if (!ok) return isOther(before, session) ? 'ended' : undefined;
+    const outcome = acknowledgedAs(before.record, acknowledgement);
+    if (outcome === 'unknown') return isRetry ? 'done' : outcome;
+    if (before.record.mode === 'backlog' && !isPushing) this.#event.noteRoom();
+    return outcome;
   }
 
   /** The session's record with what the frame has acknowledged. Undefined: nothing of it. */

@@ -3,14 +3,14 @@ import { type Attachment, type ConnectionId, PACKET_SIZE_UNLIMITED } from '@apus
 import type { PacketId, ProtocolVersion } from '@apus/mqtt';
 import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
-import type { Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
+import type { Acknowledgement, Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
 
 /*
  * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of
  * it; `e` epoch, `c` connection (absent while the client is away) and `ca` how to send to it, `rm` Receive Maximum, `q`
  * mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may still
  * post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
- * `mc` their messages that are not in the log, `rn` and `rb` how much has left the log, `mv` when it was written, `n`
+ * `mc` their messages that are not in the log, `ak` the acknowledgements since the last write of all of it, `rn` and `rb` how much has left the log, `mv` when it was written, `n`
  * tenant, incarnation and client identifier where the key could not hold them whole. Each field that a blind write
  * changes (`c`, `ca`, `q`, `f`, `aw`, `z`) is an attribute of its own.
  */
@@ -24,9 +24,16 @@ const LETTER_OF_PHASE: Readonly<Record<Phase, string>> = {
 };
 const LETTER_OF_BODY: Readonly<Record<Body, string>> = { inline: 'i', reference: 'b', log: 'l', none: 'n' };
 
+const LETTER_OF_PACKET: Readonly<Record<Acknowledgement['packet'], string>> = {
+  puback: 'a',
+  pubrec: 'r',
+  pubcomp: 'c',
+};
+
 const MODE_OF = inverse(LETTER_OF_MODE);
 const PHASE_OF = inverse(LETTER_OF_PHASE);
 const BODY_OF = inverse(LETTER_OF_BODY);
+const PACKET_OF = inverse(LETTER_OF_PACKET);
 
 /** The attributes of a record, under the nonce of the write that makes them so. */
 export function recordFields(record: QueueRecord, nonce: string): Item {
@@ -67,6 +74,19 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
       entries: list.map(unpacked),
     },
   };
+}
+
+/** An element of `ak`. */
+export function notedAs({ packet, packetId }: Acknowledgement): AttributeValue {
+  return text(LETTER_OF_PACKET[packet] + packetId);
+}
+
+/** In the order in which they came. */
+export function notedIn(item: Item): readonly Acknowledgement[] {
+  return (item.ak?.L ?? []).flatMap(({ S: noted = '' }) => {
+    const packet = PACKET_OF[noted[0] ?? ''];
+    return packet === undefined ? [] : { packet, packetId: Number(noted.slice(1)) };
+  });
 }
 
 const KEEPS_NOTHING = 1;

@@ -5,9 +5,18 @@ import { type Incarnation, recordKey, sessionItemKey } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { type Action, transact } from '../table/transaction.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
-import { attachmentFields, attachmentOfItem, recordFields, recordOfItem } from './record-item.ts';
+import { acknowledgeEntries } from './acknowledge-entries.ts';
+import { NOTED_MAX } from './entries.ts';
+import {
+  attachmentFields,
+  attachmentOfItem,
+  notedAs,
+  notedIn,
+  recordFields,
+  recordOfItem,
+} from './record-item.ts';
 import { NEW_RECORD } from './session-record.ts';
-import type { QueueRecord } from './types.ts';
+import type { Acknowledgement, QueueRecord } from './types.ts';
 
 /** Messages that ever left the log, and their bytes. */
 export interface Removed {
@@ -49,6 +58,15 @@ export type RecordWritten =
     };
 
 const NOT_WRITTEN = { ok: false, failed: new Map() } as const;
+
+/** The outcome of a note. */
+export interface Noted {
+  readonly ok: boolean;
+  /** The record without it. Undefined: none has been written. */
+  readonly before: HeldRecord | undefined;
+  /** An attempt whose answer was lost may have made it, and others have written since. */
+  readonly isRetry: boolean;
+}
 
 /** Reads and writes records: each write under the version that it was decided on, or under conditions of its own. */
 export class Records {
@@ -120,6 +138,36 @@ export class Records {
     return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
   }
 
+  /**
+   * Notes an acknowledgement in a record that has not been read: whoever reads it applies what was noted (`heldOf`), and
+   * the next write of the whole item leaves it out. False where the record has another connection, or as many notes as it
+   * takes. Made twice, after a lost answer, it acknowledges once.
+   */
+  async note(
+    session: SessionRef,
+    connectionId: ConnectionId,
+    acknowledgement: Acknowledgement,
+  ): Promise<Noted> {
+    const { ok, old, isRetry } = await this.#table.update(
+      recordKey(session),
+      'SET ak = list_append(if_not_exists(ak, :none), :noted), y = :new, mv = :now, t = :ttl',
+      {
+        condition: 'c = :connection AND (attribute_not_exists(ak) OR size(ak) < :most)',
+        values: {
+          ':connection': text(connectionId),
+          ':most': number(NOTED_MAX),
+          ':none': { L: [] },
+          ':noted': { L: [notedAs(acknowledgement)] },
+          ':new': text(this.#table.settings.randomId()),
+          ':now': this.#now(),
+          ':ttl': number(this.#ttl()),
+        },
+        returnsOld: true,
+      },
+    );
+    return { ok, before: old && heldOf(old), isRetry };
+  }
+
   /** From now on publishers append, and the client has to be told. False: it is so already, or no client is connected. */
   async object(session: SessionRef): Promise<boolean> {
     const isConnected = 'attribute_exists(c)';
@@ -185,7 +233,7 @@ export class Records {
 
   /** Of an incarnation that is over nothing stays but that, for publishers that are late. */
   async clear(session: SessionRef): Promise<void> {
-    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc', {
+    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc, ak', {
       condition: 'attribute_exists(z)',
       values: { ':new': text(this.#table.settings.randomId()) },
     });
@@ -255,12 +303,12 @@ export function begunBy(session: SessionRef): HeldRecord {
   return { ...NOT_HELD, attachment, record };
 }
 
-/** The record that an item is. */
+/** The record that an item is, with the acknowledgements that it has noted. */
 export function heldOf(item: Item): HeldRecord {
   const contents = Object.entries(item.mc?.M ?? {}).map(([name, { M = {} }]): [string, Item] => [name, M]);
   const { record, nonce } = recordOfItem(item);
   return {
-    record,
+    record: acknowledgeEntries(record, notedIn(item)).record,
     nonce,
     attachment: attachmentOfItem(item),
     contents: new Map(contents),

@@ -11,6 +11,7 @@ import type {
 import type { DynamoBans } from '../identity/bans.ts';
 import type { OwnedItems } from '../sessions/owned-items.ts';
 import { type SessionList, subscriptionsOf } from '../sessions/session-list.ts';
+import { connectionOf } from '../sessions/session-ref.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { EventCache } from '../table/event-cache.ts';
 import { linkKey, type ShardName } from '../table/keys.ts';
@@ -127,7 +128,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
   ): Promise<void> {
     if (subscriptions.length === 0) return;
     this.#changes();
-    await this.#parts.list.moved(session);
+    if (connectionOf(session) !== from) await this.#parts.list.moved(session);
     await this.#parts.placement.moved(session, from, subscriptions);
   }
 

@@ -12,6 +12,8 @@ export interface EventKind {
   readonly looksAtEnd?: boolean;
   /** The client sends no frame that may dequeue until the reply has come. @default true */
   readonly isReplyWanted?: boolean;
+  /** The frame holds one packet. @default false */
+  readonly isOnePacket?: boolean;
 }
 
 /**
@@ -37,6 +39,11 @@ export class EventCache {
   /** A dequeued page leaves in pushes: other frames of the connection may be handled at the same time. */
   get isPushing(): boolean {
     return this.#kind?.isReplyWanted === false;
+  }
+
+  /** It is a frame of one packet: nothing else will be done with what that packet reads. */
+  get isOnePacket(): boolean {
+    return this.#kind?.isOnePacket === true;
   }
 
   /** It is a frame of this connection. */

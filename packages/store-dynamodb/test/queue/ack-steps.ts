@@ -1,3 +1,4 @@
+import { isOutsideLog } from '../../src/queue/entries.ts';
 import type { Decision, QueueRecord } from '../../src/queue/types.ts';
 import { changed } from './changed.ts';
 import { acknowledgementsOf, deletesOf, isRefused, packetsOf } from './frame-steps.ts';
@@ -12,7 +13,7 @@ import {
   withPosts,
   withRecord,
 } from './model.ts';
-import type { AckHandler, State } from './world.ts';
+import type { AckHandler, State, StepKind } from './world.ts';
 
 /** The next step of the handler of a frame out of turn: it only acknowledges. */
 export function ackSteps(model: Model, state: State, place: number, emit: Emit) {
@@ -20,14 +21,35 @@ export function ackSteps(model: Model, state: State, place: number, emit: Emit) 
   if (handler === undefined) return;
   const { connection, deletes } = handler;
   const name = `  frame out of turn on ${connection}`;
-  const go = (to: Partial<AckHandler> | 'ends', text: () => string, after: State = state) => {
+  const go = (
+    to: Partial<AckHandler> | 'ends',
+    text: () => string,
+    after: State = state,
+    kind: StepKind = 'ordinary',
+  ) => {
     const next = to === 'ends' ? undefined : { ...handler, ...to };
-    emit(changed(after, { acks: replaced(after.acks, place, next) }), () => `${name} ${text()}`);
+    emit(changed(after, { acks: replaced(after.acks, place, next) }), () => `${name} ${text()}`, kind);
   };
   switch (handler.step) {
     case 'begin': {
       if ((state.tombstones >> connection) & 1) return go('ends', () => 'ends: the connection is over');
-      return go({ step: 'read' }, () => 'finds its connection');
+      return go({ step: isNoted(handler) ? 'note' : 'read' }, () => 'finds its connection');
+    }
+    case 'note': {
+      const { record } = state;
+      const { lostAnswers } = state.budgets;
+      const itsRecord = model.without('note-on-any-connection')
+        ? { ...record, connectionId: connectionId(connection) }
+        : record;
+      const decision = decideFrame(model, state, itsRecord, handler);
+      if (isRefused(decision)) return go('ends', () => 'cannot note: the record has another connection');
+      const noted = { ...decision.record, connectionId: record.connectionId };
+      const after = decision.record === itsRecord ? state : withRecord(state, noted);
+      go('ends', () => `notes: ${shownRecord(after.record)}`, after);
+      if (lostAnswers === 0) return;
+      const budgets = { ...state.budgets, lostAnswers: lostAnswers - 1 };
+      const text = () => `notes: ${shownRecord(after.record)}; ANSWER LOST`;
+      return go({}, text, changed(after, { budgets }), 'fault');
     }
     case 'read': {
       const { record } = state;
@@ -53,6 +75,12 @@ export function ackSteps(model: Model, state: State, place: number, emit: Emit) 
     case 'post':
       return go('ends', () => 'posts what it dequeued', withPosts(state, connection, handler.page));
   }
+}
+
+/** The only packet of its frame, and nothing has to be deleted from the log before: the record is not read. */
+function isNoted({ pubacks, pubcomps }: AckHandler): boolean {
+  const bits = pubacks | pubcomps;
+  return (bits & (bits - 1)) === 0 && (pubacks & pubcomps) === 0 && isOutsideLog(31 - Math.clz32(bits));
 }
 
 function decideFrame(model: Model, state: State, record: QueueRecord, handler: AckHandler): Decision {

@@ -13,7 +13,7 @@ const FRAME_STEPS = [
   'dequeue-again',
   'reply',
 ];
-const ACK_STEPS = ['begin', 'read', 'delete', 'write', 'post'];
+const ACK_STEPS = ['begin', 'note', 'read', 'delete', 'write', 'post'];
 const PUBLISH_STEPS = [
   'read',
   'take',

@@ -58,9 +58,9 @@ describe('the exploration finds the violation of each mutation, and none in its 
       'client receives a push: PUBLISH 0 as 1',
       'publisher 2 sends {1}, attempt 1',
       '  publisher 2 reads: may take {1}',
-      '  publisher 2 takes: PUBLISH 1 as 2; record: connection 1, direct, [0 as 1 push/sent; 1 as 2 push/sent]',
-      '  publisher 2 posts to 1: PUBLISH 1 as 2',
-      'client receives a push: PUBLISH 1 as 2',
+      '  publisher 2 takes: PUBLISH 1 as 3; record: connection 1, direct, [0 as 1 push/sent; 1 as 3 push/sent]',
+      '  publisher 2 posts to 1: PUBLISH 1 as 3',
+      'client receives a push: PUBLISH 1 as 3',
     ]);
   });
 });

@@ -146,6 +146,12 @@ export const MUTATIONS: readonly Mutation[] = [
     config: OFFLINE,
   },
   {
+    name: 'an acknowledgement is noted whatever connection the record has',
+    caller: 'note-on-any-connection',
+    finds: RECEIVE_MAXIMUM,
+    config: OFFLINE,
+  },
+  {
     name: "an entry that a publisher took hides the log's copy",
     edit: { file: ENTRIES, from: "entries.filter(({ body }) => body === 'log')", to: 'entries' },
     finds: STUCK,

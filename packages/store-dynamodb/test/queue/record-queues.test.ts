@@ -256,7 +256,7 @@ await withService((service) => {
     }));
     const before = stores.meter.units;
     const offered = await stores.queues.offerAll(offers, ROOMY);
-    expect(deliveries.map(({ packetId }) => packetId)).toEqual([1, 2, 0, 0]);
+    expect(deliveries.map(({ packetId }) => packetId)).toEqual([1, 3, 0, 0]);
     expect(stores.meter.since(before).writes).toBe(1);
     expect(offered).toMatchObject({ uncertain: [], waiting: ['c:1'] });
     expect(await stores.queues.length(session)).toBe(0);

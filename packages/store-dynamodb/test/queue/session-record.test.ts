@@ -1,7 +1,7 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { acknowledgedAs } from '../../src/queue/acknowledge-entries.ts';
-import { ENTRIES_MAX, FIRST_BATCH_BYTES_MAX, nextPacketId } from '../../src/queue/entries.ts';
+import { ENTRIES_MAX, FIRST_BATCH_BYTES_MAX, isOutsideLog, nextPacketId } from '../../src/queue/entries.ts';
 import { decide, NEW_RECORD } from '../../src/queue/session-record.ts';
 import type { Copy, Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from '../../src/queue/types.ts';
 
@@ -126,7 +126,7 @@ describe('a page', () => {
     expect(decision.effects).toMatchObject([
       { type: 'pubrel', packetId: 5 },
       { type: 'publish', entry: { packetId: 7 }, isDup: true },
-      { type: 'publish', entry: { packetId: 1, name: 'm8' }, isDup: false },
+      { type: 'publish', entry: { packetId: 2, name: 'm8' }, isDup: false },
       { type: 'look-again' },
       { type: 'reply', isMoreWaiting: false },
     ]);
@@ -260,8 +260,17 @@ describe('a message that is too large for the client', () => {
 describe('packet ids', () => {
   it('run in a circle, past those that are in use', () => {
     const entries = [entry(1), entry(2)];
-    expect(nextPacketId({ lastPacketId: 0, entries: [] })).toBe(1);
-    expect(nextPacketId({ lastPacketId: 5, entries })).toBe(6);
-    expect(nextPacketId({ lastPacketId: KEPT_PACKET_ID_MAX, entries })).toBe(3);
+    expect(nextPacketId({ lastPacketId: 0, entries: [] }, 'inline')).toBe(1);
+    expect(nextPacketId({ lastPacketId: 5, entries }, 'reference')).toBe(7);
+    expect(nextPacketId({ lastPacketId: KEPT_PACKET_ID_MAX, entries }, 'inline')).toBe(3);
+  });
+
+  it('are even where the message stands in the log, so that an acknowledgement knows whether to delete it', () => {
+    const entries = [entry(1), entry(2)];
+    expect(nextPacketId({ lastPacketId: 0, entries: [] }, 'log')).toBe(2);
+    expect(nextPacketId({ lastPacketId: KEPT_PACKET_ID_MAX, entries }, 'log')).toBe(4);
+    expect(nextPacketId({ lastPacketId: KEPT_PACKET_ID_MAX - 1, entries }, 'log')).toBe(4);
+    expect([1, 7, KEPT_PACKET_ID_MAX].map(isOutsideLog)).toEqual([true, true, true]);
+    expect([2, 8].map(isOutsideLog)).toEqual([false, false]);
   });
 });

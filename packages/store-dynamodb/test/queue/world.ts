@@ -62,6 +62,7 @@ export type CallerMutation =
   | 'no-version'
   | 'no-memory'
   | 'delete-late'
+  | 'note-on-any-connection'
   | 'look-before-appending'
   | 'append-before-post'
   | 'dequeue-out-of-turn'
@@ -150,7 +151,7 @@ export interface FrameHandler {
 
 /** The handler of a frame out of turn. */
 export interface AckHandler {
-  readonly step: 'begin' | 'read' | 'delete' | 'write' | 'post';
+  readonly step: 'begin' | 'note' | 'read' | 'delete' | 'write' | 'post';
   readonly connection: number;
   readonly read: QueueRecord | undefined;
   readonly deletes: number;

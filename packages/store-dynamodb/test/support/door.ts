@@ -64,7 +64,7 @@ export class Door {
     const topicNames = packets.flatMap((packet) => (packet.type === 'publish' ? [packet.topic] : []));
     const isReplyWanted = !packets.every(({ type }) => type === 'puback' || type === 'pubcomp');
     const replies = await this.#event(
-      { connectionId, looksAtEnd: true, isReplyWanted },
+      { connectionId, looksAtEnd: true, isReplyWanted, isOnePacket: packets.length === 1 },
       async ({ broker, stores, commit }) => {
         await stores.readAhead({ connectionId, tenant: this.tenant, topicNames });
         const state: LinkState = (await stores.links.load(connectionId)) ?? { phase: 'new' };
