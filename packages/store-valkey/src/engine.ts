@@ -23,7 +23,7 @@ export class Engine {
   readonly client: Redis;
   readonly #prefix: string;
   readonly #scripts = new Set<string>();
-  readonly #blocking: Redis[] = [];
+  readonly #others: Redis[] = [];
 
   private constructor(client: Redis, prefix: string) {
     this.client = client;
@@ -79,17 +79,17 @@ export class Engine {
     return await call.call(this.client, keys.length, ...keys, ...args);
   }
 
-  /** A connection for commands that wait. */
-  async blocking(): Promise<Redis> {
+  /** One more connection, for a process that listens to channels. */
+  async connection(): Promise<Redis> {
     const client = this.client.duplicate();
     client.on('error', () => {});
-    this.#blocking.push(client);
+    this.#others.push(client);
     await client.connect();
     return client;
   }
 
   close(): void {
-    for (const client of [this.client, ...this.#blocking]) client.disconnect();
+    for (const client of [this.client, ...this.#others]) client.disconnect();
   }
 }
 

@@ -1,4 +1,4 @@
-/** XTRIM with MINID, which the channels of the processes need, came with this version of the protocol's engine. */
+/** Older ones get no corrections any more. */
 export const ENGINE_VERSION_MIN = [6, 2] as const;
 
 /** How long a start waits for the engine before it fails. */
