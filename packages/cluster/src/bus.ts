@@ -5,7 +5,7 @@ import { type Acknowledgement, decodeEntry, encodeEntry } from './entries.ts';
 import { decodeFrame, encodeFrame, type Frame, type PublishFrame } from './frames.ts';
 import { Incoming } from './incoming.ts';
 import { ACKNOWLEDGE_MS, PENDING_BYTES_MAX, RESEND_MS } from './limits.ts';
-import { Outgoing } from './outgoing.ts';
+import { Outgoing, type Sent } from './outgoing.ts';
 
 /** Handles one frame; settles when that is done, if it is not done at once. */
 export type FrameHandler = (from: string, frame: Frame) => Promise<void> | undefined;
@@ -117,25 +117,15 @@ export class Bus {
     const acknowledgement = incoming.acknowledgement();
     if (acknowledgement === undefined) return;
     const entry = { from: this.#me, number: 0, isAwaited: false, acknowledgement, frames: [] };
-    this.#carrier.send(process, encodeEntry(entry)).catch((error: unknown) => this.#failed(error));
+    this.#carrier.send(process, encodeEntry(entry));
   }
 
   #acknowledgementTo(process: string): Acknowledgement | undefined {
     return this.#incoming.get(process)?.acknowledgement();
   }
 
-  #carry(process: string, sent: ReturnType<Outgoing['take']>): void {
-    if (sent.data === undefined) return;
-    sent.isOnItsWay = true;
-    this.#carrier.send(process, sent.data).then(
-      () => {
-        sent.isOnItsWay = false;
-      },
-      (error: unknown) => {
-        sent.isOnItsWay = false;
-        this.#failed(error);
-      },
-    );
+  #carry(process: string, { data }: Sent): void {
+    if (data !== undefined) this.#carrier.send(process, data);
   }
 
   /** Sends again, sometime, what has not arrived. */
@@ -151,6 +141,8 @@ export class Bus {
   }
 
   #sendAgain(process: string, outgoing: Outgoing, isMissing: boolean): void {
+    // It is on its way: the engine does not read.
+    if (this.#carrier.isWaiting) return;
     const nowMs = this.#clock.now();
     this.#carrier.together(() => {
       for (const sent of outgoing.overdue(nowMs, isMissing)) {
@@ -214,7 +206,7 @@ export class Bus {
   }
 
   #failed(error: unknown): void {
-    if (!this.#isStopped) this.#log.error('bus-failed', { error: String(error) });
+    if (!this.#isStopped) this.#log.error('bus-frame-failed', { error: String(error) });
   }
 }
 

@@ -1,14 +1,16 @@
-import type { Engine } from '@apus/store-valkey';
+import type { Engine, Publisher } from '@apus/store-valkey';
 
 /** Carries bytes to other processes. It may lose them, and bring them twice; `Bus` numbers them. */
 export interface Carrier {
   /** Takes bytes that are sent to this process. Settles when they come. */
   start(take: (bytes: Buffer) => void): Promise<void>;
-  /** Settles when the bytes are no longer on their way from here: they have been carried, or are lost. */
-  send(process: string, bytes: Buffer): Promise<void>;
-  /** What is sent in the call leaves together. */
+  /** The bytes are written to no more. */
+  send(process: string, bytes: Buffer): void;
+  /** What is sent in the call leaves at once. */
   together(send: () => void): void;
-  /** Settles when all that was sent has been carried. */
+  /** Bytes have not left this process: they may still arrive. */
+  readonly isWaiting: boolean;
+  /** Settles when all that was sent has left this process. */
   flushed(): Promise<void>;
 }
 
@@ -19,6 +21,7 @@ export interface Carrier {
 export class EngineCarrier implements Carrier {
   readonly #engine: Engine;
   readonly #me: string;
+  #publisher: Publisher | undefined;
 
   constructor(engine: Engine, me: string) {
     this.#engine = engine;
@@ -26,27 +29,28 @@ export class EngineCarrier implements Carrier {
   }
 
   async start(take: (bytes: Buffer) => void): Promise<void> {
-    const client = await this.#engine.connection();
-    client.on('messageBuffer', (_: Buffer, bytes: Buffer) => take(bytes));
-    await client.subscribe(this.#channel(this.#me));
+    this.#publisher = await this.#engine.publisher();
+    await this.#engine.subscribe(this.#channelOf(this.#me), take);
   }
 
-  async send(process: string, bytes: Buffer): Promise<void> {
-    await this.#engine.client.publish(this.#channel(process), bytes);
+  get isWaiting(): boolean {
+    return this.#publisher?.isWaiting === true;
+  }
+
+  send(process: string, bytes: Buffer): void {
+    this.#publisher?.publish(this.#channelOf(process), bytes);
   }
 
   together(send: () => void): void {
-    const { stream } = this.#engine.client;
-    stream?.cork();
-    send();
-    stream?.uncork();
+    if (this.#publisher === undefined) send();
+    else this.#publisher.together(send);
   }
 
   async flushed(): Promise<void> {
-    await this.#engine.client.ping();
+    await this.#publisher?.flushed();
   }
 
-  #channel(process: string): string {
+  #channelOf(process: string): string {
     return this.#engine.key('to', process);
   }
 }

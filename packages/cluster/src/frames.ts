@@ -1,4 +1,4 @@
-import type { Message, Peer } from '@apus/broker';
+import { type Message, owned, type Peer } from '@apus/broker';
 import type { ApiAnswer, PeerRequest } from '@apus/node';
 import { Packr } from 'msgpackr';
 
@@ -78,6 +78,6 @@ function publishFields({ tenant, message, isPlain, groups, hops }: PublishFrame)
 
 function publishFrame([, tenant, fields, isPlain, groups, hops]: PublishFields): PublishFrame {
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
-  const message = { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey };
+  const message = { id, topic, payload: owned(payload), qos, retain, properties, expiresAtMs, publisherKey };
   return { type: 'publish', tenant, message, isPlain, groups, hops };
 }

@@ -15,12 +15,11 @@ interface Gathered {
 }
 
 /** An entry that has been sent, and is not known to be stored. */
-interface Sent {
+export interface Sent {
   readonly number: number;
   /** Absent when it has arrived. */
   data: Buffer | undefined;
   pending: Pending[];
-  isOnItsWay: boolean;
   sentAtMs: number;
 }
 
@@ -67,7 +66,7 @@ export class Outgoing {
     this.#lastEntry += 1;
     const number = this.#lastEntry;
     const data = encodeEntry({ from, number, isAwaited, acknowledgement, frames });
-    const sent: Sent = { number, data, pending, isOnItsWay: false, sentAtMs: nowMs };
+    const sent: Sent = { number, data, pending, sentAtMs: nowMs };
     this.#sent.push(sent);
     this.#sentBytes += data.length;
     return sent;
@@ -91,7 +90,7 @@ export class Outgoing {
     const unknown = this.#sent.filter(({ data }) => data !== undefined);
     const [oldest] = unknown;
     const isLate = oldest !== undefined && nowMs - oldest.sentAtMs >= RESEND_MS;
-    return isMissing || isLate ? unknown.filter(({ isOnItsWay }) => !isOnItsWay) : [];
+    return isMissing || isLate ? unknown : [];
   }
 
   /** All frames that have not been acknowledged. */

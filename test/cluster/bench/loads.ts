@@ -11,6 +11,8 @@ export interface Load {
   /** Each hears all publishers; of a pair, its own. */
   readonly subscribers: number;
   readonly isPair?: boolean;
+  /** A publisher sends the next message when its own has come back: no two of its messages share a write. */
+  readonly isLoop?: boolean;
 }
 
 const PAYLOAD_BYTES = 100;
@@ -21,6 +23,8 @@ export const LOADS: readonly Load[] = [
   { name: 'fan-out-qos1-slow', qos: 1, publishers: 5, perSecond: 10, subscribers: 200 },
   { name: 'fan-out-qos0', qos: 0, publishers: 5, perSecond: 100, subscribers: 200 },
   { name: 'fan-out-qos1', qos: 1, publishers: 5, perSecond: 40, subscribers: 200 },
+  { name: 'loop-qos0', qos: 0, publishers: 1, perSecond: 1, subscribers: 200, isLoop: true },
+  { name: 'loop-qos1', qos: 1, publishers: 1, perSecond: 1, subscribers: 200, isLoop: true },
   { name: 'pairs-qos1', qos: 1, publishers: 100, perSecond: 10, subscribers: 100, isPair: true },
 ];
 
@@ -46,15 +50,29 @@ export function scenarioOf(load: Load, parts: number): Scenario {
   });
 }
 
-function fanOut({ qos, publishers, perSecond, subscribers }: Load, parts: number): readonly object[] {
-  const publish = { topic: `f{client%${parts}}/{client}`, qos, payloadBytes: PAYLOAD_BYTES, perSecond };
+function fanOut(
+  { qos, publishers, perSecond, subscribers, isLoop = false }: Load,
+  parts: number,
+): readonly object[] {
+  const topic = `f{client%${parts}}/{client}`;
+  const publish = {
+    topic,
+    qos,
+    payloadBytes: PAYLOAD_BYTES,
+    ...(isLoop ? { window: 1 } : { perSecond }),
+  };
   return [
     {
       name: 'subscribers',
       clients: subscribers,
       subscribe: { filters: [`f{client%${parts}}/#`], qos },
     },
-    { name: 'publishers', clients: publishers * parts, publish },
+    {
+      name: 'publishers',
+      clients: publishers * parts,
+      publish,
+      ...(isLoop && { subscribe: { filters: [topic], qos } }),
+    },
   ];
 }
 

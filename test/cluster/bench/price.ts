@@ -95,7 +95,10 @@ async function measure({ name, size, isCluster, command }: Variant): Promise<voi
       samples.set(key, [...(samples.get(key) ?? []), sample]);
     }
   } finally {
-    await end(members.map(({ child }) => child));
+    await end(
+      members.map(({ child }) => child),
+      'SIGTERM',
+    );
     if (engine !== undefined) await endEngine(engine);
   }
 }
