@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { processUse } from '../../../loadtest/bench/process-use.ts';
+import { type ProcessUse, processUse } from '../../../loadtest/bench/process-use.ts';
 
 /** A process that takes this long to start has failed. */
 const START_MS_MAX = 30_000;
@@ -99,6 +99,30 @@ async function freePort(): Promise<number> {
   server.close();
   await once(server, 'close');
   return port;
+}
+
+/** The resources of a process and of all that it has started. */
+export function useOfTree(root: number): ProcessUse {
+  const parents = new Map<number, number>();
+  for (const name of readdirSync('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    try {
+      const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
+      parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
+    } catch {
+      // It has ended meanwhile.
+    }
+  }
+  let [cpuSeconds, residentBytes] = [0, 0];
+  for (const pid of parents.keys()) {
+    let ancestor: number | undefined = pid;
+    while (ancestor !== undefined && ancestor !== root) ancestor = parents.get(ancestor);
+    if (ancestor === undefined) continue;
+    const use = processUse(pid);
+    cpuSeconds += use.cpuSeconds;
+    residentBytes += use.residentBytes;
+  }
+  return { cpuSeconds, residentBytes };
 }
 
 function kept(child: ChildProcess): ChildProcess {

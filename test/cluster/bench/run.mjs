@@ -12,6 +12,9 @@ if (!PROGRAMS.includes(program)) {
   process.exit(2);
 }
 const dist = join(HERE, '..', '..', '..', 'loadtest', 'dist');
-await buildLoadTest(dist, { [`cluster-${program}`]: join(HERE, `${program}.ts`) });
+await buildLoadTest(dist, {
+  [`cluster-${program}`]: join(HERE, `${program}.ts`),
+  'cluster-hold': join(HERE, 'hold.ts'),
+});
 process.argv = [process.execPath, join(dist, `cluster-${program}.mjs`), ...args];
 await import(pathToFileURL(join(dist, `cluster-${program}.mjs`)).href);
