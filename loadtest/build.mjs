@@ -5,8 +5,11 @@ import { build } from 'esbuild';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
-/** @param {string} dist where to: a folder of this one, since the scenarios are found from there */
-export async function buildLoadTest(dist) {
+/**
+ * @param {string} dist where to: a folder of this one, since the scenarios are found from there
+ * @param {Record<string, string>} others more programs over the generator, as name and source
+ */
+export async function buildLoadTest(dist, others = {}) {
   await build({
     entryPoints: {
       main: join(HERE, 'src', 'cli', 'main.ts'),
@@ -14,6 +17,7 @@ export async function buildLoadTest(dist) {
       kafka: join(HERE, 'bench', 'kafka', 'main.ts'),
       'kafka-readers': join(HERE, 'bench', 'kafka', 'readers.ts'),
       'worker-process': join(HERE, 'src', 'generator', 'worker-process.ts'),
+      ...others,
     },
     outdir: dist,
     outExtension: { '.js': '.mjs' },

@@ -58,7 +58,7 @@ export async function measureCase(
     assignment: {
       scenario,
       size: { scale, seconds, part: { number: 1, of: 1 } },
-      url,
+      urls: [url],
       door: 'node',
       workers,
       firstWorker: 0,

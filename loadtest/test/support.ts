@@ -52,7 +52,7 @@ export async function runForTest(
     assignment: {
       scenario,
       size: full,
-      url,
+      urls: [url],
       door,
       workers,
       firstWorker: 0,

@@ -76,7 +76,7 @@ async function runWithFast(
       assignment: {
         scenario,
         size: plan.size,
-        url: target.url,
+        urls: [target.url],
         door: target.door,
         workers: processes,
         firstWorker: (plan.size.part.number - 1) * processes,

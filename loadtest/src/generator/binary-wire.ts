@@ -6,8 +6,12 @@ import type { Wire, WireEvents, WireOptions } from './wire.ts';
 const ANSWER_BYTES_MAX = 300;
 
 /** Binary frames with the subprotocol `mqtt`: the node door, and every other broker. */
-export function openBinaryWire({ url }: WireOptions, events: WireEvents): Wire {
-  const socket = new WebSocket(url, ['mqtt'], { perMessageDeflate: false, skipUTF8Validation: true });
+export function openBinaryWire({ url, localAddress }: WireOptions, events: WireEvents): Wire {
+  const socket = new WebSocket(url, ['mqtt'], {
+    perMessageDeflate: false,
+    skipUTF8Validation: true,
+    ...(localAddress !== undefined && { localAddress }),
+  });
   let reason: string | undefined;
   socket.on('open', () => events.open());
   socket.on('message', (data) => events.bytes(data as Buffer));

@@ -25,7 +25,10 @@ const LEAVING_LOOK_MS = 20;
 export interface Assignment {
   readonly scenario: Scenario;
   readonly size: Size;
-  readonly url: string;
+  /** Of one broker or, where it has several processes, of each: its clients take turns. */
+  readonly urls: readonly string[];
+  /** Addresses of this machine from which clients connect in turn: each has ports of its own. @default the system chooses */
+  readonly localAddresses?: readonly string[];
   readonly door: Door;
   readonly worker: number;
   readonly workers: number;
@@ -155,8 +158,10 @@ export class LoadWorker {
   }
 
   #begin(plan: ClientPlan): void {
-    const { url, door, credentials, runTag, scenario } = this.#assignment;
+    const { urls, localAddresses = [], door, credentials, runTag, scenario } = this.#assignment;
     const { token, ...login } = credentials;
+    const url = inTurn(urls, plan.index) ?? '';
+    const localAddress = inTurn(localAddresses, plan.index);
     const open = door === 'gateway' ? openTextWire : openBinaryWire;
     const client = new FastClient({
       plan,
@@ -164,7 +169,7 @@ export class LoadWorker {
       clientId: `load-${runTag}-${plan.index}`,
       credentials: login,
       recorder: this.#recorder,
-      openWire: (events) => open({ url, frames: this.#frames, token }, events),
+      openWire: (events) => open({ url, localAddress, frames: this.#frames, token }, events),
       settled: (isReady) => {
         if (isReady) this.#ready += 1;
         else this.#failed += 1;
@@ -198,6 +203,10 @@ export class LoadWorker {
     }, milliseconds);
     this.#timers.push(timer);
   }
+}
+
+function inTurn(all: readonly string[], turn: number): string | undefined {
+  return all[turn % all.length];
 }
 
 function pacedStream(plan: ClientPlan, client: FastClient, topic: number): PacedStream {

@@ -20,6 +20,8 @@ export interface Wire {
 
 export interface WireOptions {
   readonly url: string;
+  /** The address of this machine from which it connects. @default the system chooses */
+  readonly localAddress?: string | undefined;
   /** Made once per process, and shared by its clients: the totals of their frames. */
   readonly frames: FrameTotals;
   /** Added to a gateway's URL as `token`. */

@@ -24,6 +24,7 @@ export type * from './link.ts';
 export { namesOf } from './link.ts';
 export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
+export { owned } from './owned.ts';
 export { messageBytes, Page, retainedBytes } from './page.ts';
 export * from './ports/index.ts';
 export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';

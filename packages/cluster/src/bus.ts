@@ -1,72 +1,53 @@
 import type { Log } from '@apus/broker';
-import type { Engine } from '@apus/store-valkey';
-import {
-  decodeEntry,
-  type Entry,
-  encodeEntry,
-  encodeFrame,
-  type Frame,
-  type PublishFrame,
-} from './frames.ts';
-import { PENDING_BYTES_MAX, READ_BLOCK_MS, READ_COUNT } from './limits.ts';
+import type { Scheduler } from '@apus/node';
+import type { Carrier } from './carrier.ts';
+import { type Acknowledgement, decodeEntry, encodeEntry } from './entries.ts';
+import { decodeFrame, encodeFrame, type Frame, type PublishFrame } from './frames.ts';
+import { Incoming } from './incoming.ts';
+import { ACKNOWLEDGE_MS, PENDING_BYTES_MAX, RESEND_MS } from './limits.ts';
+import { Outgoing, type Sent } from './outgoing.ts';
 
 /** Handles one frame; settles when that is done, if it is not done at once. */
 export type FrameHandler = (from: string, frame: Frame) => Promise<void> | undefined;
 
-/** A frame that its process has not acknowledged. */
-interface Pending {
-  readonly bytes: number;
-  readonly frame: Frame;
-  resolve(): void;
-}
-
-/** Frames on their way to one process. */
-class Outgoing {
-  readonly gathered: { readonly bytes: Buffer; readonly pending: Pending | undefined }[] = [];
-  /** By entry. */
-  readonly pending = new Map<number, Pending[]>();
-  pendingBytes = 0;
-  lastEntry = 0;
-}
-
-/** Frames that have come from one process. */
-class Incoming {
-  lastEntry = 0;
-  /** Entries that have been handled, and not yet acknowledged. */
-  done: number[] = [];
-}
-
 /**
- * Carries frames between processes. Each process has one channel, a stream of the engine, from which it reads; what is
- * sent to it in one turn of the event loop is one entry. Frames of one process to another arrive once and in order, and
- * those with an acknowledgement are kept until it comes.
+ * Carries frames between processes. Frames that are sent to a process in one turn of the event loop are one entry. They
+ * arrive once and in order: entries are numbered, and sent again until the other process has said that it has them.
+ *
+ * An acknowledgement names the last entry up to which all is stored, so one does for many. Where somebody waits for it,
+ * it leaves with the turn in which the entry was stored; else with the next entry, or soon.
  */
 export class Bus {
-  readonly #engine: Engine;
+  readonly #carrier: Carrier;
   readonly #me: string;
+  readonly #clock: Scheduler;
   readonly #log: Log;
   readonly #outgoing = new Map<string, Outgoing>();
   readonly #incoming = new Map<string, Incoming>();
   #handle: FrameHandler = () => undefined;
-  #lastId = '0';
   #isFlushing = false;
   #isStopped = false;
+  #cancelAcknowledging: (() => void) | undefined;
+  #cancelLook: (() => void) | undefined;
+  readonly #flushNow = () => this.#flush();
 
-  constructor(engine: Engine, me: string, log: Log) {
-    this.#engine = engine;
+  constructor(carrier: Carrier, me: string, clock: Scheduler, log: Log) {
+    this.#carrier = carrier;
     this.#me = me;
+    this.#clock = clock;
     this.#log = log;
   }
 
-  /** Reads the channel of this process from its beginning, until `stop`. */
+  /** Takes frames that are sent to this process, until `stop`. */
   async start(handle: FrameHandler): Promise<void> {
     this.#handle = handle;
-    const client = await this.#engine.blocking();
-    void this.#read(client);
+    await this.#carrier.start((bytes) => this.#take(bytes));
   }
 
   stop(): void {
     this.#isStopped = true;
+    this.#cancelAcknowledging?.();
+    this.#cancelLook?.();
   }
 
   /** Too much waits for this process. */
@@ -76,13 +57,15 @@ export class Bus {
 
   /** Sends a frame that nothing waits for. */
   send(process: string, frame: Frame): void {
-    this.#gather(process, encodeFrame(frame), undefined);
+    this.#outgoingTo(process).gather(encodeFrame(frame), undefined);
+    this.#flushSoon();
   }
 
   /** Sends a frame; settles when the process has done what it asks, or its heir has. */
   request(process: string, frame: Frame, encoded = encodeFrame(frame)): Promise<void> {
     return new Promise((resolve) => {
-      this.#gather(process, encoded, { bytes: encoded.length, frame, resolve });
+      this.#outgoingTo(process).gather(encoded, { bytes: encoded.length, frame, resolve });
+      this.#flushSoon();
     });
   }
 
@@ -91,144 +74,139 @@ export class Bus {
     const outgoing = this.#outgoing.get(process);
     this.#outgoing.delete(process);
     this.#incoming.delete(process);
-    if (outgoing === undefined) return [];
-    const gathered = outgoing.gathered.flatMap(({ pending }) => pending ?? []);
-    return [...outgoing.pending.values()].flat().concat(gathered);
+    return outgoing?.unacknowledged ?? [];
   }
 
-  /** Takes entries out of the channel that have been read. */
-  async trim(): Promise<void> {
-    if (this.#lastId === '0') return;
-    await this.#engine.client.xtrim(this.#inbox(this.#me), 'MINID', this.#lastId);
-  }
-
-  /** Settles when all that was sent is in the engine. */
+  /** Settles when all that was sent has been carried. */
   async flushed(): Promise<void> {
     this.#flush();
-    await this.#engine.client.ping();
+    await this.#carrier.flushed();
   }
 
-  #gather(process: string, bytes: Buffer, pending: Pending | undefined): void {
+  #outgoingTo(process: string): Outgoing {
     let outgoing = this.#outgoing.get(process);
     if (outgoing === undefined) {
       outgoing = new Outgoing();
       this.#outgoing.set(process, outgoing);
     }
-    outgoing.gathered.push({ bytes, pending });
-    outgoing.pendingBytes += pending?.bytes ?? 0;
+    return outgoing;
+  }
+
+  #flushSoon(): void {
     if (this.#isFlushing) return;
     this.#isFlushing = true;
-    setImmediate(() => this.#flush());
+    setImmediate(this.#flushNow);
   }
 
   #flush(): void {
-    this.#isFlushing = true;
-    this.#acknowledge();
-    for (const [process, outgoing] of this.#outgoing)
-      if (outgoing.gathered.length > 0) this.#write(process, outgoing);
     this.#isFlushing = false;
+    if (this.#isStopped) return;
+    this.#carrier.together(() => {
+      for (const [process, outgoing] of this.#outgoing)
+        while (outgoing.isDue) {
+          const sent = outgoing.take(this.#me, this.#acknowledgementTo(process), this.#clock.now());
+          this.#carry(process, sent);
+          this.#lookLater();
+        }
+      for (const [process, incoming] of this.#incoming)
+        if (incoming.isUrgent) this.#acknowledge(process, incoming);
+    });
   }
 
-  #write(process: string, outgoing: Outgoing): void {
-    outgoing.lastEntry += 1;
-    const entry = outgoing.lastEntry;
-    const gathered = outgoing.gathered.splice(0);
-    const pending = gathered.flatMap((each) => each.pending ?? []);
-    const isAcknowledged = pending.length > 0;
-    if (isAcknowledged) outgoing.pending.set(entry, pending);
-    const frames = gathered.map(({ bytes }) => bytes);
-    const data = encodeEntry(this.#me, entry, isAcknowledged, frames);
-    const added = this.#engine.client.xadd(this.#inbox(process), '*', 'e', data);
-    added.catch((error: unknown) => this.#failed('bus-write-failed', error));
+  #acknowledge(process: string, incoming: Incoming): void {
+    const acknowledgement = incoming.acknowledgement();
+    if (acknowledgement === undefined) return;
+    const entry = { from: this.#me, number: 0, isAwaited: false, acknowledgement, frames: [] };
+    this.#carrier.send(process, encodeEntry(entry));
   }
 
-  /** Tells each process how far its entries have been handled. */
-  #acknowledge(): void {
-    for (const [process, incoming] of this.#incoming) {
-      if (incoming.done.length === 0) continue;
-      this.send(process, { type: 'ack', entries: incoming.done });
-      incoming.done = [];
-    }
+  #acknowledgementTo(process: string): Acknowledgement | undefined {
+    return this.#incoming.get(process)?.acknowledgement();
   }
 
-  async #read(client: Awaited<ReturnType<Engine['blocking']>>): Promise<void> {
-    while (!this.#isStopped) {
-      try {
-        const streams = await client.xreadBuffer(
-          'COUNT',
-          READ_COUNT,
-          'BLOCK',
-          READ_BLOCK_MS,
-          'STREAMS',
-          this.#inbox(this.#me),
-          this.#lastId,
-        );
-        for (const [, entries] of streams ?? []) for (const [id, fields] of entries) this.#take(id, fields);
-      } catch (error) {
-        if (this.#isStopped) return;
-        this.#failed('bus-read-failed', error);
-        await new Promise((resolve) => setTimeout(resolve, READ_BLOCK_MS / 10));
+  #carry(process: string, { data }: Sent): void {
+    if (data !== undefined) this.#carrier.send(process, data);
+  }
+
+  /** Sends again, sometime, what has not arrived. */
+  #lookLater(): void {
+    this.#cancelLook ??= this.#clock.after(RESEND_MS, () => {
+      this.#cancelLook = undefined;
+      if (this.#isStopped) return;
+      for (const [process, outgoing] of this.#outgoing) {
+        this.#sendAgain(process, outgoing, false);
+        if (outgoing.isUnderWay) this.#lookLater();
       }
-    }
+    });
   }
 
-  #take(id: Buffer, fields: Buffer[] | null): void {
-    this.#lastId = id.toString();
-    const data = fields?.[1];
-    if (data !== undefined && !this.#isStopped) this.#entry(decodeEntry(data));
+  #sendAgain(process: string, outgoing: Outgoing, isMissing: boolean): void {
+    // It is on its way: the engine does not read.
+    if (this.#carrier.isWaiting) return;
+    const nowMs = this.#clock.now();
+    this.#carrier.together(() => {
+      for (const sent of outgoing.overdue(nowMs, isMissing)) {
+        sent.sentAtMs = nowMs;
+        this.#carry(process, sent);
+      }
+    });
   }
 
-  /** The client library writes an entry again when its connection broke before the answer: it has the same number. */
-  #entry({ from, number, isAcknowledged, frames }: Entry): void {
+  #acknowledgeLater(): void {
+    this.#cancelAcknowledging ??= this.#clock.after(ACKNOWLEDGE_MS, () => {
+      this.#cancelAcknowledging = undefined;
+      for (const incoming of this.#incoming.values()) if (incoming.isUntold) incoming.isUrgent = true;
+      this.#flush();
+    });
+  }
+
+  #take(bytes: Buffer): void {
+    if (this.#isStopped) return;
+    const { from, number, isAwaited, acknowledgement, frames } = decodeEntry(bytes);
+    if (acknowledgement !== undefined) this.#acknowledged(from, acknowledgement);
+    if (number === 0) return;
     let incoming = this.#incoming.get(from);
     if (incoming === undefined) {
       incoming = new Incoming();
       this.#incoming.set(from, incoming);
     }
-    if (number <= incoming.lastEntry) return;
-    incoming.lastEntry = number;
+    if (!incoming.take(number, bytes.length)) {
+      if (incoming.isUrgent) this.#flushSoon();
+      return;
+    }
     const works: Promise<void>[] = [];
     for (const frame of frames) {
-      if (frame.type === 'ack') this.#acknowledged(from, frame.entries);
-      else {
-        const work = this.#handle(from, frame);
-        if (work !== undefined) works.push(work);
-      }
+      const work = this.#handle(from, decodeFrame(frame));
+      if (work !== undefined) works.push(work);
     }
-    if (!isAcknowledged) return;
-    if (works.length === 0) this.#finish(incoming, number);
-    else
-      void Promise.all(works).then(
-        () => this.#finish(incoming, number),
-        // Not acknowledged: this process is about to stop.
-        (error: unknown) => this.#failed('bus-frame-failed', error),
-      );
+    if (works.length === 0) this.#finish(incoming, number, isAwaited);
+    else this.#finishBehind(works, incoming, number, isAwaited);
   }
 
-  #finish(incoming: Incoming, entry: number): void {
-    incoming.done.push(entry);
-    if (this.#isFlushing) return;
-    this.#isFlushing = true;
-    setImmediate(() => this.#flush());
+  #finishBehind(works: Promise<void>[], incoming: Incoming, number: number, isAwaited: boolean): void {
+    void Promise.all(works).then(
+      () => this.#finish(incoming, number, isAwaited),
+      // Not acknowledged: this process is about to stop.
+      (error: unknown) => this.#failed(error),
+    );
   }
 
-  #acknowledged(from: string, entries: readonly number[]): void {
+  #finish(incoming: Incoming, number: number, isAwaited: boolean): void {
+    incoming.finish(number, isAwaited);
+    if (incoming.isUrgent) this.#flushSoon();
+    else this.#acknowledgeLater();
+  }
+
+  #acknowledged(from: string, acknowledgement: Acknowledgement): void {
     const outgoing = this.#outgoing.get(from);
-    for (const entry of entries) {
-      for (const pending of outgoing?.pending.get(entry) ?? []) {
-        if (outgoing !== undefined) outgoing.pendingBytes -= pending.bytes;
-        pending.resolve();
-      }
-      outgoing?.pending.delete(entry);
-    }
+    if (outgoing === undefined) return;
+    outgoing.acknowledged(acknowledgement);
+    if (acknowledgement.isMissing) this.#sendAgain(from, outgoing, true);
+    if (outgoing.isDue) this.#flushSoon();
   }
 
-  #failed(event: string, error: unknown): void {
-    if (!this.#isStopped) this.#log.error(event, { error: String(error) });
-  }
-
-  #inbox(process: string): string {
-    return this.#engine.key('inbox', process);
+  #failed(error: unknown): void {
+    if (!this.#isStopped) this.#log.error('bus-frame-failed', { error: String(error) });
   }
 }
 

@@ -27,6 +27,7 @@ import {
   type ValkeyStores,
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
+import { EngineCarrier } from './carrier.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import type { Frame } from './frames.ts';
 import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
@@ -114,7 +115,7 @@ class EngineCluster implements Cluster {
     });
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
-    const bus = new Bus(engine, membership.me, log);
+    const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
     const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), bus, membership, clock);
     return new EngineCluster(engine, membership, stores, bus, bans, context, failed, fail);
   }
@@ -305,7 +306,6 @@ class EngineCluster implements Cluster {
       }
       this.#renewedAtMs = askedAtMs;
       if (dead.length > 0) await this.#reap(dead);
-      await this.#bus.trim();
     } catch (error) {
       if (!this.#isStopped) this.#context.log.error('lease-not-renewed', { error: String(error) });
     }

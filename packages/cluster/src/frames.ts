@@ -1,4 +1,4 @@
-import type { Message, Peer } from '@apus/broker';
+import { type Message, owned, type Peer } from '@apus/broker';
 import type { ApiAnswer, PeerRequest } from '@apus/node';
 import { Packr } from 'msgpackr';
 
@@ -20,8 +20,6 @@ export interface PublishFrame {
 /** A message between processes. They arrive in the order in which they are sent. */
 export type Frame =
   | PublishFrame
-  /** All that came in these entries is as durable as it has to be. */
-  | { readonly type: 'ack'; readonly entries: readonly number[] }
   | { readonly type: 'routes'; readonly set: readonly RouteState[]; readonly removed: readonly string[] }
   /** The sender has taken over the sessions of a process that was given up. */
   | { readonly type: 'dead'; readonly process: string }
@@ -42,15 +40,6 @@ export type Frame =
 
 /** A route and whether a member of its share group is connected. */
 export type RouteState = readonly [route: string, isConnected: boolean];
-
-/** Frames that one process sends another at a time. */
-export interface Entry {
-  readonly from: string;
-  /** Ascending from 1, without gaps. */
-  readonly number: number;
-  readonly isAcknowledged: boolean;
-  readonly frames: readonly Frame[];
-}
 
 type MessageFields = [
   string,
@@ -73,16 +62,7 @@ export function encodeFrame(frame: Frame): Buffer {
   return packr.pack(frame);
 }
 
-export function encodeEntry(from: string, number: number, isAcknowledged: boolean, frames: Buffer[]): Buffer {
-  return packr.pack([from, number, isAcknowledged, frames]);
-}
-
-export function decodeEntry(bytes: Buffer): Entry {
-  const [from, number, isAcknowledged, frames] = packr.unpack(bytes) as [string, number, boolean, Buffer[]];
-  return { from, number, isAcknowledged, frames: frames.map(decodeFrame) };
-}
-
-function decodeFrame(bytes: Buffer): Frame {
+export function decodeFrame(bytes: Buffer): Frame {
   const value = packr.unpack(bytes) as Frame | PublishFields | ['h', string, PublishFields[]];
   if (!Array.isArray(value)) return value as Frame;
   if (value[0] === 'h')
@@ -98,6 +78,6 @@ function publishFields({ tenant, message, isPlain, groups, hops }: PublishFrame)
 
 function publishFrame([, tenant, fields, isPlain, groups, hops]: PublishFields): PublishFrame {
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
-  const message = { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey };
+  const message = { id, topic, payload: owned(payload), qos, retain, properties, expiresAtMs, publisherKey };
   return { type: 'publish', tenant, message, isPlain, groups, hops };
 }

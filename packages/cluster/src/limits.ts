@@ -1,11 +1,20 @@
 /** Bytes that may wait for one process: beyond it publishers are told to send again later (0x97). */
 export const PENDING_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Entries of its channel that a process reads at a time. */
-export const READ_COUNT = 256;
+/** Bytes of one entry, but for a frame that is larger by itself. */
+export const ENTRY_BYTES_MAX = 1024 * 1024;
 
-/** How long a process waits for an entry before it asks again. */
-export const READ_BLOCK_MS = 2000;
+/** Bytes on their way to one process; more waits here. The engine cuts off a process behind which 32 MB wait. */
+export const WINDOW_BYTES = 4 * 1024 * 1024;
+
+/** An entry is sent again when its process has not said for so long that it has it. */
+export const RESEND_MS = 300;
+
+/** How long an acknowledgement waits for an entry with which it leaves, where nobody waits for it. */
+export const ACKNOWLEDGE_MS = 100;
+
+/** It does not wait when so many bytes have come: the sender would have to. */
+export const ACKNOWLEDGED_BYTES_MAX = 256 * 1024;
 
 /** How long a CONNECT waits while the sessions of its client move from a dead process to a living one. */
 export const MOVING_MS_MAX = 10_000;

@@ -1,6 +1,7 @@
 import type { Redis } from 'iovalkey';
 import { EngineError } from './errors.ts';
-import { CONNECT_TIMEOUT_MS, ENGINE_VERSION_MIN, RETRY_MS_MAX } from './limits.ts';
+import { CONNECT_TIMEOUT_MS, ENGINE_VERSION_MIN, KEEP_ALIVE_MS, RETRY_MS_MAX } from './limits.ts';
+import { Publisher } from './publisher.ts';
 
 export interface EngineOptions {
   /** As `redis://:password@127.0.0.1:6379/0`, `rediss://` over TLS, or `unix:///path?password=…`. */
@@ -23,7 +24,7 @@ export class Engine {
   readonly client: Redis;
   readonly #prefix: string;
   readonly #scripts = new Set<string>();
-  readonly #blocking: Redis[] = [];
+  readonly #others: Redis[] = [];
 
   private constructor(client: Redis, prefix: string) {
     this.client = client;
@@ -41,6 +42,7 @@ export class Engine {
     const client = new Client(url, {
       lazyConnect: true,
       connectTimeout: CONNECT_TIMEOUT_MS,
+      keepAlive: KEEP_ALIVE_MS,
       // A command waits for the engine; a process whose lease is over stops.
       maxRetriesPerRequest: null,
       retryStrategy: (attempt) => (wasReady ? Math.min(attempt * 50, RETRY_MS_MAX) : null),
@@ -79,17 +81,29 @@ export class Engine {
     return await call.call(this.client, keys.length, ...keys, ...args);
   }
 
-  /** A connection for commands that wait. */
-  async blocking(): Promise<Redis> {
-    const client = this.client.duplicate();
+  /** Takes what is published to a channel from now on, as long as the engine is there. */
+  async subscribe(channel: string, take: (bytes: Buffer) => void): Promise<void> {
+    const client = await this.#connection({});
+    client.on('messageBuffer', (_: Buffer, bytes: Buffer) => take(bytes));
+    await client.subscribe(channel);
+  }
+
+  async publisher(): Promise<Publisher> {
+    // What the engine does not answer would be sent again.
+    return new Publisher(await this.#connection({ autoResendUnfulfilledCommands: false }));
+  }
+
+  /** One more connection. */
+  async #connection(options: { readonly autoResendUnfulfilledCommands?: boolean }): Promise<Redis> {
+    const client = this.client.duplicate(options);
     client.on('error', () => {});
-    this.#blocking.push(client);
+    this.#others.push(client);
     await client.connect();
     return client;
   }
 
   close(): void {
-    for (const client of [this.client, ...this.#blocking]) client.disconnect();
+    for (const client of [this.client, ...this.#others]) client.disconnect();
   }
 }
 

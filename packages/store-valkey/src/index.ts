@@ -6,5 +6,6 @@ export { EngineError } from './errors.ts';
 export { GIVEN_UP } from './journal.ts';
 export { LEASE_MS, RENEW_MS } from './limits.ts';
 export { Membership, type Reaped } from './membership.ts';
+export { Publisher } from './publisher.ts';
 export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';

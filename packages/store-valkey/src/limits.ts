@@ -1,8 +1,11 @@
-/** XTRIM with MINID, which the channels of the processes need, came with this version of the protocol's engine. */
+/** Older ones get no corrections any more. */
 export const ENGINE_VERSION_MIN = [6, 2] as const;
 
 /** How long a start waits for the engine before it fails. */
 export const CONNECT_TIMEOUT_MS = 5000;
+
+/** A connection over which nothing has come for so long is asked whether it lives, and is made anew seconds later. */
+export const KEEP_ALIVE_MS = 5000;
 
 /** Between two attempts to reach an engine that was there. */
 export const RETRY_MS_MAX = 500;

@@ -158,7 +158,6 @@ export class Membership {
       this.#journals(dead),
       key('homes', dead),
       key('routes', dead),
-      key('inbox', dead),
     ];
     const answer = await this.#engine.run(ADOPTED, keys, [this.me, dead]);
     return answer === 0 ? undefined : names(answer);

@@ -1,0 +1,146 @@
+import { type Acknowledgement, encodeEntry } from './entries.ts';
+import type { Frame } from './frames.ts';
+import { ENTRY_BYTES_MAX, RESEND_MS, WINDOW_BYTES } from './limits.ts';
+
+/** A frame that its process has not acknowledged. */
+export interface Pending {
+  readonly bytes: number;
+  readonly frame: Frame;
+  resolve(): void;
+}
+
+interface Gathered {
+  readonly bytes: Buffer;
+  readonly pending: Pending | undefined;
+}
+
+/** An entry that has been sent, and is not known to be stored. */
+export interface Sent {
+  readonly number: number;
+  /** Absent when it has arrived. */
+  data: Buffer | undefined;
+  pending: Pending[];
+  sentAtMs: number;
+}
+
+/** Frames on their way to one process. */
+export class Outgoing {
+  #gathered: Gathered[] = [];
+  #gatheredBytes = 0;
+  /** Oldest first, without gaps. */
+  readonly #sent: Sent[] = [];
+  /** Of those that have not arrived. */
+  #sentBytes = 0;
+  #lastEntry = 0;
+  #received = 0;
+  /** Of frames that are to be acknowledged. */
+  pendingBytes = 0;
+
+  gather(bytes: Buffer, pending: Pending | undefined): void {
+    this.#gathered.push({ bytes, pending });
+    this.#gatheredBytes += bytes.length;
+    this.pendingBytes += pending?.bytes ?? 0;
+  }
+
+  /** Frames may be sent now. */
+  get isDue(): boolean {
+    return this.#gathered.length > 0 && this.#sentBytes < WINDOW_BYTES;
+  }
+
+  /** An entry has not arrived, as far as is known here. */
+  get isUnderWay(): boolean {
+    return this.#sentBytes > 0;
+  }
+
+  /** Makes an entry of frames that were gathered. */
+  take(from: string, acknowledgement: Acknowledgement | undefined, nowMs: number): Sent {
+    const gathered = this.#take();
+    const frames = gathered.map(({ bytes }) => bytes);
+    const pending: Pending[] = [];
+    let isAwaited = false;
+    for (const each of gathered) {
+      if (each.pending === undefined) continue;
+      pending.push(each.pending);
+      isAwaited ||= isWaitedFor(each.pending.frame);
+    }
+    this.#lastEntry += 1;
+    const number = this.#lastEntry;
+    const data = encodeEntry({ from, number, isAwaited, acknowledgement, frames });
+    const sent: Sent = { number, data, pending, sentAtMs: nowMs };
+    this.#sent.push(sent);
+    this.#sentBytes += data.length;
+    return sent;
+  }
+
+  acknowledged({ received, stored, others }: Acknowledgement): void {
+    this.#arrived(received);
+    while (this.#sent[0] !== undefined && this.#sent[0].number <= stored) {
+      this.#settle(this.#sent[0]);
+      this.#sent.shift();
+    }
+    const first = this.#sent[0]?.number ?? 0;
+    for (const other of others) {
+      const sent = this.#sent[other - first];
+      if (sent !== undefined) this.#settle(sent);
+    }
+  }
+
+  /** Entries that have not arrived, and may be lost. */
+  overdue(nowMs: number, isMissing: boolean): Sent[] {
+    const unknown = this.#sent.filter(({ data }) => data !== undefined);
+    const [oldest] = unknown;
+    const isLate = oldest !== undefined && nowMs - oldest.sentAtMs >= RESEND_MS;
+    return isMissing || isLate ? unknown : [];
+  }
+
+  /** All frames that have not been acknowledged. */
+  get unacknowledged(): Pending[] {
+    return [
+      ...this.#sent.flatMap(({ pending }) => pending),
+      ...this.#gathered.flatMap(({ pending }) => pending ?? []),
+    ];
+  }
+
+  #take(): Gathered[] {
+    if (this.#gatheredBytes <= ENTRY_BYTES_MAX) {
+      const all = this.#gathered;
+      this.#gathered = [];
+      this.#gatheredBytes = 0;
+      return all;
+    }
+    let bytes = 0;
+    let count = 0;
+    for (const each of this.#gathered) {
+      if (count > 0 && bytes + each.bytes.length > ENTRY_BYTES_MAX) break;
+      bytes += each.bytes.length;
+      count += 1;
+    }
+    this.#gatheredBytes -= bytes;
+    return this.#gathered.splice(0, count);
+  }
+
+  #arrived(received: number): void {
+    if (received <= this.#received) return;
+    const first = this.#sent[0]?.number ?? 0;
+    for (let number = Math.max(first, this.#received + 1); number <= received; number += 1) {
+      const sent = this.#sent[number - first];
+      if (sent?.data === undefined) continue;
+      this.#sentBytes -= sent.data.length;
+      sent.data = undefined;
+    }
+    this.#received = received;
+  }
+
+  #settle(sent: Sent): void {
+    for (const pending of sent.pending) {
+      this.pendingBytes -= pending.bytes;
+      pending.resolve();
+    }
+    sent.pending = [];
+  }
+}
+
+/** No publisher waits for a message at QoS 0: that it has come is told with others. */
+function isWaitedFor(frame: Frame): boolean {
+  return frame.type !== 'publish' || frame.message.qos > 0;
+}

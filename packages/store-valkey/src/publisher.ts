@@ -1,0 +1,81 @@
+import type { Redis } from 'iovalkey';
+
+/** Channels whose commands are kept: those of processes that are gone are made again for nobody. */
+const HEADS_MAX = 1000;
+
+const END = Buffer.from('\r\n');
+
+/**
+ * Publishes to channels of the engine without its answers, which nobody needs: for a process each of them would be one
+ * more thing to wake up for. Bytes are lost while the engine is away; the caller has to see to that.
+ */
+export class Publisher {
+  readonly #client: Redis;
+  /** The command up to its last argument, by channel. */
+  readonly #heads = new Map<string, Buffer>();
+  /** The engine refuses to be silent: its answers are read and dropped. */
+  #isAnswered = false;
+  #isOpen = false;
+
+  constructor(client: Redis) {
+    this.#client = client;
+    client.on('close', () => {
+      this.#isOpen = false;
+    });
+    client.on('ready', () => this.#silence());
+    if (client.status === 'ready') this.#silence();
+  }
+
+  /** Bytes that have not left this process: they may still arrive. */
+  get isWaiting(): boolean {
+    return this.#isOpen && this.#client.stream.writableLength > 0;
+  }
+
+  /** The bytes are written to no more. */
+  publish(channel: string, bytes: Buffer): void {
+    if (!this.#isOpen) return;
+    if (this.#isAnswered) {
+      this.#client.publish(channel, bytes).catch(() => {});
+      return;
+    }
+    const { stream } = this.#client;
+    stream.cork();
+    stream.write(this.#head(channel));
+    stream.write(`$${bytes.length}\r\n`, 'latin1');
+    stream.write(bytes);
+    stream.write(END);
+    stream.uncork();
+  }
+
+  /** What is published in the call leaves at once. */
+  together(publish: () => void): void {
+    const { stream } = this.#client;
+    stream?.cork();
+    publish();
+    stream?.uncork();
+  }
+
+  /** Settles when the bytes have left this process. */
+  async flushed(): Promise<void> {
+    if (this.#isOpen) await new Promise<void>((resolve) => this.#client.stream.write('', () => resolve()));
+  }
+
+  #silence(): void {
+    this.#isOpen = true;
+    this.#isAnswered = false;
+    // No answer is the good one. Behind it, the client library waits for this command and for no other.
+    this.#client.call('CLIENT', 'REPLY', 'OFF').catch(() => {
+      this.#isAnswered = true;
+    });
+  }
+
+  #head(channel: string): Buffer {
+    let head = this.#heads.get(channel);
+    if (head === undefined) {
+      if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
+      head = Buffer.from(`*3\r\n$7\r\nPUBLISH\r\n$${Buffer.byteLength(channel)}\r\n${channel}\r\n`);
+      this.#heads.set(channel, head);
+    }
+    return head;
+  }
+}
