@@ -8,3 +8,4 @@ export { LEASE_MS, RENEW_MS } from './limits.ts';
 export { Membership, type Reaped } from './membership.ts';
 export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';
+export { ValkeyStreams } from './streams/streams.ts';
