@@ -1,4 +1,3 @@
-import type { GivenStream } from '@apus/broker';
 import type { NodeOptions, RunningNode } from '@apus/node';
 import { Redis } from 'iovalkey';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -13,7 +12,6 @@ const connect = (
   node: RunningNode,
   ...options: Parameters<typeof ClusterClient.connect> extends [string, ...infer R] ? R : never
 ) => ClusterClient.connect(node.url, ...options);
-const STREAM: GivenStream = { name: 's', topicFilter: 's/#' };
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
 if (program !== undefined)
@@ -119,7 +117,6 @@ if (program !== undefined)
 
     it.each<[NodeOptions, RegExp]>([
       [{ dataDirectory: '/nowhere' }, /--data/],
-      [{ streams: [STREAM] }, /--streams/],
       [{ openGateway: async () => Promise.reject(new Error('not reached')) }, /--gateway-port/],
     ])('what processes do not share is refused at the start: %o', async (options, sentence) => {
       await expect(startMember(engine.url, options)).rejects.toThrow(sentence);

@@ -27,13 +27,19 @@ export interface TestEngine {
   stop(): Promise<void>;
 }
 
-/** An engine of its own on loopback, with a password, which writes each command to its file before it answers. */
-export async function startEngine(program: string): Promise<TestEngine> {
+/** Writes each command to its file before it answers. */
+const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always'];
+
+/** An engine of its own on loopback, with a password. @param keeps says what it writes to its file @default everything */
+export async function startEngine(
+  program: string,
+  keeps: readonly string[] = KEEPS_ALL,
+): Promise<TestEngine> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-engine-'));
   const port = await freePort();
   const password = randomBytes(18).toString('hex');
   const args = ['--port', String(port), '--bind', '127.0.0.1', '--requirepass', password, '--dir', directory];
-  args.push('--appendonly', 'yes', '--appendfsync', 'always', '--save', '', '--loglevel', 'warning');
+  args.push(...keeps, '--save', '', '--loglevel', 'warning');
   let child = await launch(program, args, port);
   const kill = (signal: NodeJS.Signals) => end(child, signal);
   return {

@@ -13,6 +13,7 @@ import type { Delivery } from './session.ts';
 import { append, liveReaders, streamOf } from './streams/append.ts';
 import { armConflated } from './streams/conflated.ts';
 import type { StreamDeclaration } from './streams/declaration.ts';
+import { feed } from './streams/feed.ts';
 import { placedMessage } from './streams/position.ts';
 import { underWay } from './under-way.ts';
 import { fanOut, fanOutOf, hasRoom, wideFilters } from './wide.ts';
@@ -258,11 +259,13 @@ function* appendAndDeliver(
   const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
   if (wide.length > 0) fanOutOf(context).take(placed, wide);
   // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
-  if (!appended.isFound)
+  if (context.ports.streams?.feed !== undefined) yield* underWay(feed(context, tenant, appended.entry));
+  else if (!appended.isFound)
     yield* underWay(deliver(context, placed, liveReaders(context, appended, deliveries)));
   const plain = deliveries.filter(({ readers }) => readers === undefined);
   const leaving = isRepeat ? repeated(plain) : plain;
   yield* underWay(deliver(context, placed, conflated(context, placed, leaving)));
+  if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(placed)));
   if (appended.written !== undefined) yield* waitFor(appended.written);
   return 'delivered';
 }

@@ -113,7 +113,7 @@ export interface Broker {
    */
   serve(message: Message, subscribers: MatchedFilter, isRepeat: boolean): Awaitable<void>;
   /** Delivers a message that another process has accepted to subscribers of this one: `matched` are the filters with them. */
-  relay(message: Message, matched: readonly MatchedFilter[]): Awaitable<void>;
+  relay(tenant: string, message: Message, matched: readonly MatchedFilter[]): Awaitable<void>;
   /**
    * Publishes for the server itself, or for a publisher whom the caller has authorised (`mayPublish`). A `Violation`
    * when the request is not a valid PUBLISH, or exceeds a quota (0x97). Deliveries to the gateway's clients leave only

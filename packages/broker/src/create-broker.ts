@@ -58,7 +58,7 @@ export function createBroker(
     messageClock: context.messageClock,
     receive: (link, packet) => run(receive(context, link, packet)),
     serve: (message, subscribers, isRepeat) => run(serve(context, message, subscribers, isRepeat)),
-    relay: (message, matched) => run(relay(context, message, matched)),
+    relay: (tenant, message, matched) => run(relay(context, tenant, message, matched)),
     lost: (link, why, loss = {}) => run(lost(context, link, why, loss)),
     lostUnnoticed: (tenant, clientId, connectionId, loss = {}) =>
       run(lostUnnoticed(context, tenant, clientId, connectionId, loss)),

@@ -51,6 +51,7 @@ export {
   type StreamDeclaration,
   StreamDeclarations,
 } from './streams/declaration.ts';
+export { type MatchHere, StreamFeed } from './streams/feed.ts';
 export {
   formatPosition,
   parsePosition,

@@ -4,11 +4,27 @@ import type { Flow } from './flow.ts';
 import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
 import { route, routeWide } from './route.ts';
+import { streamOf } from './streams/append.ts';
+import { feed } from './streams/feed.ts';
+import { placedEntry } from './streams/position.ts';
 import { isOnItsConnection } from './streams/reader.ts';
 
-/** Delivers a message that another process has accepted to subscribers of this one. */
-export function relay(context: Context, message: Message, matched: readonly MatchedFilter[]): Flow<void> {
-  return deliver(context, message, conflated(context, message, route(context, message, matched)));
+/**
+ * Delivers a message that another process has accepted to subscribers of this one: `matched` are the filters of plain ones.
+ * Readers of a stream are given it in the order of its topic's log.
+ */
+export function* relay(
+  context: Context,
+  tenant: string,
+  message: Message,
+  matched: readonly MatchedFilter[],
+): Flow<void> {
+  const deliveries = route(context, message, matched);
+  const isFed = context.ports.streams?.feed !== undefined && streamOf(context, message.topic) !== undefined;
+  const entry = isFed ? placedEntry(message) : undefined;
+  if (entry !== undefined) yield* feed(context, tenant, entry);
+  const plain = isFed ? deliveries.filter(({ readers }) => readers === undefined) : deliveries;
+  yield* deliver(context, message, conflated(context, message, plain));
 }
 
 /**

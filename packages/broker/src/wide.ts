@@ -22,7 +22,7 @@ export function* fanOut(context: Context, message: Message, wide: readonly WideF
 }
 
 export function* hasRoom(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
-  const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide));
+  const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide, message));
   if (!isRoom) logBacklog(context, message);
   return isRoom;
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Log, SessionRef } from '@apus/broker';
+import { type Log, type SessionRef, StreamFeed } from '@apus/broker';
 import {
   type Cluster,
   type ClusterContext,
@@ -9,14 +9,12 @@ import {
   NODE_NAME,
   type OpenCluster,
   type PeerRequest,
-  StartError,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
 import {
   Claims,
   createValkeyStores,
-  Engine,
-  EngineError,
+  type Engine,
   type EngineOptions,
   GIVEN_UP,
   LEASE_MS,
@@ -25,9 +23,11 @@ import {
   StoredRoutes,
   ValkeyBans,
   type ValkeyStores,
+  ValkeyStreams,
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
+import { connectEngine, keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import type { Frame } from './frames.ts';
 import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
@@ -61,7 +61,7 @@ export interface ClusterOptions extends EngineOptions {
  */
 export function openCluster(options: ClusterOptions): OpenCluster {
   return async (context) => {
-    const engine = await connect(options);
+    const engine = await connectEngine(options);
     try {
       return await EngineCluster.join(engine, context, options.isFirst === true);
     } catch (error) {
@@ -71,18 +71,10 @@ export function openCluster(options: ClusterOptions): OpenCluster {
   };
 }
 
-async function connect(options: EngineOptions): Promise<Engine> {
-  try {
-    return await Engine.connect(options);
-  } catch (error) {
-    if (error instanceof EngineError) throw new StartError(error.message, { cause: error });
-    throw error;
-  }
-}
-
 class EngineCluster implements Cluster {
   readonly opened: Cluster['opened'];
   readonly fanOut: ClusterFanOut;
+  readonly feed: StreamFeed;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly #engine: Engine;
@@ -141,22 +133,31 @@ class EngineCluster implements Cluster {
     this.#bus = bus;
     this.#bans = bans;
     this.#questions = new Questions(bus, context.clock);
+    const streams = new ValkeyStreams(engine, membership);
+    if (context.streams !== undefined) keepUp(streams, engine, context.log);
     const choice = new ShareChoice();
     this.#own = new OwnRoutes(this.#storedRoutes, this.#bus, me, (tenant, filter) =>
       stores.subscriptions.members(tenant, filter),
     );
+    this.feed = new StreamFeed((tenant, topic) => stores.subscriptions.match(tenant, topic));
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
     this.#relay = new Relay(stores.subscriptions, this.fanOut);
     this.#sessions = new ClusterSessions(stores.sessions, this.#claims, stores.subscriptions, this.#own);
     this.opened = {
       stores: {
         sessions: this.#sessions,
-        subscriptions: new ClusterSubscriptions(stores.subscriptions, this.#own, this.#remote, choice),
+        subscriptions: new ClusterSubscriptions(
+          stores.subscriptions,
+          this.#own,
+          this.#remote,
+          choice,
+          context.streams,
+        ),
         queues: new ClusterQueues(stores.queues, this.#relay),
         received: stores.received,
         retained: stores.retained,
         presenceStore: stores.memory.presenceStore,
-        streamStore: stores.memory.streamStore,
+        streamStore: streams,
       },
       bans: bans.list,
       banStore: bans.store,

@@ -29,9 +29,7 @@ export class ClusterFanOut implements FanOut {
     const tenant = filters[0]?.tenant ?? '';
     const parts = this.#partsOf(tenant, message.topic, filters);
     for (const process of parts.keys()) if (this.#bus.isFull(process)) return false;
-    const handed = this.#send(tenant, message, parts, 0);
-    // At QoS 0 no publisher waits.
-    if (handed !== undefined && message.qos > 0) this.#settling.set(message, handed);
+    this.#hand(tenant, message, parts);
     return true;
   }
 
@@ -39,13 +37,17 @@ export class ClusterFanOut implements FanOut {
     return this.#settling.get(message);
   }
 
-  /** Streams, whose messages have a place before they are handed over, are not shared by processes. */
-  hasRoom(): boolean {
+  /** Asked before a message of a stream has its place. Members of share groups are chosen behind that. */
+  hasRoom(filters: readonly WideFilter[], { topic }: Message): boolean {
+    const tenant = filters[0]?.tenant ?? '';
+    for (const { plain } of this.#routes.match(tenant, topic))
+      for (const process of plain) if (this.#bus.isFull(process)) return false;
     return true;
   }
 
   take(message: Message, filters: readonly WideFilter[]): void {
-    this.accept(message, filters);
+    const tenant = filters[0]?.tenant ?? '';
+    this.#hand(tenant, message, this.#partsOf(tenant, message.topic, filters));
   }
 
   passOn(tenant: string, message: Message, share: ShareName): Promise<void> | undefined {
@@ -59,6 +61,12 @@ export class ClusterFanOut implements FanOut {
   ): Promise<void> | undefined {
     const filters = groups.map((topicFilter) => ({ tenant, topicFilter, shards: 1 }));
     return this.#send(tenant, message, this.#partsOf(tenant, message.topic, filters), hops + 1);
+  }
+
+  #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>): void {
+    const handed = this.#send(tenant, message, parts, 0);
+    // At QoS 0 no publisher waits.
+    if (handed !== undefined && message.qos > 0) this.#settling.set(message, handed);
   }
 
   #send(

@@ -122,7 +122,7 @@ export class Relay {
       else matched.push({ ...each, subscribers: each.subscribers.filter(isFor) });
     }
     this.#isRelaying = true;
-    const relayed = broker.relay(message, matched);
+    const relayed = broker.relay(tenant, message, matched);
     this.#isRelaying = false;
     const passed =
       wanted.size > 0 && frame.hops < HOPS_MAX ? this.#fanOut.handOn(frame, [...wanted]) : undefined;

@@ -10,17 +10,23 @@ export class ShareChoice {
   readonly #turnsHere = new Map<string, number>();
   readonly #turnsElsewhere = new Map<string, number>();
 
-  /** Whether a member of this process gets the next message. */
+  /**
+   * Whether a member of this process gets the next message.
+   *
+   * @param isLook the message is matched once more, when it has its place in a stream: that is its turn
+   */
   isHere(
     tenant: string,
     name: FilterName,
     processes: ReadonlyMap<string, boolean>,
     here: readonly Subscriber[],
+    isLook = false,
   ): boolean {
     if (here.length === 0) return false;
     const isConnected = here.some(({ session }) => session.attachment !== undefined);
     const connected = connectedOf(processes).length;
     if (!isConnected) return connected === 0;
+    if (isLook) return true;
     return nextTurn(this.#turnsHere, routeOf(tenant, name)) % (connected + 1) === 0;
   }
 

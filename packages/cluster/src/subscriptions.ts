@@ -3,6 +3,7 @@ import type {
   FilterName,
   MatchedFilter,
   SessionRef,
+  StreamDeclarations,
   SubscribeOutcome,
   Subscriber,
   Subscription,
@@ -28,12 +29,20 @@ export class ClusterSubscriptions {
   readonly #own: OwnRoutes;
   readonly #remote: RemoteRoutes;
   readonly #choice: ShareChoice;
+  readonly #streams: StreamDeclarations | undefined;
 
-  constructor(inner: Inner, own: OwnRoutes, remote: RemoteRoutes, choice: ShareChoice) {
+  constructor(
+    inner: Inner,
+    own: OwnRoutes,
+    remote: RemoteRoutes,
+    choice: ShareChoice,
+    streams: StreamDeclarations | undefined,
+  ) {
     this.#inner = inner;
     this.#own = own;
     this.#remote = remote;
     this.#choice = choice;
+    this.#streams = streams;
   }
 
   /** Of the clients of this process. */
@@ -68,10 +77,12 @@ export class ClusterSubscriptions {
     return cleared;
   }
 
-  match(tenant: string, topicName: string): readonly MatchedFilter[] {
+  /** @param isPlaced the message has its place in a stream, and was matched before */
+  match(tenant: string, topicName: string, isPlaced = false): readonly MatchedFilter[] {
     const local = this.#inner.match(tenant, topicName);
     const routes = this.#remote.match(tenant, topicName);
     if (routes.length === 0) return local;
+    const isLook = !isPlaced && this.#streams?.covering(topicName) !== undefined;
     const matched = [...local];
     if (routes.some(({ plain }) => plain.size > 0)) matched.push(shardOf(EVERYWHERE));
     for (const { topicFilter, groups } of routes) {
@@ -80,7 +91,8 @@ export class ClusterSubscriptions {
         const index = matched.findIndex(
           (each) => each.shareGroup === shareGroup && each.topicFilter === topicFilter,
         );
-        if (this.#choice.isHere(tenant, name, processes, matched[index]?.subscribers ?? NONE)) continue;
+        if (this.#choice.isHere(tenant, name, processes, matched[index]?.subscribers ?? NONE, isLook))
+          continue;
         if (index >= 0) matched.splice(index, 1);
         matched.push(shardOf(groupedFilter(name)));
       }

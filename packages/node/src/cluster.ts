@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Ban, Broker, FanOut, Log, Peer, Timers } from '@apus/broker';
+import type { Ban, Broker, FanOut, Log, Peer, StreamDeclarations, StreamFeed, Timers } from '@apus/broker';
 import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
@@ -12,6 +12,7 @@ export interface ClusterContext {
   readonly clock: Scheduler;
   readonly memory: MemoryBudget;
   readonly log: Log;
+  readonly streams: StreamDeclarations | undefined;
 }
 
 /** A question of one process to another about its clients. */
@@ -64,6 +65,8 @@ export interface Cluster extends ApiPeers {
   readonly nodeName: string;
   readonly opened: OpenedStores;
   readonly fanOut: FanOut;
+  /** Of the streams that all processes have. */
+  readonly feed: StreamFeed;
   /** Takes part from now on: to be called before the first client is let in. */
   start(node: ClusterNode): Promise<void>;
   /** Another process is known to be dead: its sessions are taken over now, and not when its lease is over. */

@@ -4,7 +4,6 @@ import {
   Conflation,
   type Connections,
   createBroker,
-  type FanOut,
   type Log,
   type Memory,
   type Timer,
@@ -12,6 +11,7 @@ import {
 import { NODE_NAME } from './api/context.ts';
 import type { Access } from './auth/access.ts';
 import type { BridgesOutlet } from './bridges/bridges.ts';
+import type { Cluster } from './cluster.ts';
 import type { NodeConnections } from './connections.ts';
 import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
 import { DoorConnections } from './door-connections.ts';
@@ -31,8 +31,8 @@ import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-
 export interface Outward {
   readonly node: NodeConnections;
   readonly outlet: BridgesOutlet | undefined;
-  /** To the other processes of a cluster. */
-  readonly fanOut: FanOut | undefined;
+  /** To the other processes. */
+  readonly cluster: Pick<Cluster, 'fanOut' | 'feed'> | undefined;
 }
 
 export interface Composition {
@@ -51,7 +51,7 @@ export async function composeBroker(
   access: Access,
   opened: OpenedStores,
   memory: Memory,
-  { node, outlet, fanOut }: Outward,
+  { node, outlet, cluster }: Outward,
   log: Log,
   meter: TrafficMeter,
   drops: DropMeter,
@@ -68,11 +68,15 @@ export async function composeBroker(
   const ports: SharedPorts = {
     ...opened.stores,
     // Processes of a cluster share neither.
-    ...(fanOut === undefined
+    ...(cluster === undefined
       ? { delays, presence: { store: opened.stores.presenceStore, ticks: ticker } }
-      : { fanOut }),
+      : { fanOut: cluster.fanOut }),
     ...(options.streams !== undefined && {
-      streams: { declared: options.streams, store: opened.stores.streamStore },
+      streams: {
+        declared: options.streams,
+        store: opened.stores.streamStore,
+        ...(cluster !== undefined && { isShared: true, feed: cluster.feed }),
+      },
     }),
     nodeName: NODE_NAME,
     ...(outlet !== undefined && { outlet }),

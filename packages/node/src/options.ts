@@ -49,7 +49,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   /** Starts bridges to other systems. @default none */
   readonly openBridges?: OpenBridges | undefined;
   /**
-   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Streams, presence, delayed messages, bridges,
+   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Presence, delayed messages, bridges,
    * bans, tenants, a data directory and a gateway door are for a node that stands alone (docs/cluster.md).
    * @default none
    */
@@ -258,7 +258,6 @@ function checkCluster(options: NodeOptions): void {
     [options.openGateway, 'a gateway door (--gateway-port)'],
     [options.openBridges, 'bridges and rules (--bridges, --rules): run them at a broker that stands alone'],
     [options.tenants, 'a register of tenants (--tenants)'],
-    [options.streams?.length ? options.streams : undefined, 'streams (--streams)'],
   ];
   for (const [value, what] of given)
     if (value !== undefined)

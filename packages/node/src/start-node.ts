@@ -82,7 +82,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     resolved.quotas.identity.queuedBytesMax,
     resolved.memoryShares,
   );
-  const cluster = await resolved.openCluster?.({ clock, memory, log });
+  const cluster = await resolved.openCluster?.({ clock, memory, log, streams: resolved.streams });
   const opened =
     cluster?.opened ?? (await openStores(resolved.dataDirectory, clock, memory, resolved.streams));
   if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
@@ -97,7 +97,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     access,
     opened,
     memory,
-    { node: new NodeConnections(links, clock, locals), outlet, fanOut: cluster?.fanOut },
+    { node: new NodeConnections(links, clock, locals), outlet, cluster },
     log,
     meter,
     drops,

@@ -81,6 +81,25 @@ export class Engine {
     return await call.call(this.client, keys.length, ...keys, ...args);
   }
 
+  /**
+   * Whether it holds all that it has answered when it is started again. False where it does not say so: a managed engine may
+   * not show its settings.
+   */
+  async keepsAll(): Promise<boolean> {
+    try {
+      const [, appendOnly] = (await this.client.config('GET', 'appendonly')) as string[];
+      const [, sync] = (await this.client.config('GET', 'appendfsync')) as string[];
+      return appendOnly === 'yes' && sync === 'always';
+    } catch {
+      return false;
+    }
+  }
+
+  /** Calls back on each connection that is made anew. */
+  onReconnect(callback: () => void): void {
+    this.client.on('ready', callback);
+  }
+
   /** Takes what is published to a channel from now on, as long as the engine is there. */
   async subscribe(channel: string, take: (bytes: Buffer) => void): Promise<void> {
     const client = await this.#connection({});

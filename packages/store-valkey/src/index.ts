@@ -9,3 +9,4 @@ export { Membership, type Reaped } from './membership.ts';
 export { Publisher } from './publisher.ts';
 export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';
+export { ValkeyStreams } from './streams/streams.ts';

@@ -33,3 +33,21 @@ export const RETAINED_STEP = 256;
 
 /** Steps of one page: a filter that matches few of many topics gets pages that may be empty. */
 export const RETAINED_STEPS_MAX = 16;
+
+/** History is kept so much longer than it is handed out: a reader that has begun in time comes to its end. */
+export const STREAM_SLACK_MS = 60_000;
+
+/** Messages of a stream that one command reads. */
+export const STREAM_MESSAGES_READ_MAX = 1000;
+
+/** The same in bytes of messages. */
+export const STREAM_BYTES_READ_MAX = 4 * 1024 * 1024;
+
+/** Topics of a stream that one command looks at. */
+export const STREAM_TOPICS_STEP = 500;
+
+/** Keys of one topic whose last values are kept. Beyond it the value that is oldest goes. */
+export const STREAM_VALUES_MAX = 10_000;
+
+/** Values that one command reads. */
+export const STREAM_VALUES_STEP = 200;

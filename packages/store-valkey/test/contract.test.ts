@@ -1,6 +1,6 @@
-import { storesContract } from '@apus/broker/contract';
+import { storesContract, streamStoreContract } from '@apus/broker/contract';
 import { MemoryBudget } from '@apus/store-memory';
-import { createValkeyStores, Engine, Membership, type ValkeyStores } from '@apus/store-valkey';
+import { createValkeyStores, Engine, Membership, type ValkeyStores, ValkeyStreams } from '@apus/store-valkey';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { engineOrSkip, startEngine, type TestEngine } from '../../../test/support/engine-or-skip.ts';
 
@@ -12,13 +12,16 @@ if (program !== undefined) {
   let process: TestEngine;
   let engine: Engine;
   let stores: ValkeyStores;
+  let streams: ValkeyStreams;
 
   beforeAll(async () => {
     process = await startEngine(program);
     engine = await Engine.connect({ url: process.url });
+    const membership = new Membership(engine, 'only');
+    streams = new ValkeyStreams(engine, membership);
     stores = await createValkeyStores({
       engine,
-      membership: new Membership(engine, 'only'),
+      membership,
       clock: { now: () => Date.now() },
       memory: new MemoryBudget(),
       onFailure: (error) => {
@@ -34,4 +37,5 @@ if (program !== undefined) {
   });
 
   storesContract('valkey', () => stores);
+  streamStoreContract('valkey', () => streams);
 }

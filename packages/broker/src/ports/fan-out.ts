@@ -21,7 +21,7 @@ export interface FanOut {
   accept(message: Message, filters: readonly WideFilter[]): Awaitable<boolean>;
 
   /** Whether `accept` would take a message that first needs its place in a stream. */
-  hasRoom(filters: readonly WideFilter[]): Awaitable<boolean>;
+  hasRoom(filters: readonly WideFilter[], message: Message): Awaitable<boolean>;
 
   /** Takes the message in any case: it has its place. */
   take(message: Message, filters: readonly WideFilter[]): void;
@@ -33,8 +33,8 @@ export interface FanOut {
   passOn?(tenant: string, message: Message, share: ShareName): Awaitable<void>;
 
   /**
-   * Settles when the message that `accept` took is as durable as its QoS asks: until then its publisher is not answered.
-   * @default it is when `accept` has answered
+   * Settles when the message that `accept` or `take` took is as durable as its QoS asks: until then its publisher is not answered.
+   * @default it is when that call has answered
    */
   settled?(message: Message): Awaitable<void>;
 }

@@ -1,6 +1,7 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message, MessageId } from '../message.ts';
 import type { StreamDeclaration, StreamDeclarations } from '../streams/declaration.ts';
+import type { StreamFeed } from '../streams/feed.ts';
 import type { PageLimit } from './page.ts';
 
 /** A message of a stream's topic, with its place there. */
@@ -34,6 +35,8 @@ export interface StreamTail {
   readonly epoch: string;
   /** Number of the newest message, 0: there has been none. */
   readonly last: number;
+  /** Number of the message behind which the epoch began. Absent where no other process appends. */
+  readonly start?: number;
   /** The store's own, for later calls about this tail. */
   readonly note?: unknown;
 }
@@ -159,4 +162,9 @@ export interface Streams {
    * up. @default false: this process does both in one turn
    */
   readonly isShared?: boolean;
+  /**
+   * Other processes hand this one the messages that they have appended: it gives them to its readers in their order.
+   * @default readers are given each message as it comes
+   */
+  readonly feed?: StreamFeed;
 }

@@ -43,7 +43,7 @@ export function* append(
 /** The deliveries to readers that leave now: one that is behind reads the message from history later. */
 export function liveReaders(
   { ports: { connections } }: Context,
-  { entry }: StreamAppended,
+  { entry }: Pick<StreamAppended, 'entry'>,
   deliveries: readonly Delivery[],
 ): Delivery[] {
   return deliveries.filter(({ readers, session }) => {

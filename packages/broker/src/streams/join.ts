@@ -4,6 +4,7 @@ import { type Flow, waitFor } from '../flow.ts';
 import type { Connection } from '../link.ts';
 import type { StreamEntry, StreamStore, StreamTopicTail } from '../ports/index.ts';
 import type { StreamDeclaration } from './declaration.ts';
+import { reach } from './feed.ts';
 import type { StreamFilter } from './names.ts';
 import { formatPosition, type StreamKind, type StreamPosition, StreamProperty } from './position.ts';
 import { type Past, type PastRoom, readAtOnce, TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
@@ -51,8 +52,9 @@ export function* join(
   const nowMs = clock.now();
   const isOrdered = reader instanceof StreamReader;
   const reading: Reading = { store: streams.store, tenant, stream, nowMs, isOrdered };
-  const tails = yield* tailsOf(reading, joining);
+  const tails = yield* tailsOf(context, reading, joining);
   if (typeof tails === 'string') return tails;
+  yield* reach(context, tenant, reader, tails);
   const told: [string, string][] = [];
   const past: Past[] = [];
   let isRecovered = true;
@@ -67,12 +69,15 @@ export function* join(
       first = read.past[0]?.entry.number;
       past.push(...read.past);
     }
-    told.push(...positionsOf(joining, tail, first));
+    if (tails.length <= TOPICS_BEHIND_MAX) told.push(...positionsOf(joining, tail, first));
   }
   // A position of a topic that is not there any more: its history is gone.
   const topics = new Set(tails.map(({ topic }) => topic));
   if ([...start.positions.keys()].some((topic) => !topics.has(topic))) isRecovered = false;
-  if (reader instanceof StreamReader) reader.isJoining = false;
+  if (reader instanceof StreamReader) {
+    if (streams.feed !== undefined) reader.readWhole((topic) => !topics.has(topic));
+    reader.isJoining = false;
+  }
   return { told: [[StreamProperty.recovered, String(isRecovered)], ...told], past };
 }
 
@@ -106,6 +111,7 @@ export interface Reading {
 
 /** To be live in a topic from now on, a reader need not look at it. */
 function* tailsOf(
+  context: Context,
   { store, tenant, stream, nowMs }: Reading,
   { topicFilter, start, reader }: Joining,
 ): Flow<readonly StreamTopicTail[] | 'full' | 'contended' | 'too-many'> {
@@ -118,7 +124,10 @@ function* tailsOf(
   const isLive =
     start.positions.size === 0 &&
     (start.from?.at === 'latest' || (start.from === undefined && !stream.snapshot));
-  return tails === 'too-many' && isLive ? [] : tails;
+  if (tails !== 'too-many' || !isLive) return tails;
+  if (context.ports.streams?.feed === undefined) return [];
+  // Where messages are given in their order, the ends of all topics have to be known.
+  return yield* waitFor(store.topics(tenant, stream, topicFilter, Number.POSITIVE_INFINITY, nowMs));
 }
 
 function* beginIn(reading: Reading, { positions, from }: StreamStart, tail: StreamTopicTail): Flow<Begin> {

@@ -69,6 +69,19 @@ export function placedMessage(entry: StreamEntry, kind?: StreamKind): Message {
   return { ...message, properties: { ...message.properties, userProperties } };
 }
 
+/** The entry whose message another process has handed over; undefined: the message says no position. */
+export function placedEntry(message: Message): StreamEntry | undefined {
+  const told = new Map(message.properties.userProperties);
+  const position = parsePosition(told.get(StreamProperty.position) ?? '');
+  if (position === undefined) return undefined;
+  return {
+    ...position,
+    tsMs: Number(told.get(StreamProperty.time)),
+    key: told.get(StreamProperty.key),
+    message,
+  };
+}
+
 /** The key of a message: the first user property of the name that the stream declares. */
 export function keyOf({ properties }: Message, name: string | undefined): string | undefined {
   if (name === undefined) return undefined;

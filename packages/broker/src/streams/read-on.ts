@@ -53,6 +53,8 @@ function* readTopic(
     }
     if (page.length === 0) break;
     for (const entry of page) {
+      // Where other processes append, the log may be ahead of what live readers have been given.
+      if (entry.number > cursor.heldUpTo) break;
       cursor.after = entry.number;
       if (reader.leavesOut(cursor, entry.number)) continue;
       const kind = entry.number <= cursor.pastUpTo ? cursor.kind : undefined;

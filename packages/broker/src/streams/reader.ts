@@ -1,3 +1,4 @@
+import type { Message } from '../message.ts';
 import type { Connections, StreamEntry } from '../ports/index.ts';
 import { type ConnectionId, readsOnOf, type SessionRef } from '../session.ts';
 import type { StreamKind } from './position.ts';
@@ -32,7 +33,12 @@ export interface Cursor {
 export interface Reader {
   readonly connectionId: ConnectionId;
   /** Whether a new message goes to it now; otherwise it is read from history when its turn comes. */
-  takes(session: SessionRef, entry: StreamEntry, connections: Connections): boolean;
+  takes(session: SessionRef, entry: EntryName, connections: Connections): boolean;
+}
+
+/** Names an entry of a topic. */
+export interface EntryName extends Pick<StreamEntry, 'epoch' | 'number'> {
+  readonly message: Pick<Message, 'topic'>;
 }
 
 /**
@@ -87,7 +93,7 @@ export class StreamReader implements Reader {
 
   takes(
     { attachment }: SessionRef,
-    { epoch, number, message }: StreamEntry,
+    { epoch, number, message }: EntryName,
     connections: Connections,
   ): boolean {
     if (attachment?.connectionId !== this.connectionId) return false;
@@ -119,6 +125,14 @@ export class StreamReader implements Reader {
   /** A newer message takes its place. The past is sent whole. */
   leavesOut({ pastUpTo, heldUpTo }: Cursor, number: number): boolean {
     return this.#pace !== undefined && number > pastUpTo && number < heldUpTo;
+  }
+
+  /**
+   * Topics that it is behind in and that have begun while it joined: the first message that it has noted may not be the
+   * first one, where messages come in any order.
+   */
+  readWhole(hasBegun: (topic: string) => boolean): void {
+    for (const [topic, cursor] of this.behind) if (hasBegun(topic)) cursor.after = 0;
   }
 
   #holdNewer(cursor: Cursor, epoch: string, number: number): void {

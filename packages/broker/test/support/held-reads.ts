@@ -8,12 +8,13 @@ export class HeldReads {
   readonly store: StreamStore;
   readonly #held: (() => void)[] = [];
 
-  constructor(store: StreamStore) {
+  /** @param held calls whose answers wait @default those of readers */
+  constructor(store: StreamStore, held: readonly (keyof StreamStore)[] = ['read', 'tail']) {
     this.store = new Proxy(store, {
       get: (target, name) => {
         const method = Reflect.get(target, name) as unknown;
         if (typeof method !== 'function') return method;
-        const isHeld = name === 'read' || name === 'tail';
+        const isHeld = (held as readonly unknown[]).includes(name);
         return (...args: unknown[]): unknown => {
           const answer: unknown = method.apply(target, args);
           return isHeld ? this.#hold(answer) : answer;

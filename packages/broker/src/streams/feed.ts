@@ -1,0 +1,259 @@
+import { ReasonCode } from '@apus/mqtt';
+import type { Context } from '../context.ts';
+import { deliver } from '../deliver.ts';
+import { type Flow, run, waitFor } from '../flow.ts';
+import type { MatchedFilter, StreamEntry, StreamTopicTail } from '../ports/index.ts';
+import { route } from '../route.ts';
+import type { SessionRef } from '../session.ts';
+import { liveReaders, streamOf } from './append.ts';
+import type { StreamDeclaration } from './declaration.ts';
+import { placedMessage } from './position.ts';
+import { isOnItsConnection, type Reader, StreamReader } from './reader.ts';
+
+/** Entries that are read at a time, where some have not come. */
+const PAGE = { messages: 100, bytes: 1024 * 1024 };
+
+/** Places looked at for each entry that comes: those without readers are forgotten at the pace at which others come. */
+const SWEEP_LENGTH = 2;
+
+const OVERTAKEN =
+  'messages of a stream that this client has not been sent are not kept any more: subscribe again';
+
+/** The filters with subscribers of this process that match. They are valid in the turn of the call. */
+export type MatchHere = (tenant: string, topic: string) => readonly MatchedFilter[];
+
+/** How far the readers of this process have been given the log of one topic. */
+interface Place {
+  readonly tenant: string;
+  readonly topic: string;
+  epoch: string;
+  /** Number of the last entry that they were given. */
+  last: number;
+  /** The highest number that is known to be there. */
+  upTo: number;
+  /** An entry of another epoch has come. */
+  isUnsure: boolean;
+  /** Set while entries are read that have not come. */
+  reading: Promise<void> | undefined;
+}
+
+/**
+ * Where processes append to one log, and hand messages to each other: the place of this one in each topic that a client
+ * of it reads. An entry goes to live readers when all before it have gone:
+ *
+ *     process A                  process B                  this one, which has given 4 to its readers
+ *     appends 5                  appends 6
+ *                                hands 6 over               6: waits. Reads behind 4: 5 and 6 go to the readers
+ *     hands 5 over                                          5: has gone
+ */
+export class StreamFeed {
+  readonly #matchHere: MatchHere;
+  readonly #places = new Map<string, Place>();
+  #sweep: Iterator<Place> = [].values();
+
+  constructor(matchHere: MatchHere) {
+    this.#matchHere = matchHere;
+  }
+
+  /** Topics that it knows. */
+  get size(): number {
+    return this.#places.size;
+  }
+
+  find(tenant: string, topic: string): Place | undefined {
+    return this.#places.get(nameOf(tenant, topic));
+  }
+
+  open(tenant: string, topic: string, epoch: string, last: number): Place {
+    const place = { tenant, topic, epoch, last, upTo: last, isUnsure: false, reading: undefined };
+    this.#places.set(nameOf(tenant, topic), place);
+    return place;
+  }
+
+  forget({ tenant, topic }: Place): void {
+    this.#places.delete(nameOf(tenant, topic));
+  }
+
+  /** The filters with subscribers of their own, whether these read or not. */
+  matched(tenant: string, topic: string): readonly MatchedFilter[] {
+    return this.#matchHere(tenant, topic).filter(({ shareGroup }) => shareGroup === undefined);
+  }
+
+  /** The readers of this process that are on their connections. */
+  readers(tenant: string, topic: string): ReadBy[] {
+    const found: ReadBy[] = [];
+    for (const { subscribers } of this.matched(tenant, topic))
+      for (const { session, subscription } of subscribers) {
+        const { reader } = subscription;
+        if (reader !== undefined && isOnItsConnection(reader, session)) found.push({ session, reader });
+      }
+    return found;
+  }
+
+  /** Forgets some places that are not needed. */
+  sweep(): void {
+    for (let left = SWEEP_LENGTH; left > 0; left -= 1) {
+      const next = this.#sweep.next();
+      if (next.done) {
+        this.#sweep = this.#places.values();
+        return;
+      }
+      const { tenant, topic, reading } = next.value;
+      if (reading === undefined && this.readers(tenant, topic).length === 0) this.forget(next.value);
+    }
+  }
+}
+
+function nameOf(tenant: string, topic: string): string {
+  return `${tenant}\0${topic}`;
+}
+
+/** A reader of this process and the session whose connection it is on. */
+interface ReadBy {
+  readonly session: SessionRef;
+  readonly reader: Reader;
+}
+
+/** Gives the entry to the readers of this process, in its turn and once, whichever process has appended it. */
+export function* feed(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
+  const all = context.ports.streams?.feed;
+  const { topic } = entry.message;
+  if (all === undefined) return;
+  const readers = all.readers(tenant, topic);
+  all.sweep();
+  let place = all.find(tenant, topic);
+  if (readers.length === 0 && place?.reading === undefined) {
+    if (place !== undefined) all.forget(place);
+    return;
+  }
+  if (place === undefined) {
+    // Readers that have begun know the topics that there were: this one is new, or none of them has begun.
+    const isNext = entry.number === 1 || !readers.some(({ reader }) => hasBegun(reader));
+    place = all.open(tenant, topic, entry.epoch, isNext ? entry.number - 1 : 0);
+  }
+  if (place.epoch !== entry.epoch) place.isUnsure = true;
+  else if (entry.number <= place.last) return;
+  else if (place.reading === undefined && entry.number === place.last + 1) {
+    place.last = entry.number;
+    place.upTo = Math.max(place.upTo, entry.number);
+    return yield* give(context, tenant, entry);
+  } else place.upTo = Math.max(place.upTo, entry.number);
+  void read(context, place);
+}
+
+/**
+ * The reader has found the ends of these topics. Settles when the others have been given as much: each that joins is live
+ * behind the end that it has found.
+ */
+export function* reach(
+  context: Context,
+  tenant: string,
+  joining: Reader,
+  tails: readonly StreamTopicTail[],
+): Flow<void> {
+  const all = context.ports.streams?.feed;
+  if (all === undefined) return;
+  const waiting: Promise<void>[] = [];
+  for (const { topic, epoch, last } of tails) {
+    const others = all.readers(tenant, topic).filter(({ reader }) => reader !== joining);
+    let place = all.find(tenant, topic);
+    if (place === undefined) {
+      const isNew = others.some(({ reader }) => hasBegun(reader));
+      place = all.open(tenant, topic, epoch, isNew ? 0 : last);
+    }
+    if (place.epoch !== epoch) place.isUnsure = true;
+    else if (place.last >= last) continue;
+    else {
+      place.upTo = Math.max(place.upTo, last);
+      if (others.length === 0 && place.reading === undefined) place.last = last;
+    }
+    if (place.isUnsure || place.last < place.upTo) waiting.push(read(context, place));
+  }
+  for (const reading of waiting) yield reading;
+}
+
+function hasBegun(reader: Reader): boolean {
+  return !(reader instanceof StreamReader) || !reader.isJoining;
+}
+
+/** The next entry: to live readers now, and noted by those that are behind. */
+function* give(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
+  const matched = context.ports.streams?.feed?.matched(tenant, entry.message.topic) ?? [];
+  const placed = placedMessage(entry);
+  yield* deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched)));
+}
+
+/** Reads the entries that have not come. One call at a time for each topic: the others wait for it. */
+function read(context: Context, place: Place): Promise<void> {
+  if (place.reading !== undefined) return place.reading;
+  const stream = streamOf(context, place.topic);
+  if (stream === undefined) return Promise.resolve();
+  place.reading = readMissing(context, stream, place);
+  return place.reading;
+}
+
+async function readMissing(context: Context, stream: StreamDeclaration, place: Place): Promise<void> {
+  try {
+    // What follows is no part of the call that found the gap.
+    await Promise.resolve();
+    await run(readOn(context, stream, place));
+  } catch (error) {
+    // The next entry tries again.
+    context.ports.log.error('stream-not-read', { topic: place.topic, error: String(error) });
+  }
+}
+
+function* readOn(context: Context, stream: StreamDeclaration, place: Place): Flow<void> {
+  try {
+    while (place.isUnsure || place.last < place.upTo) {
+      if (place.isUnsure) yield* findEpoch(context, stream, place);
+      else yield* readPage(context, stream, place);
+    }
+  } finally {
+    // In the same turn as the comparison above: from here on the next entry is given as it comes.
+    place.reading = undefined;
+  }
+}
+
+function* findEpoch(context: Context, stream: StreamDeclaration, place: Place): Flow<void> {
+  const { streams, clock } = context.ports;
+  place.isUnsure = false;
+  const tail = yield* waitFor(streams?.store.tail(place.tenant, stream, place.topic, clock.now()));
+  if (tail === undefined || typeof tail === 'string')
+    throw new Error(`the end of the log is not found: ${tail}`);
+  // Otherwise an entry of a former epoch has come late.
+  if (tail.epoch === place.epoch) return;
+  place.epoch = tail.epoch;
+  place.last = Math.min(place.last, tail.start ?? 0);
+  place.upTo = tail.last;
+}
+
+function* readPage(context: Context, stream: StreamDeclaration, place: Place): Flow<void> {
+  const { tenant, topic, epoch, last } = place;
+  const limit = { ...PAGE, messages: Math.min(PAGE.messages, place.upTo - last) };
+  const page = yield* waitFor(context.ports.streams?.store.read(tenant, topic, epoch, last, limit));
+  if (page === 'lost') return yield* overtaken(context, stream, place);
+  // No process appends what this one has been told of.
+  if (page === undefined || page.length === 0) place.upTo = last;
+  for (const entry of page ?? []) {
+    place.last = entry.number;
+    yield* give(context, tenant, entry);
+  }
+}
+
+/** The epoch has ended, or the entries are not kept any more: then readers are told that they miss something. */
+function* overtaken(context: Context, stream: StreamDeclaration, place: Place): Flow<void> {
+  const { tenant, topic, epoch, upTo } = place;
+  yield* findEpoch(context, stream, place);
+  if (place.epoch !== epoch) return;
+  context.ports.log.error('stream-overtaken', { topic, after: place.last });
+  place.last = upTo;
+  const { connections } = context.ports;
+  for (const { session, reader } of context.ports.streams?.feed?.readers(tenant, topic) ?? []) {
+    // One that is behind, or joins, notes that it has to read up to there.
+    if (!reader.takes(session, { epoch, number: upTo, message: { topic } }, connections)) continue;
+    const properties = { reasonString: OVERTAKEN };
+    const disconnect = { type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded, properties } as const;
+    yield* waitFor(connections.close(reader.connectionId, disconnect));
+  }
+}
