@@ -20,6 +20,8 @@ export interface Mutation
   readonly hasRoom?: boolean;
   /** Messages leave for another system, and come from there. @default false */
   readonly hasOutside?: boolean;
+  /** Some subscribe with `conflate-ms`. @default false */
+  readonly hasConflated?: boolean;
   /** How long clients go on and faults strike. @default 6 s */
   readonly durationMs?: number;
   /** The first words of the problems that count. */
