@@ -1,20 +1,15 @@
-import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
 import { ClusterClient } from '../support/cluster-client.ts';
 import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
 import { RawClient } from '../support/raw-client.ts';
 import { unique } from '../support/unique.ts';
+import { unlessReleased } from '../support/unless-released.ts';
 
 const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 /** A dead process is given up after five seconds; the machine may be busy. */
 const ARRIVAL = { timeout: 90_000, interval: 50 };
-
-/** A client that did not get PUBCOMP repeats PUBREL, and is told that the message is done with: mqtt.js calls it an error. */
-function unlessReleased(error: unknown): void {
-  if ((error as { code?: number }).code !== ReasonCode.PacketIdentifierNotFound) throw error;
-}
 
 if (program !== undefined)
   describe('kill -9 of a process', () => {
