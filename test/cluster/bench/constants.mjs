@@ -22,6 +22,7 @@ const FILTERS = 20;
 
 for (const size of [1, 2, 3]) for (const perSecond of [10, 40]) await withCluster(size, (all) => pairs(all, perSecond));
 for (const size of [1, 2, 3]) await withCluster(size, (all) => fanOut(all));
+for (const size of [1, 2, 3]) await withCluster(size, stream);
 for (const size of [1, 2, 3]) await withCluster(size, state);
 
 /** 100 publishers, each with one subscriber, at another process where there is one. */
@@ -63,6 +64,23 @@ async function fanOut({ urls, measured, size }) {
   const used = await measured(() => run(send, 400, Number(seconds)));
   say(`1 to 10, QoS 0, 400/s, ${size} processes`, received - before, used);
   for (const client of clients) client.end(true);
+}
+
+/** One publisher of 4,000 messages a second at QoS 0, each to one subscriber at the last process: messages share entries. */
+async function stream({ urls, measured, size }) {
+  let received = 0;
+  const reader = await connect(urls[size - 1]);
+  reader.on('message', () => (received += 1));
+  await reader.subscribeAsync('s/+', { qos: 0 });
+  const writer = await connect(urls[0]);
+  let at = 0;
+  const send = () => writer.publish(`s/${at++ % 100}`, PAYLOAD, { qos: 0 });
+  await run(send, 4_000, 3);
+  const before = received;
+  const used = await measured(() => run(send, 4_000, Number(seconds)));
+  say(`1 to 1, QoS 0, 4000/s, ${size} processes`, received - before, used);
+  reader.end(true);
+  writer.end(true);
 }
 
 /** What connections and filters cost. */
