@@ -20,7 +20,8 @@ const BURST_MS = 10;
 const CONNECTIONS = 2_000;
 const FILTERS = 20;
 
-for (const size of [1, 2, 3]) for (const perSecond of [10, 40]) await withCluster(size, (all) => pairs(all, perSecond));
+for (const size of [1, 2, 3])
+  for (const perSecond of [10, 40]) await withCluster(size, (all) => pairs(all, perSecond));
 for (const size of [1, 2, 3]) await withCluster(size, (all) => fanOut(all));
 for (const size of [1, 2, 3]) await withCluster(size, stream);
 for (const size of [1, 2, 3]) await withCluster(size, state);
@@ -37,7 +38,9 @@ async function pairs({ urls, measured, size }, perSecond) {
     clients.push(reader, await connect(urls[(index + 1) % size]));
   }
   const writers = clients.filter((_, index) => index % 2 === 1);
-  const send = () => writers.forEach((writer, index) => writer.publish(`t/${index}`, PAYLOAD, { qos: 1 }));
+  const send = () => {
+    for (const [index, writer] of writers.entries()) writer.publish(`t/${index}`, PAYLOAD, { qos: 1 });
+  };
   await run(send, perSecond, 3);
   const before = received;
   const used = await measured(() => run(send, perSecond, Number(seconds)));
@@ -99,7 +102,9 @@ async function state({ urls, measured, size, engineBytes, residentBytes }) {
     for (let round = 0; round < FILTERS; round += 1)
       for (let from = 0; from < CONNECTIONS; from += 200)
         await Promise.all(
-          clients.slice(from, from + 200).map((client, index) => client.subscribeAsync(`f/${round}/${from + index}/state`)),
+          clients
+            .slice(from, from + 200)
+            .map((client, index) => client.subscribeAsync(`f/${round}/${from + index}/state`)),
         );
   });
   const count = CONNECTIONS * FILTERS;
@@ -123,7 +128,9 @@ async function run(send, perSecond, forSeconds) {
 
 function say(what, count, { processes, engine }) {
   const micros = (cpuSeconds) => ((cpuSeconds * 1e6) / count).toFixed(1);
-  console.log(`${what}: ${count}, CPU µs each: processes ${processes.map(micros).join(' + ')}, engine ${micros(engine)}`);
+  console.log(
+    `${what}: ${count}, CPU µs each: processes ${processes.map(micros).join(' + ')}, engine ${micros(engine)}`,
+  );
 }
 
 async function connect(url) {
@@ -133,10 +140,23 @@ async function connect(url) {
 async function withCluster(size, work) {
   const directory = mkdtempSync(join(tmpdir(), 'apus-constants-'));
   const password = randomBytes(12).toString('hex');
-  const args = ['--port', String(ENGINE_PORT), '--bind', '127.0.0.1', '--requirepass', password, '--dir', directory];
-  const engine = spawn(process.env.APUS_ENGINE ?? 'redis-server', [...args, '--appendonly', 'yes', '--save', ''], {
-    stdio: 'ignore',
-  });
+  const args = [
+    '--port',
+    String(ENGINE_PORT),
+    '--bind',
+    '127.0.0.1',
+    '--requirepass',
+    password,
+    '--dir',
+    directory,
+  ];
+  const engine = spawn(
+    process.env.APUS_ENGINE ?? 'redis-server',
+    [...args, '--appendonly', 'yes', '--save', ''],
+    {
+      stdio: 'ignore',
+    },
+  );
   await sleep(500);
   const engineUrl = `redis://:${password}@127.0.0.1:${ENGINE_PORT}`;
   const members = [];
@@ -148,12 +168,16 @@ async function withCluster(size, work) {
       size,
       urls: members.map(({ url }) => url),
       engineBytes: async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))[1]),
-      residentBytes: () => pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`))[1]) * 1024),
+      residentBytes: () =>
+        pids.map((pid) => Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`))[1]) * 1024),
       measured: async (what) => {
         const [before, engineBefore] = [pids.map(cpu), cpu(engine.pid)];
         await what();
         await sleep(1_000);
-        return { processes: pids.map((pid, index) => cpu(pid) - before[index]), engine: cpu(engine.pid) - engineBefore };
+        return {
+          processes: pids.map((pid, index) => cpu(pid) - before[index]),
+          engine: cpu(engine.pid) - engineBefore,
+        };
       },
     });
   } finally {
