@@ -2,6 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
+import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
+import { HostedZone } from 'aws-cdk-lib/aws-route53';
+import { App, Stack } from 'aws-cdk-lib/core';
+import { ApusCluster } from '../lib/cluster/apus-cluster.ts';
+import type { ApusClusterProps } from '../lib/cluster/cluster-props.ts';
 import { createApp } from '../lib/create-app.ts';
 import { readContext } from './cdk-json.ts';
 import { CommandError } from './command-error.ts';
@@ -47,6 +53,13 @@ const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   },
 };
 
+/** `ApusCluster` with an engine of each kind. */
+const CLUSTERS: Readonly<Record<string, Partial<ApusClusterProps>>> = {
+  cluster: { alarms: { email: 'ops@example.com' } },
+  'cluster-in-memory': { engine: { durability: 'disabled', nodeType: 'cache.t4g.small', replicas: 2 } },
+  'cluster-own-engine': { engine: { url: 'rediss://engine.example.com:6379' }, alarms: false },
+};
+
 const KAFKA = {
   name: 'market',
   kafka: { aws: { clusterArn: 'arn:aws:kafka:eu-west-1:123456789012:cluster/market/0a1b-2' } },
@@ -77,9 +90,12 @@ async function checkTemplate(): Promise<void> {
     await writeFile(bridges, JSON.stringify({ bridges: [KAFKA, IOT_CORE] }));
     const rules = join(folder, 'rules.json');
     await writeFile(rules, JSON.stringify({ rules: [RULE] }));
-    const templates = Object.entries({ ...VARIANTS, streams: { streams }, bridges: { bridges, rules } }).map(
-      ([name, context]) => synthesize(join(folder, name), context),
-    );
+    const templates = [
+      ...Object.entries({ ...VARIANTS, streams: { streams }, bridges: { bridges, rules } }).map(
+        ([name, context]) => synthesize(join(folder, name), context),
+      ),
+      ...Object.entries(CLUSTERS).map(([name, props]) => synthesizeCluster(join(folder, name), props)),
+    ];
     const { status } = spawnSync(
       python,
       ['-c', CFN_LINT_MAIN, '--ignore-checks', ...IGNORED, '--', ...templates],
@@ -90,6 +106,28 @@ async function checkTemplate(): Promise<void> {
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function synthesizeCluster(outdir: string, props: Partial<ApusClusterProps>): string {
+  const app = new App({ outdir, context: readContext() });
+  const stack = new Stack(app, 'Cluster');
+  new ApusCluster(stack, 'Cluster', {
+    image: ContainerImage.fromRegistry('registry.example.com/apus:0.1.0'),
+    domain: {
+      domainName: 'mqtt.example.com',
+      certificate: Certificate.fromCertificateArn(
+        stack,
+        'Certificate',
+        VARIANTS.full?.certificateArn as string,
+      ),
+      hostedZone: HostedZone.fromHostedZoneAttributes(stack, 'Zone', {
+        hostedZoneId: 'Z0123456789ABCDEFGHIJ',
+        zoneName: 'example.com',
+      }),
+    },
+    ...props,
+  });
+  return join(app.synth().directory, 'Cluster.template.json');
 }
 
 /** The code of the functions does not matter here: they are not bundled. */

@@ -1,5 +1,6 @@
 import { CommandError } from '../cli/command-error.ts';
 import { main } from '../cli/main.ts';
+import { deployCluster } from './cluster.ts';
 import { describeDeployment } from './describe-deployment.ts';
 import { startStrictMinistack } from './ministack.ts';
 import { leaveHalfFinished, requireRefusals } from './mistakes.ts';
@@ -39,6 +40,8 @@ async function endToEnd(args: readonly string[]): Promise<void> {
       throw new CommandError(`The deployment has not cleaned up what was left:\n${said}`);
     await step('Testing', await tests(args.length > 0 ? args : ['e2e/tests/']));
     const left = await step('Destroying', command('The removal', 'destroy'));
+    await requireLeft({ tables: 2, secrets: 2 });
+    await timed('Creating and deleting a cluster', deployCluster);
     await requireLeft({ tables: 2, secrets: 2 });
     await step('Destroying what is not there', command('The second removal', 'destroy'));
     const again = [...adoptingFlags(left), '--http-publish', 'iam', '--rollback-on-alarm'];

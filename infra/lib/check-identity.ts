@@ -72,7 +72,8 @@ function checkArn(functionArn: string): void {
   }
 }
 
-function resolved(value: unknown): unknown {
+/** With a stand-in for each value that is known only at deployment. */
+export function resolved(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, function (this: { readonly region?: unknown }, key, each: unknown) {
       if (typeof each !== 'string' || !Token.isUnresolved(each)) return each;
@@ -85,7 +86,10 @@ function resolved(value: unknown): unknown {
 }
 
 /** Environment variables are visible to all users who may read a function, and are in the template. */
-function checkSecrets(scope: IConstruct, authenticators: readonly Readonly<Record<string, unknown>>[]): void {
+export function checkSecrets(
+  scope: IConstruct,
+  authenticators: readonly Readonly<Record<string, unknown>>[],
+): void {
   const text = JSON.stringify(authenticators);
   for (const name of ['secret', 'secrets', 'key']) {
     if (!text.includes(`"${name}":`)) continue;

@@ -1,6 +1,8 @@
+import { Redis } from 'iovalkey';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { ClusterClient } from '../support/cluster-client.ts';
 import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
+import { freePort } from '../support/free-port.ts';
 import { startMember } from '../support/start-cluster.ts';
 import { unique } from '../support/unique.ts';
 
@@ -40,6 +42,23 @@ if (program !== undefined)
         expect([...new Set(subscriber.texts)]).toEqual(['before', 'meanwhile', 'after']);
       },
     );
+
+    it('becomes the replica of another one: every process ends itself, having told its clients', async () => {
+      const { engine, members } = await cluster();
+      const [one] = members;
+      const client = await ClusterClient.connect(one.url);
+      const told = new Promise<number | undefined>((resolve) =>
+        client.client.once('disconnect', ({ reasonCode }) => resolve(reasonCode)),
+      );
+      const { password } = new URL(engine.url);
+      const operator = new Redis({ port: engine.port, password });
+      // What a failover does to the former primary: it takes no writes any more (READONLY).
+      await operator.replicaof('127.0.0.1', await freePort());
+      operator.disconnect();
+      const [error] = await Promise.all(members.map((member) => member.failed));
+      expect(error?.message).toContain('engine of the cluster does not answer');
+      expect(await told).toBe(0x8b);
+    });
 
     it('does not come back: every process ends itself, having told its clients', async () => {
       const { engine, members } = await cluster();

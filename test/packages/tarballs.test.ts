@@ -13,7 +13,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 // npm downloads and installs up to 100 MB for one package.
 vi.setConfig({ testTimeout: 600_000 });
 
-/** The packages that are meant to be used outside; what is installed beside each; what its first example prints. */
+/**
+ * The packages that are meant to be used outside; what is installed beside each; how many programs of its page are run,
+ * and what each of them prints.
+ */
 const PACKAGES = [
   { name: '@apus/client', folder: 'packages/client', beside: ['mqtt@5'], prints: 'greetings/hello world' },
   { name: '@apus/publish', folder: 'packages/publish', beside: [], prints: 'id:' },
@@ -34,6 +37,7 @@ const PACKAGES = [
     folder: 'infra',
     beside: ['aws-cdk-lib@2', 'constructs@10'],
     prints: 'The template is in ',
+    programs: 2,
   },
 ] as const;
 
@@ -59,24 +63,27 @@ afterAll(async () => await node?.stop());
 /** Minutes of a download: with `CI=true` alone. */
 describe.skipIf(process.env.CI !== 'true')('a package in an empty folder', () => {
   it.each(PACKAGES)(
-    '$name installs from its tarball, and its first example runs and type-checks',
+    '$name installs from its tarball, and its first examples run and type-check',
     async (each) => {
       const folder = mkdtempSync(join(tmpdir(), 'apus-package-'));
       try {
         await install(each, folder);
         expect(licensesIn(join(folder, 'node_modules', each.name))).toHaveLength(1);
-        const example = firstExampleOf(each.folder);
-        writeFileSync(join(folder, 'example.mjs'), example);
-        const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder });
-        expect(stdout).toContain(each.prints);
+        const examples = examplesOf(each.folder).slice(0, 'programs' in each ? each.programs : 1);
+        for (const example of examples) {
+          writeFileSync(join(folder, 'example.mjs'), example);
+          const { stdout } = await run(process.execPath, ['example.mjs'], { cwd: folder });
+          expect(stdout).toContain(each.prints);
+        }
         writeFileSync(join(folder, 'entries.mjs'), importsOf(each));
         await run(process.execPath, ['entries.mjs'], { cwd: folder });
 
-        writeFileSync(join(folder, 'example.mts'), `${example}\n${importsOf(each)}`);
-        writeFileSync(
-          join(folder, 'tsconfig.json'),
-          JSON.stringify({ compilerOptions: STRICT, files: ['example.mts'] }),
-        );
+        const files = examples.map((example, index) => {
+          const file = `example${index}.mts`;
+          writeFileSync(join(folder, file), `${example}\n${importsOf(each)}`);
+          return file;
+        });
+        writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions: STRICT, files }));
         expect(await typeErrorsOf(folder)).toEqual([]);
       } finally {
         rmSync(folder, { recursive: true });
@@ -120,12 +127,16 @@ function licensesIn(folder: string): string[] {
   );
 }
 
-/** The first program of a package's README, with the addresses of the broker that runs here. */
-function firstExampleOf(folder: string): string {
+/** The programs of a package's README that stand by themselves, with the addresses of the broker that runs here. */
+function examplesOf(folder: string): string[] {
   const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
-  const [, program = ''] = /```[jt]s\n(.*?)```/s.exec(readme) ?? [];
-  return program
-    .replace('ws://127.0.0.1:8083/mqtt', node.url)
-    .replace('ws://127.0.0.1:8084/mqtt', node.gateway?.url ?? '')
-    .replace('http://127.0.0.1:8083', new URL(node.url).origin.replace('ws:', 'http:'));
+  return [...readme.matchAll(/```[jt]s\n(.*?)```/gs)]
+    .map(([, program = '']) => program)
+    .filter((program, index) => index === 0 || program.startsWith('import '))
+    .map((program) =>
+      program
+        .replace('ws://127.0.0.1:8083/mqtt', node.url)
+        .replace('ws://127.0.0.1:8084/mqtt', node.gateway?.url ?? '')
+        .replace('http://127.0.0.1:8083', new URL(node.url).origin.replace('ws:', 'http:')),
+    );
 }

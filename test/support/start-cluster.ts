@@ -41,12 +41,14 @@ export async function openClusterDoor(options: NodeOptions): Promise<Door> {
 export class Balancer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
+  #ports: readonly number[];
   #turn = 0;
 
   private constructor(ports: readonly number[]) {
+    this.#ports = ports;
     this.#server = createServer({ allowHalfOpen: true }, (socket) => {
       const to = connect({
-        port: ports[this.#turn % ports.length] ?? 0,
+        port: this.#ports[this.#turn % this.#ports.length] ?? 0,
         host: '127.0.0.1',
         allowHalfOpen: true,
       });
@@ -71,6 +73,11 @@ export class Balancer {
     balancer.#server.listen(0, '127.0.0.1');
     await once(balancer.#server, 'listening');
     return balancer;
+  }
+
+  /** New connections go to these; others stay where they are, as at a load balancer that deregisters a target. */
+  use(ports: readonly number[]): void {
+    this.#ports = ports;
   }
 
   get port(): number {

@@ -36,6 +36,20 @@ const LIGHTSAIL: Origin = {
   source: 'https://docs.aws.amazon.com/lightsail/latest/userguide/baseline-cpu-performance.html',
 };
 
+/** The machines of a cluster, read later than the rest. */
+const CLUSTER_DATE = '2026-11';
+function awsMachine(service: string, page: string): Origin {
+  return { ...aws(service, page), date: CLUSTER_DATE };
+}
+const EC2 = awsMachine('Amazon EC2', 'ec2/pricing/on-demand');
+const FARGATE = awsMachine('AWS Fargate', 'fargate/pricing');
+const ELASTICACHE = awsMachine('Amazon ElastiCache for Valkey', 'elasticache/pricing');
+const LOAD_BALANCER = awsMachine('Network Load Balancer', 'elasticloadbalancing/pricing');
+const OF_REDIS = {
+  status: 'unconfirmed',
+  note: 'Four fifths of the price for Redis OSS, as AWS says of Valkey.',
+} as const;
+
 const YEAR = 12;
 
 const BILLION = 1_000_000_000;
@@ -130,6 +144,24 @@ export const priceBook = {
   }),
   ablyConnectionMinute: perMillion(ABLY, 'Connection', 'connection-minute', 1),
   ablyChannelMinute: perMillion(ABLY, 'Channel', 'channel-minute', 1),
+  c7gXlarge: each(EC2, 'c7g.xlarge, 4 vCPU, 8 GB, Linux', 'machine-hour', 0.145, { status: 'unconfirmed' }),
+  m7gXlarge: each(EC2, 'm7g.xlarge, 4 vCPU, 16 GB, Linux', 'machine-hour', 0.1632),
+  fargateCpu: each(FARGATE, 'vCPU, Linux on Graviton', 'vCPU-hour', 0.03238),
+  fargateMemory: each(FARGATE, 'Memory, Linux on Graviton', 'GB-hour', 0.00356),
+  engineM7gLarge: each(ELASTICACHE, 'cache.m7g.large, 6.4 GB', 'node-hour', 0.1264, OF_REDIS),
+  engineM7gXlarge: each(ELASTICACHE, 'cache.m7g.xlarge, 12.9 GB', 'node-hour', 0.252, OF_REDIS),
+  engineR7gXlarge: each(ELASTICACHE, 'cache.r7g.xlarge, 26.3 GB', 'node-hour', 0.3496, OF_REDIS),
+  engineR7g2xlarge: each(ELASTICACHE, 'cache.r7g.2xlarge, 52.8 GB', 'node-hour', 0.6984, OF_REDIS),
+  loadBalancer: each(LOAD_BALANCER, 'Load balancer', 'hour', 0.0225),
+  loadBalancerUnit: each(LOAD_BALANCER, 'Capacity unit', 'unit-hour', 0.006, {
+    note: 'Over TLS 50 new connections a second, 3,000 connections, or 1 GB an hour, whichever is most.',
+  }),
+  transferBetweenZones: each(
+    awsMachine('AWS data transfer', 'ec2/pricing/on-demand'),
+    'Between Availability Zones, each way',
+    'GB',
+    0.01,
+  ),
   machine: each(LIGHTSAIL, 'Linux plan, 2 vCPU, 4 GB', 'machine-month', 24),
 } as const satisfies Record<string, Price>;
 

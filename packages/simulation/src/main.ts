@@ -1,3 +1,4 @@
+import { CLUSTER_COMMAND } from './cluster/command.ts';
 import { type Command, runCommand } from './command-line.ts';
 import { FLEET_COMMAND } from './fleet/command.ts';
 import { KAFKA_NODES_COMMAND } from './kafka-nodes.ts';
@@ -8,6 +9,7 @@ import { type SimulatedWorkload, WORKLOAD_FIELDS, workloadFrom } from './workloa
 const USAGE = `npm run simulate -- [FILE] [FLAGS]
 npm run simulate -- fleet-return [FILE] [FLAGS]
 npm run simulate -- kafka-nodes [FLAGS]
+npm run simulate -- cluster [FILE] [FLAGS]
 
 Predicts latency, throttling and cost of a workload at the gateway door, says which quota binds first, and what to
 raise. FILE is JSON with the fields below in camel case, and "quotas" with theirs; flags win over it.
@@ -17,6 +19,7 @@ Example: npm run simulate -- packages/simulation/workloads/two-million.json
 
 \`npm run simulate -- fleet-return --help\` explains the second: a fleet that is cut at one moment and comes back.
 \`npm run simulate -- kafka-nodes --help\` explains the third: nodes that read Kafka for many subscribers.
+\`npm run simulate -- cluster --help\` explains the fourth: machines and costs of a cluster of nodes.
 `;
 
 const PREDICTION_COMMAND: Command<SimulatedWorkload> = {
@@ -33,6 +36,7 @@ export function main(argv: readonly string[]): number {
   const [first, ...rest] = argv;
   if (first === 'fleet-return') return runCommand(FLEET_COMMAND, rest);
   if (first === 'kafka-nodes') return runCommand(KAFKA_NODES_COMMAND, rest);
+  if (first === 'cluster') return runCommand(CLUSTER_COMMAND, rest);
   return runCommand(PREDICTION_COMMAND, argv);
 }
 

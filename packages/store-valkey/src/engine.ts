@@ -1,4 +1,5 @@
 import type { Redis } from 'iovalkey';
+import { type Address, primaryOf } from './cluster-mode.ts';
 import { EngineError } from './errors.ts';
 import { CONNECT_TIMEOUT_MS, ENGINE_VERSION_MIN, KEEP_ALIVE_MS, RETRY_MS_MAX } from './limits.ts';
 import { Publisher } from './publisher.ts';
@@ -33,35 +34,21 @@ export class Engine {
 
   /** @throws {EngineError} when it cannot be reached, is too old, or may forget what it is given. */
   static async connect({ url, name = 'apus' }: EngineOptions): Promise<Engine> {
-    // Only here: a broker without a cluster never loads the client library.
-    const library = await import('iovalkey');
-    // As a CommonJS module it has names of its own only where Node.js finds them: in a bundle there is `default` alone.
-    const Client = library.Redis ?? (library.default as unknown as typeof library).Redis;
-    let wasReady = false;
-    let last: Error | undefined;
-    const client = new Client(url, {
-      lazyConnect: true,
-      connectTimeout: CONNECT_TIMEOUT_MS,
-      keepAlive: KEEP_ALIVE_MS,
-      // A command waits for the engine; a process whose lease is over stops.
-      maxRetriesPerRequest: null,
-      retryStrategy: (attempt) => (wasReady ? Math.min(attempt * 50, RETRY_MS_MAX) : null),
-    });
-    client.on('error', (error: Error) => {
-      last = error;
-    });
+    // The braces keep all keys in one slot, where the engine is a cluster of its own.
+    const prefix = `{${name}}:`;
+    const client = await open(url);
     try {
-      await client.connect();
-      wasReady = true;
-      checkInfo(url, await client.info());
+      const fields = fieldsOf(await client.info());
+      checkInfo(url, fields);
+      if (fields.get('cluster_enabled') !== '1') return new Engine(client, prefix);
+      const primary = await primaryOf(client, prefix, shown(url));
+      if (primary === undefined) return new Engine(client, prefix);
+      client.disconnect();
+      return new Engine(await open(url, primary), prefix);
     } catch (error) {
       client.disconnect();
-      if (error instanceof EngineError) throw error;
-      const reason = (last ?? (error as Error)).message;
-      throw new EngineError(`The engine at ${shown(url)} cannot be used: ${reason}.`, { cause: error });
+      throw refusal(url, error as Error);
     }
-    // The braces keep all keys in one slot, where the engine is a cluster of its own.
-    return new Engine(client, `{${name}}:`);
   }
 
   key(...parts: readonly (string | number)[]): string {
@@ -126,8 +113,53 @@ export class Engine {
   }
 }
 
-function checkInfo(url: string, info: string): void {
-  const fields = new Map(info.split('\r\n').map((line) => line.split(':', 2) as [string, string]));
+/** @throws {EngineError} when it cannot be reached */
+async function open(url: string, address?: Address): Promise<Redis> {
+  // Only here: a broker without a cluster never loads the client library.
+  const library = await import('iovalkey');
+  // As a CommonJS module it has names of its own only where Node.js finds them: in a bundle there is `default` alone.
+  const Client = library.Redis ?? (library.default as unknown as typeof library).Redis;
+  let wasReady = false;
+  let last: Error | undefined;
+  const client = new Client(address === undefined ? url : urlAt(url, address), {
+    lazyConnect: true,
+    connectTimeout: CONNECT_TIMEOUT_MS,
+    keepAlive: KEEP_ALIVE_MS,
+    // A command waits for the engine; a process whose lease is over stops.
+    maxRetriesPerRequest: null,
+    retryStrategy: (attempt) => (wasReady ? Math.min(attempt * 50, RETRY_MS_MAX) : null),
+  });
+  client.on('error', (error: Error) => {
+    last = error;
+  });
+  try {
+    await client.connect();
+    wasReady = true;
+    return client;
+  } catch (error) {
+    client.disconnect();
+    throw refusal(url, last ?? (error as Error));
+  }
+}
+
+/** The same engine, at another of its nodes. */
+function urlAt(url: string, { host, port }: Address): string {
+  const address = new URL(url);
+  address.hostname = host.includes(':') ? `[${host}]` : host;
+  address.port = String(port);
+  return address.href;
+}
+
+function refusal(url: string, error: Error): EngineError {
+  if (error instanceof EngineError) return error;
+  return new EngineError(`The engine at ${shown(url)} cannot be used: ${error.message}.`, { cause: error });
+}
+
+function fieldsOf(info: string): ReadonlyMap<string, string> {
+  return new Map(info.split('\r\n').map((line) => line.split(':', 2) as [string, string]));
+}
+
+function checkInfo(url: string, fields: ReadonlyMap<string, string>): void {
   const version = fields.get('valkey_version') ?? fields.get('redis_version') ?? '0';
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const [majorMin, minorMin] = ENGINE_VERSION_MIN;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type GivenStream, readStreams } from '@apus/broker';
-import { type IdentityConfiguration, readIdentity } from '@apus/identity';
+import { type IdentityConfiguration, parseIdentity, readIdentity } from '@apus/identity';
 import {
   DEFAULT_NODE_LIMITS,
   LOG_FORMATS,
@@ -56,7 +56,7 @@ const LISTENING: Flags = {
 const ACCESS: Flags = {
   identity: {
     value: 'FILE',
-    help: 'Configuration of authentication: a chain of authenticators for tokens, API keys and users, at both doors (docs/identity.md).',
+    help: 'Configuration of authentication: a chain of authenticators for tokens, API keys and users, at both doors (docs/identity.md). What begins with { is the JSON itself.',
   },
   users: {
     value: 'FILE',
@@ -86,7 +86,7 @@ const BEHAVIOUR: Flags = {
   },
   cluster: {
     value: 'URL',
-    help: 'Joins the processes that share this Valkey or Redis, as redis://:PASSWORD@HOST:6379: together they are one broker (docs/cluster.md). It keeps sessions and retained messages.',
+    help: 'Joins the processes that share this Valkey or Redis, as redis://:PASSWORD@HOST:6379: together they are one broker (docs/cluster.md). It keeps sessions and retained messages. The password may stand in the variable APUS_ENGINE_PASSWORD.',
   },
   streams: {
     value: 'FILE',
@@ -250,8 +250,9 @@ function accessFrom(values: Values): DoorsOptions {
 function identityFrom(values: Values): IdentityConfiguration | undefined {
   const users = values.text('users');
   if (users !== undefined) return readIdentity({ authenticators: [{ users: { file: users } }] }, '--users');
-  const path = values.text('identity');
-  return path === undefined ? undefined : readConfiguration(path);
+  const given = values.text('identity');
+  if (given === undefined) return undefined;
+  return given.startsWith('{') ? parseIdentity(given, '--identity') : readConfiguration(given);
 }
 
 /** SIGHUP, unless it says that the terminal was closed: then it ends the process, as it does by itself. */
@@ -295,6 +296,9 @@ function gatewayPortFrom(values: Values): number | undefined {
 
 const ENGINES = ['redis:', 'rediss:'];
 
+/** For containers, whose secrets come as variables: an argument stands in the list of processes. */
+const ENGINE_PASSWORD = 'APUS_ENGINE_PASSWORD';
+
 interface EngineChoice {
   /** Undefined: there is none. */
   readonly url: string | undefined;
@@ -304,8 +308,18 @@ interface EngineChoice {
 /** The address of the engine that is shared. */
 function engineFrom(values: Values): string | undefined {
   const url = values.text('cluster');
-  if (url === undefined || (URL.canParse(url) && ENGINES.includes(new URL(url).protocol))) return url;
-  throw new UsageError(`--cluster is an address as redis://HOST:6379 or rediss://HOST:6379, not "${url}".`);
+  if (url === undefined) return undefined;
+  if (!URL.canParse(url) || !ENGINES.includes(new URL(url).protocol))
+    throw new UsageError(`--cluster is an address as redis://HOST:6379 or rediss://HOST:6379, not "${url}".`);
+  return withPassword(url, process.env[ENGINE_PASSWORD]);
+}
+
+/** A password in the address counts more than that of the environment. */
+function withPassword(url: string, password: string | undefined): string {
+  const address = new URL(url);
+  if (password === undefined || password === '' || address.password !== '') return url;
+  address.password = encodeURIComponent(password);
+  return address.href;
 }
 
 /** Loaded only where it is used. */

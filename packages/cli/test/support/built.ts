@@ -57,8 +57,8 @@ export class Built {
   }
 
   /** `apus serve` at a free port. */
-  async serve(args: readonly string[] = []): Promise<Serving> {
-    const child = this.start(['serve', '--port', '0', '--no-gateway', ...args]);
+  async serve(args: readonly string[] = [], env: Readonly<Record<string, string>> = {}): Promise<Serving> {
+    const child = this.start(['serve', '--port', '0', '--no-gateway', ...args], env);
     const ended = outcomeOf(child);
     const urls: Record<string, string> = {};
     const { stdout } = child;

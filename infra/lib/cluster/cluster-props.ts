@@ -1,0 +1,97 @@
+import type { IVpc } from 'aws-cdk-lib/aws-ec2';
+import type { ContainerImage } from 'aws-cdk-lib/aws-ecs';
+import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ITopic } from 'aws-cdk-lib/aws-sns';
+import type { RemovalPolicy } from 'aws-cdk-lib/core';
+import type { IdentityProps } from '../authentication-props.ts';
+import type { DomainProps } from '../props.ts';
+
+/** Props of `ApusCluster`. docs/deploy-cluster.md has what they cost and what they promise. */
+export interface ApusClusterProps {
+  /** The image that `infra/container/Dockerfile` makes, in a registry of yours. No registry has it. */
+  readonly image: ContainerImage;
+  /** The name that clients connect to, and its certificate: the load balancer ends their TLS. */
+  readonly domain: DomainProps;
+  /**
+   * Who may connect, as docs/identity.md has it. A `secretArn` may be `"generated"`: a secret that the stack makes.
+   *
+   * @default tokens that are signed (HS256) with a generated secret
+   */
+  readonly identity?: ClusterIdentityProps;
+  /** The engine that the processes share. @default ElastiCache for Valkey, made by the construct */
+  readonly engine?: ManagedEngineProps | OwnEngineProps;
+  /** The processes: one to a task of Fargate, each on one core. */
+  readonly tasks?: TaskProps;
+  /**
+   * The network. The balancer stands in its public subnets, the tasks in its private ones with a way out, the engine in
+   * its isolated ones, or in the private ones where there are none.
+   *
+   * @default one of its own in two Availability Zones, with a NAT gateway
+   */
+  readonly vpc?: IVpc;
+  /** Networks that may connect, as `203.0.113.0/24`. @default everybody */
+  readonly allowedCidrs?: readonly string[];
+  /** @default a topic is made, and an alarm is there for everything in docs/runbook.md */
+  readonly alarms?: false | ClusterAlarmProps;
+  /** @default RetentionDays.TWO_WEEKS */
+  readonly logRetention?: RetentionDays;
+  /** Of the generated secrets. @default RemovalPolicy.RETAIN */
+  readonly removalPolicy?: RemovalPolicy;
+}
+
+/** An identity as docs/identity.md has it, for a node: without IAM, which is the gateway's. */
+export type ClusterIdentityProps = Omit<IdentityProps, 'iam' | 'mqttPassword'>;
+
+export interface ClusterAlarmProps {
+  /** Gets a mail from each alarm, once it has confirmed the subscription. @default none */
+  readonly email?: string;
+  /** A topic of yours that is told instead of one of the construct's. @default a topic of the construct's */
+  readonly topic?: ITopic;
+}
+
+/**
+ * What an acknowledgement stands for.
+ *
+ * - `'sync'`: the engine has written the message to a log in two Availability Zones or more. Nothing that was
+ *   acknowledged is lost when a node of the engine fails.
+ * - `'async'`: up to ten seconds of what was acknowledged are lost when the engine's primary fails.
+ * - `'disabled'`: the engine has its data in memory alone. When the primary fails, what its replica has not got yet is
+ *   lost; when both fail, everything.
+ */
+export type EngineDurability = 'sync' | 'async' | 'disabled';
+
+/** ElastiCache for Valkey, one shard with replicas, over TLS, with a generated password. */
+export interface ManagedEngineProps {
+  /** @default 'sync' */
+  readonly durability?: EngineDurability;
+  /** One of the families R6g, R7g, M6g, M7g or C7gn, unless the durability is `'disabled'`. @default 'cache.m7g.large' */
+  readonly nodeType?: string;
+  /** Copies beside the primary, from 1 to 5, in other Availability Zones. @default 1 */
+  readonly replicas?: number;
+  /** Days for which a daily copy is kept, from 0 to 35. @default 1 */
+  readonly snapshotDays?: number;
+}
+
+/** An engine of yours: Valkey, Redis from 6.2 on, or MemoryDB. Its security group has to let the tasks in. */
+export interface OwnEngineProps {
+  /** Without the password, as `rediss://apus@engine.example.com:6379`. */
+  readonly url: string;
+  /** Holds the password as a plain string. @default none is asked for */
+  readonly passwordSecret?: ISecret;
+}
+
+export interface TaskProps {
+  /** From 2 up, so that one is left when another one dies. @default 2 */
+  readonly least?: number;
+  /** @default 10 */
+  readonly most?: number;
+  /** Megabytes: 2,048 to 8,192, in steps of 1,024, as Fargate has them for one vCPU. @default 2048 */
+  readonly memoryMegabytes?: number;
+  /** Connections that a process takes. A new task starts at three quarters of it. @default 20000 */
+  readonly connectionsMax?: number;
+  /** Percent of a core at which a new task starts, from 10 to 90. @default 50 */
+  readonly cpuPercent?: number;
+  /** Further flags of `apus serve`, as `['--queue-length-max', '100']`. @default none */
+  readonly flags?: readonly string[];
+}
