@@ -12,6 +12,7 @@ const STACK_NAME = 'apus-e2e';
 const FLAGS = [
   ...['--connect-timeout-seconds', '5', '--http-publish', 'keys', '--cut-after-ms', '500'],
   ...['--rules', `${INFRA}e2e/rules.json`],
+  ...['--topics', `${INFRA}e2e/topics.json`],
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

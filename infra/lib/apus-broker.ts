@@ -24,6 +24,7 @@ import { createIotCoreSources } from './iot-core.ts';
 import { createKafkaSources } from './kafka.ts';
 import { BrokerMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
+import { createPayloadChecks } from './payload-checks.ts';
 import type { Resources } from './permissions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
@@ -88,8 +89,14 @@ export class ApusBroker extends Construct {
     const namespace = props.metricsNamespace ?? namespaceOf(this);
     const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
     const verification = createVerification(this, props, secretProps);
+    const checks = createPayloadChecks(this, props.topics);
     const defaults = {
-      environment: { ...sharedEnvironment(resources, props, namespace), ...verification.sharedVariables },
+      environment: {
+        ...sharedEnvironment(resources, props, namespace),
+        ...verification.sharedVariables,
+        ...checks?.variables,
+      },
+      layers: checks === undefined ? [] : [checks.layer],
       memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
       logRetention: props.logRetention ?? RetentionDays.TWO_WEEKS,
       logKey: serviceKeyOf(props),

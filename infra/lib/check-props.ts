@@ -22,6 +22,7 @@ import type { Authentication } from './authentication-props.ts';
 import { checkIdentity } from './check-identity.ts';
 import { checkIotCore } from './iot-core.ts';
 import { checkKafka } from './kafka.ts';
+import { checkTopics } from './payload-checks.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { ROTATION_DAYS_MAX } from './rotation.ts';
@@ -57,6 +58,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
+  checkTopics(scope, props.topics);
   checkKafka(scope, props.kafka ?? []);
   checkIotCore(scope, props.iotCore ?? []);
   checkRules(scope, props.rules ?? []);

@@ -86,6 +86,11 @@ export const SETTINGS = {
     value: 'FILE',
     help: 'Topics whose history is kept: JSON, as apus serve --streams takes it (docs/streams.md).',
   },
+  topics: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'Payloads are checked against the schemas of their topics where the file says so: JSON, as apus serve --topics takes it (docs/portal.md).',
+  },
   bridges: {
     kind: 'text',
     value: 'FILE',

@@ -17,7 +17,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   timers: 645,
   sweep: 645,
   operator: 655,
-  publish: 665,
+  publish: 700,
   api: 700,
   kafka: 655,
   iotCore: 655,

@@ -106,6 +106,7 @@ export function functionsOf(environment: Environment, services: Services, option
       },
     }),
     usage: options.usage,
+    payloads: options.payloads,
     stores: {
       ...services.stores,
       ...options.alterations?.stores,

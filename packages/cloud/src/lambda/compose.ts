@@ -7,6 +7,7 @@ import {
   createProcessState,
   DEFAULT_LIMITS,
   type Log,
+  type PayloadCheck,
   type Presence,
   type QuotaScopes,
   type Streams,
@@ -84,6 +85,8 @@ export interface CloudOptions {
   readonly usage?: boolean | undefined;
   /** @default the deployment keeps no presence */
   readonly presence?: PresenceSettings | undefined;
+  /** Compares payloads with the schemas of their topics. @default every payload is taken */
+  readonly payloads?: PayloadCheck | undefined;
   /** @default there are none */
   readonly rules?: RuleQueue | undefined;
   readonly stores?: Partial<DynamoOptions>;
@@ -160,6 +163,7 @@ export function composeCloud(options: CloudOptions): Cloud {
   const rooms = options.presence && roomsOf(stores, liveness, options);
   const ports = {
     ...(rooms && { presence: rooms.presence, nodeName: NODE_NAME }),
+    ...(options.payloads && { payloads: options.payloads }),
     ...(shared &&
       messages && {
         deliveryQuota: new SharedDeliveryQuota({ ...shared, shards: stores.subscriptions, messages }),

@@ -2,10 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { type Clock, type Log, SparingLog } from '@apus/broker';
 import { leanClient } from '@apus/store-dynamodb';
+import { CompiledPayloads } from '@apus/topics/checked';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SqsQueue } from '../fan-out/job-queue.ts';
 import { QueueBacklog } from '../fan-out/queue-backlog.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { OPTIONAL_METRICS } from '../metrics/metric-names.ts';
 import { SignedPoster } from '../posts/signed-poster.ts';
 import { SqsTimers } from '../timers/sqs-timers.ts';
 import type { Authentication, AuthenticationContext } from './authentication.ts';
@@ -20,6 +22,7 @@ import {
   isUsageCounted,
   limitsOf,
   movesOf,
+  payloadChecksOf,
   presenceOf,
   quotasOf,
   required,
@@ -78,6 +81,7 @@ export function createRuntime(
   const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
   const rules = rulesOf(variables);
+  const checks = payloadChecksOf(variables);
   const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
@@ -101,6 +105,7 @@ export function createRuntime(
     quotas: quotasOf(variables),
     streams: streamsOf(variables),
     presence: presenceOf(variables),
+    payloads: checks && new CompiledPayloads(checks, () => metrics.add(OPTIONAL_METRICS.payloadsRefused)),
     rules: rules && {
       filters: rules.filters,
       queue: queue(rules.queueUrl),

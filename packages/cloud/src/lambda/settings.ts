@@ -1,3 +1,4 @@
+import { createRequire as requireFrom } from 'node:module';
 import {
   type BrokerLimits,
   GATEWAY_QUOTAS,
@@ -8,6 +9,7 @@ import {
   withQuotas,
 } from '@apus/broker';
 import { isTenant } from '@apus/identity';
+import type { CheckedTopic } from '@apus/topics/checked';
 import { KEY_SHA256 } from '../api/access.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
@@ -108,6 +110,13 @@ export function rulesOf(
     filters: list.map(([tenant, name, filter]) => ({ tenant, name, filter })),
     queueUrl: required(variables, VARIABLES.ruleQueueUrl),
   };
+}
+
+/** The compiled schemas of payloads, which a layer brings: Lambda sets NODE_PATH to it. Undefined where there are none. */
+export function payloadChecksOf(variables: Variables): readonly CheckedTopic[] | undefined {
+  const name = variables[VARIABLES.payloadChecks];
+  if (name === undefined || name === '') return undefined;
+  return requireFrom(import.meta.url)(name) as readonly CheckedTopic[];
 }
 
 export function isUsageCounted(variables: Variables): boolean {

@@ -10,6 +10,8 @@ export const VARIABLES = {
   streams: 'APUS_STREAMS',
   /** `on`: members of rooms are kept, and backends are told of clients that come and go. Not set: off. */
   presence: 'APUS_PRESENCE',
+  /** The module of the compiled schemas of payloads, in a layer. Not set: payloads are not checked. */
+  payloadChecks: 'APUS_PAYLOAD_CHECKS',
   /** The rules: JSON, a list of `[tenant, name, filter]`. Not set: there are none. */
   ruleFilters: 'APUS_RULE_FILTERS',
   /** Where messages for rules wait. */
