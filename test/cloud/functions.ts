@@ -188,6 +188,7 @@ export function functionsOf(environment: Environment, services: Services, option
         retained: stores.retained,
         holdings: stores.quotaHoldings,
         bans: stores.bans,
+        usage: usage && stores.usage,
         clock,
         log,
       }),
