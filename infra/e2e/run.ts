@@ -13,6 +13,7 @@ const FLAGS = [
   ...['--connect-timeout-seconds', '5', '--http-publish', 'keys', '--cut-after-ms', '500'],
   ...['--rules', `${INFRA}e2e/rules.json`],
   ...['--topics', `${INFRA}e2e/topics.json`],
+  ...['--usage', '--usage-export', 'csv'],
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -30,6 +30,7 @@ import { checkRules } from './rules.ts';
 import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 import type { TableProps } from './table-props.ts';
+import { checkUsageExport } from './usage-export.ts';
 
 /** The most requests a second of an account: no larger quota is known. */
 const REQUESTS_PER_SECOND_MAX = 1_000_000;
@@ -59,9 +60,17 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
   checkTopics(scope, props.topics);
+  checkUsageExport(scope, props);
+  checkOtlp(scope, props.otlpUrl);
   checkKafka(scope, props.kafka ?? []);
   checkIotCore(scope, props.iotCore ?? []);
   checkRules(scope, props.rules ?? []);
+}
+
+function checkOtlp(scope: IConstruct, url: string | undefined): void {
+  if (url === undefined || Token.isUnresolved(url)) return;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
+  throw new PropsError(scope, `otlpUrl is a URL, as https://collector.example.com, not "${url}".`);
 }
 
 function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {

@@ -122,6 +122,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
     presence: settings.switch('presence'),
     usage: settings.switch('usage'),
+    usageExport: settings.text('usageExport') as ApusBrokerProps['usageExport'],
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
@@ -168,6 +169,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     logLevel: settings.text('logLevel') as ApusBrokerProps['logLevel'],
     accessLogs: settings.switch('accessLogs'),
     tracing: settings.switch('tracing'),
+    otlpUrl: settings.text('otlpUrl'),
   });
 }
 

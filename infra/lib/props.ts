@@ -1,5 +1,6 @@
 import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
+import type { ExportFormat } from '@apus/cloud/lambda';
 import type { GivenTopics } from '@apus/topics';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -204,6 +205,13 @@ export interface ApusBrokerProps {
    * @default false
    */
   readonly usage?: boolean;
+  /**
+   * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour (docs/usage.md). Needs
+   * `usage`.
+   *
+   * @default no export, and no bucket
+   */
+  readonly usageExport?: ExportFormat;
 
   /**
    * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`: Amazon MSK by the ARN of its
@@ -329,6 +337,14 @@ export interface ApusBrokerProps {
    * @default false
    */
   readonly tracing?: boolean;
+
+  /**
+   * A collector of OpenTelemetry, which takes OTLP over HTTP: `https://collector.example.com`. Functions send it the traces of
+   * messages whose publishers ask for them (docs/observability.md), each at the end of its event.
+   *
+   * @default no traces
+   */
+  readonly otlpUrl?: string;
 
   /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/`, the stack's name and the construct's path in it */
   readonly metricsNamespace?: string;

@@ -109,6 +109,12 @@ export const SETTINGS = {
     kind: 'switch',
     help: 'What each tenant uses is counted, at up to six writes a minute for each tenant and environment (docs/usage.md).',
   },
+  usageExport: {
+    kind: 'choice',
+    choices: ['csv', 'jsonl'],
+    help: 'The usage of each day is written into a bucket, a line for each tenant and hour. Needs --usage (docs/usage.md).',
+    preset: 'no export',
+  },
   jwksUrl: {
     kind: 'text',
     value: 'URL',
@@ -335,6 +341,11 @@ export const SETTINGS = {
   },
   accessLogs: { kind: 'switch', help: 'Logs a line for each frame at the gateway.', preset: 'false' },
   tracing: { kind: 'switch', help: 'Sends sampled traces to X-Ray.', preset: 'false' },
+  otlpUrl: {
+    kind: 'text',
+    value: 'URL',
+    help: 'Sends traces of messages whose publishers ask for it to this OTLP collector (docs/observability.md).',
+  },
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;

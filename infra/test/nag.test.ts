@@ -45,6 +45,8 @@ it.each(PACKS)('%s finds nothing where everything is switched on', (_, makePack)
     tracing: true,
     table: { pointInTimeRecovery: true },
     rotateTokenSecretDays: 30,
+    usage: true,
+    usageExport: 'csv',
   };
   expect(findingsOf(makePack, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
@@ -123,6 +125,9 @@ describe.each([...PACKS, ...AUDITS])('with compliance %s finds nothing', (_, mak
         httpApi: { keysSha256: ['0'.repeat(64)] },
         rollbackOnAlarm: true,
         rotateTokenSecretDays: 30,
+        usage: true,
+        usageExport: 'csv',
+        topics: { topics: [{ topic: 'a', checkPayload: true, payload: { type: 'number' } }] },
       }),
     ],
     [

@@ -107,6 +107,7 @@ export function functionsOf(environment: Environment, services: Services, option
     }),
     usage: options.usage,
     payloads: options.payloads,
+    tracer: options.tracer,
     stores: {
       ...services.stores,
       ...options.alterations?.stores,

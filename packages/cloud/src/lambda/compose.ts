@@ -37,6 +37,8 @@ import { ConflationTicks } from '../timers/conflation-ticks.ts';
 import { SqsDelayedMessages } from '../timers/delayed-messages.ts';
 import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
+import { tracedBroker, tracedSubscriptions } from '../tracing/traced.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { EnvironmentUsage } from '../usage/environment-usage.ts';
 import type { PresenceSettings, StreamsOptions } from './settings.ts';
 
@@ -83,6 +85,8 @@ export interface CloudOptions {
   readonly streams?: StreamsOptions | undefined;
   /** Counts what each tenant uses. @default false */
   readonly usage?: boolean | undefined;
+  /** Records the way of messages whose publishers ask for it. @default no traces */
+  readonly tracer?: Tracer | undefined;
   /** @default the deployment keeps no presence */
   readonly presence?: PresenceSettings | undefined;
   /** Compares payloads with the schemas of their topics. @default every payload is taken */
@@ -190,8 +194,10 @@ export function composeCloud(options: CloudOptions): Cloud {
     const own = stores.forEvent(kind);
     const sessions = liveness === undefined ? own.sessions : new LivenessSessions(own.sessions, liveness);
     const { connections, jobs, outlet } = outbox;
+    const { tracer } = options;
     const ofEvent = {
       ...own,
+      ...(tracer && { subscriptions: tracedSubscriptions(own.subscriptions, tracer) }),
       sessions,
       connections,
       outbox,
@@ -200,7 +206,7 @@ export function composeCloud(options: CloudOptions): Cloud {
       ...(streams && { streams: { ...streams, store: own.streamStore } }),
     };
     const broker = createBroker({ ...ports, ...ofEvent }, brokerOptions, state);
-    return { broker, stores: own };
+    return { broker: tracer === undefined ? broker : tracedBroker(broker, tracer), stores: own };
   };
   const usage =
     options.usage === true
@@ -208,6 +214,7 @@ export function composeCloud(options: CloudOptions): Cloud {
       : undefined;
   const handlerOptions = {
     usage,
+    tracer: options.tracer,
     links: stores.links,
     poster,
     clock,

@@ -10,6 +10,8 @@ import type { Meter } from '../metrics/meter.ts';
 import { OPTIONAL_METRICS } from '../metrics/metric-names.ts';
 import { SignedPoster } from '../posts/signed-poster.ts';
 import { SqsTimers } from '../timers/sqs-timers.ts';
+import { OtlpExporter } from '../tracing/otlp.ts';
+import { Tracer } from '../tracing/tracer.ts';
 import type { Authentication, AuthenticationContext } from './authentication.ts';
 import { type Cloud, composeCloud } from './compose.ts';
 import { functionLog } from './function-log.ts';
@@ -38,6 +40,9 @@ const HTTP_TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 2_000 };
 /** The stores and queues try again by themselves, and count. */
 const CLIENT = { maxAttempts: 1, requestHandler: HTTP_TIMEOUTS };
 
+/** An event waits for its collector at its end, as Lambda freezes the environment behind it. */
+const OTLP_TIMEOUT_MS = 1_000;
+
 const RANDOM_ID_BYTES = 12;
 
 /** The values that every function of a deployment uses: made once, before the first event. */
@@ -50,6 +55,8 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: FunctionMetrics;
+  /** Undefined where no traces are asked for. */
+  readonly tracer: Tracer | undefined;
   readonly deadline: InvocationDeadline;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
@@ -82,6 +89,7 @@ export function createRuntime(
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
   const rules = rulesOf(variables);
   const checks = payloadChecksOf(variables);
+  const tracer = tracerOf(variables, log);
   const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
@@ -112,6 +120,7 @@ export function createRuntime(
       backlog: new QueueBacklog({ client: sqs, queueUrl: rules.queueUrl, clock, log, name: 'rules' }),
     },
     usage: isUsageCounted(variables),
+    tracer,
     meter: metrics,
   });
   return {
@@ -123,6 +132,7 @@ export function createRuntime(
     clock,
     log,
     metrics,
+    tracer,
     deadline,
     sleep,
     random: Math.random,
@@ -133,7 +143,7 @@ export function createRuntime(
 
 /** A handler that knows how long it may take, and writes its metrics and usage when it is time. */
 export function withMetrics<Call extends unknown[], Result>(
-  { metrics, deadline, cloud }: Runtime,
+  { metrics, deadline, cloud, tracer }: Runtime,
   handle: (...call: Call) => Promise<Result>,
 ): (...call: Call) => Promise<Result> {
   return async (...call) => {
@@ -142,9 +152,17 @@ export function withMetrics<Call extends unknown[], Result>(
       return await handle(...call);
     } finally {
       metrics.flushWhenDue();
-      await cloud.usage?.flushWhenDue();
+      await Promise.all([cloud.usage?.flushWhenDue(), tracer?.flush()]);
     }
   };
+}
+
+function tracerOf(variables: Variables, log: Log): Tracer | undefined {
+  const url = variables[VARIABLES.otlpUrl];
+  if (url === undefined || url === '') return undefined;
+  const { AWS_LAMBDA_FUNCTION_NAME: faas = 'apus', AWS_REGION: region = '' } = variables;
+  const resource = { 'service.name': 'apus', 'faas.name': faas, 'cloud.region': region };
+  return new Tracer({ exporter: new OtlpExporter({ url, resource, timeoutMs: OTLP_TIMEOUT_MS }), log });
 }
 
 function createPoster(variables: Variables, clock: Clock, meter: Meter): SignedPoster {

@@ -15,6 +15,7 @@ import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
 import type { RuleFilter } from '../rules/rule-outlet.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../usage/export/export-usage.ts';
 import { VARIABLES } from './variables.ts';
 
 /** The streams of a deployment, and the table of their history. */
@@ -117,6 +118,15 @@ export function payloadChecksOf(variables: Variables): readonly CheckedTopic[] |
   const name = variables[VARIABLES.payloadChecks];
   if (name === undefined || name === '') return undefined;
   return requireFrom(import.meta.url)(name) as readonly CheckedTopic[];
+}
+
+export function exportFormatOf(variables: Variables): ExportFormat {
+  const given = required(variables, VARIABLES.usageExport);
+  const format = EXPORT_FORMATS.find((each) => each === given);
+  if (format !== undefined) return format;
+  throw new Error(
+    `the environment variable ${VARIABLES.usageExport} is ${given}: it has to be one of ${EXPORT_FORMATS.join(', ')}`,
+  );
 }
 
 export function isUsageCounted(variables: Variables): boolean {

@@ -18,6 +18,11 @@ export const VARIABLES = {
   ruleQueueUrl: 'APUS_RULE_QUEUE_URL',
   /** `on`: what each tenant uses is counted. Not set: off. */
   usage: 'APUS_USAGE',
+  /** The bucket of the usage of each day, and the format of its files. */
+  usageBucket: 'APUS_USAGE_BUCKET',
+  usageExport: 'APUS_USAGE_EXPORT',
+  /** A collector of traces that takes OTLP over HTTP: its URL. Not set: no traces. */
+  otlpUrl: 'APUS_OTLP_URL',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',
