@@ -61,7 +61,7 @@ module.exports = {
     layer('store-disk', ['mqtt', 'broker', 'store-memory']),
     layer('store-valkey', ['mqtt', 'broker', 'store-memory', 'store-disk']),
     layer('store-dynamodb', ['mqtt', 'broker']),
-    layer('cloud', ['mqtt', 'broker', 'identity', 'api', 'store-dynamodb']),
+    layer('cloud', ['mqtt', 'broker', 'identity', 'api', 'topics', 'store-dynamodb']),
     layer('emulator', []),
     layer('client', []),
     layer('react', []),

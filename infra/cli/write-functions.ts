@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { ENTRIES, type EntryName } from '../lib/entries.ts';
+import { PACKED_RE2, re2Text } from '../lib/packed-functions.ts';
 import { bundle } from './bundle.ts';
 
 const [, , target = ''] = process.argv;
@@ -9,3 +10,4 @@ for (const name of Object.keys(ENTRIES) as EntryName[]) {
   await mkdir(folder, { recursive: true });
   await writeFile(join(folder, 'index.mjs'), (await bundle(name)).code);
 }
+await writeFile(join(target, PACKED_RE2), re2Text());

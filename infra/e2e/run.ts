@@ -13,6 +13,8 @@ const STACK_NAME = 'apus-e2e';
 const FLAGS = [
   ...['--connect-timeout-seconds', '5', '--http-publish', 'keys', '--cut-after-ms', '500'],
   ...['--rules', `${INFRA}e2e/rules.json`],
+  ...['--topics', `${INFRA}e2e/topics.json`],
+  ...['--usage', '--usage-export', 'csv'],
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

@@ -26,7 +26,8 @@ export function acknowledgeWildcard(construct: IConstruct, resourceArn: string, 
 /** An ARN as cdk-nag shows it: with `<LogicalId>` for what is only known at deployment. */
 function textOf(resolved: unknown): string {
   if (typeof resolved === 'string') return resolved;
-  const { Ref, 'Fn::Join': join } = resolved as { Ref?: string; 'Fn::Join'?: [string, unknown[]] };
+  const found = resolved as { Ref?: string; 'Fn::Join'?: [string, unknown[]]; 'Fn::GetAtt'?: string[] };
+  const { Ref, 'Fn::Join': join, 'Fn::GetAtt': attribute } = found;
   if (join !== undefined) return join[1].map(textOf).join(join[0]);
-  return `<${Ref}>`;
+  return `<${attribute === undefined ? Ref : attribute.join('.')}>`;
 }

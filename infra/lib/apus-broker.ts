@@ -4,6 +4,7 @@ import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
 import { RetentionDays } from 'aws-cdk-lib/aws-logs';
+import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
@@ -17,13 +18,14 @@ import { createBackups, serviceKeyOf, withCompliance } from './compliance.ts';
 import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
 import { sharedEnvironment } from './environment.ts';
 import { type FunctionDefaults, Functions } from './functions.ts';
-import { HttpApi } from './http-api.ts';
+import { HttpApi, type HttpApiFunctionProps } from './http-api.ts';
 import { HttpPublish } from './http-publish.ts';
 import { authorizationFunctionOf, isSigned } from './identity.ts';
 import { createIotCoreSources } from './iot-core.ts';
 import { createKafkaSources } from './kafka.ts';
 import { BrokerMetrics } from './metrics.ts';
 import { createOperations } from './operations.ts';
+import { createPayloadChecks } from './payload-checks.ts';
 import type { Resources } from './permissions.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
@@ -33,6 +35,7 @@ import { createRulesFunction } from './rules.ts';
 import { connectSources, fanOutBudget } from './sources.ts';
 import { type BrokerTable, StateTables } from './table.ts';
 import { tableMaximumOf } from './table-maximum.ts';
+import { UsageExport } from './usage-export.ts';
 
 /**
  * An MQTT broker: a WebSocket API, functions, two tables, two queues, and alarms for them. docs/deploy.md has its costs
@@ -72,6 +75,8 @@ export class ApusBroker extends Construct {
   readonly domainTarget: string | undefined;
   /** The id of the WebSocket API, as `a1b2c3d4e5`. */
   readonly apiId: string;
+  /** The files of `usageExport`; undefined without it. */
+  readonly usageBucket: Bucket | undefined;
   readonly #httpPublish: HttpPublish | undefined;
   readonly #httpApi: HttpApi | undefined;
   readonly #metrics: BrokerMetrics;
@@ -88,8 +93,14 @@ export class ApusBroker extends Construct {
     const namespace = props.metricsNamespace ?? namespaceOf(this);
     const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
     const verification = createVerification(this, props, secretProps);
+    const checks = createPayloadChecks(this, props.topics);
     const defaults = {
-      environment: { ...sharedEnvironment(resources, props, namespace), ...verification.sharedVariables },
+      environment: {
+        ...sharedEnvironment(resources, props, namespace),
+        ...verification.sharedVariables,
+        ...checks?.variables,
+      },
+      layers: checks === undefined ? [] : [checks.layer],
       memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
       logRetention: props.logRetention ?? RetentionDays.TWO_WEEKS,
       logKey: serviceKeyOf(props),
@@ -140,6 +151,8 @@ export class ApusBroker extends Construct {
       resources.rules &&
       createRulesFunction(this, { ...defaults, queues: resources.rules, rules: props.rules ?? [] });
     this.rules = rules;
+    const usageExport = this.#exportUsage(props, defaults);
+    this.usageBucket = usageExport?.bucket;
     this.#api = resources.api;
     this.#isSigned = isSigned(props);
     this.#metrics = new BrokerMetrics(namespace, resources.api);
@@ -155,6 +168,7 @@ export class ApusBroker extends Construct {
       kafka,
       iotCore,
       rulesFunction: rules,
+      usageExport: usageExport?.lambda,
     });
     this.url = stage.url;
     this.domainTarget = stage.domainTarget;
@@ -311,6 +325,17 @@ export class ApusBroker extends Construct {
       domain: props.domain,
       logKey: serviceKeyOf(props),
     });
+  }
+
+  #exportUsage(
+    props: ApusBrokerProps,
+    defaults: FunctionDefaults & Pick<HttpApiFunctionProps, 'resources'>,
+  ): UsageExport | undefined {
+    const { usageExport: format, encryptionKey, compliance: isVersioned = false } = props;
+    if (format === undefined) return undefined;
+    const { table } = defaults.resources.state;
+    const removalPolicy = removalPolicyOf(props);
+    return new UsageExport(this, { ...defaults, table, format, encryptionKey, removalPolicy, isVersioned });
   }
 
   #rotate(

@@ -22,6 +22,7 @@ export const OUTPUTS = {
   publishKeysArn: 'PublishKeysArn',
   httpApiUrl: 'HttpApiUrl',
   encryptionKeyArn: 'EncryptionKeyArn',
+  usageBucketName: 'UsageBucketName',
   alarmTopicArn: 'AlarmTopicArn',
   breakerName: 'BreakerName',
   operatorName: 'OperatorName',
@@ -68,6 +69,7 @@ export class ApusStack extends Stack {
       this.broker.encryptionKey?.keyArn,
       'Encrypts the tables, the queues and the secrets',
     );
+    this.#output(OUTPUTS.usageBucketName, this.broker.usageBucket?.bucketName, 'The usage of each day');
     this.#output(OUTPUTS.alarmTopicArn, this.broker.alarmTopic?.topicArn, 'Subscribe to hear of alarms');
     this.#output(
       OUTPUTS.breakerName,

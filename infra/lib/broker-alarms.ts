@@ -25,6 +25,8 @@ export interface Watched {
   /** Undefined where there are no rules. */
   readonly rulesFunction: BrokerFunction | undefined;
   readonly rules: QueuePair | undefined;
+  /** Undefined where usage is not exported. */
+  readonly usageExport: BrokerFunction | undefined;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly state: StateTables;
@@ -239,6 +241,20 @@ export function kafkaAlarms({ kafka, metrics }: Watched): readonly AlarmDefiniti
       id: 'KafkaRecordsSkipped',
       description: 'Records of Kafka could be no message, and were left out.',
       metric: metrics.kafkaRecordsSkipped(),
+      threshold: 0,
+      periods: 1,
+    },
+  ];
+}
+
+/** A day's usage that has not come into the bucket. */
+export function usageExportAlarms({ usageExport }: Watched): readonly AlarmDefinition[] {
+  if (usageExport === undefined) return [];
+  return [
+    {
+      id: 'UsageExportErrors',
+      description: 'The usage of a day could not be exported.',
+      metric: usageExport.metricErrors({ period: Duration.hours(1) }),
       threshold: 0,
       periods: 1,
     },

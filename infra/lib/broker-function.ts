@@ -5,6 +5,7 @@ import {
   ApplicationLogLevel,
   Architecture,
   type IFunction,
+  type ILayerVersion,
   type IVersion,
   LoggingFormat,
   Runtime,
@@ -31,6 +32,8 @@ export interface BrokerFunctionProps {
   /** Encrypts the log. @default a key of AWS's */
   readonly logKey: IKey | undefined;
   readonly tracing: boolean;
+  /** @default none */
+  readonly layers?: readonly ILayerVersion[];
   readonly reservedConcurrency?: number;
   /** Callers use an alias, which CodeDeploy moves to a new version. @default they call what was deployed last */
   readonly hasAlias: boolean;
@@ -71,6 +74,7 @@ export class BrokerFunction extends NodejsFunction {
       systemLogLevelV2: SystemLogLevel.WARN,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
       tracing: props.tracing ? Tracing.ACTIVE : Tracing.DISABLED,
+      layers: [...(props.layers ?? [])],
       bundling: BUNDLING,
       ...packedFunction(props.entry),
       ...(props.reservedConcurrency !== undefined && {

@@ -23,6 +23,7 @@ import { checkIdentity } from './check-identity.ts';
 import { POSTS_PER_SECOND_MAX } from './defaults.ts';
 import { checkIotCore } from './iot-core.ts';
 import { checkKafka } from './kafka.ts';
+import { checkTopics } from './payload-checks.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { checkRange, PropsError } from './props-error.ts';
 import { ROTATION_DAYS_MAX } from './rotation.ts';
@@ -30,6 +31,7 @@ import { checkRules } from './rules.ts';
 import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
 import type { TableProps } from './table-props.ts';
+import { checkUsageExport } from './usage-export.ts';
 
 /** The most requests a second of an account: no larger quota is known. */
 const REQUESTS_PER_SECOND_MAX = 1_000_000;
@@ -58,9 +60,18 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkQuotas(scope, props.quotas ?? {});
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
+  checkTopics(scope, props.topics);
+  checkUsageExport(scope, props);
+  checkOtlp(scope, props.otlpUrl);
   checkKafka(scope, props.kafka ?? []);
   checkIotCore(scope, props.iotCore ?? []);
   checkRules(scope, props.rules ?? []);
+}
+
+function checkOtlp(scope: IConstruct, url: string | undefined): void {
+  if (url === undefined || Token.isUnresolved(url)) return;
+  if (URL.canParse(url) && /^https?:$/.test(new URL(url).protocol)) return;
+  throw new PropsError(scope, `otlpUrl is a URL, as https://collector.example.com, not "${url}".`);
 }
 
 function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {

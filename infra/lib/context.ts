@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { GivenQuotaScopes, GivenStream } from '@apus/broker';
+import type { GivenTopics } from '@apus/topics';
 import { Certificate } from 'aws-cdk-lib/aws-certificatemanager';
 import { type IKey, Key } from 'aws-cdk-lib/aws-kms';
 import { HostedZone } from 'aws-cdk-lib/aws-route53';
@@ -116,10 +117,12 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     authentication: authenticationOf(scope, settings),
     identity: jsonIn<IdentityProps>(settings, 'identity'),
     streams: streamsIn(settings),
+    topics: jsonIn<GivenTopics>(settings, 'topics'),
     ...bridgesOf(settings),
     rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
     presence: settings.switch('presence'),
     usage: settings.switch('usage'),
+    usageExport: settings.text('usageExport') as ApusBrokerProps['usageExport'],
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),
     httpPublish: httpPublish === 'none' ? false : httpPublish,
@@ -166,6 +169,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     logLevel: settings.text('logLevel') as ApusBrokerProps['logLevel'],
     accessLogs: settings.switch('accessLogs'),
     tracing: settings.switch('tracing'),
+    otlpUrl: settings.text('otlpUrl'),
   });
 }
 
@@ -268,8 +272,10 @@ function streamsIn(settings: Settings): readonly GivenStream[] | undefined {
   return jsonIn<{ readonly streams: readonly GivenStream[] }>(settings, 'streams')?.streams;
 }
 
+type JsonSetting = 'identity' | 'streams' | 'topics' | 'bridges' | 'rules';
+
 /** A file that a setting names. Its contents are checked as the prop of the same name is. */
-function jsonIn<T>(settings: Settings, name: 'identity' | 'streams' | 'bridges' | 'rules'): T | undefined {
+function jsonIn<T>(settings: Settings, name: JsonSetting): T | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;
   try {

@@ -8,6 +8,7 @@ export const ENTRIES = {
   operator: 'packages/cloud/src/lambda/operator.ts',
   publish: 'packages/cloud/src/lambda/publish.ts',
   api: 'packages/cloud/src/lambda/api.ts',
+  usageExport: 'packages/cloud/src/lambda/usage-export.ts',
   kafka: 'packages/bridges/src/lambda/kafka.ts',
   iotCore: 'packages/bridges/src/lambda/iot-core.ts',
   rules: 'packages/bridges/src/lambda/rules.ts',

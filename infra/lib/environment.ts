@@ -27,6 +27,7 @@ export function sharedEnvironment(
       [VARIABLES.ruleQueueUrl]: rules.queue.queueUrl,
     }),
     ...(props.presence === true && { [VARIABLES.presence]: 'on' }),
+    ...(props.otlpUrl !== undefined && { [VARIABLES.otlpUrl]: props.otlpUrl }),
     ...(props.usage === true && { [VARIABLES.usage]: 'on' }),
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,
     [VARIABLES.timerQueueUrl]: timers.queue.queueUrl,

@@ -15,7 +15,7 @@ import { grantBroker, grantConsume, grantLook, type Resources } from './permissi
 /** The properties that all functions share. */
 export type FunctionDefaults = Pick<
   BrokerFunctionProps,
-  'environment' | 'memorySizeMegabytes' | 'logRetention' | 'logKey' | 'tracing'
+  'environment' | 'memorySizeMegabytes' | 'logRetention' | 'logKey' | 'tracing' | 'layers'
 >;
 
 export interface FunctionsProps extends FunctionDefaults {
@@ -137,12 +137,13 @@ function create(
   defaults: FunctionsProps,
   particulars: Particulars,
 ): BrokerFunction {
-  const { memorySizeMegabytes, logRetention, logKey, tracing, resources } = defaults;
+  const { memorySizeMegabytes, logRetention, logKey, tracing, layers = [], resources } = defaults;
   const lambda = new BrokerFunction(scope, id, {
     memorySizeMegabytes,
     logRetention,
     logKey,
     tracing,
+    layers,
     hasAlias: false,
     ...particulars,
     environment: { ...defaults.environment, ...particulars.environment },

@@ -24,7 +24,7 @@ export class HttpApi {
 
   constructor(scope: Construct, props: HttpApiFunctionProps) {
     const { resources, protection, environment, allowedOrigins = ['*'], reservedConcurrency } = props;
-    const { logRetention, logKey, tracing } = props;
+    const { logRetention, logKey, tracing, layers = [] } = props;
     const keys = protection === 'iam' ? undefined : protection.keysSha256;
     this.lambda = new BrokerFunction(scope, 'HttpApi', {
       entry: 'api',
@@ -38,6 +38,7 @@ export class HttpApi {
       logRetention,
       logKey,
       tracing,
+      layers,
       hasAlias: false,
       // [SEC-API-1] Not by default: an account with a concurrency of ten cannot deploy it.
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),

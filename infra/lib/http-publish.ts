@@ -33,7 +33,7 @@ export class HttpPublish {
 
   constructor(scope: Construct, props: HttpPublishProps) {
     const { resources, protection, secretProps, tenants, environment } = props;
-    const { memorySizeMegabytes, logRetention, logKey, tracing, reservedConcurrency } = props;
+    const { memorySizeMegabytes, logRetention, logKey, tracing, layers = [], reservedConcurrency } = props;
     this.keys = protection === 'keys' ? (props.keysSecret ?? createKeys(scope, secretProps)) : undefined;
     this.lambda = new BrokerFunction(scope, 'Publish', {
       entry: 'publish',
@@ -48,6 +48,7 @@ export class HttpPublish {
       logRetention,
       logKey,
       tracing,
+      layers,
       hasAlias: props.hasAlias,
       // [SEC-COST-2] Not by default: an account with a concurrency of ten cannot deploy it.
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),

@@ -71,9 +71,18 @@ function createRule(scope: Construct, id: string, sql: string, queues: QueuePair
 }
 
 function createFunction(scope: Construct, props: IotCoreSourcesProps, queues: QueuePair): BrokerFunction {
-  const { memorySizeMegabytes, logRetention, logKey, tracing, environment, resources, bridges } = props;
+  const {
+    memorySizeMegabytes,
+    logRetention,
+    logKey,
+    tracing,
+    layers = [],
+    environment,
+    resources,
+    bridges,
+  } = props;
   const lambda = new BrokerFunction(scope, 'IotCore', {
-    ...{ memorySizeMegabytes, logRetention, logKey, tracing },
+    ...{ memorySizeMegabytes, logRetention, logKey, tracing, layers },
     entry: 'iotCore',
     description: 'Apus: messages of AWS IoT Core',
     environment: { ...environment, [BRIDGE_VARIABLES.iotCore]: iotCoreSourcesJson(bridges) },

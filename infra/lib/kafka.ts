@@ -73,9 +73,9 @@ function createSource(
   bridge: GivenKafkaBridge,
   source: KafkaSourceConfiguration,
 ): BrokerFunction {
-  const { memorySizeMegabytes, logRetention, logKey, tracing, environment, resources } = props;
+  const { memorySizeMegabytes, logRetention, logKey, tracing, layers = [], environment, resources } = props;
   const lambda = new BrokerFunction(scope, `Kafka${idOf(source.name)}`, {
-    ...{ memorySizeMegabytes, logRetention, logKey, tracing },
+    ...{ memorySizeMegabytes, logRetention, logKey, tracing, layers },
     entry: 'kafka',
     description: `Apus: records of Kafka, bridge ${source.name}`,
     environment: { ...environment, [BRIDGE_VARIABLES.kafka]: mappingsJson(bridge) },

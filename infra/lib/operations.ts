@@ -16,6 +16,7 @@ import {
   publishesRefused,
   ruleAlarms,
   runaway,
+  usageExportAlarms,
   type Watched,
   workerErrors,
 } from './broker-alarms.ts';
@@ -61,6 +62,7 @@ export function createOperations(
       ...kafkaAlarms(context),
       ...iotCoreAlarms(context),
       ...ruleAlarms(context),
+      ...usageExportAlarms(context),
       ...alarmsOnRequest(context, props.alarms || {}),
       ...(props.rollbackOnAlarm ? workerErrors(context.functions) : []),
     ];

@@ -1,14 +1,22 @@
 import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
-import type { ICertificate } from 'aws-cdk-lib/aws-certificatemanager';
+import type { ExportFormat } from '@apus/cloud/lambda';
+import type { GivenTopics } from '@apus/topics';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
-import type { IHostedZone } from 'aws-cdk-lib/aws-route53';
 import type { ISecret } from 'aws-cdk-lib/aws-secretsmanager';
-import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import type { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { Authentication, IdentityProps, TokenRulesProps } from './authentication-props.ts';
+import type {
+  AccessLogProps,
+  AlarmProps,
+  BreakerProps,
+  BudgetProps,
+  DomainProps,
+} from './operation-props.ts';
 import type { TableProps } from './table-props.ts';
+
+export type * from './operation-props.ts';
 
 /** How operators are told from others: by a signature of AWS, or by a key of which this is the SHA-256 in hex. */
 export type HttpApiProps = 'iam' | { readonly keysSha256: readonly string[] } | false;
@@ -177,6 +185,14 @@ export interface ApusBrokerProps {
   readonly streams?: readonly GivenStream[];
 
   /**
+   * Descriptions of topics (docs/portal.md), as the file of `apus serve --topics`. Payloads of those with `checkPayload` are
+   * compared with their schemas, which are compiled at synthesis into a layer of the functions.
+   *
+   * @default no payload is checked, and there is no layer
+   */
+  readonly topics?: GivenTopics;
+
+  /**
    * Keeps members of rooms (docs/presence.md), in the table of streams, and tells backends of clients that come and go.
    * Each CONNECT and each end of a connection then looks for such backends.
    *
@@ -189,6 +205,13 @@ export interface ApusBrokerProps {
    * @default false
    */
   readonly usage?: boolean;
+  /**
+   * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour (docs/usage.md). Needs
+   * `usage`.
+   *
+   * @default no export, and no bucket
+   */
+  readonly usageExport?: ExportFormat;
 
   /**
    * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`: Amazon MSK by the ARN of its
@@ -315,6 +338,14 @@ export interface ApusBrokerProps {
    */
   readonly tracing?: boolean;
 
+  /**
+   * A collector of OpenTelemetry, which takes OTLP over HTTP: `https://collector.example.com`. Functions send it the traces of
+   * messages whose publishers ask for them (docs/observability.md), each at the end of its event.
+   *
+   * @default no traces
+   */
+  readonly otlpUrl?: string;
+
   /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/`, the stack's name and the construct's path in it */
   readonly metricsNamespace?: string;
 }
@@ -334,64 +365,4 @@ export interface FanOutProps {
    * @default 1,000
    */
   readonly maxPostsPerSecond?: number;
-}
-
-export interface BreakerProps {
-  /**
-   * Messages to and from clients in one minute beyond which the breaker trips, from 1,000 up. The default is $6.00 an
-   * hour of messages, and about as much again for the functions and the table.
-   *
-   * @default 100,000
-   */
-  readonly messagesPerMinuteMax?: number;
-  /**
-   * Minutes after which a tripped breaker closes by itself, up to 1,440, to the next look, which is every ten minutes.
-   * A runaway that goes on trips it again after some three minutes. 0: the owner has to reset it.
-   *
-   * @default 20
-   */
-  readonly resetMinutes?: number;
-}
-
-export interface AlarmProps {
-  /** Gets a mail from each alarm, once it has confirmed the subscription. @default none */
-  readonly email?: string;
-  /** A topic of yours that is told instead of one of the construct's. @default a topic of the construct's */
-  readonly topic?: ITopic;
-  /**
-   * Milliseconds beyond which one frame in a hundred, for five minutes, sets off an alarm; from 10 to 5,000. $0.10 a month.
-   *
-   * @default no such alarm: the right number depends on the memory of the functions and on what clients do
-   */
-  readonly frameMilliseconds?: number;
-  /** An alarm when no sweep has run for half an hour. $0.10 a month. @default false: there is one for sweeps that fail */
-  readonly sweepMissing?: boolean;
-}
-
-export interface BudgetProps {
-  /** From 1 up. It mails when 80 % of it are spent, and when the forecast of the month is beyond it. */
-  readonly dollarsPerMonth: number;
-  /** Where it mails to. */
-  readonly email: string;
-}
-
-export interface DomainProps {
-  /** As `mqtt.example.com`; its URL is then `wss://mqtt.example.com/mqtt`. */
-  readonly domainName: string;
-  /** A certificate for the name, in the Region of the stack. */
-  readonly certificate: ICertificate;
-  /** Where the name's records are made. @default you point the name at the output `DomainTarget` yourself */
-  readonly hostedZone?: IHostedZone;
-}
-
-export interface AccessLogProps {
-  /** @default RetentionDays.ONE_WEEK */
-  readonly retention?: RetentionDays;
-  /**
-   * API Gateway writes logs with a role that is set once for an account and Region. `true` sets one, and leaves it
-   * there when the stack is deleted; `false` when the account has one.
-   *
-   * @default true
-   */
-  readonly setAccountRole?: boolean;
 }

@@ -41,9 +41,19 @@ export interface RulesFunctionProps extends FunctionDefaults {
 
 /** The function that sends messages to the targets of rules, and looks after those that it gives up. */
 export function createRulesFunction(scope: Construct, props: RulesFunctionProps): BrokerFunction {
-  const { memorySizeMegabytes, logRetention, logKey, tracing, environment, resources, queues, rules } = props;
+  const {
+    memorySizeMegabytes,
+    logRetention,
+    logKey,
+    tracing,
+    layers = [],
+    environment,
+    resources,
+    queues,
+    rules,
+  } = props;
   const lambda = new BrokerFunction(scope, 'Rules', {
-    ...{ memorySizeMegabytes, logRetention, logKey, tracing },
+    ...{ memorySizeMegabytes, logRetention, logKey, tracing, layers },
     entry: rulesEntryOf(rules),
     description: 'Apus: messages that leave by rules',
     environment: {

@@ -86,6 +86,11 @@ export const SETTINGS = {
     value: 'FILE',
     help: 'Topics whose history is kept: JSON, as apus serve --streams takes it (docs/streams.md).',
   },
+  topics: {
+    kind: 'text',
+    value: 'FILE',
+    help: 'Payloads are checked against the schemas of their topics where the file says so: JSON, as apus serve --topics takes it (docs/portal.md).',
+  },
   bridges: {
     kind: 'text',
     value: 'FILE',
@@ -103,6 +108,12 @@ export const SETTINGS = {
   usage: {
     kind: 'switch',
     help: 'What each tenant uses is counted, at up to six writes a minute for each tenant and environment (docs/usage.md).',
+  },
+  usageExport: {
+    kind: 'choice',
+    choices: ['csv', 'jsonl'],
+    help: 'The usage of each day is written into a bucket, a line for each tenant and hour. Needs --usage (docs/usage.md).',
+    preset: 'no export',
   },
   jwksUrl: {
     kind: 'text',
@@ -330,6 +341,11 @@ export const SETTINGS = {
   },
   accessLogs: { kind: 'switch', help: 'Logs a line for each frame at the gateway.', preset: 'false' },
   tracing: { kind: 'switch', help: 'Sends sampled traces to X-Ray.', preset: 'false' },
+  otlpUrl: {
+    kind: 'text',
+    value: 'URL',
+    help: 'Sends traces of messages whose publishers ask for it to this OTLP collector (docs/observability.md).',
+  },
 } as const satisfies Record<string, Setting>;
 
 export type SettingName = keyof typeof SETTINGS;

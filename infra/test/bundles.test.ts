@@ -11,14 +11,15 @@ vi.setConfig({ testTimeout: 120_000 });
  * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
-  gateway: 705,
+  gateway: 735,
   disconnect: 640,
   fanOut: 665,
   timers: 645,
   sweep: 645,
-  operator: 655,
-  publish: 665,
-  api: 700,
+  operator: 690,
+  publish: 700,
+  api: 735,
+  usageExport: 460,
   kafka: 655,
   iotCore: 655,
   rules: 1_000,

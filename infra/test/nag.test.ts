@@ -44,6 +44,8 @@ it('finds nothing where everything is switched on', () => {
     tracing: true,
     table: { pointInTimeRecovery: true },
     rotateTokenSecretDays: 30,
+    usage: true,
+    usageExport: 'csv',
   };
   expect(findingsOf(usualPacks, (app) => new ApusStack(app, 'Apus', { broker }))).toBeUndefined();
 });
@@ -118,6 +120,9 @@ describe('with compliance no pack finds anything', () => {
         httpApi: { keysSha256: ['0'.repeat(64)] },
         rollbackOnAlarm: true,
         rotateTokenSecretDays: 30,
+        usage: true,
+        usageExport: 'csv',
+        topics: { topics: [{ topic: 'a', checkPayload: true, payload: { type: 'number' } }] },
       }),
     ],
     [

@@ -17,9 +17,12 @@ const KEY = 'a-key-of-a-backend-of-thirty-two-or-more-characters';
 /** A backend of the deployment's owner: posts JSON to a path of the publish endpoint. */
 export type Backend = (path: string, body: unknown) => Promise<{ status: number; body: unknown }>;
 
-/** @param stores those of the deployment */
-export function backendOf(world: CloudWorld, stores: CloudOptions['stores'] = {}): Backend {
-  const publish = publishFunction(world, stores);
+/** @param options those of the deployment that its function has as well */
+export function backendOf(
+  world: CloudWorld,
+  options: Partial<Pick<CloudOptions, 'stores' | 'payloads'>> = {},
+): Backend {
+  const publish = publishFunction(world, options);
   return async (path, body) => {
     const event = {
       rawPath: path,
@@ -35,7 +38,7 @@ export function backendOf(world: CloudWorld, stores: CloudOptions['stores'] = {}
 /** The function of the endpoint, over the services of the deployment. */
 function publishFunction(
   { emulator, dynamoDb }: CloudWorld,
-  stores: NonNullable<CloudOptions['stores']>,
+  options: Partial<Pick<CloudOptions, 'stores' | 'payloads'>>,
 ): PublishFunction {
   const { sqs, managementEndpoint: endpoint, region, credentials } = emulator;
   const clock = { now: Date.now };
@@ -61,7 +64,7 @@ function publishFunction(
     log,
     authenticator: { authenticate: () => ({ tenant: 'default', name: '' }) },
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
-    stores,
+    ...options,
   });
   return createPublishFunction({ environment: cloud.environment, clock, readKeys: async () => KEY });
 }

@@ -106,6 +106,8 @@ export function functionsOf(environment: Environment, services: Services, option
       },
     }),
     usage: options.usage,
+    payloads: options.payloads,
+    tracer: options.tracer,
     stores: {
       ...services.stores,
       ...options.alterations?.stores,
@@ -187,6 +189,7 @@ export function functionsOf(environment: Environment, services: Services, option
         retained: stores.retained,
         holdings: stores.quotaHoldings,
         bans: stores.bans,
+        usage: usage && stores.usage,
         clock,
         log,
       }),

@@ -51,6 +51,10 @@ export interface CloudWorldOptions {
   readonly streams?: readonly GivenStream[];
   /** Members of rooms are kept. @default false */
   readonly presence?: boolean;
+  /** Compares payloads with the schemas of their topics. @default every payload is taken */
+  readonly payloads?: CloudOptions['payloads'];
+  /** Records traces. @default none */
+  readonly tracer?: CloudOptions['tracer'];
   /** The usage of tenants is counted. @default false */
   readonly usage?: boolean;
   /** Tenants that know their filters' shapes from the start, where the time is real. @default the default one */

@@ -63,5 +63,7 @@ export {
 } from './streams/position.ts';
 export { ENDED_READER, LiveReader, StreamReader } from './streams/reader.ts';
 export { subscriptionWeight } from './subscription-weight.ts';
+export { sampledTraceOf, type TraceContext } from './trace.ts';
 export * from './usage/counts.ts';
+export * from './usage/csv.ts';
 export * from './usage/report.ts';

@@ -17,6 +17,7 @@ import type { Outbox } from './outbox.ts';
 import type { Poster } from './posts/poster.ts';
 import type { FrameQuota } from './quotas/frame-quota.ts';
 import type { RuleQueue } from './rules/rule-outlet.ts';
+import type { Tracer } from './tracing/tracer.ts';
 
 /** Bans whose list is somewhere else: a frame reads it along, anything else asks for that. */
 export interface CloudBans extends Bans {
@@ -73,6 +74,8 @@ export interface Environment {
   readonly meter: Meter;
   /** Absent where usage is not counted. */
   readonly usage?: UsageCounter | undefined;
+  /** Absent where no traces are asked for. */
+  readonly tracer?: Tracer | undefined;
   /** Absent where no filter is ever left to workers. */
   readonly fanOut?: FanOutQueue | undefined;
   /** Absent where there are no rules. */

@@ -32,3 +32,6 @@ export type { QuotaScope } from './quotas/shared-quota.ts';
 export { listStreams, type StreamLine } from './streams/list.ts';
 export { type StreamPage, streamMessages } from './streams/messages.ts';
 export { fieldsOfQuery, readQuestion, StreamQuestionError } from './streams/question.ts';
+export { OtlpExporter, type OtlpOptions } from './tracing/otlp.ts';
+export { tracedBroker, tracedConnections, tracedSubscriptions } from './tracing/traced.ts';
+export { Tracer, type TracerOptions } from './tracing/tracer.ts';

@@ -17,6 +17,8 @@ import { type FailedPost, GatheredPosts, type Sender } from './posts/gathered-po
 import { inLanes } from './posts/lanes.ts';
 import type { Poster } from './posts/poster.ts';
 import { RuleOutlet } from './rules/rule-outlet.ts';
+import { deliverySpan } from './tracing/traced.ts';
+import type { Span } from './tracing/tracer.ts';
 import { countedPoster, EventUsage } from './usage/event-usage.ts';
 
 /**
@@ -75,6 +77,8 @@ export class Outbox implements BrokerOutbox {
   readonly #environment: Environment;
   #routed: Routed[] = [];
   #afterwards: (() => Awaitable<void>)[] = [];
+  /** Of messages that have not left. */
+  #spans: Span[] = [];
 
   /** @param sender posts the gathered frames. @default directly */
   constructor(environment: Environment, kind: EventKind = {}, sender?: Sender) {
@@ -97,6 +101,9 @@ export class Outbox implements BrokerOutbox {
   add(routed: Routed): void {
     this.usage?.isOf(routed.deliveries[0]?.session.tenant);
     this.#routed.push(routed);
+    const { tracer } = this.#environment;
+    const span = tracer && deliverySpan(tracer, routed.message, routed.deliveries);
+    if (span !== undefined) this.#spans.push(span);
   }
 
   async flush(topic: string): Promise<void> {
@@ -122,6 +129,7 @@ export class Outbox implements BrokerOutbox {
         this.#afterwards = [];
         if (hasAllLeft) await Promise.all(afterwards.map((does) => does()));
       } while (this.#afterwards.length > 0);
+      for (const span of this.#spans.splice(0)) span.end();
     } catch (error) {
       await this.abandon();
       throw error;
@@ -135,6 +143,7 @@ export class Outbox implements BrokerOutbox {
   async abandon(): Promise<void> {
     this.#routed = [];
     this.#afterwards = [];
+    for (const span of this.#spans.splice(0)) span.end({ 'error.type': 'unavailable' });
     this.jobs?.drop();
     this.outlet?.drop();
     await this.#post();

@@ -8,6 +8,7 @@ import {
   type Memory,
   type Timer,
 } from '@apus/broker';
+import { type Tracer, tracedBroker, tracedConnections, tracedSubscriptions } from '@apus/cloud';
 import { NODE_NAME } from './api/context.ts';
 import type { Access } from './auth/access.ts';
 import type { BridgesOutlet } from './bridges/bridges.ts';
@@ -33,6 +34,8 @@ export interface Outward {
   readonly outlet: BridgesOutlet | undefined;
   /** To the other processes. */
   readonly cluster: Pick<Cluster, 'fanOut' | 'feed'> | undefined;
+  /** Undefined where no traces are asked for. */
+  readonly tracer: Tracer | undefined;
 }
 
 export interface Composition {
@@ -51,7 +54,7 @@ export async function composeBroker(
   access: Access,
   opened: OpenedStores,
   memory: Memory,
-  { node, outlet, cluster }: Outward,
+  { node, outlet, cluster, tracer }: Outward,
   log: Log,
   meter: TrafficMeter,
   drops: DropMeter,
@@ -67,6 +70,7 @@ export async function composeBroker(
   const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
   const ports: SharedPorts = {
     ...opened.stores,
+    ...(tracer && { subscriptions: tracedSubscriptions(opened.stores.subscriptions, tracer) }),
     // Processes of a cluster share neither.
     ...(cluster === undefined
       ? { delays, presence: { store: opened.stores.presenceStore, ticks: ticker } }
@@ -99,18 +103,38 @@ export async function composeBroker(
     bans: opened.bans,
     randomId: () => randomBytes(12).toString('base64url'),
   };
-  const gateway = await openGateway(options, access, ports, node, log, meter, rateQuota).catch(
+  const watch = watched(meter, tracer);
+  const gateway = await openGateway(options, access, ports, node, log, watch, rateQuota).catch(
     async (error: unknown) => {
       await opened.close();
       throw error;
     },
   );
   const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
-  const connections = meteredConnections(doors, meter);
-  const broker: Broker = meteredBroker(createBroker({ ...ports, connections }, options.broker), meter);
+  const connections = watch.connections(doors);
+  const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
   if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
   for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
   return { broker, connections, timers, ticker, delays, gateway };
+}
+
+/** Looks on as packets come and go. */
+interface Watch {
+  broker(broker: Broker): Broker;
+  connections(connections: Connections): Connections;
+}
+
+function watched(meter: TrafficMeter, tracer: Tracer | undefined): Watch {
+  return {
+    broker(broker) {
+      const metered = meteredBroker(broker, meter);
+      return tracer === undefined ? metered : tracedBroker(metered, tracer);
+    },
+    connections(connections) {
+      const metered = meteredConnections(connections, meter);
+      return tracer === undefined ? metered : tracedConnections(metered, tracer);
+    },
+  };
 }
 
 async function openGateway(
@@ -119,15 +143,15 @@ async function openGateway(
   ports: SharedPorts,
   node: NodeConnections,
   log: Log,
-  meter: TrafficMeter,
+  watch: Watch,
   rateQuota: RateQuota,
 ): Promise<GatewayDoor | undefined> {
   return await open?.({
     ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
     frameQuota: new GatewayFrameQuota(rateQuota, clock),
     makeBroker(gateway, brokerOptions, state) {
-      const connections = meteredConnections(new DoorConnections(node, gateway), meter);
-      return meteredBroker(createBroker({ ...ports, connections }, brokerOptions, state), meter);
+      const connections = watch.connections(new DoorConnections(node, gateway));
+      return watch.broker(createBroker({ ...ports, connections }, brokerOptions, state));
     },
   });
 }

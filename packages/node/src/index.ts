@@ -39,3 +39,4 @@ export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';
 export type { DocumentedServer, NodeTopics } from './topics.ts';
+export type { TracesOptions } from './traces.ts';

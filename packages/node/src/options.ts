@@ -32,6 +32,7 @@ import { PeerAddresses } from './peer-address.ts';
 import { type Scheduler, systemScheduler } from './scheduler.ts';
 import { StartError } from './start-error.ts';
 import type { NodeTopics } from './topics.ts';
+import type { TracesOptions } from './traces.ts';
 
 /** Web pages whose WebSockets are accepted at both doors: pages of these origins, of this machine, or all. */
 export type AllowedOrigins = 'any' | 'loopback' | readonly string[];
@@ -72,6 +73,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly streams?: readonly GivenStream[] | undefined;
   /** Describes topics to developers, and checks payloads (docs/portal.md): `readTopicsFile` of `@apus/topics`. @default none */
   readonly topics?: NodeTopics | undefined;
+  /** Sends traces of messages whose publishers ask for it (docs/observability.md). @default none */
+  readonly traces?: TracesOptions | undefined;
   /** How long a member of a room stays whose client was lost (docs/presence.md). @default 5, or the Will Delay Interval */
   readonly presenceGraceSeconds?: number | undefined;
   /** @default 'one' */
@@ -145,6 +148,7 @@ export interface ResolvedOptions {
   readonly broker: BrokerOptions;
   readonly streams: StreamDeclarations | undefined;
   readonly topics: NodeTopics | undefined;
+  readonly traces: TracesOptions | undefined;
   readonly limits: NodeLimits;
   readonly quotas: QuotaScopes;
   readonly tenants: TenantStore | undefined;
@@ -189,6 +193,7 @@ export function resolveOptions(options: NodeOptions): ResolvedOptions {
     broker,
     streams: streamsOf(options),
     topics: options.topics,
+    traces: options.traces,
     limits: withDefaults(DEFAULT_NODE_LIMITS, options),
     quotas: withQuotas(NODE_QUOTAS, options.quotas),
     tenants: options.tenants,

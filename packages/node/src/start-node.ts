@@ -37,6 +37,7 @@ import { Throttle } from './quotas/throttle.ts';
 import { openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
+import { NodeTraces } from './traces.ts';
 import { createTrafficMeter } from './traffic-meter.ts';
 import { openUsage } from './usage/open-usage.ts';
 import { usersChanged } from './users-changed.ts';
@@ -92,12 +93,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const throttle = new Throttle(clock);
   const locals = new LocalLinks();
   const outlet = resolved.openBridges && new BridgesOutlet();
+  const traces = resolved.traces && new NodeTraces(resolved.traces, log);
   const composed = await composeBroker(
     resolved,
     access,
     opened,
     memory,
-    { node: new NodeConnections(links, clock, locals), outlet, cluster },
+    { node: new NodeConnections(links, clock, locals), outlet, cluster, tracer: traces?.tracer },
     log,
     meter,
     drops,
@@ -250,6 +252,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     delays.stop();
     await closeServer(server);
     await usage.stop();
+    await traces?.stop();
     await opened.close();
     log.end();
   };

@@ -52,6 +52,12 @@ export interface Topics {
   readonly topics: readonly TopicDescription[];
 }
 
+/** The content of a topics file as it is written: `readTopics` says what is wrong in it. */
+export interface GivenTopics {
+  readonly topics: readonly object[];
+  readonly [field: string]: unknown;
+}
+
 const FILE_FIELDS = ['title', 'version', 'description', 'token', 'servers', 'topics'];
 const TOPIC_FIELDS = [
   ...['topic', 'title', 'description', 'parameters', 'contentType', 'payload', 'examples', 'publish'],

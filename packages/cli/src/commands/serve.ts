@@ -18,6 +18,7 @@ import { type Command, CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readConfiguration } from './identity.ts';
 import { LIMIT_FLAGS, limitsFrom } from './limit-flags.ts';
+import { tracesFrom } from './otlp.ts';
 import { PAGE } from './page-directory.ts';
 import { QUOTA_FLAGS, quotasFrom } from './quota-flags.ts';
 import { untilStopped } from './signals.ts';
@@ -115,6 +116,10 @@ const BEHAVIOUR: Flags = {
   },
   counters: {
     help: 'Serves /counters to programs on this machine: the usage that AWS would bill for the gateway door, and the CPU time and memory of this process.',
+  },
+  otlp: {
+    value: 'URL',
+    help: 'Sends traces of messages whose publishers ask for it to a collector of OpenTelemetry, by OTLP over HTTP, as http://127.0.0.1:4318 (docs/observability.md). OTEL_EXPORTER_OTLP_HEADERS has headers for it.',
   },
   'api-key-file': {
     value: 'FILE',
@@ -231,6 +236,7 @@ function optionsFrom(values: Values): DoorsOptions {
     overlapping: values.oneOf('overlapping', ['one', 'each']),
     responseInformation: values.text('response-information'),
     counters: values.isSet('counters'),
+    traces: tracesFrom(values.text('otlp')),
     apiKey: keyFrom(values.text('api-key-file')),
     pageDirectory: PAGE,
     sysIntervalSeconds: values.count('sys-interval-seconds', SYS_SECONDS_MAX),

@@ -1,4 +1,4 @@
-import { USAGE_FIELDS, USAGE_STEPS, type UsageLine } from '@apus/broker';
+import { csvOf, USAGE_STEPS, type UsageLine, usageCsv } from '@apus/broker';
 import { billText, GIGABYTE, INVOICE_FIELDS, invoiceOf, tableText } from '@apus/cost';
 import type { UsageAnswer } from '../operate/usage-operator.ts';
 import type { Command } from './command.ts';
@@ -66,7 +66,7 @@ function invoiceFrom(values: Values): number | undefined {
 
 function textOf(answer: UsageAnswer, format: (typeof FORMATS)[number]): string {
   if (format === 'json') return JSON.stringify(answer, undefined, 2);
-  if (format === 'csv') return csvOf(['tenant', 'time', ...USAGE_FIELDS], answer.data);
+  if (format === 'csv') return usageCsv(answer.data);
   return [spanOf(answer), tableText([HEAD, ...answer.data.map(cellsOf)], 2)].join('\n');
 }
 
@@ -88,17 +88,6 @@ function cellsOf(line: UsageLine): readonly string[] {
 
 function spanOf({ meta: { from, to } }: UsageAnswer): string {
   return `From ${from} to ${to}, UTC:`;
-}
-
-/** RFC 4180. */
-function csvOf(fields: readonly string[], lines: readonly object[]): string {
-  const rows = lines.map((line) => fields.map((field) => quoted((line as Record<string, unknown>)[field])));
-  return [fields, ...rows].map((row) => row.join(',')).join('\r\n');
-}
-
-function quoted(value: unknown): string {
-  const text = String(value);
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
 function invoiceText(answer: UsageAnswer, margin: number, format: (typeof FORMATS)[number]): string {

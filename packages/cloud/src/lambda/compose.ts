@@ -7,6 +7,7 @@ import {
   createProcessState,
   DEFAULT_LIMITS,
   type Log,
+  type PayloadCheck,
   type Presence,
   type QuotaScopes,
   type Streams,
@@ -36,6 +37,8 @@ import { ConflationTicks } from '../timers/conflation-ticks.ts';
 import { SqsDelayedMessages } from '../timers/delayed-messages.ts';
 import { RoomTicks } from '../timers/room-ticks.ts';
 import type { SqsTimers } from '../timers/sqs-timers.ts';
+import { tracedBroker, tracedSubscriptions } from '../tracing/traced.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { EnvironmentUsage } from '../usage/environment-usage.ts';
 import type { PresenceSettings, StreamsOptions } from './settings.ts';
 
@@ -82,8 +85,12 @@ export interface CloudOptions {
   readonly streams?: StreamsOptions | undefined;
   /** Counts what each tenant uses. @default false */
   readonly usage?: boolean | undefined;
+  /** Records the way of messages whose publishers ask for it. @default no traces */
+  readonly tracer?: Tracer | undefined;
   /** @default the deployment keeps no presence */
   readonly presence?: PresenceSettings | undefined;
+  /** Compares payloads with the schemas of their topics. @default every payload is taken */
+  readonly payloads?: PayloadCheck | undefined;
   /** @default there are none */
   readonly rules?: RuleQueue | undefined;
   readonly stores?: Partial<DynamoOptions>;
@@ -160,6 +167,7 @@ export function composeCloud(options: CloudOptions): Cloud {
   const rooms = options.presence && roomsOf(stores, liveness, options);
   const ports = {
     ...(rooms && { presence: rooms.presence, nodeName: NODE_NAME }),
+    ...(options.payloads && { payloads: options.payloads }),
     ...(shared &&
       messages && {
         deliveryQuota: new SharedDeliveryQuota({ ...shared, shards: stores.subscriptions, messages }),
@@ -186,8 +194,10 @@ export function composeCloud(options: CloudOptions): Cloud {
     const own = stores.forEvent(kind);
     const sessions = liveness === undefined ? own.sessions : new LivenessSessions(own.sessions, liveness);
     const { connections, jobs, outlet } = outbox;
+    const { tracer } = options;
     const ofEvent = {
       ...own,
+      ...(tracer && { subscriptions: tracedSubscriptions(own.subscriptions, tracer) }),
       sessions,
       connections,
       outbox,
@@ -196,7 +206,7 @@ export function composeCloud(options: CloudOptions): Cloud {
       ...(streams && { streams: { ...streams, store: own.streamStore } }),
     };
     const broker = createBroker({ ...ports, ...ofEvent }, brokerOptions, state);
-    return { broker, stores: own };
+    return { broker: tracer === undefined ? broker : tracedBroker(broker, tracer), stores: own };
   };
   const usage =
     options.usage === true
@@ -204,6 +214,7 @@ export function composeCloud(options: CloudOptions): Cloud {
       : undefined;
   const handlerOptions = {
     usage,
+    tracer: options.tracer,
     links: stores.links,
     poster,
     clock,

@@ -31,6 +31,13 @@ export { createSweep, type SweepReport } from '../sweep/sweep.ts';
 export { createTimerHandler } from '../timers/handler.ts';
 export { SqsTimers } from '../timers/sqs-timers.ts';
 export { EnvironmentUsage, flushingUsage, type UsageStore } from '../usage/environment-usage.ts';
+export {
+  createUsageExport,
+  EXPORT_FORMATS,
+  type ExportBucket,
+  type ExportFormat,
+} from '../usage/export/export-usage.ts';
+export { S3Bucket } from '../usage/export/s3-bucket.ts';
 export { type Authentication, authenticationOf, authorizationOf } from './authentication.ts';
 export { type Cloud, type CloudOptions, composeCloud } from './compose.ts';
 export { createRuntime, type Runtime, withMetrics } from './runtime.ts';

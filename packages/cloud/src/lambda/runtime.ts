@@ -2,12 +2,16 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleepFor } from 'node:timers/promises';
 import { type Clock, type Log, SparingLog } from '@apus/broker';
 import { leanClient } from '@apus/store-dynamodb';
+import { CompiledPayloads } from '@apus/topics/checked';
 import { SQSClient } from '@aws-sdk/client-sqs';
 import { SqsQueue } from '../fan-out/job-queue.ts';
 import { QueueBacklog } from '../fan-out/queue-backlog.ts';
 import type { Meter } from '../metrics/meter.ts';
+import { OPTIONAL_METRICS } from '../metrics/metric-names.ts';
 import { SignedPoster } from '../posts/signed-poster.ts';
 import { SqsTimers } from '../timers/sqs-timers.ts';
+import { OtlpExporter } from '../tracing/otlp.ts';
+import { Tracer } from '../tracing/tracer.ts';
 import type { Authentication, AuthenticationContext } from './authentication.ts';
 import { type Cloud, composeCloud } from './compose.ts';
 import { functionLog } from './function-log.ts';
@@ -20,6 +24,7 @@ import {
   isUsageCounted,
   limitsOf,
   movesOf,
+  payloadChecksOf,
   presenceOf,
   quotasOf,
   required,
@@ -35,6 +40,9 @@ const HTTP_TIMEOUTS = { connectionTimeout: 1_000, requestTimeout: 2_000 };
 /** The stores and queues try again by themselves, and count. */
 const CLIENT = { maxAttempts: 1, requestHandler: HTTP_TIMEOUTS };
 
+/** An event waits for its collector at its end, as Lambda freezes the environment behind it. */
+const OTLP_TIMEOUT_MS = 1_000;
+
 const RANDOM_ID_BYTES = 12;
 
 /** The values that every function of a deployment uses: made once, before the first event. */
@@ -47,6 +55,8 @@ export interface Runtime {
   readonly clock: Clock;
   readonly log: Log;
   readonly metrics: FunctionMetrics;
+  /** Undefined where no traces are asked for. */
+  readonly tracer: Tracer | undefined;
   readonly deadline: InvocationDeadline;
   readonly sleep: (ms: number) => Promise<void>;
   readonly random: () => number;
@@ -78,6 +88,8 @@ export function createRuntime(
   const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
   const rules = rulesOf(variables);
+  const checks = payloadChecksOf(variables);
+  const tracer = tracerOf(variables, log);
   const cloud: Cloud = composeCloud({
     dynamo: leanClient(CLIENT),
     tableName: required(variables, VARIABLES.tableName),
@@ -101,12 +113,14 @@ export function createRuntime(
     quotas: quotasOf(variables),
     streams: streamsOf(variables),
     presence: presenceOf(variables),
+    payloads: checks && new CompiledPayloads(checks, () => metrics.add(OPTIONAL_METRICS.payloadsRefused)),
     rules: rules && {
       filters: rules.filters,
       queue: queue(rules.queueUrl),
       backlog: new QueueBacklog({ client: sqs, queueUrl: rules.queueUrl, clock, log, name: 'rules' }),
     },
     usage: isUsageCounted(variables),
+    tracer,
     meter: metrics,
   });
   return {
@@ -118,6 +132,7 @@ export function createRuntime(
     clock,
     log,
     metrics,
+    tracer,
     deadline,
     sleep,
     random: Math.random,
@@ -128,7 +143,7 @@ export function createRuntime(
 
 /** A handler that knows how long it may take, and writes its metrics and usage when it is time. */
 export function withMetrics<Call extends unknown[], Result>(
-  { metrics, deadline, cloud }: Runtime,
+  { metrics, deadline, cloud, tracer }: Runtime,
   handle: (...call: Call) => Promise<Result>,
 ): (...call: Call) => Promise<Result> {
   return async (...call) => {
@@ -137,9 +152,17 @@ export function withMetrics<Call extends unknown[], Result>(
       return await handle(...call);
     } finally {
       metrics.flushWhenDue();
-      await cloud.usage?.flushWhenDue();
+      await Promise.all([cloud.usage?.flushWhenDue(), tracer?.flush()]);
     }
   };
+}
+
+function tracerOf(variables: Variables, log: Log): Tracer | undefined {
+  const url = variables[VARIABLES.otlpUrl];
+  if (url === undefined || url === '') return undefined;
+  const { AWS_LAMBDA_FUNCTION_NAME: faas = 'apus', AWS_REGION: region = '' } = variables;
+  const resource = { 'service.name': 'apus', 'faas.name': faas, 'cloud.region': region };
+  return new Tracer({ exporter: new OtlpExporter({ url, resource, timeoutMs: OTLP_TIMEOUT_MS }), log });
 }
 
 function createPoster(variables: Variables, clock: Clock, meter: Meter): SignedPoster {

@@ -1,3 +1,4 @@
+import { createRequire as requireFrom } from 'node:module';
 import {
   type BrokerLimits,
   GATEWAY_QUOTAS,
@@ -8,11 +9,13 @@ import {
   withQuotas,
 } from '@apus/broker';
 import { isTenant } from '@apus/identity';
+import type { CheckedTopic } from '@apus/topics/checked';
 import { KEY_SHA256 } from '../api/access.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
 import type { RuleFilter } from '../rules/rule-outlet.ts';
+import { EXPORT_FORMATS, type ExportFormat } from '../usage/export/export-usage.ts';
 import { VARIABLES } from './variables.ts';
 
 /** The streams of a deployment, and the table of their history. */
@@ -108,6 +111,22 @@ export function rulesOf(
     filters: list.map(([tenant, name, filter]) => ({ tenant, name, filter })),
     queueUrl: required(variables, VARIABLES.ruleQueueUrl),
   };
+}
+
+/** The compiled schemas of payloads, which a layer brings: Lambda sets NODE_PATH to it. Undefined where there are none. */
+export function payloadChecksOf(variables: Variables): readonly CheckedTopic[] | undefined {
+  const name = variables[VARIABLES.payloadChecks];
+  if (name === undefined || name === '') return undefined;
+  return requireFrom(import.meta.url)(name) as readonly CheckedTopic[];
+}
+
+export function exportFormatOf(variables: Variables): ExportFormat {
+  const given = required(variables, VARIABLES.usageExport);
+  const format = EXPORT_FORMATS.find((each) => each === given);
+  if (format !== undefined) return format;
+  throw new Error(
+    `the environment variable ${VARIABLES.usageExport} is ${given}: it has to be one of ${EXPORT_FORMATS.join(', ')}`,
+  );
 }
 
 export function isUsageCounted(variables: Variables): boolean {

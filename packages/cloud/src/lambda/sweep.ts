@@ -16,6 +16,7 @@ const sweep = createSweep({
   retained: cloud.stores.retained,
   holdings: cloud.stores.quotaHoldings,
   bans: cloud.stores.bans,
+  usage: cloud.usage && cloud.stores.usage,
   clock,
   log,
   ...(connectTimeoutSeconds !== undefined && { connectTimeoutSeconds }),
@@ -27,4 +28,6 @@ export async function handler(event: unknown, context: InvocationContext): Promi
   metrics.add(METRICS.connectTimeouts, report.connectTimeouts);
   if (report.isPassComplete) metrics.observe(METRICS.connections, report.connections, 'Count');
   metrics.flush();
+  // Of the wills that it has published.
+  await cloud.usage?.flush();
 }

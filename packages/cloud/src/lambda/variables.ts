@@ -10,12 +10,19 @@ export const VARIABLES = {
   streams: 'APUS_STREAMS',
   /** `on`: members of rooms are kept, and backends are told of clients that come and go. Not set: off. */
   presence: 'APUS_PRESENCE',
+  /** The module of the compiled schemas of payloads, in a layer. Not set: payloads are not checked. */
+  payloadChecks: 'APUS_PAYLOAD_CHECKS',
   /** The rules: JSON, a list of `[tenant, name, filter]`. Not set: there are none. */
   ruleFilters: 'APUS_RULE_FILTERS',
   /** Where messages for rules wait. */
   ruleQueueUrl: 'APUS_RULE_QUEUE_URL',
   /** `on`: what each tenant uses is counted. Not set: off. */
   usage: 'APUS_USAGE',
+  /** The bucket of the usage of each day, and the format of its files. */
+  usageBucket: 'APUS_USAGE_BUCKET',
+  usageExport: 'APUS_USAGE_EXPORT',
+  /** A collector of traces that takes OTLP over HTTP: its URL. Not set: no traces. */
+  otlpUrl: 'APUS_OTLP_URL',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',

@@ -30,6 +30,12 @@ export const METRICS = {
   identitiesLimited: 'IdentitiesLimited',
 } as const;
 
+/** The same where an owner has asked for what they count. */
+export const OPTIONAL_METRICS = {
+  /** Payloads that the schema of their topic does not allow. */
+  payloadsRefused: 'PayloadsRefused',
+} as const;
+
 /** The same of the functions of bridges and rules, where a deployment has some. */
 export const BRIDGE_METRICS = {
   /** Records of Kafka that can be no message, or that the broker refuses for good. */
@@ -48,6 +54,7 @@ export const BRIDGE_METRICS = {
 
 export type MetricName =
   | (typeof METRICS)[keyof typeof METRICS]
+  | (typeof OPTIONAL_METRICS)[keyof typeof OPTIONAL_METRICS]
   | (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS];
 
 /** The dimension of all of them: `service`. */

@@ -6,7 +6,7 @@ import {
   type UsageRow,
   usageReport,
 } from '@apus/broker';
-import { FLUSH_EVERY_MS, type UsageStore } from '../usage/environment-usage.ts';
+import { FLUSH_EVERY_MS, SWEEP_PROCESS, type UsageStore } from '../usage/environment-usage.ts';
 import { OperatorRequestError } from './request-error.ts';
 
 export interface UsageAnswer {
@@ -31,7 +31,8 @@ export async function answerOfUsage(
 /** Behind the last row of each environment it may have worked for ten seconds more, and have died. */
 function uncertainOf(rows: readonly ProcessUsageRow[]): readonly UsageRow[] {
   const last = new Map<string, ProcessUsageRow>();
-  for (const row of rows) last.set(`${row.tenant} ${row.processId}`, row);
+  for (const row of rows)
+    if (!row.processId.startsWith(SWEEP_PROCESS)) last.set(`${row.tenant} ${row.processId}`, row);
   return [...last.values()].map(({ tenant, hour }) => ({
     ...{ tenant, hour },
     counts: { ...noUsage(), uncertainMs: FLUSH_EVERY_MS },

@@ -100,6 +100,7 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
       return judgeList(swept);
     // They are counted, and nothing is to be done about any.
     case 'retained':
+    case 'waiting':
     case 'retained-count':
     case 'holdings':
       return [];

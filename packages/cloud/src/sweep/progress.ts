@@ -1,6 +1,7 @@
 import type { HoldingAccount, SweepPosition } from '@apus/store-dynamodb';
 import { emptyTallies, type HeldTally } from './held-tally.ts';
 import type { RetainedTally } from './retained-tally.ts';
+import type { WaitingTally } from './storage.ts';
 
 /** A pass reads the messages' table as well when none has for this long: the leftovers there are not urgent. */
 const MESSAGES_EVERY_MS = 24 * 60 * 60 * 1_000;
@@ -27,6 +28,11 @@ export interface SweepProgress {
   readonly connections: number;
   readonly sessions: number;
   readonly retained: readonly RetainedTally[];
+  /** Where usage is counted, and this pass reads messages. */
+  readonly waiting?: readonly WaitingTally[];
+  /** When the last pass began that was completed, and the last of those that read messages; undefined before the first. */
+  readonly retainedSinceMs?: number | undefined;
+  readonly waitingSinceMs?: number | undefined;
   /** Holders that this pass counts, and those that the next one is to count. */
   readonly held: readonly HeldTally[];
   readonly wantedHolders: readonly HoldingAccount[];
@@ -57,10 +63,20 @@ export function resume(noted: unknown, segments: number, nowMs: number): SweepPr
     connections: 0,
     sessions: 0,
     retained: [],
+    waiting: [],
+    ...storedSince(known),
     held: emptyTallies(wantedHolders),
     wantedHolders: [],
     hasFailed: false,
   };
+}
+
+/** The times of which storage has been counted. */
+function storedSince(known: SweepProgress | undefined): Partial<SweepProgress> {
+  if (known === undefined) return {};
+  const { startedAtMs, readsMessages, retainedSinceMs, waitingSinceMs } = known;
+  if (!isComplete(known)) return { retainedSinceMs, waitingSinceMs };
+  return { retainedSinceMs: startedAtMs, waitingSinceMs: readsMessages ? startedAtMs : waitingSinceMs };
 }
 
 function segmentsIn({ readsMessages }: Pick<SweepProgress, 'readsMessages'>, segments: number): number {

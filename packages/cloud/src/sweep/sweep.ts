@@ -10,11 +10,13 @@ import type {
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
 import { inOneEvent } from '../outbox.ts';
+import type { UsageStore } from '../usage/environment-usage.ts';
 import { heldTallied, wantedHolders, writeTallies } from './held-tally.ts';
 import { judge, type Pass } from './judge.ts';
 import { isComplete, resume, type SweepProgress } from './progress.ts';
 import { noSweepCounts, type Remedy, type SweepCounts, SweepRemedies } from './remedies.ts';
 import { tallied, wrongTallies } from './retained-tally.ts';
+import { waitingTallied, writeStorage } from './storage.ts';
 
 /** With less time left no further page is read: the sweep needs it to end its work and note its progress. */
 const RESERVE_MS = 15_000;
@@ -44,6 +46,8 @@ export interface SweepOptions {
   readonly holdings: Pick<QuotaHoldings, 'set' | 'setSessions'>;
   /** `stores.bans`. */
   readonly bans: DynamoBans;
+  /** `stores.usage`: what tenants store is counted. @default it is not */
+  readonly usage?: Pick<UsageStore, 'put'> | undefined;
   readonly clock: Clock;
   readonly log: Log;
   /** @default 4 */
@@ -116,6 +120,7 @@ class Run {
         for (const { tenant, messages, bytes } of wrong) await retained.resize(tenant, messages, bytes);
       }
       await writeTallies(holdings, progress);
+      await this.#countStorage(progress);
     }
     return {
       ...this.#counts,
@@ -142,6 +147,7 @@ class Run {
       connections: progress.connections + found.filter(isOpenConnection).length,
       sessions: progress.sessions + found.filter(isSession).length,
       retained: tallied(progress.retained, found),
+      waiting: waitingTallied(progress.waiting ?? [], found),
       held: heldTallied(progress.held, found),
       wantedHolders: wantedHolders(progress.wantedHolders, found),
     };
@@ -153,9 +159,10 @@ class Run {
     index: number,
     position: SweepPosition | 'begin',
   ): Promise<SweptPage> {
-    const { scan, segments = SEGMENTS } = this.#options;
+    const { scan, usage, segments = SEGMENTS } = this.#options;
     const after = position === 'begin' ? undefined : position;
-    if (index >= segments) return await scan.messagesPage(index - segments, segments, after);
+    if (index >= segments)
+      return await scan.messagesPage(index - segments, segments, after, usage !== undefined);
     const withIdentities = this.#bans !== undefined || held.length > 0;
     return await scan.page(index, segments, after, withIdentities);
   }
@@ -177,6 +184,17 @@ class Run {
       await this.#apply(remedy);
     }
     return true;
+  }
+
+  /** What was not written is not charged for. */
+  async #countStorage(progress: SweepProgress): Promise<void> {
+    const { usage, log } = this.#options;
+    if (usage === undefined) return;
+    try {
+      await writeStorage(usage, progress);
+    } catch (error) {
+      log.warn('usage-not-written', { error: String(error) });
+    }
   }
 
   /** One that fails stops no other: the next pass finds it again. */

@@ -16,6 +16,9 @@ export const FLUSH_EVERY_MS = 10_000;
 /** Rows that are written at the same time, where an environment serves many tenants. */
 const PARALLEL_WRITES_MAX = 16;
 
+/** Rows of storage have a name that begins so, in the place of an environment's: each pass of the sweep writes its own, whole. */
+export const SWEEP_PROCESS = 'sweep-';
+
 /** Where the usage of a deployment is kept. */
 export interface UsageStore {
   /** Replaces this environment's row of a tenant and an hour; a row that is further on stays. */

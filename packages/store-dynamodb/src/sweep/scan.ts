@@ -1,5 +1,6 @@
 import type { ConnectionId, Identity } from '@apus/broker';
 import { incarnationsWithRooms } from '../presence/session-rooms.ts';
+import { sizeOfEntry } from '../queue/queue-items.ts';
 import type { Records } from '../queue/records.ts';
 import { HOLDINGS, type HoldingAccount } from '../quotas/quota-holdings.ts';
 import { retainedHolderIn } from '../quotas/retained-holdings.ts';
@@ -87,6 +88,14 @@ export interface SweptRetained {
   readonly holder: HoldingAccount | undefined;
 }
 
+/** A message that waits for a session. */
+export interface SweptWaiting {
+  readonly kind: 'waiting';
+  readonly tenant: string;
+  /** Of its topic, payload and properties. */
+  readonly bytes: number;
+}
+
 /** One of the numbers that say how much a tenant has retained. */
 export interface SweptRetainedCount {
   readonly kind: 'retained-count';
@@ -109,6 +118,7 @@ export type Swept =
   | SweptQueue
   | SweptList
   | SweptRetained
+  | SweptWaiting
   | SweptRetainedCount
   | SweptHoldings;
 
@@ -160,6 +170,13 @@ const MESSAGES = {
   projection: 'p, s, x, t, rs, rh',
   values: { ':list': text(OWNED.list), ':retained': text(RETAINED_PARTITIONS) },
 };
+/** Messages that wait as well: the scan reads, and pays for, them in any case. */
+const MESSAGES_AND_WAITING = {
+  filter: `${MESSAGES.filter} OR begins_with(s, :waiting)`,
+  projection: `${MESSAGES.projection}, #by`,
+  values: { ...MESSAGES.values, ':waiting': text(OWNED.waiting) },
+  names: { '#by': 'by' },
+};
 
 /**
  * The two tables as the sweep goes over them: segments side by side, a page of 1 MB at a time, eventually consistent,
@@ -197,9 +214,14 @@ export class DynamoSweepScan {
     segment: number,
     segments: number,
     after: SweepPosition | undefined,
+    withWaiting = false,
   ): Promise<SweptPage> {
     const { tableName } = this.#table.settings;
-    const { items, next } = await this.#table.scan({ tableName, segment, segments, after, ...MESSAGES });
+    const range = { tableName, segment, segments, after };
+    const { items, next } = await this.#table.scan({
+      ...range,
+      ...(withWaiting ? MESSAGES_AND_WAITING : MESSAGES),
+    });
     return { found: items.flatMap((item) => sweptMessageOf(item) ?? []), next };
   }
 
@@ -278,7 +300,15 @@ function sweptOf(item: Item): Swept | undefined {
 
 function sweptMessageOf(item: Item): Swept | undefined {
   const partition = textOf(item, 'p') ?? '';
-  return partition.startsWith(RETAINED_PARTITIONS) ? retainedOf(item, partition) : listOf(item);
+  if (partition.startsWith(RETAINED_PARTITIONS)) return retainedOf(item, partition);
+  return textOf(item, 's')?.startsWith(OWNED.waiting) === true ? waitingOf(item, partition) : listOf(item);
+}
+
+/** A tenant's name stands whole also where the client identifier behind it was cut. */
+function waitingOf(item: Item, partition: string): SweptWaiting | undefined {
+  const [kind, tenant] = partition.split('\0');
+  if (kind !== 'I' || tenant === undefined) return undefined;
+  return { kind: 'waiting', tenant, bytes: sizeOfEntry(item) };
 }
 
 function retainedOf(item: Item, partition: string): SweptRetained | undefined {

@@ -67,6 +67,8 @@ export interface ScanRange {
   readonly filter: string;
   readonly projection: string;
   readonly values: Record<string, AttributeValue>;
+  /** For attributes that are called like a word of DynamoDB's. */
+  readonly names?: Record<string, string>;
 }
 
 export interface ScanPage {
@@ -171,6 +173,7 @@ export class Table {
     filter,
     projection,
     values,
+    names,
   }: ScanRange): Promise<ScanPage> {
     const command = new ScanCommand({
       TableName: tableName,
@@ -179,6 +182,7 @@ export class Table {
       FilterExpression: filter,
       ProjectionExpression: projection,
       ExpressionAttributeValues: values,
+      ...(names !== undefined && { ExpressionAttributeNames: names }),
       ReturnConsumedCapacity: 'TOTAL',
       ...(after !== undefined && { ExclusiveStartKey: marshalled(after) }),
     });

@@ -1,0 +1,127 @@
+import { EXPORT_FORMATS, type ExportFormat, VARIABLES } from '@apus/cloud/lambda';
+import { Rule, Schedule } from 'aws-cdk-lib/aws-events';
+import { LambdaFunction } from 'aws-cdk-lib/aws-events-targets';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
+import type { IKey } from 'aws-cdk-lib/aws-kms';
+import { BlockPublicAccess, Bucket, BucketEncryption } from 'aws-cdk-lib/aws-s3';
+import { Duration, type RemovalPolicy } from 'aws-cdk-lib/core';
+import type { Construct, IConstruct } from 'constructs';
+import { acknowledge, acknowledgeRule, acknowledgeWildcard } from './acknowledge.ts';
+import { BrokerFunction } from './broker-function.ts';
+import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
+import type { FunctionDefaults } from './functions.ts';
+import type { ApusBrokerProps } from './props.ts';
+import { PropsError } from './props-error.ts';
+import type { BrokerTable } from './table.ts';
+
+/** As long as the rows themselves: an invoice may be asked for a year later. */
+const KEPT = Duration.days(400);
+const TIMEOUT = Duration.minutes(5);
+/** When the day before is over, in UTC, and all environments have written their rows of it. */
+const SCHEDULE = Schedule.cron({ hour: '1', minute: '20' });
+/** Below which the function writes. */
+const FOLDER = 'usage/';
+
+export interface UsageExportProps extends FunctionDefaults {
+  readonly table: BrokerTable;
+  readonly format: ExportFormat;
+  readonly encryptionKey: IKey | undefined;
+  readonly removalPolicy: RemovalPolicy;
+  /** Keeps what a file was before it is replaced. */
+  readonly isVersioned: boolean;
+}
+
+/** A bucket for what tenants have used, and the function that writes a file into it each day. */
+export class UsageExport {
+  readonly bucket: Bucket;
+  readonly lambda: BrokerFunction;
+
+  constructor(scope: Construct, props: UsageExportProps) {
+    this.bucket = createBucket(scope, props);
+    const { logRetention, logKey, tracing, environment, format, table } = props;
+    this.lambda = new BrokerFunction(scope, 'UsageExport', {
+      ...{ logRetention, logKey, tracing },
+      entry: 'usageExport',
+      description: 'Apus: writes the usage of each day into a bucket',
+      environment: {
+        ...variablesOf(environment),
+        [VARIABLES.usageBucket]: this.bucket.bucketName,
+        [VARIABLES.usageExport]: format,
+      },
+      timeout: TIMEOUT,
+      memorySizeMegabytes: MEMORY_MEGABYTES_SMALL,
+      hasAlias: false,
+    });
+    table.grant(this.lambda, 'dynamodb:Query');
+    props.encryptionKey?.grantEncryptDecrypt(this.lambda);
+    grantWrite(this.lambda, this.bucket);
+    const schedule = new Rule(scope, 'UsageExportSchedule', {
+      description: 'Apus: the usage of the day before',
+      schedule: SCHEDULE,
+      targets: [new LambdaFunction(this.lambda, { retryAttempts: 2 })],
+    });
+    acknowledge(
+      schedule,
+      'Serverless-EventBusDLQ',
+      'A day that was missed is made up for by the next run, and there is an alarm for those that fail.',
+    );
+  }
+}
+
+/** @throws {PropsError} */
+export function checkUsageExport(scope: IConstruct, { usage, usageExport }: ApusBrokerProps): void {
+  if (usageExport === undefined) return;
+  if (!EXPORT_FORMATS.includes(usageExport))
+    throw new PropsError(scope, `usageExport is one of ${EXPORT_FORMATS.join(', ')}.`);
+  if (usage !== true)
+    throw new PropsError(scope, 'usageExport needs usage: without it there is nothing to export.');
+}
+
+/** Of those that all functions have: it needs no others. */
+function variablesOf(environment: Readonly<Record<string, string>>): Record<string, string> {
+  const names: readonly string[] = [VARIABLES.tableName, VARIABLES.logLevel];
+  return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));
+}
+
+function createBucket(
+  scope: Construct,
+  { encryptionKey, removalPolicy, isVersioned }: UsageExportProps,
+): Bucket {
+  const bucket = new Bucket(scope, 'UsageBucket', {
+    blockPublicAccess: BlockPublicAccess.BLOCK_ALL,
+    enforceSSL: true,
+    versioned: isVersioned,
+    removalPolicy,
+    ...(encryptionKey === undefined
+      ? { encryption: BucketEncryption.S3_MANAGED }
+      : { encryption: BucketEncryption.KMS, encryptionKey, bucketKeyEnabled: true }),
+    lifecycleRules: [
+      {
+        expiration: KEPT,
+        abortIncompleteMultipartUploadAfter: Duration.days(1),
+        ...(isVersioned && { noncurrentVersionExpiration: KEPT }),
+      },
+    ],
+  });
+  const logs =
+    'One function writes a file a day, and its owner reads them: access logs would need a bucket of their own. CloudTrail has what is done to the bucket.';
+  acknowledge(bucket, 'AwsSolutions-S1', logs);
+  acknowledgeRule(bucket, 'S3BucketLoggingEnabled', logs);
+  acknowledgeRule(
+    bucket,
+    'S3BucketReplicationEnabled',
+    'The files are made of rows that the table keeps for thirteen months: the function writes any of them again.',
+  );
+  return bucket;
+}
+
+/** It asks which files are there, and cannot read what is in them. */
+function grantWrite(lambda: BrokerFunction, bucket: Bucket): void {
+  const files = bucket.arnForObjects(`${FOLDER}*`);
+  // A HEAD asks for the right to read. Without that to list, S3 says of a missing file that it is forbidden.
+  lambda.addToRolePolicy(
+    new PolicyStatement({ actions: ['s3:PutObject', 's3:GetObject'], resources: [files] }),
+  );
+  lambda.addToRolePolicy(new PolicyStatement({ actions: ['s3:ListBucket'], resources: [bucket.bucketArn] }));
+  acknowledgeWildcard(lambda.ownRole, files, 'The files of the days, which have no names before.');
+}

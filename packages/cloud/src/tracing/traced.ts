@@ -1,0 +1,83 @@
+import {
+  type Broker,
+  type Connections,
+  type Delivery,
+  type FailedPush,
+  type MatchedFilter,
+  type Message,
+  type SubscriptionStore,
+  sampledTraceOf,
+} from '@apus/broker';
+import type { Attributes, Span, Tracer } from './tracer.ts';
+
+/** A broker whose work on a PUBLISH is a span, from the packet to its answer. */
+export function tracedBroker(broker: Broker, tracer: Tracer): Broker {
+  return {
+    ...broker,
+    receive(link, packet) {
+      if (!('type' in packet) || packet.type !== 'publish') return broker.receive(link, packet);
+      const { topic, properties, qos } = packet;
+      return tracer.receive(topic, properties, { 'messaging.mqtt.qos': qos }, () =>
+        broker.receive(link, packet),
+      );
+    },
+    publish(request) {
+      const { topic, properties, qos, tenant } = request;
+      const attributes: Attributes = { 'messaging.mqtt.qos': qos, 'apus.tenant': tenant };
+      return tracer.receive(topic, properties, attributes, () => broker.publish(request));
+    },
+  };
+}
+
+/** Subscriptions in which the search for the subscribers of a message is a span. */
+export function tracedSubscriptions(store: SubscriptionStore, tracer: Tracer): SubscriptionStore {
+  const count = (matched: readonly MatchedFilter[]): Attributes => ({ 'apus.filters': matched.length });
+  return new Proxy(store, {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name, target);
+      if (typeof value !== 'function') return value;
+      if (name !== 'match') return value.bind(target);
+      return (...given: Parameters<SubscriptionStore['match']>) =>
+        tracer.within('route', () => target.match(...given), count);
+    },
+  });
+}
+
+/** Connections in which handing a message to its recipients is a span: for a door that sends at once. */
+export function tracedConnections(connections: Connections, tracer: Tracer): Connections {
+  return {
+    isReady: (connectionId) => connections.isReady(connectionId),
+    ...(connections.isPageUnderWay && {
+      isPageUnderWay: (connectionId) => connections.isPageUnderWay?.(connectionId) ?? false,
+    }),
+    send: (connectionId, packet) => connections.send(connectionId, packet),
+    close: (connectionId, disconnect) => connections.close(connectionId, disconnect),
+    publish(message, deliveries) {
+      const span = deliverySpan(tracer, message, deliveries);
+      const failed = connections.publish(message, deliveries);
+      if (failed instanceof Promise) return failed.then((failures) => delivered(span, failures));
+      return delivered(span, failed);
+    },
+  };
+}
+
+/**
+ * Begins the span of a message on its way to clients: behind the span that handles it, or behind the publisher's where
+ * another process has handled it. Undefined where no trace is asked for.
+ */
+export function deliverySpan(
+  tracer: Tracer,
+  message: Message,
+  deliveries: readonly Delivery[],
+): Span | undefined {
+  const parent = tracer.current ?? sampledTraceOf(message.properties);
+  return parent && tracer.begin('deliver', 'producer', parent, { 'apus.deliveries': deliveries.length });
+}
+
+function delivered(
+  span: Span | undefined,
+  failed: readonly FailedPush[] | undefined,
+): readonly FailedPush[] | undefined {
+  span?.end({ 'apus.failed': failed?.length ?? 0 });
+  return failed;
+}

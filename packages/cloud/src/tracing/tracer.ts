@@ -1,0 +1,137 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomBytes } from 'node:crypto';
+import { type Log, sampledTraceOf, type TraceContext } from '@apus/broker';
+import type { WithUserProperties } from '@apus/mqtt';
+import { type FinishedSpan, type OtlpExporter, SPAN_KINDS, type SpanKind } from './otlp.ts';
+
+/** Spans that wait to be exported; beyond it they are dropped, and the log says how many. */
+const SPANS_MAX = 2_048;
+
+/** Messages of a second that are traced: clients ask for it, and a flood of them would be a flood of spans. */
+const TRACES_PER_SECOND_MAX = 100;
+
+/** Characters of a topic in a span. */
+const TOPIC_LENGTH_MAX = 256;
+
+export type Attributes = Readonly<Record<string, string | number>>;
+
+/** A span that has begun. */
+export interface Span extends TraceContext {
+  end(attributes?: Attributes): void;
+}
+
+export interface TracerOptions {
+  readonly exporter: OtlpExporter;
+  readonly log: Log;
+  /** Milliseconds since 1970, with a fraction where the clock has one. @default the clock of the process */
+  readonly now?: () => number;
+}
+
+/**
+ * Records the way of messages whose publishers ask for it: spans named `receive`, `route` and `deliver` behind the
+ * publisher's own (docs/observability.md). It is there where traces are asked for.
+ */
+export class Tracer {
+  readonly #options: TracerOptions;
+  readonly #current = new AsyncLocalStorage<Span>();
+  readonly #now: () => number;
+  #finished: FinishedSpan[] = [];
+  #dropped = 0;
+  #second = 0;
+  #tracesInSecond = 0;
+
+  constructor(options: TracerOptions) {
+    this.#options = options;
+    this.#now = options.now ?? (() => performance.timeOrigin + performance.now());
+  }
+
+  /** The span within which the caller works. */
+  get current(): Span | undefined {
+    return this.#current.getStore();
+  }
+
+  /** Finished spans that wait. */
+  get waiting(): number {
+    return this.#finished.length;
+  }
+
+  /** Does the work on a message that comes in, within a span where its publisher asks for one. */
+  receive<T>(topic: string, properties: WithUserProperties, attributes: Attributes, does: () => T): T {
+    const parent = sampledTraceOf(properties);
+    if (parent === undefined || !this.#mayTrace()) return does();
+    const names = { 'messaging.destination.name': topic.slice(0, TOPIC_LENGTH_MAX), ...attributes };
+    const span = this.begin('receive', 'server', parent, names);
+    return this.#current.run(span, () => ended(span, does));
+  }
+
+  /** The same for a part of that work. */
+  within<T>(name: string, does: () => T, attributesOf?: (result: Awaited<T>) => Attributes): T {
+    const { current } = this;
+    if (current === undefined) return does();
+    return ended(this.begin(name, 'internal', current), does, attributesOf);
+  }
+
+  begin(name: string, kind: SpanKind, parent: TraceContext, attributes: Attributes = {}): Span {
+    const startMs = this.#now();
+    const { traceId, state } = parent;
+    const spanId = randomBytes(8).toString('hex');
+    const end = (more: Attributes = {}): void => {
+      const own = { traceId, spanId, parentSpanId: parent.spanId, ...(state !== undefined && { state }) };
+      const all = { 'messaging.system': 'mqtt', ...attributes, ...more };
+      this.#keep({ ...own, name, kind: SPAN_KINDS[kind], startMs, endMs: this.#now(), attributes: all });
+    };
+    return { traceId, spanId, ...(state !== undefined && { state }), end };
+  }
+
+  /** Sends what waits. Never rejects: spans that are not taken are gone. */
+  async flush(): Promise<void> {
+    const spans = this.#finished;
+    const dropped = this.#dropped;
+    this.#finished = [];
+    this.#dropped = 0;
+    const { exporter, log } = this.#options;
+    if (dropped > 0) log.warn('spans-dropped', { dropped });
+    if (spans.length === 0) return;
+    try {
+      await exporter.export(spans);
+    } catch (error) {
+      log.warn('spans-not-exported', { spans: spans.length, error: String(error) });
+    }
+  }
+
+  #keep(span: FinishedSpan): void {
+    if (this.#finished.length < SPANS_MAX) this.#finished.push(span);
+    else this.#dropped += 1;
+  }
+
+  #mayTrace(): boolean {
+    const second = Math.floor(this.#now() / 1_000);
+    if (second !== this.#second) {
+      this.#second = second;
+      this.#tracesInSecond = 0;
+    }
+    this.#tracesInSecond += 1;
+    return this.#tracesInSecond <= TRACES_PER_SECOND_MAX;
+  }
+}
+
+/** Ends the span when the work is done, now or later. */
+function ended<T>(span: Span, does: () => T, attributesOf?: (result: Awaited<T>) => Attributes): T {
+  const failed = (error: unknown): never => {
+    span.end({ 'error.type': error instanceof Error ? error.name : 'error' });
+    throw error;
+  };
+  let result: T;
+  try {
+    result = does();
+  } catch (error) {
+    return failed(error);
+  }
+  if (result instanceof Promise)
+    return result.then((value) => {
+      span.end(attributesOf?.(value));
+      return value;
+    }, failed) as T;
+  span.end(attributesOf?.(result as Awaited<T>));
+  return result;
+}

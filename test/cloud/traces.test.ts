@@ -1,0 +1,81 @@
+import { connect as connectInTextFrames } from '@apus/client';
+import { OtlpExporter, Tracer } from '@apus/cloud';
+import * as mqtt from 'mqtt';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { otlpReceiver, type ReceivedSpan } from '../../packages/node/test/support/otlp-receiver.ts';
+import { type CloudWorld, startCloud } from './start-cloud.ts';
+
+// All of a deployment is of this process: on a busy machine its tests take many seconds.
+vi.setConfig({ testTimeout: 120_000 });
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+const PARENT_ID = '00f067aa0ba902b7';
+const SAMPLED = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`, tracestate: 'vendor=a1' };
+/** Beyond what a filter's head holds here: a worker serves the others. */
+const SUBSCRIBERS = 4;
+
+let world: CloudWorld;
+let tracer: Tracer;
+let spans: ReceivedSpan[];
+const clients: mqtt.MqttClient[] = [];
+
+beforeEach(async () => {
+  const receiver = await otlpReceiver();
+  spans = receiver.spans;
+  const exporter = new OtlpExporter({
+    url: receiver.url,
+    resource: { 'service.name': 'apus' },
+    timeoutMs: 10_000,
+  });
+  const log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
+  tracer = new Tracer({ exporter, log });
+  world = await startCloud({ seed: 17, tracer, inlineSubscribersMax: 2, shardSubscribers: 8 });
+});
+afterEach(async () => {
+  await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));
+  await world.emulator.quiet();
+  await world.stop();
+  expect(world.failures).toEqual([]);
+});
+
+async function connect(): Promise<mqtt.MqttClient> {
+  const client = connectInTextFrames(mqtt, world.url, { protocolVersion: 5, reconnectPeriod: 0 });
+  clients.push(client);
+  await new Promise<void>((resolve, reject) => {
+    client.once('connect', () => resolve());
+    client.once('error', reject);
+  });
+  return client;
+}
+
+it('the way of a message through the functions is one trace, workers included, and its context arrives as it came', async () => {
+  const contexts: object[] = [];
+  for (let index = 0; index < SUBSCRIBERS; index += 1) {
+    const subscriber = await connect();
+    subscriber.on('message', (_topic, _payload, packet) =>
+      contexts.push({ ...packet.properties?.userProperties }),
+    );
+    await subscriber.subscribeAsync('news', { qos: 1 });
+  }
+  const publisher = await connect();
+  await publisher.publishAsync('news', 'x', { qos: 1, properties: { userProperties: SAMPLED } });
+  await vi.waitFor(() => expect(contexts).toHaveLength(SUBSCRIBERS), { timeout: 60_000 });
+  await world.emulator.quiet();
+  await tracer.flush();
+  expect(contexts).toEqual(Array.from({ length: SUBSCRIBERS }, () => SAMPLED));
+  const receive = spans.find(({ name }) => name === 'receive');
+  expect(receive).toMatchObject({ traceId: TRACE_ID, parentSpanId: PARENT_ID, traceState: 'vendor=a1' });
+  expect(spans.find(({ name }) => name === 'route')?.parentSpanId).toBe(receive?.spanId);
+  const parents = spans.filter(({ name }) => name === 'deliver').map(({ parentSpanId }) => parentSpanId);
+  // The function that took it delivers to those of the head, and the worker, in another environment, to the others.
+  expect(new Set(parents)).toEqual(new Set([receive?.spanId, PARENT_ID]));
+  expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
+});
+
+it('without a wish there is no span', async () => {
+  const publisher = await connect();
+  await publisher.publishAsync('news', 'x', { qos: 1 });
+  const userProperties = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-00` };
+  await publisher.publishAsync('news', 'x', { qos: 1, properties: { userProperties } });
+  expect(tracer.waiting).toBe(0);
+});
