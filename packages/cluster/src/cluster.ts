@@ -9,14 +9,12 @@ import {
   NODE_NAME,
   type OpenCluster,
   type PeerRequest,
-  StartError,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
 import {
   Claims,
   createValkeyStores,
-  Engine,
-  EngineError,
+  type Engine,
   type EngineOptions,
   GIVEN_UP,
   LEASE_MS,
@@ -28,6 +26,7 @@ import {
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
+import { connectEngine } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import type { Frame } from './frames.ts';
 import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
@@ -43,6 +42,8 @@ import { SharedBans } from './shared-bans.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
+
+const NONE: readonly string[] = [];
 
 export interface ClusterOptions extends EngineOptions {
   /**
@@ -61,7 +62,7 @@ export interface ClusterOptions extends EngineOptions {
  */
 export function openCluster(options: ClusterOptions): OpenCluster {
   return async (context) => {
-    const engine = await connect(options);
+    const engine = await connectEngine(options);
     try {
       return await EngineCluster.join(engine, context, options.isFirst === true);
     } catch (error) {
@@ -69,15 +70,6 @@ export function openCluster(options: ClusterOptions): OpenCluster {
       throw error;
     }
   };
-}
-
-async function connect(options: EngineOptions): Promise<Engine> {
-  try {
-    return await Engine.connect(options);
-  } catch (error) {
-    if (error instanceof EngineError) throw new StartError(error.message, { cause: error });
-    throw error;
-  }
 }
 
 class EngineCluster implements Cluster {
@@ -281,7 +273,10 @@ class EngineCluster implements Cluster {
   #renewLater(): void {
     if (this.#isStopped) return;
     this.#cancelRenewal = this.#context.clock.after(RENEW_MS, () => {
-      void this.#renew().finally(() => this.#renewLater());
+      // Taking over the sessions of a dead process may take longer than a lease: renewals go on meanwhile.
+      void this.#renewLease()
+        .then((dead) => void this.#reap(dead))
+        .finally(() => this.#renewLater());
       // The engine may not answer: the lease is over then in any case.
       this.#context.clock.after(LEASE_MS, () => this.#checkLease());
     });
@@ -295,19 +290,22 @@ class EngineCluster implements Cluster {
   }
 
   async #renew(): Promise<void> {
-    // Its lease is over, and stays so.
-    if (this.#isStopped) return;
+    await this.#reap(await this.#renewLease());
+  }
+
+  /** Answers the processes whose leases are over. */
+  async #renewLease(): Promise<readonly string[]> {
+    // Its own lease is over, and stays so.
+    if (this.#isStopped) return NONE;
     const askedAtMs = performance.now();
     try {
       const dead = await this.#membership.renew();
-      if (dead === undefined) {
-        this.#fail(new DiskError(GIVEN_UP));
-        return;
-      }
-      this.#renewedAtMs = askedAtMs;
-      if (dead.length > 0) await this.#reap(dead);
+      if (dead === undefined) this.#fail(new DiskError(GIVEN_UP));
+      else this.#renewedAtMs = askedAtMs;
+      return dead ?? NONE;
     } catch (error) {
-      if (!this.#isStopped) this.#context.log.error('lease-not-renewed', { error: String(error) });
+      if (!this.#isStopped) this.#log.error('lease-not-renewed', { error: String(error) });
+      return NONE;
     }
   }
 
@@ -316,6 +314,9 @@ class EngineCluster implements Cluster {
     this.#isReaping = true;
     try {
       for (const process of dead) if (process !== this.#membership.me) await this.#adopt(process);
+    } catch (error) {
+      // What is unfinished goes to the process that gives this one up.
+      if (!this.#isStopped) this.#log.error('process-not-taken-over', { error: String(error) });
     } finally {
       this.#isReaping = false;
     }
