@@ -111,7 +111,8 @@ export function* accept(
       context,
       options,
     );
-  if (!(yield* leaves(context, tenant, message, options))) return 'outlet-refused';
+  if (context.ports.outlet !== undefined && !(yield* leaves(context, tenant, message, options)))
+    return 'outlet-refused';
   if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';
   if (message.retain) {
     if (message.payload.length > 0 && isMemoryFull(context, message, options)) return 'memory-full';
@@ -199,7 +200,8 @@ function* forward(
   const stream = streamOf(context, message.topic);
   // A retained message has its place already. A removal has none, and may be as long as any message.
   const isKept = message.retain && message.payload.length > 0;
-  const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
+  const matching = context.ports.subscriptions.match(tenant, message.topic);
+  const matched = matching instanceof Promise ? yield* waitFor(matching) : matching;
   if (matched.length === 0 && stream === undefined) return 'no-matching-subscribers';
   const deliveries = route(context, message, matched);
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))

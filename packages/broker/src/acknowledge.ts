@@ -1,44 +1,71 @@
 import { type AcknowledgementPacket, isFailure, ReasonCode, Violation } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { drain } from './drain.ts';
+import { drain, isDrained } from './drain.ts';
 import { violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import type { Connection, Link } from './link.ts';
-import type { CompletingPacket } from './ports/index.ts';
+import type { Acknowledged, CompletingPacket } from './ports/index.ts';
 import { reply } from './reply.ts';
 
 /**
  * PUBACK, PUBREC, PUBREL and PUBCOMP (sections 3.4 to 3.7). The broker answers an acknowledgement for an unused packet
  * id if the exchange has an answer, and otherwise ignores it: a client may send one after it reconnects.
  */
-export function* acknowledgement(
+export function acknowledgement(
   context: Context,
   link: Link,
   connection: Connection,
   packet: AcknowledgementPacket,
-): Flow<void> {
+): Flow<void> | undefined {
   switch (packet.type) {
     case 'puback':
     case 'pubcomp':
-      return yield* completed(context, link, connection, packet.type, packet.packetId);
+      return completed(context, link, connection, packet.type, packet.packetId);
     case 'pubrec':
-      return yield* received(context, link, connection, packet);
+      return received(context, link, connection, packet);
     case 'pubrel':
-      return yield* released(context, link, connection, packet.packetId);
+      return released(context, link, connection, packet.packetId);
   }
 }
 
-/** The window has room again: something that waits may go [MQTT-4.9.0-3]. */
-function* completed(
+/** Undefined: it is done. A fan-out brings as many of these as it has subscribers, and a generator is a third of the work. */
+function completed(
   context: Context,
   link: Link,
   connection: Connection,
   answer: CompletingPacket,
   packetId: number,
+): Flow<void> | undefined {
+  const outcome = context.ports.queues.complete(connection.session, packetId, answer);
+  if (outcome instanceof Promise) return completedLater(context, link, connection, answer, packetId, outcome);
+  return afterCompletion(context, link, connection, answer, packetId, outcome);
+}
+
+function* completedLater(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  answer: CompletingPacket,
+  packetId: number,
+  completing: Promise<Acknowledged>,
 ): Flow<void> {
-  const outcome = yield* waitFor(context.ports.queues.complete(connection.session, packetId, answer));
-  if (outcome === 'out-of-place') return yield* violate(context, link, outOfPlace(answer, packetId));
-  if (outcome === 'done') yield* drain(context, link, connection);
+  const outcome = yield* waitFor(completing);
+  const rest = afterCompletion(context, link, connection, answer, packetId, outcome);
+  if (rest !== undefined) yield* rest;
+}
+
+/** The window has room again: something that waits may go [MQTT-4.9.0-3]. */
+function afterCompletion(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  answer: CompletingPacket,
+  packetId: number,
+  outcome: Acknowledged,
+): Flow<void> | undefined {
+  if (outcome === 'out-of-place') return violate(context, link, outOfPlace(answer, packetId));
+  if (outcome !== 'done' || isDrained(context, link, connection)) return undefined;
+  return drain(context, link, connection);
 }
 
 function outOfPlace(type: CompletingPacket, packetId: number): Violation {
@@ -53,7 +80,11 @@ function* received(
   connection: Connection,
   { packetId, reasonCode }: AcknowledgementPacket,
 ): Flow<void> {
-  if (isFailure(reasonCode)) return yield* completed(context, link, connection, 'pubrec', packetId);
+  if (isFailure(reasonCode)) {
+    const rest = completed(context, link, connection, 'pubrec', packetId);
+    if (rest !== undefined) yield* rest;
+    return;
+  }
   const outcome = yield* waitFor(context.ports.queues.release(connection.session, packetId));
   if (outcome === 'out-of-place') return yield* violate(context, link, outOfPlace('pubrec', packetId));
   // To a PUBREL the client would complete the message, and take the next PUBLISH for another one.

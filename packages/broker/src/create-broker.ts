@@ -11,7 +11,7 @@ import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
 import { discardState } from './end-session.ts';
 import { expel, expelLink } from './expel.ts';
-import { type Flow, run } from './flow.ts';
+import { type Awaitable, type Flow, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
@@ -56,7 +56,7 @@ export function createBroker(
   };
   return {
     messageClock: context.messageClock,
-    receive: (link, packet) => run(receive(context, link, packet)),
+    receive: (link, packet) => receive(context, link, packet),
     serve: (message, subscribers, isRepeat) => run(serve(context, message, subscribers, isRepeat)),
     relay: (tenant, message, matched) => run(relay(context, tenant, message, matched)),
     lost: (link, why, loss = {}) => run(lost(context, link, why, loss)),
@@ -81,17 +81,32 @@ export function createBroker(
   };
 }
 
-function* receive(context: Context, link: Link, packet: Packet | Violation): Flow<void> {
-  if (packet instanceof Violation) return yield* violate(context, link, packet);
+function receive(context: Context, link: Link, packet: Packet | Violation): Awaitable<void> {
+  if (packet instanceof Violation) return run(violate(context, link, packet));
+  let flow: Flow<void> | undefined;
   try {
-    yield* handle(context, link, packet);
+    flow = handle(context, link, packet);
   } catch (error) {
-    if (!(error instanceof Unavailable)) throw error;
-    yield* sayUnavailable(context, link, packet, error);
+    return run(failed(context, link, packet, error));
+  }
+  return flow && run(guarded(context, link, packet, flow));
+}
+
+function* guarded(context: Context, link: Link, packet: Packet, flow: Flow<void>): Flow<void> {
+  try {
+    yield* flow;
+  } catch (error) {
+    yield* failed(context, link, packet, error);
   }
 }
 
-function handle(context: Context, link: Link, packet: Packet): Flow<void> {
+function failed(context: Context, link: Link, packet: Packet, error: unknown): Flow<void> {
+  if (!(error instanceof Unavailable)) throw error;
+  return sayUnavailable(context, link, packet, error);
+}
+
+/** Undefined: all is done. */
+function handle(context: Context, link: Link, packet: Packet): Flow<void> | undefined {
   const { state } = link;
   switch (state.phase) {
     case 'connected':
@@ -101,7 +116,7 @@ function handle(context: Context, link: Link, packet: Packet): Flow<void> {
     case 'authenticating':
       return receiveAuthenticating(context, link, state, packet);
     case 'closed':
-      return nothing();
+      return undefined;
   }
 }
 
@@ -131,7 +146,7 @@ function receiveConnected(
   link: Link,
   state: Extract<LinkState, { phase: 'connected' }>,
   packet: Packet,
-): Flow<void> {
+): Flow<void> | undefined {
   const { connection } = state;
   const { identity, session } = connection;
   // [SEC-BAN-1]
@@ -154,7 +169,7 @@ function receiveConnected(
     case 'pingreq':
       // [MQTT-3.12.4-1]
       reply(link, connection, { type: 'pingresp' });
-      return nothing();
+      return undefined;
     case 'disconnect':
       return clientDisconnect(context, link, connection, packet);
     case 'auth':
@@ -175,8 +190,6 @@ function hasExpired({ ports }: Context, { expiresAtMs }: Identity): boolean {
 function unexpected({ type }: Packet, why: string): Violation {
   return new Violation(ReasonCode.ProtocolError, `unexpected ${type.toUpperCase()}: ${why}`);
 }
-
-function* nothing(): Flow<void> {}
 
 function* drainLink(context: Context, link: Link): Flow<void> {
   if (link.state.phase === 'connected') yield* drain(context, link, link.state.connection);

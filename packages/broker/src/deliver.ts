@@ -26,7 +26,8 @@ export function* deliver(
   if (sorted === undefined) return;
   if (sorted.queued.length > 0) {
     const { queued, held } = sorted;
-    const dropped = yield* waitFor(queues.offer(message, queued, queueLimits(context), held));
+    const offering = queues.offer(message, queued, queueLimits(context), held);
+    const dropped = offering instanceof Promise ? yield* waitFor(offering) : offering;
     if (dropped > 0) tellQueueFull(context, sorted);
   }
   yield* send(context, sorted);
@@ -115,7 +116,8 @@ function* send(context: Context, { message, direct, queued }: SortedDeliveries):
   const sendable = direct;
   for (const delivery of queued) if (delivery.packetId !== 0) sendable.push(delivery);
   if (sendable.length === 0) return;
-  const failures = yield* waitFor(context.ports.connections.publish(message, sendable));
+  const sending = context.ports.connections.publish(message, sendable);
+  const failures = sending instanceof Promise ? yield* waitFor(sending) : sending;
   if (failures !== undefined) yield* handleFailures(context, message, failures);
 }
 

@@ -22,7 +22,22 @@ export function* drain(context: Context, link: Link, connection: Connection): Fl
   if (isQueueEmpty) yield* tellDropped(context, connection.session, true);
   setDraining(link, !isQueueEmpty);
   if (isQueueEmpty) yield* replay(context, link, connection);
-  if (link.readers !== undefined && link.readers.size > 0) yield* readOn(context, link, connection);
+  if (isReading(link)) yield* readOn(context, link, connection);
+}
+
+/** Nothing waits for the client: a drain would send nothing. False where that is not known at once. */
+export function isDrained(
+  { ports: { queues, drops } }: Context,
+  link: Link,
+  { session }: Connection,
+): boolean {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.isDraining || state.replays.length > 0) return false;
+  return queues.isIdle?.(session) === true && !isReading(link) && drops?.isDue(session, true) !== true;
+}
+
+function isReading({ isReading: known, readers }: Link): boolean {
+  return known ?? (readers !== undefined && readers.size > 0);
 }
 
 /** True when nothing is left that the window would let go; false when the link has no room for it. */

@@ -125,6 +125,8 @@ export interface Link {
   readonly topicAliases?: Map<number, string>;
   /** Subscriptions that read streams, by topic filter: in the door's memory; absent where another process may handle the next packet. */
   readonly readers?: Map<string, Subscription>;
+  /** There are some. @default `readers` says */
+  readonly isReading?: boolean;
   /**
    * Calls `Broker.drain` for this link when its turn comes. On a door with `readers`.
    * @default its readers are sent each message

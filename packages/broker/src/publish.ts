@@ -107,7 +107,8 @@ function* refusalOf(
     return new Violation(ReasonCode.PayloadFormatInvalid, 'the payload was declared UTF-8 and is not');
   }
   const { identity, session } = connection;
-  const isAllowed = yield* waitFor(mayPublish(context, identity, session.clientId, topic, packet));
+  const asking = mayPublish(context, identity, session.clientId, topic, packet);
+  const isAllowed = asking instanceof Promise ? yield* waitFor(asking) : asking;
   if (isAllowed) return violationOf(context, packet, topic);
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
 }

@@ -134,18 +134,19 @@ export class Bus {
       this.#cancelLook = undefined;
       if (this.#isStopped) return;
       for (const [process, outgoing] of this.#outgoing) {
-        this.#sendAgain(process, outgoing, false);
+        const overdue = outgoing.overdue(this.#clock.now());
+        if (overdue !== undefined) this.#sendAgain(process, [overdue]);
         if (outgoing.isUnderWay) this.#lookLater();
       }
     });
   }
 
-  #sendAgain(process: string, outgoing: Outgoing, isMissing: boolean): void {
+  #sendAgain(process: string, entries: readonly Sent[]): void {
     // It is on its way: the engine does not read.
     if (this.#carrier.isWaiting) return;
     const nowMs = this.#clock.now();
     this.#carrier.together(() => {
-      for (const sent of outgoing.overdue(nowMs, isMissing)) {
+      for (const sent of entries) {
         sent.sentAtMs = nowMs;
         this.#carry(process, sent);
       }
@@ -200,8 +201,8 @@ export class Bus {
   #acknowledged(from: string, acknowledgement: Acknowledgement): void {
     const outgoing = this.#outgoing.get(from);
     if (outgoing === undefined) return;
-    outgoing.acknowledged(acknowledgement);
-    if (acknowledgement.isMissing) this.#sendAgain(from, outgoing, true);
+    const lost = outgoing.acknowledged(acknowledgement);
+    if (lost.length > 0) this.#sendAgain(from, lost);
     if (outgoing.isDue) this.#flushSoon();
   }
 

@@ -44,6 +44,8 @@ import { ClusterSubscriptions } from './subscriptions.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
+const NONE: readonly string[] = [];
+
 export interface ClusterOptions extends EngineOptions {
   /**
    * No other process uses the engine: what former ones have left is taken over at once, and not when their leases are over.
@@ -282,7 +284,10 @@ class EngineCluster implements Cluster {
   #renewLater(): void {
     if (this.#isStopped) return;
     this.#cancelRenewal = this.#context.clock.after(RENEW_MS, () => {
-      void this.#renew().finally(() => this.#renewLater());
+      // Taking over the sessions of a dead process may take longer than a lease: renewals go on meanwhile.
+      void this.#renewLease()
+        .then((dead) => void this.#reap(dead))
+        .finally(() => this.#renewLater());
       // The engine may not answer: the lease is over then in any case.
       this.#context.clock.after(LEASE_MS, () => this.#checkLease());
     });
@@ -296,19 +301,22 @@ class EngineCluster implements Cluster {
   }
 
   async #renew(): Promise<void> {
-    // Its lease is over, and stays so.
-    if (this.#isStopped) return;
+    await this.#reap(await this.#renewLease());
+  }
+
+  /** Answers the processes whose leases are over. */
+  async #renewLease(): Promise<readonly string[]> {
+    // Its own lease is over, and stays so.
+    if (this.#isStopped) return NONE;
     const askedAtMs = performance.now();
     try {
       const dead = await this.#membership.renew();
-      if (dead === undefined) {
-        this.#fail(new DiskError(GIVEN_UP));
-        return;
-      }
-      this.#renewedAtMs = askedAtMs;
-      if (dead.length > 0) await this.#reap(dead);
+      if (dead === undefined) this.#fail(new DiskError(GIVEN_UP));
+      else this.#renewedAtMs = askedAtMs;
+      return dead ?? NONE;
     } catch (error) {
-      if (!this.#isStopped) this.#context.log.error('lease-not-renewed', { error: String(error) });
+      if (!this.#isStopped) this.#log.error('lease-not-renewed', { error: String(error) });
+      return NONE;
     }
   }
 
@@ -317,6 +325,9 @@ class EngineCluster implements Cluster {
     this.#isReaping = true;
     try {
       for (const process of dead) if (process !== this.#membership.me) await this.#adopt(process);
+    } catch (error) {
+      // What is unfinished goes to the process that gives this one up.
+      if (!this.#isStopped) this.#log.error('process-not-taken-over', { error: String(error) });
     } finally {
       this.#isReaping = false;
     }

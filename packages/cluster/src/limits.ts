@@ -7,8 +7,12 @@ export const ENTRY_BYTES_MAX = 1024 * 1024;
 /** Bytes on their way to one process; more waits here. The engine cuts off a process behind which 32 MB wait. */
 export const WINDOW_BYTES = 4 * 1024 * 1024;
 
-/** An entry is sent again when its process has not said for so long that it has it. */
-export const RESEND_MS = 300;
+/**
+ * When a process has not said for so long that it has an entry, the oldest such entry is sent again, as a question; then
+ * after twice the time, up to the longest. A process that is only slow must not get more to do.
+ */
+export const RESEND_MS = 1000;
+export const RESEND_MS_MAX = 8000;
 
 /** How long an acknowledgement waits for an entry with which it leaves, where nobody waits for it. */
 export const ACKNOWLEDGE_MS = 100;

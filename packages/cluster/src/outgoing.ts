@@ -1,6 +1,6 @@
 import { type Acknowledgement, encodeEntry } from './entries.ts';
 import type { Frame } from './frames.ts';
-import { ENTRY_BYTES_MAX, RESEND_MS, WINDOW_BYTES } from './limits.ts';
+import { ENTRY_BYTES_MAX, RESEND_MS, RESEND_MS_MAX, WINDOW_BYTES } from './limits.ts';
 
 /** A frame that its process has not acknowledged. */
 export interface Pending {
@@ -33,6 +33,9 @@ export class Outgoing {
   #sentBytes = 0;
   #lastEntry = 0;
   #received = 0;
+  #resendMs = RESEND_MS;
+  /** The entry that was sent again as a question, and the last one that was sent before it. */
+  #question: { readonly number: number; readonly last: number } | undefined;
   /** Of frames that are to be acknowledged. */
   pendingBytes = 0;
 
@@ -72,7 +75,8 @@ export class Outgoing {
     return sent;
   }
 
-  acknowledged({ received, stored, others }: Acknowledgement): void {
+  /** Answers entries that are certainly lost: they were sent before one that has come. */
+  acknowledged({ received, stored, others, isMissing }: Acknowledgement): Sent[] {
     this.#arrived(received);
     while (this.#sent[0] !== undefined && this.#sent[0].number <= stored) {
       this.#settle(this.#sent[0]);
@@ -83,14 +87,22 @@ export class Outgoing {
       const sent = this.#sent[other - first];
       if (sent !== undefined) this.#settle(sent);
     }
+    const question = this.#question;
+    const isAnswered = question !== undefined && received >= question.number;
+    if (isAnswered) this.#question = undefined;
+    if (isAnswered || question === undefined) this.#resendMs = RESEND_MS;
+    if (isMissing) return this.#sent.filter(({ data }) => data !== undefined);
+    if (!isAnswered) return [];
+    return this.#sent.filter(({ data, number }) => data !== undefined && number <= question.last);
   }
 
-  /** Entries that have not arrived, and may be lost. */
-  overdue(nowMs: number, isMissing: boolean): Sent[] {
-    const unknown = this.#sent.filter(({ data }) => data !== undefined);
-    const [oldest] = unknown;
-    const isLate = oldest !== undefined && nowMs - oldest.sentAtMs >= RESEND_MS;
-    return isMissing || isLate ? unknown : [];
+  /** The oldest entry that has not arrived for so long that it may be lost. */
+  overdue(nowMs: number): Sent | undefined {
+    const oldest = this.#sent.find(({ data }) => data !== undefined);
+    if (oldest === undefined || nowMs - oldest.sentAtMs < this.#resendMs) return undefined;
+    this.#question = { number: oldest.number, last: this.#lastEntry };
+    this.#resendMs = Math.min(2 * this.#resendMs, RESEND_MS_MAX);
+    return oldest;
   }
 
   /** All frames that have not been acknowledged. */

@@ -1,4 +1,4 @@
-import type { Awaitable, Delivery, Message, QueueLimits, QueueStore } from '@apus/broker';
+import type { Awaitable, Delivery, Message, QueueLimits, QueueStore, SessionRef } from '@apus/broker';
 import type { JournaledStores } from '@apus/store-disk';
 import type { Relay } from './relay.ts';
 
@@ -30,6 +30,7 @@ export class ClusterQueues {
   release: QueueStore['release'] = (...call) => this.#inner.release(...call);
   unacknowledged: QueueStore['unacknowledged'] = (...call) => this.#inner.unacknowledged(...call);
   clear: QueueStore['clear'] = (...call) => this.#inner.clear(...call);
+  isIdle = (session: SessionRef): boolean => this.#inner.isIdle(session);
   length: Inner['length'] = (session) => this.#inner.length(session);
   bytes: Inner['bytes'] = (session) => this.#inner.bytes(session);
   inflight: Inner['inflight'] = (session) => this.#inner.inflight(session);

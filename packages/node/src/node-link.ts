@@ -142,6 +142,11 @@ export class NodeLink
     return this.#readers;
   }
 
+  /** Most clients read no stream: asking does not make the map. */
+  get isReading(): boolean {
+    return this.#readers !== undefined && this.#readers.size > 0;
+  }
+
   get wantsRoom(): boolean {
     return this.#drainWanted || this.#isStalled;
   }

@@ -47,6 +47,11 @@ export class DurableQueue {
     return this.#waiting.length;
   }
 
+  /** Nothing waits, or has to be sent again. */
+  get isIdle(): boolean {
+    return this.length === 0 && this.#window.isResent;
+  }
+
   /** Of the messages that wait. */
   get bytes(): number {
     return this.#waiting.bytes;

@@ -105,6 +105,11 @@ export class DiskQueues implements QueueStore {
     return this.#writer.settled(undefined);
   }
 
+  isIdle(ref: SessionRef): boolean {
+    const durable = this.#durables.find(ref);
+    return durable === undefined ? this.#memory.isIdle(ref) : durable.queue?.isIdle !== false;
+  }
+
   length(ref: SessionRef): number {
     const durable = this.#durables.find(ref);
     return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);

@@ -47,6 +47,11 @@ export class InflightWindow<Place> {
     return this.#messagesToResend > 0;
   }
 
+  /** Nothing is left that has to be sent again. */
+  get isResent(): boolean {
+    return this.#messagesToResend + this.#pubrelsToResend === 0;
+  }
+
   /** [MQTT-4.9.0-2] */
   hasRoom(receiveMaximum: number): boolean {
     return this.#used < receiveMaximum;

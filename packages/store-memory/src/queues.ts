@@ -90,6 +90,10 @@ export class MemoryQueues implements QueueStore {
     this.#sessions.cleared(session);
   }
 
+  isIdle(session: SessionRef): boolean {
+    return this.#queue(session)?.isIdle !== false;
+  }
+
   length(session: SessionRef): number {
     return this.#queue(session)?.length ?? 0;
   }

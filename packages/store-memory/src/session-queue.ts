@@ -41,6 +41,11 @@ export class SessionQueue {
     return this.#waiting?.length ?? 0;
   }
 
+  /** Nothing waits, or has to be sent again. */
+  get isIdle(): boolean {
+    return this.length === 0 && this.#window.isResent;
+  }
+
   /** Of the messages that wait. */
   get bytes(): number {
     return this.#waiting?.bytes ?? 0;

@@ -132,6 +132,11 @@ export interface QueueStore {
   /** Forgets all of an incarnation. */
   clear(session: SessionRef): Awaitable<void>;
 
+  /**
+   * Nothing waits that `next` would dequeue. Absent where it cannot be told at once.
+   */
+  isIdle?(session: SessionRef): boolean;
+
   /** How many messages wait, not counting those inflight. */
   length(session: SessionRef): Awaitable<number>;
 
