@@ -26,6 +26,7 @@ export * from './message.ts';
 export { MessageClock } from './message-clock.ts';
 export { messageBytes, Page, retainedBytes } from './page.ts';
 export * from './ports/index.ts';
+export { PRESENCE_GRACE_SECONDS } from './presence/leave-rooms.ts';
 export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';
 export {
   type QuotaHolder,
