@@ -105,6 +105,8 @@ export interface Broker {
   ring(timer: Timer): Awaitable<void>;
   /** Tells the watchers of a room what has changed: for `PresenceTicks`. */
   tellRoom(tenant: string, room: string): Awaitable<void>;
+  /** A room has changed whose watchers this process tells: now, or at a tick. See `Presence.hand`. */
+  roomChanged(tenant: string, room: string): Awaitable<void>;
   /** Sends a group the newest message of each topic that has changed: for `ConflatedGroups`. */
   tellConflated(group: ConflatedGroup): Awaitable<void>;
   /**

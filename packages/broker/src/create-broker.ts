@@ -19,7 +19,7 @@ import { connectionAfterMove, takeSession } from './move.ts';
 import { payloadViolation } from './payload.ts';
 import { type Identity, type Ports, Unavailable } from './ports/index.ts';
 import { isPresenceTopic } from './presence/names.ts';
-import { tellRoom } from './presence/tell.ts';
+import { roomChanged, tellRoom } from './presence/tell.ts';
 import { publish } from './publish.ts';
 import { IDENTITY_EXPIRED, recheck } from './renew.ts';
 import { reply } from './reply.ts';
@@ -73,6 +73,7 @@ export function createBroker(
     drain: (link) => run(drainLink(context, link)),
     recheck: (session, identity) => run(recheck(context, session, identity)),
     tellRoom: (tenant, room) => run(tellRoom(context, tenant, room)),
+    roomChanged: (tenant, room) => run(roomChanged(context, tenant, room)),
     tellConflated: (group) => run(tellConflated(context, group)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),

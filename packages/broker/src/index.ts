@@ -27,6 +27,7 @@ export { MessageClock } from './message-clock.ts';
 export { owned } from './owned.ts';
 export { messageBytes, Page, retainedBytes } from './page.ts';
 export * from './ports/index.ts';
+export { PRESENCE_GRACE_SECONDS } from './presence/leave-rooms.ts';
 export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';
 export {
   type QuotaHolder,

@@ -22,6 +22,7 @@ import {
   RENEW_MS,
   StoredRoutes,
   ValkeyBans,
+  ValkeyPresence,
   type ValkeyStores,
   ValkeyStreams,
 } from '@apus/store-valkey';
@@ -29,14 +30,15 @@ import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
 import { connectEngine, keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
+import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
-import { MOVING_MS_MAX, MOVING_POLL_MS, WILL_GRACE_SECONDS } from './limits.ts';
-import { NotHere } from './not-here.ts';
+import { LEAVING_ROOMS_MS_MAX, WILL_GRACE_SECONDS } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
 import { Questions } from './questions.ts';
 import { ClusterQueues } from './queues.ts';
 import { Relay } from './relay.ts';
 import { RemoteRoutes } from './remote-routes.ts';
+import { ClusterRooms, subscriberCount } from './rooms.ts';
 import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
@@ -77,6 +79,7 @@ class EngineCluster implements Cluster {
   readonly opened: Cluster['opened'];
   readonly fanOut: ClusterFanOut;
   readonly feed: StreamFeed;
+  readonly rooms: ClusterRooms;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly #engine: Engine;
@@ -92,6 +95,7 @@ class EngineCluster implements Cluster {
   readonly #bans: SharedBans;
   readonly #questions: Questions;
   readonly #context: ClusterContext;
+  readonly #log: Log;
   readonly #fail: (error: Error) => void;
   #node: ClusterNode | undefined;
   #tunnels: Tunnels | undefined;
@@ -129,6 +133,7 @@ class EngineCluster implements Cluster {
     this.#membership = membership;
     this.#stores = stores;
     this.#context = context;
+    this.#log = context.log;
     this.#fail = fail;
     this.#claims = new Claims(engine, me);
     this.#storedRoutes = new StoredRoutes(engine, membership);
@@ -137,11 +142,18 @@ class EngineCluster implements Cluster {
     this.#questions = new Questions(bus, context.clock);
     const streams = new ValkeyStreams(engine, membership);
     if (context.streams !== undefined) keepUp(streams, engine, context.log);
+    const presence = new ValkeyPresence(engine, membership, stores.sessions);
     const choice = new ShareChoice();
     this.#own = new OwnRoutes(this.#storedRoutes, this.#bus, me, (tenant, filter) =>
       stores.subscriptions.members(tenant, filter),
     );
     this.feed = new StreamFeed((tenant, topic) => stores.subscriptions.match(tenant, topic));
+    this.rooms = new ClusterRooms({
+      ...{ store: presence, bus, me, log: context.log, clock: context.clock },
+      graceSeconds: context.presenceGraceSeconds,
+      subscribersHere: (tenant, topic) => subscriberCount(stores.subscriptions.match(tenant, topic)),
+      processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
+    });
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
     this.#relay = new Relay(stores.subscriptions, this.fanOut);
     this.#sessions = new ClusterSessions(stores.sessions, this.#claims, stores.subscriptions, this.#own);
@@ -158,7 +170,7 @@ class EngineCluster implements Cluster {
         queues: new ClusterQueues(stores.queues, this.#relay),
         received: stores.received,
         retained: stores.retained,
-        presenceStore: stores.memory.presenceStore,
+        presenceStore: presence,
         streamStore: streams,
       },
       bans: bans.list,
@@ -172,6 +184,7 @@ class EngineCluster implements Cluster {
 
   async start(node: ClusterNode): Promise<void> {
     this.#node = node;
+    this.rooms.start(node);
     this.#tunnels = new Tunnels(this.#bus, (peer, socket) => node.accept(peer, socket));
     for (const [process, routes] of await this.#storedRoutes.load()) {
       if (process === this.#membership.me) continue;
@@ -200,7 +213,7 @@ class EngineCluster implements Cluster {
   }
 
   homeOf(clientId: string): Promise<string | undefined> | undefined {
-    return this.#sessions.has(clientId) ? undefined : this.#findHome(clientId);
+    return this.#sessions.has(clientId) ? undefined : findHome(this.#claims, this.#context.clock, clientId);
   }
 
   forward(home: string, { peer, socket, read }: ForwardedClient): void {
@@ -214,18 +227,6 @@ class EngineCluster implements Cluster {
 
   endForwarded(): void {
     this.#tunnels?.stop();
-  }
-
-  async #findHome(clientId: string): Promise<string | undefined> {
-    const deadlineMs = performance.now() + MOVING_MS_MAX;
-    for (;;) {
-      const home = await this.#claims.find(clientId);
-      if (typeof home === 'object') return home.process;
-      if (home !== 'moving') return undefined;
-      if (performance.now() > deadlineMs)
-        throw new NotHere('its sessions are on their way to a living process');
-      await new Promise<void>((resolve) => this.#context.clock.after(MOVING_POLL_MS, resolve));
-    }
   }
 
   #handle(node: ClusterNode, from: string, frame: Frame): Promise<void> | undefined {
@@ -242,6 +243,8 @@ class EngineCluster implements Cluster {
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
       case 'bans':
         return this.#bans.read();
+      case 'room':
+        return this.rooms.asked(frame.tenant, frame.room);
       case 'ask':
         void this.#questions
           .answer(from, frame, (request) => node.answer(request))
@@ -350,6 +353,7 @@ class EngineCluster implements Cluster {
     for (const process of reaped.processes)
       await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
     await this.#tellRoutes(restored.sessions);
+    for (const process of reaped.processes) await this.rooms.inherit(process);
     await enforced;
     await this.#stores.written();
     for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);
@@ -383,10 +387,6 @@ class EngineCluster implements Cluster {
     this.#log.info('process-taken-over', { process: dead, sessions });
   }
 
-  get #log(): Log {
-    return this.#context.log;
-  }
-
   /** The sessions of this process are taken over at once by another one; where there is none, by the next that starts. */
   async #close(): Promise<void> {
     if (this.#isStopped) return;
@@ -402,6 +402,7 @@ class EngineCluster implements Cluster {
   }
 
   async #leave(): Promise<void> {
+    await this.rooms.settled(LEAVING_ROOMS_MS_MAX);
     await this.#stores.close();
     for (const process of await this.#membership.expire()) this.#bus.send(process, { type: 'leaving' });
     await this.#bus.flushed();

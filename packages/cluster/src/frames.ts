@@ -25,6 +25,8 @@ export type Frame =
   | { readonly type: 'dead'; readonly process: string }
   /** The answer: messages for that process that it has not acknowledged. Behind it the sender knows who has its sessions. */
   | { readonly type: 'heir'; readonly process: string; readonly messages: readonly PublishFrame[] }
+  /** A room has changed whose watchers the receiver tells. */
+  | { readonly type: 'room'; readonly tenant: string; readonly room: string }
   /** The list of bans in the engine has changed. */
   | { readonly type: 'bans' }
   /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */

@@ -47,3 +47,10 @@ export const SEEN_MAX = 100_000;
 
 /** How often a message for a share group is handed on to another process, each of which has lost its last member. */
 export const HOPS_MAX = 3;
+
+/** How often a process asks which one tells the watchers of a room, each time because the last one has died. */
+export const TELLERS_ASKED_MAX = 100;
+
+/** How long a process that stops waits until its clients have left their rooms. */
+export const LEAVING_ROOMS_MS_MAX = 2_000;
+export const SETTLE_POLL_MS = 10;

@@ -54,6 +54,11 @@ export class RemoteRoutes {
     return this.#trees.get(tenant)?.match(topicName) ?? [];
   }
 
+  /** Those with subscribers of their own. */
+  processesWith(tenant: string, topicName: string): ReadonlySet<string> {
+    return new Set(this.match(tenant, topicName).flatMap(({ plain }) => [...plain]));
+  }
+
   find(tenant: string, topicFilter: string): RemoteRoute | undefined {
     return this.#trees.get(tenant)?.get(topicFilter);
   }

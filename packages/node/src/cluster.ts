@@ -1,6 +1,16 @@
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Ban, Broker, FanOut, Log, Peer, StreamDeclarations, StreamFeed, Timers } from '@apus/broker';
+import type {
+  Ban,
+  Broker,
+  FanOut,
+  Log,
+  Peer,
+  Presence,
+  StreamDeclarations,
+  StreamFeed,
+  Timers,
+} from '@apus/broker';
 import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
@@ -13,6 +23,8 @@ export interface ClusterContext {
   readonly memory: MemoryBudget;
   readonly log: Log;
   readonly streams: StreamDeclarations | undefined;
+  /** How long members of rooms stay whose process has died. */
+  readonly presenceGraceSeconds: number;
 }
 
 /** A question of one process to another about its clients. */
@@ -65,6 +77,11 @@ export interface Cluster extends ApiPeers {
   readonly nodeName: string;
   readonly opened: OpenedStores;
   readonly fanOut: FanOut;
+  /** Which process tells the watchers of each room, and about how many of them others have. */
+  readonly rooms: Pick<Required<Presence>, 'hand' | 'audienceOf'> & {
+    /** The tick of a room that this process tells. */
+    tick(tenant: string, room: string): Promise<void>;
+  };
   /** Of the streams that all processes have. */
   readonly feed: StreamFeed;
   /** Takes part from now on: to be called before the first client is let in. */

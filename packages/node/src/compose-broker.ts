@@ -33,7 +33,7 @@ export interface Outward {
   readonly node: NodeConnections;
   readonly outlet: BridgesOutlet | undefined;
   /** To the other processes. */
-  readonly cluster: Pick<Cluster, 'fanOut' | 'feed'> | undefined;
+  readonly cluster: Pick<Cluster, 'fanOut' | 'feed' | 'rooms'> | undefined;
   /** Undefined where no traces are asked for. */
   readonly tracer: Tracer | undefined;
 }
@@ -63,18 +63,22 @@ export async function composeBroker(
   const { clock } = options;
   const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
   const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
-    broker.tellRoom(tenant, room),
+    cluster === undefined ? broker.tellRoom(tenant, room) : cluster.rooms.tick(tenant, room),
   );
+  const presence = { store: opened.stores.presenceStore, ticks: ticker };
   const { retained } = opened.stores;
   const limits = { messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
   const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
   const ports: SharedPorts = {
     ...opened.stores,
     ...(tracer && { subscriptions: tracedSubscriptions(opened.stores.subscriptions, tracer) }),
-    // Processes of a cluster share neither.
+    // Processes of a cluster do not share delayed messages.
     ...(cluster === undefined
-      ? { delays, presence: { store: opened.stores.presenceStore, ticks: ticker } }
-      : { fanOut: cluster.fanOut }),
+      ? { delays, presence }
+      : {
+          fanOut: cluster.fanOut,
+          presence: { ...presence, hand: cluster.rooms.hand, audienceOf: cluster.rooms.audienceOf },
+        }),
     ...(options.streams !== undefined && {
       streams: {
         declared: options.streams,

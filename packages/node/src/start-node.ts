@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { type Log, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
+import { type Log, PRESENCE_GRACE_SECONDS, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
 import { NODE_NAME } from './api/context.ts';
 import { apiHandlers } from './api/handlers.ts';
@@ -83,7 +83,10 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     resolved.quotas.identity.queuedBytesMax,
     resolved.memoryShares,
   );
-  const cluster = await resolved.openCluster?.({ clock, memory, log, streams: resolved.streams });
+  const cluster = await resolved.openCluster?.({
+    ...{ clock, memory, log, streams: resolved.streams },
+    presenceGraceSeconds: resolved.broker.presenceGraceSeconds ?? PRESENCE_GRACE_SECONDS,
+  });
   const opened =
     cluster?.opened ?? (await openStores(resolved.dataDirectory, clock, memory, resolved.streams));
   if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;

@@ -1,4 +1,5 @@
 import {
+  type Awaitable,
   type Ban,
   BanList,
   type BanStore,
@@ -20,6 +21,9 @@ import {
 import { createMemoryStores, type HeldMember, type Holdings, type MemoryBudget } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
+/** A member of a room, as the operator sees it. */
+export type PresentMember = Pick<HeldMember, 'member' | 'now' | 'joinedAtMs' | 'owners'>;
+
 /** Stores of this process: the operator can list all that they hold. */
 export interface LocalStores extends Stores {
   readonly sessions: SessionStore & { all(): Iterable<SessionRecord>; readonly holdings: Holdings };
@@ -35,7 +39,9 @@ export interface LocalStores extends Stores {
     readonly count: number;
     readonly sharedCount: number;
   };
-  readonly presenceStore: PresenceStore & { members(tenant: string, room: string): Iterable<HeldMember> };
+  readonly presenceStore: PresenceStore & {
+    members(tenant: string, room: string): Awaitable<Iterable<PresentMember>>;
+  };
   readonly retained: RetainedStore & {
     count(tenant: string): number;
     bytes(tenant: string): number;

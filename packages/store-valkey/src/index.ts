@@ -6,6 +6,8 @@ export { EngineError } from './errors.ts';
 export { GIVEN_UP } from './journal.ts';
 export { LEASE_MS, RENEW_MS } from './limits.ts';
 export { Membership, type Reaped } from './membership.ts';
+export type { OwnPlace } from './presence/place.ts';
+export { ValkeyPresence } from './presence/presence.ts';
 export { Publisher } from './publisher.ts';
 export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';

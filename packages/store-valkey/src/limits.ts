@@ -51,3 +51,6 @@ export const STREAM_VALUES_MAX = 10_000;
 
 /** Values that one command reads. */
 export const STREAM_VALUES_STEP = 200;
+
+/** Members of a room that one command reads. */
+export const MEMBERS_STEP = 500;

@@ -25,15 +25,18 @@ type Cursor = string;
 /** Retained messages in the engine, which all processes share. */
 export class ValkeyRetained implements RetainedStore {
   readonly #engine: Engine;
+  readonly #name: string;
   readonly #counts = new Map<string, number>();
 
-  constructor(engine: Engine) {
+  /** @param name what its keys begin with */
+  constructor(engine: Engine, name = 'retained') {
     this.#engine = engine;
+    this.#name = name;
   }
 
   async put(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
     const { messagesMax, bytesMax, holder } = limits;
-    const answer = await this.#engine.run(PUT, this.#keys(tenant), [
+    const answer = await this.#engine.run(PUT, this.keys(tenant), [
       message.topic,
       message.id,
       Buffer.from(messageCodec.encode(message)),
@@ -50,7 +53,7 @@ export class ValkeyRetained implements RetainedStore {
   }
 
   async delete(tenant: string, topicName: string, before: string): Promise<void> {
-    const count = await this.#engine.run(DELETE, this.#keys(tenant), [topicName, before]);
+    const count = await this.#engine.run(DELETE, this.keys(tenant), [topicName, before]);
     this.#counts.set(tenant, count as number);
   }
 
@@ -110,13 +113,13 @@ export class ValkeyRetained implements RetainedStore {
     const prefix = topicFilter.slice(0, topicFilter.search(/\/?[+#]/));
     const start = after === undefined ? `[${prefix}` : `(${after}`;
     const end = Buffer.concat([Buffer.from(`[${prefix}`), Buffer.from([0xff])]);
-    const topicsKey = this.#keys(tenant)[1] ?? '';
+    const topicsKey = this.keys(tenant)[1] ?? '';
     return await this.#engine.client.zrangebylex(topicsKey, start, end, 'LIMIT', 0, RETAINED_STEP);
   }
 
   async #read(tenant: string, topics: readonly string[], nowMs: number): Promise<Message[]> {
     if (topics.length === 0) return [];
-    const records = await this.#engine.client.hmgetBuffer(this.#keys(tenant)[0] ?? '', ...topics);
+    const records = await this.#engine.client.hmgetBuffer(this.keys(tenant)[0] ?? '', ...topics);
     const found: Message[] = [];
     for (const record of records) {
       if (record === null) continue;
@@ -127,7 +130,8 @@ export class ValkeyRetained implements RetainedStore {
     return found;
   }
 
-  #keys(tenant: string): string[] {
-    return ['message', 'topics', 'meta', 'counts'].map((part) => this.#engine.key('retained', part, tenant));
+  /** Of messages by their topics, of topics, and of what is counted. */
+  keys(tenant: string): string[] {
+    return ['message', 'topics', 'meta', 'counts'].map((part) => this.#engine.key(this.#name, part, tenant));
   }
 }

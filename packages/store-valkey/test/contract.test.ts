@@ -1,6 +1,13 @@
-import { storesContract, streamStoreContract } from '@apus/broker/contract';
+import { presenceStoreContract, storesContract, streamStoreContract } from '@apus/broker/contract';
 import { MemoryBudget } from '@apus/store-memory';
-import { createValkeyStores, Engine, Membership, type ValkeyStores, ValkeyStreams } from '@apus/store-valkey';
+import {
+  createValkeyStores,
+  Engine,
+  Membership,
+  ValkeyPresence,
+  type ValkeyStores,
+  ValkeyStreams,
+} from '@apus/store-valkey';
 import { afterAll, beforeAll, vi } from 'vitest';
 import { engineOrSkip, startEngine, type TestEngine } from '../../../test/support/engine-or-skip.ts';
 
@@ -13,6 +20,7 @@ if (program !== undefined) {
   let engine: Engine;
   let stores: ValkeyStores;
   let streams: ValkeyStreams;
+  let presence: ValkeyPresence;
 
   beforeAll(async () => {
     process = await startEngine(program);
@@ -28,6 +36,7 @@ if (program !== undefined) {
         throw error;
       },
     });
+    presence = new ValkeyPresence(engine, membership, stores.sessions);
   });
 
   afterAll(async () => {
@@ -38,4 +47,23 @@ if (program !== undefined) {
 
   storesContract('valkey', () => stores);
   streamStoreContract('valkey', () => streams);
+  presenceStoreContract('valkey', () => ({ ...stores, presence: tellingPresence(presence) }));
+}
+
+/** This process tells the watchers of each room, as it would be asked to. */
+function tellingPresence(presence: ValkeyPresence): ValkeyPresence {
+  return new Proxy(presence, {
+    get: (target, name) => {
+      if (name === 'takeUntold')
+        return async (...call: Parameters<ValkeyPresence['takeUntold']>) => {
+          const [tenant, room] = call;
+          await target.teller(tenant, room);
+          const untold = await target.takeUntold(...call);
+          await untold.settle?.();
+          return untold;
+        };
+      const method = Reflect.get(target, name) as unknown;
+      return typeof method === 'function' ? method.bind(target) : method;
+    },
+  });
 }

@@ -149,7 +149,12 @@ export interface Presence {
   /** There is no list of all rooms: a filter has to name one to be given its members. @default false */
   readonly isListedByRoom?: boolean;
   /** About how many subscribers stand in the shards of a filter. Absent where none does. */
-  audienceOf?(filter: WideFilter): Awaitable<number>;
+  audienceOf?(filter: WideFilter, topic: string): Awaitable<number>;
+  /**
+   * A room has changed, whose watchers one process of several tells: it has done so, or noted it for a tick, when this
+   * settles. That process calls `Broker.roomChanged`. Absent where this process tells.
+   */
+  hand?(tenant: string, room: string): Awaitable<void>;
   /** A client makes a member present on a connection that has made none so far. */
   begins?(session: SessionRef): Awaitable<void>;
 }

@@ -2,14 +2,7 @@ import type { Context } from '../context.ts';
 import { whenDelivered } from '../deliver.ts';
 import { type Flow, waitFor } from '../flow.ts';
 import type { Message } from '../message.ts';
-import type {
-  MatchedFilter,
-  Presence,
-  PresenceChange,
-  PresencePlace,
-  PresenceStore,
-  ToldMember,
-} from '../ports/index.ts';
+import type { Presence, PresenceChange, PresencePlace, PresenceStore, ToldMember } from '../ports/index.ts';
 import { underWay } from '../under-way.ts';
 import { sendToAll, wideFilters } from '../wide.ts';
 import { occupancyTopic, presenceTopic } from './names.ts';
@@ -43,22 +36,19 @@ const NOTHING = new Uint8Array();
 
 /** The number of subscriptions that are told of changes of the room. */
 export function* watchersOf(context: Context, tenant: string, room: string): Flow<number> {
-  const { subscriptions } = context.ports;
   // No member has an empty name: subscriptions to single members are not counted.
-  const members = yield* countOf(
-    context,
-    tenant,
-    yield* waitFor(subscriptions.match(tenant, presenceTopic(room, ''))),
+  return (
+    (yield* countOf(context, tenant, presenceTopic(room, ''))) +
+    (yield* countOf(context, tenant, occupancyTopic(room)))
   );
-  const numbers = yield* waitFor(subscriptions.match(tenant, occupancyTopic(room)));
-  return members + (yield* countOf(context, tenant, numbers));
 }
 
 function* countOf(
-  { ports: { presence } }: Context,
+  { ports: { presence, subscriptions } }: Context,
   tenant: string,
-  matched: readonly MatchedFilter[],
+  topic: string,
 ): Flow<number> {
+  const matched = yield* waitFor(subscriptions.match(tenant, topic));
   const here = matched.reduce(
     (sum, { shareGroup, subscribers }) => sum + (shareGroup ? 1 : subscribers.length),
     0,
@@ -66,7 +56,7 @@ function* countOf(
   let inShards = 0;
   if (presence?.audienceOf !== undefined)
     for (const filter of wideFilters(tenant, matched))
-      inShards += yield* waitFor(presence.audienceOf(filter));
+      inShards += yield* waitFor(presence.audienceOf(filter, topic));
   return here + inShards;
 }
 
@@ -82,18 +72,24 @@ export function* noteChange(
   place: PresencePlace,
   { change, told, mayBeOvertaken = false }: PresenceChange,
 ): Flow<void> {
-  const { ticks } = presence;
   const { tenant, room } = place;
   if (told !== undefined) {
     yield* tellOrNote(context, presence, place, told, change !== 'changed');
     if (mayBeOvertaken) yield* tellOnceMore(presence, place, told.topic);
     return;
   }
-  if (yield* waitFor(ticks.isArmed(tenant, room))) return;
+  if (presence.hand !== undefined) return yield* underWay(waitFor(presence.hand(tenant, room)));
+  yield* roomChanged(context, tenant, room);
+}
+
+/** The watchers of the room are told by this process, now or at its next tick. */
+export function* roomChanged(context: Context, tenant: string, room: string): Flow<void> {
+  const { presence } = context.ports;
+  if (presence === undefined || (yield* waitFor(presence.ticks.isArmed(tenant, room)))) return;
   const watchers = yield* watchersOf(context, tenant, room);
   const delayMs = tickMs(watchers);
   if (delayMs === undefined) yield* tell(context, presence, tenant, room, watchers);
-  else yield* waitFor(ticks.arm(tenant, room, delayMs));
+  else yield* waitFor(presence.ticks.arm(tenant, room, delayMs));
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { HeldMember } from '@apus/store-memory';
+import type { PresentMember } from '../stores.ts';
 import type { ApiAnswer } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
@@ -9,14 +9,15 @@ export function presenceHandlers(context: ApiContext) {
   return { listMembers: (request) => list(context, request) } satisfies Partial<Handlers>;
 }
 
-function list({ stores }: ApiContext, { tenant, parameters, query }: ApiRequest): ApiAnswer {
+async function list({ stores }: ApiContext, { tenant, parameters, query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(stores.presenceStore.members(tenant, parameters.room ?? ''), paging);
+  const members = await stores.presenceStore.members(tenant, parameters.room ?? '');
+  const { entries, count } = pageOf(members, paging);
   return pageAnswer(entries.map(describe), paging, count);
 }
 
-function describe({ member, now, joinedAtMs, owners }: HeldMember): object {
+function describe({ member, now, joinedAtMs, owners }: PresentMember): object {
   return {
     member,
     payload: Buffer.from(now?.payload ?? []).toString('base64'),
