@@ -13,6 +13,11 @@ export const TASKS_MOST = 10;
 /** The engine numbers a process at each start, 65,536 in all; and each talks to each. */
 export const TASKS_MAX = 200;
 export const MEMORY_MEGABYTES = 2_048;
+/**
+ * Node.js gives its heap half of a container's memory. Here the container has nothing else in it, and filters that other
+ * processes want fill the heap first; the rest is for buffers of connections.
+ */
+export const HEAP_SHARE = 0.65;
 export const CONNECTIONS_MAX = 20_000;
 export const CPU_PERCENT = 50;
 /** A task is added when so much of `connectionsMax` is taken, on average: the rest is for clients of one that dies. */
