@@ -54,6 +54,7 @@ export const ENGINE_REPLICAS = 1;
 export const SNAPSHOT_DAYS = 1;
 /** The first version that can write durably. */
 export const ENGINE_VERSION = '9.0';
+/** Unconfirmed: AWS names families of the versions before it so. */
 export const ENGINE_FAMILY = 'valkey9';
 /** Families of nodes that can write durably. */
 export const DURABLE_NODE_TYPE = /^cache\.(r6g|r7g|r8g|m6g|m7g|m8g|c7gn|c8gn)\.\w+$/;
