@@ -56,6 +56,14 @@ describe('the processes', () => {
     template.hasResourceProperties('AWS::Logs::LogGroup', { RetentionInDays: 14 });
   });
 
+  it('have a heap that leaves a third of their memory to the buffers of connections', () => {
+    const { template: large } = synthCluster({ tasks: { memoryMegabytes: 4_096 } });
+    expect(containerOf(large).Environment).toContainEqual({
+      Name: 'NODE_OPTIONS',
+      Value: '--max-old-space-size=2662',
+    });
+  });
+
   it('join the engine, whose password is in no argument', () => {
     const command = commandOf(template);
     expect(command).toContain('rediss://');

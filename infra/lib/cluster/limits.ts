@@ -13,6 +13,11 @@ export const TASKS_MOST = 10;
 /** The engine numbers a process at each start, 65,536 in all; and each talks to each. */
 export const TASKS_MAX = 200;
 export const MEMORY_MEGABYTES = 2_048;
+/**
+ * Node.js gives its heap half of a container's memory. Here the container has nothing else in it, and filters that other
+ * processes want fill the heap first; the rest is for buffers of connections.
+ */
+export const HEAP_SHARE = 0.65;
 export const CONNECTIONS_MAX = 20_000;
 export const CPU_PERCENT = 50;
 /** A task is added when so much of `connectionsMax` is taken, on average: the rest is for clients of one that dies. */
@@ -49,6 +54,7 @@ export const ENGINE_REPLICAS = 1;
 export const SNAPSHOT_DAYS = 1;
 /** The first version that can write durably. */
 export const ENGINE_VERSION = '9.0';
+/** Unconfirmed: AWS names families of the versions before it so. */
 export const ENGINE_FAMILY = 'valkey9';
 /** Families of nodes that can write durably. */
 export const DURABLE_NODE_TYPE = /^cache\.(r6g|r7g|r8g|m6g|m7g|m8g|c7gn|c8gn)\.\w+$/;

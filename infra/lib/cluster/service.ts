@@ -28,6 +28,7 @@ import {
   CONNECTIONS_MAX,
   ENGINE_PORT,
   HEALTH_INTERVAL,
+  HEAP_SHARE,
   KEEP_ALIVE_SECONDS_MAX,
   MEMORY_MEGABYTES,
   NODE_PORT,
@@ -110,8 +111,11 @@ export class Service extends Construct {
         engine.password === undefined
           ? {}
           : { [ENGINE_PASSWORD]: ContainerSecret.fromSecretsManager(engine.password as ISecret) },
-      // The SDK reads it, for the secrets of tokens.
-      environment: { AWS_REGION: Stack.of(this).region },
+      environment: {
+        // The SDK reads it, for the secrets of tokens.
+        AWS_REGION: Stack.of(this).region,
+        NODE_OPTIONS: `--max-old-space-size=${Math.floor(memoryMegabytes * HEAP_SHARE)}`,
+      },
       stopTimeout: STOP_TIMEOUT,
       healthCheck: {
         command: ['CMD', 'node', '/app/infra/container/healthy.mjs'],

@@ -7,8 +7,8 @@ import type { ClusterWorkload } from './workload.ts';
 const HOURS = 720;
 const HOUR_SECONDS = 3_600;
 const GIBIBYTE = 2 ** 30;
-/** Of a machine's memory: the rest is for the system and the kernel's buffers of connections. */
-const MEMORY_SHARE = 0.75;
+/** Of a machine's memory, as `ApusCluster` sets the heap: the rest is for the kernel's buffers of connections, and the system. */
+const MEMORY_SHARE = 0.65;
 /** Fargate has no task of one core with less, nor with more. */
 const TASK_GIGABYTES_LEAST = 2;
 const TASK_GIGABYTES_MOST = 8;
