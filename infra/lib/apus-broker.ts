@@ -169,6 +169,7 @@ export class ApusBroker extends Construct {
       iotCore,
       rulesFunction: rules,
       usageExport: usageExport?.lambda,
+      hasTenantMetrics: props.tenantMetrics !== undefined,
     });
     this.url = stage.url;
     this.domainTarget = stage.domainTarget;

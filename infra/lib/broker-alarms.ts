@@ -25,6 +25,8 @@ export interface Watched {
   /** Undefined where there are no rules. */
   readonly rulesFunction: BrokerFunction | undefined;
   readonly rules: QueuePair | undefined;
+  /** The largest tenants have metrics of their own. */
+  readonly hasTenantMetrics: boolean;
   /** Undefined where usage is not exported. */
   readonly usageExport: BrokerFunction | undefined;
   readonly fanOut: QueuePair;

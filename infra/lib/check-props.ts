@@ -13,6 +13,7 @@ import {
   CUT_AFTER_MS_MAX,
   EXTENSIONS,
   KEY_SHA256,
+  METERED_TENANTS_MAX,
   RESUME_SECONDS_MAX,
 } from '@apus/cloud/lambda';
 import { isTenant } from '@apus/identity';
@@ -93,6 +94,7 @@ function checkNumbers(scope: IConstruct, props: ApusBrokerProps): void {
         scope,
         `withoutExtensions has names of ${[...EXTENSIONS, CONNECT_IN_HANDSHAKE].join(', ')}, not ${JSON.stringify(name)}.`,
       );
+  checkRange(scope, 'tenantMetrics', props.tenantMetrics, { least: 1, most: METERED_TENANTS_MAX });
   checkRange(scope, 'memorySizeMegabytes', props.memorySizeMegabytes, { least: 256, most: 10_240 });
   const { frameMilliseconds } = props.alarms || {};
   checkRange(scope, 'alarms.frameMilliseconds', frameMilliseconds, { least: 10, most: 5_000 });

@@ -122,6 +122,7 @@ export function propsOf(scope: Construct, settings: Settings): ApusBrokerProps {
     rules: jsonIn<{ readonly rules: readonly GivenRule[] }>(settings, 'rules')?.rules,
     presence: settings.switch('presence'),
     usage: settings.switch('usage'),
+    tenantMetrics: settings.count('tenantMetrics'),
     usageExport: settings.text('usageExport') as ApusBrokerProps['usageExport'],
     tokenDefaultRules: defaultRulesOf(settings),
     allowedOrigins: settings.text('allowedOrigins')?.split(','),

@@ -1,3 +1,4 @@
+import { TENANT_METRICS } from '@apus/cloud/lambda';
 import { Dashboard, GraphWidget, type IMetric, type IWidget, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
@@ -13,7 +14,14 @@ const MINUTE = { period: Duration.minutes(1) };
 export function createDashboard(scope: Construct, watched: Watched): Dashboard {
   return new Dashboard(scope, 'Dashboard', {
     defaultInterval: Duration.hours(3),
-    widgets: [traffic(watched), fanOut(watched), trouble(watched), bridges(watched), cost(watched)],
+    widgets: [
+      traffic(watched),
+      tenants(watched),
+      fanOut(watched),
+      trouble(watched),
+      bridges(watched),
+      cost(watched),
+    ],
   });
 }
 
@@ -25,6 +33,15 @@ function traffic({ metrics }: Watched): IWidget[] {
       metrics.messagesOut({ label: 'out' }),
     ]),
     graph('Gateway messages a minute', [metrics.gatewayMessages()]),
+  ];
+}
+
+/** The tenants are not known before: CloudWatch looks for them. */
+function tenants({ metrics, hasTenantMetrics }: Watched): IWidget[] {
+  if (!hasTenantMetrics) return [];
+  return [
+    graph('Messages of the largest tenants a minute, in', [metrics.tenants(TENANT_METRICS.messagesIn)]),
+    graph('Messages of the largest tenants a minute, out', [metrics.tenants(TENANT_METRICS.messagesOut)]),
   ];
 }
 

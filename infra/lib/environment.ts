@@ -28,6 +28,9 @@ export function sharedEnvironment(
     }),
     ...(props.presence === true && { [VARIABLES.presence]: 'on' }),
     ...(props.otlpUrl !== undefined && { [VARIABLES.otlpUrl]: props.otlpUrl }),
+    ...(props.tenantMetrics !== undefined && {
+      [VARIABLES.tenantMetrics]: String(props.tenantMetrics),
+    }),
     ...(props.usage === true && { [VARIABLES.usage]: 'on' }),
     [VARIABLES.fanOutQueueUrl]: fanOut.queue.queueUrl,
     [VARIABLES.timerQueueUrl]: timers.queue.queueUrl,

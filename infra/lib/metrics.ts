@@ -1,5 +1,11 @@
-import { BRIDGE_METRICS, METRICS, METRICS_SERVICE } from '@apus/cloud/lambda';
-import { Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
+import {
+  BRIDGE_METRICS,
+  METRICS,
+  METRICS_SERVICE,
+  TENANT_DIMENSION,
+  type TENANT_METRICS,
+} from '@apus/cloud/lambda';
+import { type IMetric, MathExpression, Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
 import { Duration } from 'aws-cdk-lib/core';
 import type { GatewayApi } from './api.ts';
 import { STAGE_NAME } from './defaults.ts';
@@ -19,6 +25,17 @@ export class BrokerMetrics {
   /** Connections that are open, as each sweep counts them: every ten minutes. */
   connections(options?: MetricOptions): Metric {
     return this.#own(METRICS.connections, Stats.AVERAGE, { period: Duration.minutes(10), ...options });
+  }
+
+  /** One of the metrics of the largest tenants, a line for each of them. */
+  tenants(name: (typeof TENANT_METRICS)[keyof typeof TENANT_METRICS]): IMetric {
+    const schema = `"${this.#namespace}",service,${TENANT_DIMENSION}`;
+    return new MathExpression({
+      expression: `SEARCH('{${schema}} MetricName="${name}"', 'Sum', 60)`,
+      label: '',
+      usingMetrics: {},
+      ...MINUTE,
+    });
   }
 
   messagesIn(options?: MetricOptions): Metric {

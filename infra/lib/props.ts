@@ -206,6 +206,13 @@ export interface ApusBrokerProps {
    */
   readonly usage?: boolean;
   /**
+   * Metrics of the largest tenants by their messages, with `tenant` as a dimension, and a graph of them: from 1 to 50 of each
+   * minute and environment; all others are one. $0.60 a month for each.
+   *
+   * @default none: all metrics are of all tenants together
+   */
+  readonly tenantMetrics?: number;
+  /**
    * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour (docs/usage.md). Needs
    * `usage`.
    *

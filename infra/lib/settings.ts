@@ -1,4 +1,6 @@
-import { GATEWAY_QUOTAS, type Quotas } from '@apus/broker';
+import { QUOTA_SETTINGS } from './quota-settings.ts';
+
+export * from './quota-settings.ts';
 
 /** One setting of the app: a flag of `npm run deploy`, and a key of the CDK context under its name in camel case. */
 export interface Setting {
@@ -9,51 +11,6 @@ export interface Setting {
   readonly help: string;
   readonly preset?: string;
 }
-
-/** Quotas of clients, each for an identity, a tenant, and all together. */
-const QUOTA_TEXTS = {
-  framesPerSecondMax: 'Frames a second',
-  publishesPerSecondMax: 'PUBLISH packets a second',
-  bytesPerSecondMax: 'Bytes a second',
-  writesPerMinuteMax: 'Filters and kilobytes of retained messages a minute',
-  deliveriesPerMinuteMax: 'Deliveries a minute',
-  messagesPerMinuteMax: 'Messages a minute as the breaker counts them',
-  connectionsMax: 'Connections',
-  sessionsMax: 'Sessions',
-  retainedMessagesMax: 'Retained messages',
-  retainedBytesMax: 'Bytes of retained messages',
-} as const;
-
-const SCOPE_TEXTS = { identity: 'of one identity', tenant: 'of one tenant', broker: 'of all' } as const;
-
-export type QuotaScopeName = keyof typeof SCOPE_TEXTS;
-export type QuotaName = keyof typeof QUOTA_TEXTS;
-type QuotaSetting = `${QuotaScopeName}${Capitalize<QuotaName>}`;
-
-export const QUOTA_SCOPES = Object.keys(SCOPE_TEXTS) as readonly QuotaScopeName[];
-export const QUOTA_NAMES = Object.keys(QUOTA_TEXTS) as readonly QuotaName[];
-
-/** `identity`, `framesPerSecondMax` → `identityFramesPerSecondMax`. */
-export function quotaSetting(scope: QuotaScopeName, name: QuotaName): QuotaSetting {
-  return `${scope}${name.charAt(0).toUpperCase()}${name.slice(1)}` as QuotaSetting;
-}
-
-/** `limits.sessionsMax` bounds the sessions of all together. */
-const QUOTA_PRESETS: { readonly [S in QuotaScopeName]: Partial<Quotas> } = GATEWAY_QUOTAS;
-
-const QUOTA_SETTINGS = Object.fromEntries(
-  QUOTA_SCOPES.flatMap((scope) =>
-    QUOTA_NAMES.filter((name) => QUOTA_PRESETS[scope][name] !== undefined).map((name): [string, Setting] => [
-      quotaSetting(scope, name),
-      {
-        kind: 'count',
-        value: 'COUNT',
-        help: `${QUOTA_TEXTS[name]} ${SCOPE_TEXTS[scope]}. 0: any number.`,
-        preset: String(QUOTA_PRESETS[scope][name]),
-      },
-    ]),
-  ),
-) as Record<QuotaSetting, Setting>;
 
 /** Every setting, in the order of the help. `props.ts` explains each of them in full. */
 export const SETTINGS = {
@@ -114,6 +71,12 @@ export const SETTINGS = {
     choices: ['csv', 'jsonl'],
     help: 'The usage of each day is written into a bucket, a line for each tenant and hour. Needs --usage (docs/usage.md).',
     preset: 'no export',
+  },
+  tenantMetrics: {
+    kind: 'count',
+    value: 'COUNT',
+    help: 'Metrics and a graph of the largest tenants: so many of each minute. $0.60 a month for each.',
+    preset: 'none',
   },
   jwksUrl: {
     kind: 'text',

@@ -26,8 +26,7 @@ function functionsOf(template: Template): readonly { id: string; properties: Rec
 function layerFolder({ app }: Synthesized): string {
   const { directory } = app.synth();
   const asset = readdirSync(directory).find((name) => {
-    const inside = name.startsWith('asset.') && readdirSync(join(directory, name));
-    return inside && inside.includes('nodejs');
+    return name.startsWith('asset.') && readdirSync(join(directory, name)).includes('nodejs');
   });
   return join(directory, asset ?? 'none', 'nodejs', 'node_modules', 'apus-payload-checks');
 }

@@ -12,6 +12,7 @@ import {
   type QuotaScopes,
   type Streams,
   type Timers,
+  type UsageCounter,
 } from '@apus/broker';
 import { type TokenCheck, tokenMethods } from '@apus/identity';
 import { createDynamoStores, type DynamoOptions, type DynamoStores } from '@apus/store-dynamodb';
@@ -24,6 +25,7 @@ import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import { ConnectDeadline } from '../handshake/connect-deadline.ts';
 import type { HandshakeCheck } from '../handshake/handshake-check.ts';
 import { type Meter, NO_METER } from '../metrics/meter.ts';
+import { both } from '../metrics/tenant-meter.ts';
 import { CONNECTION_SECONDS_MAX, gatewayBrokerOptions } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import { Audiences } from '../quotas/audiences.ts';
@@ -85,6 +87,8 @@ export interface CloudOptions {
   readonly streams?: StreamsOptions | undefined;
   /** Counts what each tenant uses. @default false */
   readonly usage?: boolean | undefined;
+  /** Counts the traffic of tenants for metrics. @default it is not counted */
+  readonly tenantMeter?: UsageCounter | undefined;
   /** Records the way of messages whose publishers ask for it. @default no traces */
   readonly tracer?: Tracer | undefined;
   /** @default the deployment keeps no presence */
@@ -213,7 +217,7 @@ export function composeCloud(options: CloudOptions): Cloud {
       ? new EnvironmentUsage({ store: stores.usage, environmentId: randomId(), clock, log })
       : undefined;
   const handlerOptions = {
-    usage,
+    usage: both(usage, options.tenantMeter),
     tracer: options.tracer,
     links: stores.links,
     poster,

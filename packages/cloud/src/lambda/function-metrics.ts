@@ -1,7 +1,13 @@
 import type { Clock } from '@apus/broker';
 import { Metrics, MetricUnit } from '@aws-lambda-powertools/metrics';
 import type { Meter } from '../metrics/meter.ts';
-import { METRICS_SERVICE, type MetricName } from '../metrics/metric-names.ts';
+import {
+  METRICS_SERVICE,
+  type MetricName,
+  TENANT_DIMENSION,
+  TENANT_METRICS,
+} from '../metrics/metric-names.ts';
+import type { TenantMeter } from '../metrics/tenant-meter.ts';
 
 /** A line of metrics for each frame would cost as much as the frame: each environment gathers them this long. */
 const FLUSH_EVERY_MS = 60_000;
@@ -11,10 +17,15 @@ export class FunctionMetrics implements Meter {
   readonly #clock: Clock;
   readonly #metrics: Metrics;
   readonly #sums = new Map<MetricName, number>();
+  readonly #tenants: TenantMeter | undefined;
+  /** Apart from the others: a dimension is of a whole line. */
+  readonly #tenantMetrics: Metrics;
   #flushedAtMs: number;
 
-  constructor(namespace: string, clock: Clock) {
+  constructor(namespace: string, clock: Clock, tenants?: TenantMeter) {
     this.#clock = clock;
+    this.#tenants = tenants;
+    this.#tenantMetrics = new Metrics({ namespace, serviceName: METRICS_SERVICE });
     this.#metrics = new Metrics({ namespace, serviceName: METRICS_SERVICE });
     this.#flushedAtMs = clock.now();
   }
@@ -44,5 +55,11 @@ export class FunctionMetrics implements Meter {
     this.#sums.clear();
     // Without metrics it would warn.
     if (this.#metrics.hasStoredMetrics()) this.#metrics.publishStoredMetrics();
+    for (const { tenant, messagesIn, messagesOut } of this.#tenants?.take() ?? []) {
+      this.#tenantMetrics.addDimension(TENANT_DIMENSION, tenant);
+      this.#tenantMetrics.addMetric(TENANT_METRICS.messagesIn, MetricUnit.Count, messagesIn);
+      this.#tenantMetrics.addMetric(TENANT_METRICS.messagesOut, MetricUnit.Count, messagesOut);
+      this.#tenantMetrics.publishStoredMetrics();
+    }
   }
 }

@@ -15,7 +15,14 @@ export { SqsVisibility, type Visibility } from '../fan-out/visibility.ts';
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.ts';
 export { ALIVE_ROUTE, CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';
-export { BRIDGE_METRICS, METRICS, METRICS_SERVICE } from '../metrics/metric-names.ts';
+export {
+  BRIDGE_METRICS,
+  METERED_TENANTS_MAX,
+  METRICS,
+  METRICS_SERVICE,
+  TENANT_DIMENSION,
+  TENANT_METRICS,
+} from '../metrics/metric-names.ts';
 export {
   createOperator,
   type Operator,

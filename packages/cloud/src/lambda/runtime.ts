@@ -8,6 +8,7 @@ import { SqsQueue } from '../fan-out/job-queue.ts';
 import { QueueBacklog } from '../fan-out/queue-backlog.ts';
 import type { Meter } from '../metrics/meter.ts';
 import { OPTIONAL_METRICS } from '../metrics/metric-names.ts';
+import { TenantMeter } from '../metrics/tenant-meter.ts';
 import { SignedPoster } from '../posts/signed-poster.ts';
 import { SqsTimers } from '../timers/sqs-timers.ts';
 import { OtlpExporter } from '../tracing/otlp.ts';
@@ -24,6 +25,7 @@ import {
   isUsageCounted,
   limitsOf,
   movesOf,
+  numberOr,
   payloadChecksOf,
   presenceOf,
   quotasOf,
@@ -70,7 +72,9 @@ export function createRuntime(
   authenticationOf: (variables: Variables, context: AuthenticationContext) => Authentication,
 ): Runtime {
   const clock: Clock = { now: () => Date.now() };
-  const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock);
+  const largest = numberOr(variables, VARIABLES.tenantMetrics, undefined);
+  const tenantMeter = largest === undefined ? undefined : new TenantMeter(largest);
+  const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock, tenantMeter);
   const log = meteredLog(new SparingLog(functionLog(variables), clock), metrics);
   const deadline = new InvocationDeadline();
   const authentication = authenticationOf(variables, {
@@ -121,6 +125,7 @@ export function createRuntime(
     },
     usage: isUsageCounted(variables),
     tracer,
+    tenantMeter,
     meter: metrics,
   });
   return {

@@ -23,6 +23,8 @@ export const VARIABLES = {
   usageExport: 'APUS_USAGE_EXPORT',
   /** A collector of traces that takes OTLP over HTTP: its URL. Not set: no traces. */
   otlpUrl: 'APUS_OTLP_URL',
+  /** The number of tenants, the largest of each minute, that have metrics of their own. Not set: none. */
+  tenantMetrics: 'APUS_TENANT_METRICS',
   fanOutQueueUrl: 'APUS_FAN_OUT_QUEUE_URL',
   timerQueueUrl: 'APUS_TIMER_QUEUE_URL',
   deadLetterQueueUrl: 'APUS_DEAD_LETTER_QUEUE_URL',

@@ -57,5 +57,16 @@ export type MetricName =
   | (typeof OPTIONAL_METRICS)[keyof typeof OPTIONAL_METRICS]
   | (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS];
 
+/** The same of the largest tenants, with `tenant` as a second dimension, where an owner asks for them. */
+export const TENANT_METRICS = {
+  messagesIn: 'TenantMessagesIn',
+  messagesOut: 'TenantMessagesOut',
+} as const;
+
+export const TENANT_DIMENSION = 'tenant';
+
+/** Tenants that may be asked for: two metrics each. */
+export const METERED_TENANTS_MAX = 50;
+
 /** The dimension of all of them: `service`. */
 export const METRICS_SERVICE = 'apus';
