@@ -12,7 +12,7 @@ import { measureWaits } from './waits.ts';
 import { exactlyOnce, measureWide } from './wide-fan-out.ts';
 import type { Counted } from './world.ts';
 
-const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu] | --programs | --trace NAME
+const HELP = `npm run bench:cloud -- [--write] [--recipients NUMBER] [--no-cpu] [--no-long] | --programs | --trace NAME
 
 Measures what every operation of the gateway door consumes, on emulators of every service, and compares it with the
 table of docs/costs.md.
@@ -22,6 +22,7 @@ table of docs/costs.md.
   --programs           Measures nothing, and writes what \`apus cost compare\` says into docs/costs.md; --write does so too.
   --recipients NUMBER  Of the largest fan-out, which needs no sockets. Default: 100000. 0: none.
   --no-cpu             Leaves out the processor time, which takes minutes; the table keeps what it has.
+  --no-long            Leaves out what has a thousand recipients and more; the table keeps what it has.
 `;
 
 const WIDE_RECIPIENTS = 100_000;
@@ -35,6 +36,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
       recipients: { type: 'string', default: String(WIDE_RECIPIENTS) },
       'no-cpu': { type: 'boolean', default: false },
       trace: { type: 'string' },
+      'no-long': { type: 'boolean', default: false },
       programs: { type: 'boolean', default: false },
       help: { type: 'boolean', default: false },
     },
@@ -53,8 +55,9 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     say(`--recipients takes a whole number, not "${values.recipients}".`);
     return 2;
   }
-  const measurements = [...(await measureOverSockets())];
-  if (recipients > 0) {
+  const operations = values['no-long'] ? OPERATIONS.filter(({ isLong }) => isLong !== true) : OPERATIONS;
+  const measurements = [...(await measureOverSockets(operations))];
+  if (recipients > 0 && !values['no-long']) {
     const wide = await measureWide(recipients);
     const measured = [...wide, exactlyOnceOf(recipients, wide, measurements)];
     measurements.splice(placeOf(measurements), 0, ...measured);
@@ -62,13 +65,26 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
   // Processor time that was not measured stays as it was.
   const cpu = values['no-cpu']
     ? new Map(readTable(page).map((row) => [row.name, cpuMsOf(row)]))
-    : await measureCpu(servicesProgram, OPERATIONS);
-  const waits = await measureWaits(OPERATIONS);
+    : await measureCpu(servicesProgram, operations);
+  const waits = await measureWaits(operations);
   const rows = measurements.map((each) => {
     const { name } = each.operation;
     return rowOf(each, { cpuMs: cpu.get(name), waitsMs: waits.get(name) });
   });
-  return report(rows, page, values.write);
+  return report(values['no-long'] ? amongOthers(rows, readTable(page)) : rows, page, values.write);
+}
+
+/** The rows in their places of a table; a new one stands behind the one that was measured before it. */
+function amongOthers(measured: readonly Row[], table: readonly Row[]): readonly Row[] {
+  const rows = [...table];
+  let place = -1;
+  for (const row of measured) {
+    const known = rows.findIndex(({ name }) => name === row.name);
+    if (known < 0) rows.splice(place + 1, 0, row);
+    else rows[known] = row;
+    place = known < 0 ? place + 1 : known;
+  }
+  return rows;
 }
 
 function report(rows: readonly Row[], page: URL, isWriting: boolean): number {
@@ -84,10 +100,10 @@ function report(rows: readonly Row[], page: URL, isWriting: boolean): number {
   return found.length === 0 ? 0 : 1;
 }
 
-async function measureOverSockets(): Promise<readonly Measurement[]> {
+async function measureOverSockets(operations: typeof OPERATIONS): Promise<readonly Measurement[]> {
   const world = await startGatewayWorld(1);
   try {
-    return await measureAll(world, OPERATIONS, ({ operation }) => say(`${operation.name}\n`));
+    return await measureAll(world, operations, ({ operation }) => say(`${operation.name}\n`));
   } finally {
     await world.stop();
   }
