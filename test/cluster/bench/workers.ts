@@ -16,7 +16,7 @@ const { values, positionals } = parseArgs({
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '3' },
     sizes: { type: 'string', default: '2' },
-    cases: { type: 'string', default: 'pairs-qos1,topics-200-qos0,topics-200-qos1' },
+    cases: { type: 'string', default: 'pairs-qos1,topics-1000-qos0,topics-200-qos1' },
   },
 });
 const [path] = positionals;
