@@ -15,14 +15,14 @@ const { values, positionals } = parseArgs({
   options: {
     seconds: { type: 'string', default: '4' },
     rounds: { type: 'string', default: '3' },
-    sizes: { type: 'string', default: '1,2' },
-    cases: { type: 'string', default: 'pairs-qos1,topics-200-qos0,topics-200-qos1' },
+    sizes: { type: 'string', default: '2' },
+    cases: { type: 'string', default: 'pairs-qos1,topics-1000-qos0,topics-200-qos1' },
   },
 });
 const [path] = positionals;
 if (path === undefined) {
   console.error(
-    'node test/cluster/bench/run.mjs workers APUS_JS [--seconds 4] [--rounds 3] [--sizes 1,2] [--cases A,B]',
+    'node test/cluster/bench/run.mjs workers APUS_JS [--seconds 4] [--rounds 3] [--sizes 2] [--cases A,B]',
   );
   process.exit(2);
 }
