@@ -111,6 +111,34 @@ if (program !== undefined)
         .toEqual([`${topic}/will/ephemeral`, `${topic}/will/kept`]);
     });
 
+    it('lets its members leave their rooms after the grace, and keeps those that come back', async () => {
+      const { members } = await cluster(3);
+      const [one, two, three] = members as [Serving, Serving, Serving];
+      const room = unique('r');
+      const enter = async (client: ClusterClient, member: string) =>
+        await client.client.publishAsync(`$presence/${room}/${member}`, 'here', { qos: 1 });
+      // The first change of a room decides which process tells it: the one that is killed.
+      await enter(await ClusterClient.connect(one.url), 'gone');
+      const watchers = [await ClusterClient.connect(two.url), await ClusterClient.connect(three.url)];
+      for (const { client } of watchers) await client.subscribeAsync(`$presence/${room}/+`, { qos: 1 });
+      const returning = await roaming([one, two], 0, unique('c'));
+      returning.client.on('connect', () => void enter(returning, 'back').catch(() => {}));
+      await enter(returning, 'back');
+      await enter(await ClusterClient.connect(three.url), 'stays');
+      await one.stop('SIGKILL');
+      await enter(await ClusterClient.connect(two.url), 'new');
+      for (const watcher of watchers) {
+        const seen = () => watcher.received.map(({ topic, text }) => `${topic.split('/')[2]}=${text}`);
+        await expect.poll(seen, ARRIVAL).toContain('gone=');
+        const before = ['gone=here', 'back=here', 'stays=here', 'new=here', 'gone='];
+        // A change that was being told may come twice.
+        expect([...new Set(seen())].sort()).toEqual(before.sort());
+      }
+      const listed = await fetch(`${two.pageUrl}api/v5/presence/${room}`);
+      const { data } = (await listed.json()) as { data: { member: string }[] };
+      expect(data.map(({ member }) => member).sort()).toEqual(['back', 'new', 'stays']);
+    });
+
     it('of all of them, and a new one has the sessions', async () => {
       const { members, start } = await cluster(2);
       const [one, two] = members as [Serving, Serving];

@@ -51,7 +51,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly openBridges?: OpenBridges | undefined;
   /**
    * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Delayed messages, bridges,
-   * bans, tenants, a data directory and a gateway door are for a node that stands alone (docs/cluster.md).
+   * tenants, a data directory and a gateway door are for a node that stands alone (docs/cluster.md).
    * @default none
    */
   readonly openCluster?: OpenCluster | undefined;

@@ -87,7 +87,7 @@ const BEHAVIOUR: Flags = {
   },
   cluster: {
     value: 'URL',
-    help: 'Joins the processes that share this Valkey or Redis, as redis://:PASSWORD@HOST:6379: together they are one broker (docs/cluster.md). It keeps sessions and retained messages. The password may stand in the variable APUS_ENGINE_PASSWORD.',
+    help: 'Joins the processes that share this Valkey or Redis, as redis://:PASSWORD@HOST:6379: together they are one broker (docs/cluster.md). It keeps sessions, retained messages, streams and rooms. The password may stand in the variable APUS_ENGINE_PASSWORD.',
   },
   streams: {
     value: 'FILE',

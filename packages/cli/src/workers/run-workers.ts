@@ -77,7 +77,7 @@ function notesOn(engine: OwnEngine | undefined, count: number): string[] {
   if (engine === undefined) return [`${are}, and the engine of --cluster.`];
   if (engine.isKept) return [`${are}. Their engine, ${engine.name}, keeps sessions and messages in --data.`];
   return [
-    `${are}. Their engine, ${engine.name}, keeps sessions and retained messages in memory:`,
+    `${are}. Their engine, ${engine.name}, keeps sessions, messages and rooms in memory:`,
     'a worker that dies loses none, and all are gone when this command ends. With --data DIRECTORY they are kept.',
   ];
 }
