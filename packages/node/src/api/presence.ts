@@ -1,7 +1,7 @@
 import type { HeldMember } from '@apus/store-memory';
 import type { ApiAnswer } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
-import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
+import { isAnswer, pageAnswer, pagingOf, sliceOf } from './paging.ts';
 import type { ApiRequest, Handlers } from './router.ts';
 
 /** Members of a room, as they are now: of a large room its watchers learn at its next tick. */
@@ -12,7 +12,7 @@ export function presenceHandlers(context: ApiContext) {
 function list({ stores }: ApiContext, { tenant, parameters, query }: ApiRequest): ApiAnswer {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(stores.presenceStore.members(tenant, parameters.room ?? ''), paging);
+  const { entries, count } = sliceOf(stores.presenceStore.members(tenant, parameters.room ?? ''), paging);
   return pageAnswer(entries.map(describe), paging, count);
 }
 
