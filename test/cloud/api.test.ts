@@ -35,8 +35,20 @@ interface Found {
 const CURSOR = Buffer.from(JSON.stringify({ p: 'any', s: 'session' })).toString('base64url');
 
 /** Requests for each operation, in an order in which each finds what it asks for. */
+const JSON_TYPE = { 'content-type': 'application/json' };
+
 const TRIALS: Readonly<Partial<Record<OperationId, (found: Found) => readonly Trial[]>>> = {
   getOpenApi: () => [{ status: 200 }],
+  publish: () => [
+    { status: 202, body: { topic: 'nobody/listens', payload: 'x' }, headers: JSON_TYPE },
+    { status: 400, body: { topic: 'a/+', payload: 'x' }, headers: JSON_TYPE },
+    { status: 403, body: { topic: '$SYS/brokers', payload: 'x' }, headers: JSON_TYPE },
+    { status: 400, body: '{', headers: JSON_TYPE },
+  ],
+  publishBulk: () => [
+    { status: 202, body: [{ topic: 'nobody/listens', payload: 'x', qos: 1 }], headers: JSON_TYPE },
+    { status: 400, body: [], headers: JSON_TYPE },
+  ],
   getStats: () => [{ status: 200 }, { status: 200 }],
   listClients: () => [
     { status: 200 },

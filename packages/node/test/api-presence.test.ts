@@ -32,7 +32,7 @@ test('GET /api/v5/presence/ROOM lists the members of a room, a page at a time', 
         clientids: ['ann-phone'],
       },
     ],
-    meta: { page: 1, limit: 1, count: 2, hasnext: true },
+    meta: { page: 1, limit: 1, count: 2, hasnext: true, next: '1' },
   });
   await ann.disconnect();
   await expect

@@ -42,7 +42,7 @@ describe('/api/v5/banned, as EMQX has it', () => {
     const { body } = await call(httpUrl, '');
     expect(body).toMatchObject({
       data: [sent, { as: 'peerhost', who: '2001:db8::1', by: 'mgmt_api', reason: '', until: 'infinity' }],
-      meta: { page: 1, limit: 100, count: 2, hasnext: false },
+      meta: { page: 1, limit: 100, count: 2, hasnext: false, next: null },
     });
     expect((await call(httpUrl, '?clientid=a%2Fb')).body.data).toEqual([sent]);
     expect((await call(httpUrl, '?username=a%2Fb')).body.data).toEqual([]);

@@ -29,7 +29,6 @@ export const messageOperations = {
       ...publishing,
       202: answer('It was taken, and had no subscriber.', ref('PublishedToNone')),
     },
-    doors: ['node'],
     scope: 'tenant',
   },
   publishBulk: {
@@ -44,7 +43,6 @@ export const messageOperations = {
       ...publishing,
       202: answer('Some had no subscriber.', list(ref('PublishOutcome'))),
     },
-    doors: ['node'],
     scope: 'tenant',
   },
   listRetained: {

@@ -13,7 +13,7 @@ export const PAGING: Readonly<Record<string, Parameter>> = {
     'Entries of a page.',
     count(undefined, { minimum: 1, maximum: LIMIT_MAX, default: LIMIT_DEFAULT }),
   ),
-  after: parameter('`meta.next` of the page before.', text(), 'deployment'),
+  after: parameter('`meta.next` of the page before; not together with `page`.', text()),
 };
 
 export const CLIENT_ID: Readonly<Record<string, Parameter>> = {

@@ -24,7 +24,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
     'count?': count('Entries of all pages. At a node.'),
     hasnext: flag('There is another page.'),
     'missing?': count('Processes of a cluster that have not answered in time. At a node.'),
-    'next?': nullable(text('`after` of the next page; null on the last. At a deployment.')),
+    'next?': nullable(text('`after` of the next page; null on the last.')),
   }),
   ...Object.fromEntries(
     PAGED.map((name) => [`${name}Page`, object({ data: list(ref(name)), meta: ref('PageMeta') })]),

@@ -9,6 +9,10 @@ import { ApiProblem } from './api-problem.ts';
 export interface ApiContext extends Omit<OperatorOptions, 'sleep'> {
   readonly subscriptions: DynamoStores['subscriptions'];
   readonly operator: Operator;
+  /** @default the broker's own default */
+  readonly topicLevelsMax?: number | undefined;
+  /** Is told how many messages each request has published. */
+  readonly published?: ((messages: number) => void) | undefined;
 }
 
 /** A request of an operator who was let in. */

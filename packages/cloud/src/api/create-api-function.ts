@@ -20,6 +20,7 @@ import { clientHandlers } from './clients.ts';
 import type { ApiContext, Handlers } from './context.ts';
 import { elsewhereHandlers } from './elsewhere.ts';
 import { messageHandlers } from './messages.ts';
+import { publishHandlers } from './publish.ts';
 import { statsHandlers } from './stats.ts';
 import { tenantHandlers } from './tenants.ts';
 
@@ -28,6 +29,10 @@ const QUERY_CHARACTERS_MAX = 4_096;
 export interface ApiFunctionOptions extends OperatorOptions {
   readonly subscriptions: DynamoStores['subscriptions'];
   readonly access: OperatorAccess;
+  /** @default the broker's own default */
+  readonly topicLevelsMax?: number | undefined;
+  /** Is told how many messages each request has published. */
+  readonly published?: (messages: number) => void;
 }
 
 export type ApiFunction = (event: FunctionUrlEvent, context: InvocationContext) => Promise<FunctionUrlResult>;
@@ -60,6 +65,7 @@ function handlersOf(context: ApiContext): Handlers {
     ...clientHandlers(context),
     ...banHandlers(context),
     ...messageHandlers(context),
+    ...publishHandlers(context),
     ...tenantHandlers(context),
     ...statsHandlers(context),
     ...elsewhereHandlers,

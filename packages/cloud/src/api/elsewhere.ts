@@ -6,8 +6,6 @@ import type { Handle } from './context.ts';
 const NOT_HERE = {
   listSubscriptions: 'A deployment has no list of all subscriptions: ask for those of one client.',
   listTopics: 'A deployment has no list of all topic filters: ask for the subscriptions of one client.',
-  publish: 'Backends publish at the URL of httpPublish.',
-  publishBulk: 'Backends publish at the URL of httpPublish.',
   listBridges: 'The bridges of a deployment are in CloudWatch.',
   ...rules('listRules', 'listDeadLetters', 'sendDeadLetters', 'discardDeadLetters'),
   ...rules('getDeadLetter', 'sendDeadLetter', 'discardDeadLetter'),

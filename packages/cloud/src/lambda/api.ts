@@ -1,7 +1,8 @@
 import { createApiFunction } from '../api/create-api-function.ts';
+import { METRICS } from '../metrics/metric-names.ts';
 import { authorizationOf } from './authentication.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
-import { apiKeysOf } from './settings.ts';
+import { apiKeysOf, limitsOf } from './settings.ts';
 
 const runtime = createRuntime(process.env, authorizationOf);
 const { cloud, clock, log, sleep } = runtime;
@@ -25,6 +26,8 @@ export const handler = withMetrics(
     clock,
     sleep,
     log,
+    topicLevelsMax: limitsOf(process.env).topicLevelsMax,
+    published: (messages) => runtime.metrics.add(METRICS.messagesIn, messages),
     access: { keysSha256: apiKeysOf(process.env) },
   }),
 );

@@ -4,7 +4,7 @@ import { BanEntryError, banEntryOf, readBan, readBanName } from '@apus/identity'
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
-import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
+import { isAnswer, pageAnswer, pagingOf, sliceOf } from './paging.ts';
 import type { ApiRequest, Handlers } from './router.ts';
 
 /** A ban is a few hundred characters. */
@@ -26,7 +26,7 @@ export function banHandlers(context: ApiContext) {
 function list(context: ApiContext, { tenant, query }: ApiRequest): ApiAnswer {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(fitting(bansFor(context, tenant), query), paging);
+  const { entries, count } = sliceOf(fitting(bansFor(context, tenant), query), paging);
   return pageAnswer(entries.map(banEntryOf), paging, count);
 }
 

@@ -2,19 +2,25 @@ import { LIMIT_DEFAULT, LIMIT_MAX } from '@apus/api';
 import { type ApiAnswer, badRequest } from './answer.ts';
 
 export interface Paging {
-  /** From 1. */
-  readonly page: number;
+  /** Entries before the page. */
+  readonly from: number;
   readonly limit: number;
 }
 
-/** `?page=` and `?limit=`, or the answer for wrong ones. */
+/** `?page=` or `?after=`, and `?limit=`; or the answer for wrong ones. */
 export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
+  const after = query.get('after');
   const page = wholeNumber(query.get('page') ?? '1');
   const limit = wholeNumber(query.get('limit') ?? String(LIMIT_DEFAULT));
   if (page === undefined) return badRequest('page is a whole number from 1.');
   if (limit === undefined || limit > LIMIT_MAX)
     return badRequest(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
-  return { page, limit };
+  if (after === null) return { from: (page - 1) * limit, limit };
+  // The cursor of a node is the number of entries before it, and that of a deployment another: programs look into neither.
+  const from = wholeNumber(after);
+  if (from === undefined || query.has('page'))
+    return badRequest('after is meta.next of the page before, and is not given with page.');
+  return { from, limit };
 }
 
 /** A part of a list. */
@@ -34,14 +40,7 @@ export function isAnswer(value: Paging | Window | ApiAnswer): value is ApiAnswer
   return 'status' in value;
 }
 
-/** One page of the values of an iteration, and their total number. */
-export function pageOf<T>(
-  all: Iterable<T>,
-  { page, limit }: Paging,
-): { readonly entries: T[]; readonly count: number } {
-  return sliceOf(all, { from: (page - 1) * limit, limit });
-}
-
+/** Some of the values of an iteration, and their total number. */
 export function sliceOf<T>(
   all: Iterable<T>,
   { from, limit }: Slice,
@@ -58,11 +57,16 @@ export function sliceOf<T>(
 /** A page as EMQX words it. `missing`: processes of a cluster that have not answered in time. */
 export function pageAnswer(
   data: readonly object[],
-  { page, limit }: Paging,
+  { from, limit }: Paging,
   count: number,
   missing = 0,
 ): ApiAnswer {
-  const meta = { page, limit, count, hasnext: page * limit < count, ...(missing > 0 && { missing }) };
+  const end = from + limit;
+  const hasnext = end < count;
+  const meta = {
+    ...{ page: Math.floor(from / limit) + 1, limit, count, hasnext, next: hasnext ? String(end) : null },
+    ...(missing > 0 && { missing }),
+  };
   return { status: 200, body: { data, meta } };
 }
 

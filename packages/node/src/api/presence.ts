@@ -1,7 +1,7 @@
 import type { PresentMember } from '../stores.ts';
 import type { ApiAnswer } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
-import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
+import { isAnswer, pageAnswer, pagingOf, sliceOf } from './paging.ts';
 import type { ApiRequest, Handlers } from './router.ts';
 
 /** Members of a room, as they are now: of a large room its watchers learn at its next tick. */
@@ -13,7 +13,7 @@ async function list({ stores }: ApiContext, { tenant, parameters, query }: ApiRe
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
   const members = await stores.presenceStore.members(tenant, parameters.room ?? '');
-  const { entries, count } = pageOf(members, paging);
+  const { entries, count } = sliceOf(members, paging);
   return pageAnswer(entries.map(describe), paging, count);
 }
 

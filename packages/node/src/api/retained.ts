@@ -33,9 +33,8 @@ async function read(
   { stores, clock }: ApiContext,
   tenant: string,
   filter: string,
-  { page, limit }: Paging,
+  { from: first, limit }: Paging,
 ): Promise<{ readonly entries: readonly Message[]; readonly count: number }> {
-  const first = (page - 1) * limit;
   const entries: Message[] = [];
   let count = 0;
   let from: string | undefined;

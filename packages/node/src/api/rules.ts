@@ -38,7 +38,7 @@ export function ruleHandlers(context: ApiContext) {
 async function list(letters: DeadLetters, { query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const first = (paging.page - 1) * paging.limit;
+  const first = paging.from;
   const entries: object[] = [];
   let count = 0;
   for await (const letter of letters.all()) {

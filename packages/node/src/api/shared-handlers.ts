@@ -110,7 +110,7 @@ async function listOverAll(
 async function pageOver(parts: readonly Part[], { query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const start = (paging.page - 1) * paging.limit;
+  const start = paging.from;
   if (parts.length === 1) {
     const found = await parts[0]?.({ from: start, limit: paging.limit });
     if (found === undefined || isAnswer(found)) return found ?? unanswered();

@@ -3,7 +3,7 @@ import type { TenantEnded } from '../tenant-keeper.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
-import { isAnswer, pageAnswer, pageOf, pagingOf } from './paging.ts';
+import { isAnswer, pageAnswer, pagingOf, sliceOf } from './paging.ts';
 import type { ApiRequest, Handle, Handlers } from './router.ts';
 
 /** An entry has at most 16 KB. */
@@ -34,7 +34,7 @@ async function list({ tenants }: ApiContext, { query }: ApiRequest): Promise<Api
   if (tenants === undefined) return NO_REGISTER;
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
-  const { entries, count } = pageOf(await tenants.all(), paging);
+  const { entries, count } = sliceOf(await tenants.all(), paging);
   return pageAnswer(entries, paging, count);
 }
 
