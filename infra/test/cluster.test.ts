@@ -39,7 +39,7 @@ const containerOf = (from: Template) =>
 const commandOf = (from: Template) => JSON.stringify(containerOf(from).Command);
 
 describe('the processes', () => {
-  it('are tasks of one core that run as nobody special and can write nothing, with all the open files there are', () => {
+  it('are tasks of one core that run as an ordinary user and can write nothing, with all the open files there are', () => {
     template.hasResourceProperties('AWS::ECS::TaskDefinition', {
       Cpu: '1024',
       Memory: '2048',

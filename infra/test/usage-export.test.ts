@@ -17,7 +17,7 @@ it('needs usage that is counted, and a format that there is', () => {
 describe('a broker that exports its usage', () => {
   const { template } = synthBroker({ usage: true, usageExport: 'jsonl' });
 
-  it('keeps the files for as long as the rows, encrypted, for nobody outside, and when the stack goes', () => {
+  it('keeps the files for as long as the rows, encrypted, closed to the outside, and when the stack goes', () => {
     template.hasResource('AWS::S3::Bucket', {
       DeletionPolicy: 'RetainExceptOnCreate',
       Properties: {

@@ -26,7 +26,7 @@ test('the usage of a day comes into the bucket, by a function that may write the
   expect(await invoke(functionName, {})).toMatchObject({ written: { length: 1 } });
 });
 
-/** As the owner would, with credentials: the bucket lets in nobody else. */
+/** As the owner would, with credentials: the bucket refuses all others. */
 async function readObject(bucket: string, name: string): Promise<string> {
   const { AWS_ENDPOINT_URL, AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION } = process.env;
   const { stdout } = await promisify(execFile)('curl', [

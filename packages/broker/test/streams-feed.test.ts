@@ -214,7 +214,7 @@ describe('Readers of a process to which others hand what they have appended', ()
     return { here, program };
   };
 
-  it('are sent messages in the order of their numbers, whatever order they come in', async () => {
+  it('are sent messages in the order of their numbers, although they come in another one', async () => {
     const { here, program } = await reading();
     for (let count = 0; count < 3; count += 1) here.append('s/a');
     await here.come(2);

@@ -14,7 +14,7 @@ export const WINDOW_BYTES = 4 * 1024 * 1024;
 export const RESEND_MS = 1000;
 export const RESEND_MS_MAX = 8000;
 
-/** How long an acknowledgement waits for an entry with which it leaves, where nobody waits for it. */
+/** How long an acknowledgement waits for an entry with which it leaves, where no publisher waits for it. */
 export const ACKNOWLEDGE_MS = 100;
 
 /** It does not wait when so many bytes have come: the sender would have to. */

@@ -106,7 +106,7 @@ function textsOf(frames: readonly Frame[]): string[] {
 }
 
 describe('the bus', () => {
-  it('brings each frame once and in order, whatever is lost and doubled', async () => {
+  it('brings each frame once and in order, although entries are lost and doubled', async () => {
     const { one, clock, network, got } = await twoProcesses();
     // The same fates in each run.
     let seed = 7;

@@ -1,12 +1,12 @@
 import type { Redis } from 'iovalkey';
 
-/** Channels whose commands are kept: those of processes that are gone are made again for nobody. */
+/** Channels whose commands are kept. Those of processes that are gone go with the others when there are so many. */
 const HEADS_MAX = 1000;
 
 const END = Buffer.from('\r\n');
 
 /**
- * Publishes to channels of the engine without its answers, which nobody needs: for a process each of them would be one
+ * Publishes to channels of the engine without its answers, which no caller needs: for a process each of them would be one
  * more thing to wake up for. Bytes are lost while the engine is away; the caller has to see to that.
  */
 export class Publisher {

@@ -43,7 +43,7 @@ export const OF_QUEUES: readonly Mutation[] = [
     finds: ['lost', 'limit', 'doubled', 'stuck', 'order'],
   },
   {
-    name: 'nobody applies the acknowledgements that a record has noted',
+    name: 'no handler applies the acknowledgements that a record has noted',
     install: () => {
       const note = Records.prototype.note;
       vi.spyOn(Records.prototype, 'note').mockImplementation(async function (

@@ -64,7 +64,7 @@ describe('storage of a tenant in a deployment', () => {
     expect(byteSeconds(await written(next))).toEqual([1_000 * 1_200]);
   });
 
-  it('is never negative, whatever the numbers say', async () => {
+  it('is never negative, also where the numbers are', async () => {
     const first = done(resume(undefined, 4, START_MS));
     const wrong = { ...RETAINED, countedBytes: -4_096 };
     const next = done(resume(first, 4, START_MS + HOUR_MS), { retained: [wrong] });

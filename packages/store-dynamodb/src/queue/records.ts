@@ -139,7 +139,7 @@ export class Records {
   }
 
   /**
-   * Notes an acknowledgement in a record that has not been read: whoever reads it applies what was noted (`heldOf`), and
+   * Notes an acknowledgement in a record that has not been read: a handler that reads it applies what was noted (`heldOf`), and
    * the next write of the whole item leaves it out. False where the record has another connection, or as many notes as it
    * takes. Made twice, after a lost answer, it acknowledges once.
    */

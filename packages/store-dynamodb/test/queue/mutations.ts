@@ -146,7 +146,7 @@ export const MUTATIONS: readonly Mutation[] = [
     config: OFFLINE,
   },
   {
-    name: 'an acknowledgement is noted whatever connection the record has',
+    name: 'an acknowledgement is noted although the record has another connection',
     caller: 'note-on-any-connection',
     finds: RECEIVE_MAXIMUM,
     config: OFFLINE,
