@@ -5,7 +5,8 @@ import type { Guests, Published } from './guests.ts';
 import type { Ledger } from './ledger.ts';
 import type { OutsideWorld } from './outside-world.ts';
 import type { Rooms } from './rooms.ts';
-import { type Size, STATE_FILTERS, type Step } from './steps.ts';
+import type { Size } from './size.ts';
+import { STATE_FILTERS, type Step } from './steps.ts';
 import type { StreamReaders } from './stream-readers.ts';
 import type { HistoryTime } from './time.ts';
 

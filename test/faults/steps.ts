@@ -1,4 +1,5 @@
 import { oneOf, seededRandom } from './draws.ts';
+import { hasConflated, hasOutside, hasRoom, isAged, type Size } from './size.ts';
 
 /** How a connection comes to its end. */
 export type End =
@@ -77,35 +78,11 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'goodbye'> }
 );
 
-export interface Size {
-  /** How long clients go on, in milliseconds. */
-  readonly durationMs: number;
-  readonly publishers: number;
-  readonly subscribers: number;
-  readonly members: number;
-  /**
-   * Whether clients stay for two hours, in which nothing happens but heartbeats and what goes wrong, and go on while the
-   * gateway cuts them for their age. @default at every tenth seed
-   */
-  readonly ages?: boolean;
-  /** Whether there is a room with members and watchers. @default at every second seed */
-  readonly hasRoom?: boolean;
-  /** Whether messages leave for another system, and come from there. @default at every fourth seed */
-  readonly hasOutside?: boolean;
-  /** Whether some subscribe with `conflate-ms`. @default at every fourth seed */
-  readonly hasConflated?: boolean;
-}
-
 /** At this age the gateway cuts a connection. */
 const AGE_MS = 2 * 60 * 60_000;
 /** Clients go on so long before. The first cuts come some seconds before it, as all clients connect before step one. */
 const BEFORE_AGE_MS = 6_000;
 const AFTER_AGE_MS = 2_000;
-const AGES_EVERY_SEEDS = 10;
-const ROOM_EVERY_SEEDS = 2;
-const OUTSIDE_EVERY_SEEDS = 4;
-const OUTSIDE_FROM_SEED = 2;
-const CONFLATED_EVERY_SEEDS = 4;
 
 /** All match `state/{publisher}/a/b`, each in a shape of its own. */
 export const STATE_FILTERS = [
@@ -157,30 +134,6 @@ const DWELLERS_THAT_ACT = 4;
 const ROOM_WATCHERS = 2;
 /** Of conflated-readers.ts. */
 const CONFLATED_READERS = 4;
-
-export function hasRoom(seed: number, { hasRoom = seed % ROOM_EVERY_SEEDS === 1 }: Size): boolean {
-  return hasRoom;
-}
-
-/** Never together with a room, by itself: a history of everything takes twice as long. */
-export function hasOutside(
-  seed: number,
-  { hasOutside = seed % OUTSIDE_EVERY_SEEDS === OUTSIDE_FROM_SEED }: Size,
-): boolean {
-  return hasOutside;
-}
-
-/** By itself beside neither of them. */
-export function hasConflated(
-  seed: number,
-  { hasConflated = seed % CONFLATED_EVERY_SEEDS === 0 }: Size,
-): boolean {
-  return hasConflated;
-}
-
-export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
-  return ages;
-}
 
 /** How long clients go on and faults strike. */
 export function activeMs(seed: number, size: Size): number {

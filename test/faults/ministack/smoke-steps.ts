@@ -1,4 +1,5 @@
-import { type Size, type Step, stepsOf } from '../steps.ts';
+import type { Size } from '../size.ts';
+import { type Step, stepsOf } from '../steps.ts';
 
 /** Unanswered frames have come to their end. */
 const HEALED_AFTER_MS = 6_000;

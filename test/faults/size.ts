@@ -1,0 +1,48 @@
+export interface Size {
+  /** How long clients go on, in milliseconds. */
+  readonly durationMs: number;
+  readonly publishers: number;
+  readonly subscribers: number;
+  readonly members: number;
+  /**
+   * Whether clients stay for two hours, in which nothing happens but heartbeats and what goes wrong, and go on while the
+   * gateway cuts them for their age. @default at every tenth seed
+   */
+  readonly ages?: boolean;
+  /** Whether there is a room with members and watchers. @default at every second seed */
+  readonly hasRoom?: boolean;
+  /** Whether messages leave for another system, and come from there. @default at every fourth seed */
+  readonly hasOutside?: boolean;
+  /** Whether some subscribe with `conflate-ms`. @default at every fourth seed */
+  readonly hasConflated?: boolean;
+}
+
+const AGES_EVERY_SEEDS = 10;
+const ROOM_EVERY_SEEDS = 2;
+const OUTSIDE_EVERY_SEEDS = 4;
+const OUTSIDE_FROM_SEED = 2;
+const CONFLATED_EVERY_SEEDS = 4;
+
+export function hasRoom(seed: number, { hasRoom = seed % ROOM_EVERY_SEEDS === 1 }: Size): boolean {
+  return hasRoom;
+}
+
+/** Never together with a room, by itself: a history of everything takes twice as long. */
+export function hasOutside(
+  seed: number,
+  { hasOutside = seed % OUTSIDE_EVERY_SEEDS === OUTSIDE_FROM_SEED }: Size,
+): boolean {
+  return hasOutside;
+}
+
+/** By itself beside neither of them. */
+export function hasConflated(
+  seed: number,
+  { hasConflated = seed % CONFLATED_EVERY_SEEDS === 0 }: Size,
+): boolean {
+  return hasConflated;
+}
+
+export function isAged(seed: number, { ages = seed % AGES_EVERY_SEEDS === 0 }: Size): boolean {
+  return ages;
+}
