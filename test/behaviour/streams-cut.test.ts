@@ -30,7 +30,6 @@ class Program {
     this.client.on('packetreceive', (packet) => {
       if (packet.cmd !== 'suback') return;
       const said = packet.properties?.userProperties as Record<string, string> | undefined;
-      this.#position ??= said?.['stream-position'];
       this.recovered.push(String(said?.['stream-recovered']));
     });
     this.client.on('connect', () => {

@@ -15,7 +15,7 @@ export function traceStrike(trace: Trace, { name, subject }: Strike): void {
 
 /** Without the headers of a handshake: a ticket in them is not drawn from the seed. */
 function textOf(subject: unknown): string | undefined {
-  const text = JSON.stringify(subject, (key, value) => (key === 'headers' ? undefined : value));
+  const text = JSON.stringify(subject, (key, value) => (/headers$/i.test(key) ? undefined : value));
   return text?.slice(0, SUBJECT_LENGTH_MAX);
 }
 
