@@ -69,7 +69,7 @@ describe('a rule', () => {
     });
     const { body } = await api(node, 'rules/test/dead_letters?limit=2');
     const { data, meta } = body as { data: { id: string }[]; meta: object };
-    expect(meta).toEqual({ page: 1, limit: 2, count: 3, hasnext: true });
+    expect(meta).toEqual({ page: 1, limit: 2, count: 3, hasnext: true, next: '2' });
     expect(data[0]).toMatchObject({ topic: 'a/b', qos: 1, error: 'answered 400: no', attempts: 1 });
     const one = `rules/test/dead_letters/${data[0]?.id}`;
     expect((await api(node, one)).body).toMatchObject({ payload: Buffer.from('1').toString('base64') });

@@ -57,8 +57,6 @@ export class DynamoQueues implements QueueStore {
    * page until nothing comes.
    */
   #replied: { readonly key: SessionRef['key']; readonly packetId: PacketId } | undefined;
-  /** The session whose page this event has written last, and its record as it was written. */
-  #drawn: { readonly session: SessionRef; readonly held: HeldRecord } | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
 
   constructor(table: Table, records: Records, bodies: Bodies, ownedItems: OwnedItems, event: EventCache) {
@@ -84,7 +82,6 @@ export class DynamoQueues implements QueueStore {
 
   async offerAll(offers: readonly Offer[], limits: QueueLimits): Promise<Offered> {
     this.#ownedItems.forget();
-    this.#drawn = undefined;
     const parts = {
       records: this.#records,
       log: this.#log,
@@ -107,30 +104,17 @@ export class DynamoQueues implements QueueStore {
 
   async #next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = await this.#held(session);
+      const held = this.#acknowledgements.heldFor(session) ?? (await this.#records.find(session));
       const isMine = held?.attachment !== undefined && held.record.connectionId === connectionOf(session);
       if (isMine && held.record.mode !== 'backlog') return NOTHING;
       const connected = isMine ? session : await this.#connected(session, held);
       if (connected === undefined) return NOTHING;
       const page = await this.#dequeue(connected, held ?? NOT_HELD, limit, nowMs);
       if (page !== undefined) return page;
-      this.#drawn = undefined;
       // Another process has written meanwhile: the acknowledgements are applied to its record.
       await this.commit();
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
-  }
-
-  /**
-   * With what the frame has acknowledged; or as the event has written it: what others have made of it since, the next
-   * write finds by its version, and a publisher that objects after the last one nudges.
-   */
-  async #held(session: SessionRef): Promise<HeldRecord | undefined> {
-    const gathered = this.#acknowledgements.heldFor(session);
-    if (gathered !== undefined) return gathered;
-    const { key, incarnation } = this.#drawn?.session ?? {};
-    if (key === session.key && incarnation === session.incarnation) return this.#drawn?.held;
-    return await this.#records.find(session);
   }
 
   /**
@@ -149,12 +133,10 @@ export class DynamoQueues implements QueueStore {
   }
 
   async complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Promise<Acknowledged> {
-    this.#drawn = undefined;
     return await this.#acknowledgements.complete(session, packetId, answer);
   }
 
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
-    this.#drawn = undefined;
     return await this.#acknowledgements.release(session, packetId);
   }
 
@@ -244,16 +226,14 @@ export class DynamoQueues implements QueueStore {
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#acknowledgements.written(session);
       this.#event.noteMore(record.mode === 'backlog');
-      const drawnFrom = held;
-      held = { ...held, attachment, record, removed, nonce: written.nonce };
-      if (this.#event.isOpen) this.#drawn = { session, held };
-      await this.#add(page, session, drawnFrom, decision.effects, read.items);
+      await this.#add(page, session, held, decision.effects, read.items);
       this.#noteReplied(session, page);
       if (decision.effects.some(({ type }) => type === 'look-again')) {
         const dequeued = namesDequeued(record);
         const { items } = await this.#log.first(session, dequeued.size + 1);
         if (items.every((item) => dequeued.has(nameOfItem(item)))) return page.entries;
       } else if (!isAllExpired(page, decision)) return page.entries;
+      held = { ...held, attachment, record, removed, nonce: written.nonce };
     }
   }
 
