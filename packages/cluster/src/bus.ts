@@ -177,11 +177,20 @@ export class Bus {
     }
     const works: Promise<void>[] = [];
     for (const frame of frames) {
-      const work = this.#handle(from, decodeFrame(frame));
+      const work = this.#begin(from, frame);
       if (work !== undefined) works.push(work);
     }
     if (works.length === 0) this.#finish(incoming, number, isAwaited);
     else this.#finishBehind(works, incoming, number, isAwaited);
+  }
+
+  /** The frame is handled at once, or later: it also fails later where it fails at once. */
+  #begin(from: string, frame: Buffer): Promise<void> | undefined {
+    try {
+      return this.#handle(from, decodeFrame(frame));
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   #finishBehind(works: Promise<void>[], incoming: Incoming, number: number, isAwaited: boolean): void {

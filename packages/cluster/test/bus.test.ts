@@ -213,6 +213,27 @@ describe('the bus', () => {
     expect(network.carried).toBe(11);
   });
 
+  it.each(['at once', 'later'])(
+    'confirms nothing of an entry whose frame fails %s, and goes on',
+    async (when) => {
+      const failure = new Error('the store has been closed');
+      const { one } = await twoProcesses((_, frame) => {
+        if (textsOf([frame])[0] !== 'fails') return undefined;
+        if (when === 'at once') throw failure;
+        return Promise.reject(failure);
+      });
+      let isConfirmed = false;
+      void one.request('two', message('fails')).then(() => {
+        isConfirmed = true;
+      });
+      await turns();
+      void one.request('two', message('2'));
+      await turns();
+      expect(isConfirmed).toBe(false);
+      expect(textsOf(one.forget('two').map(({ frame }) => frame))).toEqual(['fails']);
+    },
+  );
+
   it('hands what was not acknowledged back when the process is given up', async () => {
     const { one, network } = await twoProcesses();
     network.fate = () => 'is lost';
