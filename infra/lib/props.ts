@@ -1,6 +1,5 @@
 import type { GivenIotCoreBridge, GivenKafkaBridge, GivenRule } from '@apus/bridges/lambda';
 import type { BrokerLimits, GivenQuotaScopes, GivenStream } from '@apus/broker';
-import type { ExportFormat } from '@apus/cloud/lambda';
 import type { GivenTopics } from '@apus/topics';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { RetentionDays } from 'aws-cdk-lib/aws-logs';
@@ -218,7 +217,7 @@ export interface ApusBrokerProps {
    *
    * @default no export, and no bucket
    */
-  readonly usageExport?: ExportFormat;
+  readonly usageExport?: 'csv' | 'jsonl';
 
   /**
    * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`: Amazon MSK by the ARN of its

@@ -22,7 +22,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   usageExport: 460,
   kafka: 655,
   iotCore: 655,
-  rules: 1_000,
+  rules: 1_050,
   rulesKafka: 1_550,
   breaker: 400,
   rotation: 160,
