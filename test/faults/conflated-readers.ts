@@ -70,10 +70,6 @@ class ConflatedReader {
     return this.#ledger.problem(TOPIC, newest);
   }
 
-  get disorder(): readonly Problem[] {
-    return this.#ledger.disorder;
-  }
-
   /** What came before the SUBACK may be missing, or comes with it. */
   #subscribe(): void {
     this.#isGranted = false;
@@ -118,7 +114,7 @@ export class ConflatedReaders {
   }
 
   get problems(): readonly Problem[] {
-    return [...this.#problems, ...this.#missing, ...this.#readers.flatMap(({ disorder }) => disorder)];
+    return [...this.#problems, ...this.#missing];
   }
 
   /** It returns at once. */

@@ -6,7 +6,6 @@ export class ConflationLedger {
   readonly #name: string;
   readonly #published: PublishedToStreams;
   readonly #last = new Map<string, { readonly payload: string; readonly place: Place }>();
-  readonly #disorder: Problem[] = [];
   /** What was published before is not owed. Undefined: nothing is, as no SUBACK has come. */
   #sinceMs: number | undefined;
 
@@ -29,17 +28,7 @@ export class ConflationLedger {
   received(arrival: StreamArrival): void {
     const { topic, payload, place } = arrival;
     this.#published.seen(arrival);
-    const last = this.#last.get(topic);
-    if (last !== undefined && last.place.epoch === place.epoch && place.number < last.place.number)
-      this.#disorder.push({
-        what: `order: ${topic} at ${this.#name}: number ${place.number} came behind ${last.place.number}`,
-        about: nameOf(topic, payload),
-      });
     this.#last.set(topic, { payload, place });
-  }
-
-  get disorder(): readonly Problem[] {
-    return this.#disorder;
   }
 
   /**
