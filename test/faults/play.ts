@@ -86,9 +86,11 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
       handled.add(message);
     },
   );
+  const { rates = DEFAULT_RATES } = options;
   const plan = new FaultPlan({
     seed,
-    rates: options.rates ?? DEFAULT_RATES,
+    // Records that come from outside keep the order of the environments' clocks (docs/bridges.md).
+    rates: hasOutside(seed, size) ? { ...rates, 'clock-skew': 0 } : rates,
     only: options.only,
     lateInvocationMsMax: options.lateInvocationMsMax,
     onStrike: (strike) => traceStrike(trace, strike),
