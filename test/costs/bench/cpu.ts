@@ -8,7 +8,7 @@ import { DirectWorld } from './direct-world.ts';
 import { SESSIONS_TABLE, STREAMS_TABLE, TABLE } from './functions.ts';
 import type { BenchOperation } from './operation.ts';
 import type { Endpoints } from './services.ts';
-import { enterShapes, warm } from './session-operations.ts';
+import { enterShapes, warm } from './shapes.ts';
 
 /** Rounds of every operation; the median of those after the first ones counts, in which code is still being compiled. */
 const ROUNDS = { all: 25, warmUp: 10 };

@@ -1,5 +1,5 @@
 import type { BenchOperation } from './operation.ts';
-import { enterShapes, warm } from './session-operations.ts';
+import { enterShapes, warm } from './shapes.ts';
 import type { Counted, CountingWorld } from './world.ts';
 
 /** The measured usage of one operation. */

@@ -11,15 +11,12 @@ import {
   persistentPacket,
   ticketOf,
 } from './operation.ts';
-import { publishOne } from './publish-operations.ts';
+import { WIDE_SUBSCRIBERS } from './shapes.ts';
 import type { BenchClient, World } from './world.ts';
 
 /** Nothing of it reaches a subscriber. */
 const NO_DELIVERY = 0;
 const EXCHANGE = { in: 1, out: 1 };
-
-/** More than a filter's head holds. */
-const WIDE_SUBSCRIBERS = 12;
 
 /** In the handshake, as the transport does it: it takes no frame (text-frames.md, section 15). */
 export const CONNECT_CLEAN: BenchOperation = {
@@ -379,25 +376,3 @@ export const WILL: BenchOperation = {
     };
   },
 };
-
-/** Filters of two levels, one of them a wildcard's: two shapes fit every topic, as the budgets have it. */
-export async function enterShapes(world: World): Promise<BenchClient> {
-  const client = await connected(world);
-  for (const filter of ['shapes/literal', 'shapes/+', 'shapes/a/+']) {
-    await world.whileTimePasses(client.exchange(subscribe(filter)));
-  }
-  for (let index = 0; index < WIDE_SUBSCRIBERS; index += 1) {
-    const other = await connected(world);
-    await other.exchange(subscribe('shapes/wide', { qos: 0 }));
-  }
-  return client;
-}
-
-/** An environment has read all that it reads once in a while: shapes, numbers, bans, and how much waits in the queue. */
-export async function warm(world: World, client: BenchClient): Promise<void> {
-  const other = await connected(world);
-  await other.exchange(subscribe('shapes/literal'));
-  await client.exchange(publish('shapes/kept', PAYLOAD, { qos: 1, retain: true }));
-  await publishOne(client, 'shapes/wide', 0);
-  await world.settle();
-}

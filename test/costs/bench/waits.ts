@@ -7,7 +7,7 @@ import { aroundCalls } from '../../support/around-calls.ts';
 import { DirectWorld } from './direct-world.ts';
 import { SESSIONS_TABLE, STREAMS_TABLE, TABLE } from './functions.ts';
 import type { BenchOperation } from './operation.ts';
-import { enterShapes, warm } from './session-operations.ts';
+import { enterShapes, warm } from './shapes.ts';
 import { VirtualTime } from './virtual-time.ts';
 import { startQueues } from './wide-fan-out.ts';
 

@@ -10,7 +10,7 @@ import { QUEUES, SESSIONS_TABLE, STREAMS_TABLE, TABLE } from './functions.ts';
 import type { Measurement } from './measure.ts';
 import { connected } from './operation.ts';
 import { floorOfPublish, publishOne } from './publish-operations.ts';
-import { enterShapes, warm } from './session-operations.ts';
+import { enterShapes, warm } from './shapes.ts';
 import type { Counted } from './world.ts';
 
 type Qos = 0 | 1 | 2;
