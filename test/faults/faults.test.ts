@@ -4,9 +4,9 @@ import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
 
 /** `npm run test:faults` runs many more, and longer ones. A history ends when everything has arrived, not by the clock. */
-const SEEDS = [1, 2, 70];
+const SEEDS = [1, 2, 50];
 /** At every tenth seed all clients stay for two hours. */
-const AGED_SEED = 70;
+const AGED_SEED = 50;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
 /** Seconds where nothing else runs; a machine that is busy may take its time. */
 const TIMEOUT_MS = 180_000;
