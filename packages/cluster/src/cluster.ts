@@ -7,7 +7,6 @@ import {
   type ClusterNode,
   type ForwardedClient,
   NODE_NAME,
-  type OpenCluster,
   type PeerRequest,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
@@ -15,7 +14,6 @@ import {
   Claims,
   createValkeyStores,
   type Engine,
-  type EngineOptions,
   GIVEN_UP,
   LEASE_MS,
   Membership,
@@ -28,7 +26,7 @@ import {
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
-import { connectEngine, keepUp } from './connect-engine.ts';
+import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
@@ -48,34 +46,8 @@ import { within } from './within.ts';
 
 const NONE: readonly string[] = [];
 
-export interface ClusterOptions extends EngineOptions {
-  /**
-   * No other process uses the engine: what former ones have left is taken over at once, and not when their leases are over.
-   *
-   * @default false
-   */
-  readonly isFirst?: boolean | undefined;
-}
-
-/**
- * Makes a node one process of a cluster, whose processes share an engine.
- *
- * @example
- * const node = await startNode({ openCluster: openCluster({ url: 'redis://127.0.0.1:6379' }) });
- */
-export function openCluster(options: ClusterOptions): OpenCluster {
-  return async (context) => {
-    const engine = await connectEngine(options);
-    try {
-      return await EngineCluster.join(engine, context, options.isFirst === true);
-    } catch (error) {
-      engine.close();
-      throw error;
-    }
-  };
-}
-
-class EngineCluster implements Cluster {
+/** One process of a cluster. */
+export class EngineCluster implements Cluster {
   readonly opened: Cluster['opened'];
   readonly fanOut: ClusterFanOut;
   readonly feed: StreamFeed;

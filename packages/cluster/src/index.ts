@@ -1,1 +1,1 @@
-export { openCluster } from './cluster.ts';
+export { openCluster } from './open-cluster.ts';
