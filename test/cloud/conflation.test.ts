@@ -1,5 +1,6 @@
 import type { IClientOptions, IPublishPacket } from 'mqtt';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { DynamoConflatedGroups } from '../../packages/store-dynamodb/src/subscriptions/conflated-groups.ts';
 import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
 import { Program } from './program.ts';
 import { VirtualStage } from './virtual-stage.ts';
@@ -212,6 +213,38 @@ describe('conflate-ms at a deployment', () => {
         expect(each.told('moved')).toBeGreaterThan(2);
         for (const topic of TOPICS) expect(each.of(topic).at(-1)).toBe('last');
       }
+      stage.world.failures.length = 0;
+    },
+    TIMEOUT_MS,
+  );
+
+  it(
+    'has one tick at a time, however often a handler dies behind the next one',
+    async () => {
+      await stage.start();
+      const reader = await connected('reader');
+      await during(reader.subscribe('prices/+', { 'conflate-ms': '1000' }));
+      const publisher = await connected('publisher');
+      const { armed } = DynamoConflatedGroups.prototype;
+      let calls = 0;
+      const dying = vi.spyOn(DynamoConflatedGroups.prototype, 'armed').mockImplementation(async function (
+        this: DynamoConflatedGroups,
+        ...call
+      ) {
+        await armed.apply(this, call);
+        calls += 1;
+        // The first is armed by the publisher, the others by ticks.
+        if (calls % 3 === 0) throw new Error('this handler has died');
+      });
+      onTestFinished(() => dying.mockRestore());
+      await publishFor(publisher, 300_000, ['prices/a'], 500);
+      // The interval, and what the queue needs.
+      expect(calls).toBeGreaterThan(100);
+      expect(calls).toBeLessThanOrEqual(300);
+      await seconds(180);
+      expect(calls).toBeLessThanOrEqual(302);
+      expect(reader.numbersOf('prices/a').at(-1)).toBe(await newestOf('prices/a'));
+      expect(stage.world.failures.length).toBeGreaterThan(0);
       stage.world.failures.length = 0;
     },
     TIMEOUT_MS,

@@ -13,7 +13,7 @@ export interface Size {
   readonly hasRoom?: boolean;
   /** Whether messages leave for another system, and come from there. @default at every fourth seed */
   readonly hasOutside?: boolean;
-  /** Whether some subscribe with `conflate-ms`. @default at every fourth seed that has no two hours */
+  /** Whether some subscribe with `conflate-ms`. @default at every fourth seed */
   readonly hasConflated?: boolean;
 }
 
@@ -35,12 +35,11 @@ export function hasOutside(
   return hasOutside;
 }
 
-/**
- * By itself beside neither of them, and not for two hours: ticks that meet each other arm one another again, and where many
- * of their handlers die they become more and more (docs/faults.md).
- */
-export function hasConflated(seed: number, size: Size): boolean {
-  const { hasConflated = seed % CONFLATED_EVERY_SEEDS === 0 && !isAged(seed, size) } = size;
+/** By itself beside neither of them. */
+export function hasConflated(
+  seed: number,
+  { hasConflated = seed % CONFLATED_EVERY_SEEDS === 0 }: Size,
+): boolean {
   return hasConflated;
 }
 

@@ -108,7 +108,7 @@ export interface Broker {
   /** A room has changed whose watchers this process tells: now, or at a tick. See `Presence.hand`. */
   roomChanged(tenant: string, room: string): Awaitable<void>;
   /** Sends a group the newest message of each topic that has changed: for `ConflatedGroups`. */
-  tellConflated(group: ConflatedGroup): Awaitable<void>;
+  tellConflated(group: ConflatedGroup, tickId: string): Awaitable<void>;
   /**
    * Delivers a message that `FanOut` took to some of the subscribers of a wide filter, for the worker that has read
    * them. `isRepeat`: an earlier attempt may have reached some of them.

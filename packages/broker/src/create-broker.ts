@@ -74,7 +74,7 @@ export function createBroker(
     recheck: (session, identity) => run(recheck(context, session, identity)),
     tellRoom: (tenant, room) => run(tellRoom(context, tenant, room)),
     roomChanged: (tenant, room) => run(roomChanged(context, tenant, room)),
-    tellConflated: (group) => run(tellConflated(context, group)),
+    tellConflated: (group, tickId) => run(tellConflated(context, group, tickId)),
     ring: (timer) => run(ring(context, timer)),
     publish: (request) => run(publishForServer(context, request)),
     deliverAll: (routed) => run(deliverAll(context, routed)),

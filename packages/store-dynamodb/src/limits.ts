@@ -140,8 +140,11 @@ export const PRESENCE_TICK_LATE_MS = 60_000;
 /** The same of a conflated group. */
 export const CONFLATED_TICK_LATE_MS = 60_000;
 
-/** The function of timers has told a group within this time, or it is dead: it has 30 seconds. */
-export const CONFLATED_CLAIM_MS = 45_000;
+/** The function of timers has told a group within this time, or it is dead: it has 30 seconds. Less than its queue's visibility timeout. */
+export const CONFLATED_CLAIM_MS = 40_000;
+
+/** Looks for the subscribers of a group, where each time one has come meanwhile. */
+export const CONFLATED_LOOKS_MAX = 5;
 
 /** A change that no tick tells of is forgotten. */
 export const PRESENCE_NOTE_SECONDS = 24 * 60 * 60;

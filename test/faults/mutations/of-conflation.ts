@@ -4,6 +4,8 @@ import { DynamoConflatedGroups } from '../../../packages/store-dynamodb/src/subs
 import { appends } from './directed-steps.ts';
 import { type Mutation, slowly } from './mutation.ts';
 
+const LATE_MS = 900;
+
 /** Whether a subscriber with `conflate-ms` gets the newest message at last. */
 export const OF_CONFLATION: readonly Mutation[] = [
   {
@@ -23,13 +25,31 @@ export const OF_CONFLATION: readonly Mutation[] = [
         ...call
       ) {
         await armed.apply(this, call);
-        const [, topicFilter, intervalMs] = call;
+        const [{ topicFilter, intervalMs }] = call;
         await sends.get(`${intervalMs}/${topicFilter}`)?.();
       });
     },
     steps: appends({ topic: 'short/a', everyMs: 370, durationMs: 4_000 }),
     store: slowly(20),
     rates: { 'kill-at-checkpoint': 0.1 },
+    hasConflated: true,
+    finds: ['conflated'],
+  },
+  {
+    name: 'a tick looks once more before it has made room for the next one',
+    install: () => {
+      const { begin } = DynamoConflatedGroups.prototype;
+      vi.spyOn(DynamoConflatedGroups.prototype, 'begin').mockImplementation(async function (
+        this: DynamoConflatedGroups,
+        ...call
+      ) {
+        const tick = await begin.apply(this, call);
+        if (tick === 'over') return tick;
+        return { ...tick, done: async (told) => void setTimeout(() => void tick.done(told), LATE_MS) };
+      });
+    },
+    steps: appends({ topic: 'short/a', everyMs: 370, durationMs: 4_000 }),
+    store: slowly(20),
     hasConflated: true,
     finds: ['conflated'],
   },

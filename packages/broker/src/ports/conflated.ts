@@ -16,7 +16,10 @@ export interface ConflatedTick {
   readonly isBehind: boolean;
   /** An earlier tick has told the message in this position. */
   hasTold(topic: string, position: string): boolean;
-  /** The newest messages that the group has been told by now, by topic. */
+  /**
+   * The newest messages that the group has been told by now, by topic. Until the answer no message arms a tick: those
+   * that got their place meanwhile have none.
+   */
   done(told: ReadonlyMap<string, string>): Awaitable<void>;
 }
 
@@ -28,8 +31,8 @@ export interface ConflatedGroups {
   /** `Broker.tellConflated` is called so long from now. A message that has its place before this call is told then. */
   arm(group: ConflatedGroup, delayMs: number): Awaitable<void>;
   /**
-   * A tick has come: messages that get their place from now on arm the next one. 'busy' while another process tells the
-   * group; 'over' where it has no subscriber.
+   * The tick with this id has come. 'over' where it has nothing to tell: the group has no subscriber, or another tick
+   * stands in its place. Throws while another process has the same one: it comes again, in case that process dies.
    */
-  begin(group: ConflatedGroup): Awaitable<ConflatedTick | 'busy' | 'over'>;
+  begin(group: ConflatedGroup, tickId: string): Awaitable<ConflatedTick | 'over'>;
 }

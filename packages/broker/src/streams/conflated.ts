@@ -10,18 +10,17 @@ import { TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
 /** Topics at which a tick looks. A group begins with at most `TOPICS_AT_ONCE_MAX`, and others may come. */
 const TICK_TOPICS_MAX = 10 * TOPICS_AT_ONCE_MAX;
 
-/** After which a tick tries again that has met another one, or workers that are far behind. */
-const AGAIN_MS = 1_000;
-
 /**
  * A message has its place, and then its subscribers were looked up: the groups among them are told at the end of their
- * interval.
+ * interval. A group has one tick at a time, which is armed, or tells the group. The tick looks once more when it has made
+ * room for the next one:
  *
  *     publisher                          tick
+ *                                        tells the group the newest message, 4
  *     appends 5
- *                                        no tick is armed from now on
- *     finds none armed: arms one
- *                                        looks for the newest: 5, which the next tick finds told
+ *     finds a tick: arms none
+ *                                        makes room for the next tick
+ *                                        finds 5, and arms it
  */
 export function* armConflated(
   { ports: { conflated } }: Context,
@@ -35,28 +34,42 @@ export function* armConflated(
 }
 
 /** The tick of a group: workers send its subscribers the newest message of each topic that has changed. */
-export function* tellConflated(context: Context, group: ConflatedGroup): Flow<void> {
-  const { streams, conflated, clock, log } = context.ports;
-  const stream = streams?.declared.coveringFilter(group.topicFilter);
-  if (streams === undefined || conflated === undefined || stream === undefined) return;
-  const tick = yield* waitFor(conflated.begin(group));
-  if (tick === 'over') return;
-  if (tick === 'busy') return yield* waitFor(conflated.arm(group, AGAIN_MS));
-  const { tenant, topicFilter } = group;
+export function* tellConflated(context: Context, group: ConflatedGroup, tickId: string): Flow<void> {
+  const { conflated, clock } = context.ports;
+  const tick = yield* waitFor(conflated?.begin(group, tickId));
+  if (tick === undefined || tick === 'over') return;
+  const nextAtMs = clock.now() + group.intervalMs;
+  const told = new Map<string, string>();
+  for (const tail of yield* tailsOf(context, group)) {
+    const position = positionOf(tail);
+    if (tick.hasTold(tail.topic, position) || (yield* tellNewest(context, group, tick, tail)))
+      told.set(tail.topic, position);
+  }
+  yield* whenDelivered(context, function* () {
+    yield* waitFor(tick.done(told));
+    const tails = yield* tailsOf(context, group);
+    if (tails.every((tail) => told.get(tail.topic) === positionOf(tail))) return;
+    yield* waitFor(conflated?.arm(group, Math.max(0, nextAtMs - clock.now())));
+  });
+}
+
+/** The newest position of each topic of the group. */
+function* tailsOf(
+  { ports: { streams, clock, log } }: Context,
+  { tenant, topicFilter }: ConflatedGroup,
+): Flow<readonly StreamTopicTail[]> {
+  const stream = streams?.declared.coveringFilter(topicFilter);
+  if (streams === undefined || stream === undefined) return [];
   const tails = yield* waitFor(
     streams.store.topics(tenant, stream, topicFilter, TICK_TOPICS_MAX, clock.now()),
   );
-  if (tails === 'too-many') log.error('conflated-topics-exceeded', { topicFilter, maximum: TICK_TOPICS_MAX });
-  const told = new Map<string, string>();
-  let areAllTold = true;
-  for (const tail of tails === 'too-many' ? [] : tails) {
-    const position = formatPosition({ epoch: tail.epoch, number: tail.last });
-    if (tick.hasTold(tail.topic, position) || (yield* tellNewest(context, group, tick, tail)))
-      told.set(tail.topic, position);
-    else areAllTold = false;
-  }
-  if (!areAllTold) yield* waitFor(conflated.arm(group, AGAIN_MS));
-  yield* whenDelivered(context, () => waitFor(tick.done(told)));
+  if (tails !== 'too-many') return tails;
+  log.error('conflated-topics-exceeded', { topicFilter, maximum: TICK_TOPICS_MAX });
+  return [];
+}
+
+function positionOf({ epoch, last }: StreamTopicTail): string {
+  return formatPosition({ epoch, number: last });
 }
 
 /** False where the workers are too far behind. */

@@ -182,7 +182,12 @@ export function composeCloud(options: CloudOptions): Cloud {
     ...(livenessTimers && { delays: new SqsDelayedMessages(livenessTimers) }),
     ...(streams &&
       livenessTimers && {
-        conflated: new ConflationTicks(stores.conflatedGroups, livenessTimers, clock),
+        conflated: new ConflationTicks({
+          groups: stores.conflatedGroups,
+          timers: livenessTimers,
+          clock,
+          randomId,
+        }),
       }),
     timers: options.timers,
     clock,

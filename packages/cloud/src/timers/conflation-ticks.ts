@@ -2,28 +2,33 @@ import type { Clock, ConflatedGroup, ConflatedGroups, ConflatedTick } from '@apu
 import type { DynamoConflatedGroups } from '@apus/store-dynamodb';
 import type { SqsTimers } from './sqs-timers.ts';
 
+export interface ConflationTicksOptions {
+  readonly groups: DynamoConflatedGroups;
+  readonly timers: SqsTimers;
+  readonly clock: Clock;
+  readonly randomId: () => string;
+}
+
 /**
  * The ticks of conflated groups, as delayed messages of the timers' queue. A tick is sent before the head of its filter says
- * that it is armed: a process that dies between leaves one tick too many, which tells nothing.
+ * that it is armed: a process that dies between leaves a tick that tells the group if no other one is armed, and ends.
  */
 export class ConflationTicks implements ConflatedGroups {
-  readonly #groups: DynamoConflatedGroups;
-  readonly #timers: SqsTimers;
-  readonly #clock: Clock;
+  readonly #options: ConflationTicksOptions;
 
-  constructor(groups: DynamoConflatedGroups, timers: SqsTimers, clock: Clock) {
-    this.#groups = groups;
-    this.#timers = timers;
-    this.#clock = clock;
+  constructor(options: ConflationTicksOptions) {
+    this.#options = options;
   }
 
-  async arm({ tenant, topicFilter, intervalMs }: ConflatedGroup, delayMs: number): Promise<void> {
-    const dueAtMs = this.#clock.now() + delayMs;
-    await this.#timers.armConflation({ tenant, topicFilter, intervalMs, dueAtMs });
-    await this.#groups.armed(tenant, topicFilter, intervalMs, dueAtMs);
+  async arm(group: ConflatedGroup, delayMs: number): Promise<void> {
+    const { groups, timers, clock, randomId } = this.#options;
+    const { tenant, topicFilter, intervalMs } = group;
+    const tick = { tickId: randomId(), dueAtMs: clock.now() + delayMs };
+    await timers.armConflation({ tenant, topicFilter, intervalMs, ...tick });
+    await groups.armed(group, tick);
   }
 
-  async begin({ tenant, topicFilter, intervalMs }: ConflatedGroup): Promise<ConflatedTick | 'busy' | 'over'> {
-    return await this.#groups.begin(tenant, topicFilter, intervalMs);
+  async begin(group: ConflatedGroup, tickId: string): Promise<ConflatedTick | 'over'> {
+    return await this.#options.groups.begin(group, tickId);
   }
 }

@@ -94,7 +94,7 @@ async function handle(options: TimerHandlerOptions, timer: AnyTimer): Promise<vo
   if (timer.kind === 'tick') return await tick(options, timer);
   if (timer.kind === 'delayed') return await publishDue(options, timer);
   if (timer.kind === 'conflation')
-    return await inOneEvent(environment, ({ broker }) => broker.tellConflated(timer));
+    return await inOneEvent(environment, ({ broker }) => broker.tellConflated(timer, timer.tickId));
   if (timer.kind === 'connect') return await environment.connectDeadline?.ring(timer.connectionId);
   const { kind } = timer;
   await inOneEvent(environment, (outbox) =>

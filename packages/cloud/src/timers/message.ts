@@ -57,6 +57,8 @@ export interface DelayedTimer {
 /** The tick of a conflated group. */
 export interface ConflationMessage extends ConflatedGroup {
   readonly kind: 'conflation';
+  /** The head of the filter says which tick is armed. */
+  readonly tickId: string;
   /** In ms since the epoch, by the clock of the process that set it. */
   readonly dueAtMs: number;
 }
@@ -76,8 +78,9 @@ function encodeDelayed({ kind, tenant, message, dueAtMs, publisher }: DelayedTim
 }
 
 function encodeConflation(message: Omit<ConflationMessage, 'kind'>): string {
-  const { tenant, topicFilter, intervalMs, dueAtMs } = message;
-  return asXml(JSON.stringify({ v: VERSION, kind: 'conflation', tenant, topicFilter, intervalMs, dueAtMs }));
+  const { tenant, topicFilter, intervalMs, tickId, dueAtMs } = message;
+  const fields = { v: VERSION, kind: 'conflation', tenant, topicFilter, intervalMs, tickId, dueAtMs };
+  return asXml(JSON.stringify(fields));
 }
 
 function encodeTick({ tenant, room, dueAtMs }: Omit<TickMessage, 'kind'>): string {
@@ -127,10 +130,11 @@ function delayedOf(fields: Readonly<Record<string, unknown>>): DelayedTimer | un
 }
 
 function conflationOf(fields: Readonly<Record<string, unknown>>): ConflationMessage | undefined {
-  const { tenant, topicFilter, intervalMs, dueAtMs } = fields;
-  if (typeof tenant !== 'string' || typeof topicFilter !== 'string') return undefined;
+  const { tenant, topicFilter, intervalMs, tickId, dueAtMs } = fields;
+  if (typeof tenant !== 'string' || typeof topicFilter !== 'string' || typeof tickId !== 'string')
+    return undefined;
   if (typeof intervalMs !== 'number' || typeof dueAtMs !== 'number') return undefined;
-  return { kind: 'conflation', tenant, topicFilter, intervalMs, dueAtMs };
+  return { kind: 'conflation', tenant, topicFilter, intervalMs, tickId, dueAtMs };
 }
 
 function isKind(kind: unknown): kind is TimerKind {

@@ -1,13 +1,15 @@
-import { CONFLATED_CLAIM_MS, CONFLATED_TICK_LATE_MS } from '../limits.ts';
-import { hashOf, headKey, type Key } from '../table/keys.ts';
+import type { ConflatedGroup } from '@apus/broker';
+import { CONFLATED_CLAIM_MS, CONFLATED_LOOKS_MAX, CONFLATED_TICK_LATE_MS } from '../limits.ts';
+import { hashOf, headKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { isBehind, type Shards, shardsOf } from './shards.ts';
 
 /*
- * On the head of a filter: `~1000` until when the tick of its group of 1,000 ms is armed (0: it is not), `cj` how often a
- * subscriber has joined one of its groups. The subscribers of a group stand in the shards of a filter of its own name,
- * whose head has `d` marks of the positions that it was told, as JSON, and `y` until when a tick is telling it.
+ * On the head of a filter: `~1000`, the tick of its group of 1,000 ms, and `cj`, how often a subscriber has joined one of
+ * its groups. Of the tick `i` is the id, `u` until when no other one is armed, `y` until when a process tells the group
+ * (absent: it waits, or is done). The subscribers of a group stand in the shards of a filter of its own name, whose head
+ * has `d`, marks of the positions that it was told, as JSON.
  */
 const GROUP = '~';
 
@@ -16,6 +18,12 @@ const MARK_LENGTH = 7;
 
 /** Subscribers that are read to learn whether a shard has any: some may have ended. */
 const LOOKED_AT = 10;
+
+/** A tick that was sent. */
+export interface ArmedTick {
+  readonly tickId: string;
+  readonly dueAtMs: number;
+}
 
 /** A tick that has been begun: to the end of its claim no other is. */
 export interface BegunTick {
@@ -38,8 +46,22 @@ export function groupsOf(head: Item | undefined): number[] {
 
 /** Those for which no tick is armed. */
 export function unarmedOf(head: Item | undefined, nowMs: number): number[] {
-  return groupsOf(head).filter((intervalMs) => (numberOf(head, `${GROUP}${intervalMs}`) ?? 0) <= nowMs);
+  return groupsOf(head).filter((intervalMs) => (numberOf(tickOf(head, intervalMs), 'u') ?? 0) <= nowMs);
 }
+
+function tickOf(head: Item | undefined, intervalMs: number): Item | undefined {
+  return head?.[GROUP + intervalMs]?.M;
+}
+
+/** A tick as it stands on the head. */
+function tickValue(tickId: string, untilMs: number, claimMs?: number) {
+  return {
+    M: { i: text(tickId), u: number(untilMs), ...(claimMs !== undefined && { y: number(claimMs) }) },
+  };
+}
+
+/** No tick was ever armed. */
+const NO_TICK = tickValue('', 0);
 
 /** Groups of subscribers that are sent the newest message of each topic once in an interval. */
 export class DynamoConflatedGroups {
@@ -52,70 +74,128 @@ export class DynamoConflatedGroups {
   }
 
   /** A subscriber stands in a shard of the group: from the answer on, messages arm its ticks. */
-  async join(tenant: string, topicFilter: string, intervalMs: number): Promise<void> {
+  async join({ tenant, topicFilter, intervalMs }: ConflatedGroup): Promise<void> {
     await this.#table.update(
       headKey(tenant, topicFilter),
       'SET #group = if_not_exists(#group, :none), v = :v ADD cj :one',
       {
         names: { '#group': GROUP + intervalMs },
-        values: { ':none': number(0), ':v': number(VERSION), ':one': number(1) },
+        values: { ':none': NO_TICK, ':v': number(VERSION), ':one': number(1) },
       },
     );
   }
 
-  /** A tick that is late by a minute has lost its timer. */
-  async armed(tenant: string, topicFilter: string, intervalMs: number, dueAtMs: number): Promise<void> {
-    await this.#table.update(headKey(tenant, topicFilter), 'SET #group = :until', {
-      condition: 'attribute_exists(#group)',
+  /**
+   * The tick was sent: until it has come, and for a minute if its timer is lost, publishers arm no other. It changes
+   * nothing where another one stands there, or this one was faster than the caller.
+   */
+  async armed(
+    { tenant, topicFilter, intervalMs }: ConflatedGroup,
+    { tickId, dueAtMs }: ArmedTick,
+  ): Promise<void> {
+    await this.#table.update(headKey(tenant, topicFilter), 'SET #group = :tick', {
+      condition: '#group.u <= :now AND #group.i <> :id',
       names: { '#group': GROUP + intervalMs },
-      values: { ':until': number(dueAtMs + CONFLATED_TICK_LATE_MS) },
+      values: {
+        ':tick': tickValue(tickId, dueAtMs + CONFLATED_TICK_LATE_MS),
+        ':id': text(tickId),
+        ':now': number(this.#table.settings.clock.now()),
+      },
     });
   }
 
   /**
-   * One tick tells a group at a time, so that workers get its messages in their order. A group without subscribers leaves
-   * the head, unless one has joined since the head was read: that subscriber came into its shard before it joined.
+   * One tick tells a group at a time, so that workers get its messages in their order: the one on the head, or any where
+   * none is armed. A group without subscribers leaves the head, unless one has joined since the head was read: that
+   * subscriber came into its shard before it joined. Throws while another process has the same tick.
    */
-  async begin(tenant: string, topicFilter: string, intervalMs: number): Promise<BegunTick | 'busy' | 'over'> {
-    const names = { '#group': GROUP + intervalMs };
-    const head = headKey(tenant, topicFilter);
-    const disarmed = await this.#table.update(head, 'SET #group = :none', {
-      condition: 'attribute_exists(#group)',
-      names,
-      values: { ':none': number(0) },
-      returnsOld: true,
-    });
-    if (!disarmed.ok) return 'over';
+  async begin(group: ConflatedGroup, tickId: string): Promise<BegunTick | 'over'> {
+    const { tenant, topicFilter, intervalMs } = group;
+    const untilMs = this.#table.settings.clock.now() + CONFLATED_CLAIM_MS;
+    let head = await this.#claim(group, tickId, untilMs);
     const storedFilter = storedFilterOf(topicFilter, intervalMs);
-    const key = headKey(tenant, storedFilter);
-    const nowMs = this.#table.settings.clock.now();
-    const until = number(nowMs + CONFLATED_CLAIM_MS);
-    const claimed = await this.#table.update(key, 'SET y = :until', {
-      condition: 'attribute_exists(k) AND (attribute_not_exists(y) OR y <= :now)',
-      values: { ':until': until, ':now': number(nowMs) },
-      returnsOld: true,
-    });
-    if (!claimed.ok) return claimed.old === undefined ? 'over' : 'busy';
-    const shards = shardsOf(claimed.old);
-    if (!(await this.#isAnyIn(tenant, storedFilter, shards))) {
-      const hasNoneJoined = 'cj = :joined';
-      const joined = number(numberOf(disarmed.old, 'cj') ?? 0);
-      await this.#table.update(head, 'REMOVE #group', {
-        condition: hasNoneJoined,
-        names,
-        values: { ':joined': joined },
-      });
-      await this.#release(key, until, undefined);
-      return 'over';
+    for (let looks = 0; head !== undefined && looks < CONFLATED_LOOKS_MAX; looks += 1) {
+      const stored = await this.#table.get(headKey(tenant, storedFilter));
+      const shards = shardsOf(stored);
+      if (await this.#isAnyIn(tenant, storedFilter, shards)) {
+        const marks = new Set(JSON.parse(textOf(stored, 'd') ?? '[]') as string[]);
+        return {
+          storedFilter,
+          shards,
+          isBehind: isBehind(stored, this.#table.settings.clock.now()),
+          hasTold: (topic, position) => marks.has(markOf(topic, position)),
+          done: async (told) => await this.#done(group, tickId, untilMs, told),
+        };
+      }
+      head = await this.#leave(group, tickId, head);
     }
-    const marks = new Set(JSON.parse(textOf(claimed.old, 'd') ?? '[]') as string[]);
-    return {
-      storedFilter,
-      shards,
-      isBehind: isBehind(claimed.old, nowMs),
-      hasTold: (topic, position) => marks.has(markOf(topic, position)),
-      done: async (told) => await this.#release(key, until, told),
-    };
+    if (head === undefined) return 'over';
+    throw new Error('subscribers join this group and leave it');
+  }
+
+  /** The head as it was. Undefined: another tick is armed, or there is no group. */
+  async #claim(
+    { tenant, topicFilter, intervalMs }: ConflatedGroup,
+    tickId: string,
+    untilMs: number,
+  ): Promise<Item | undefined> {
+    const { ok, old, isRetry } = await this.#table.update(
+      headKey(tenant, topicFilter),
+      'SET #group = :tick',
+      {
+        condition:
+          '(#group.i = :id OR #group.u <= :now) AND (attribute_not_exists(#group.y) OR #group.y <= :now)',
+        names: { '#group': GROUP + intervalMs },
+        values: {
+          ':tick': tickValue(tickId, untilMs, untilMs),
+          ':id': text(tickId),
+          ':now': number(this.#table.settings.clock.now()),
+        },
+        returnsOld: true,
+      },
+    );
+    if (ok) return old;
+    const tick = tickOf(old, intervalMs);
+    if (textOf(tick, 'i') !== tickId) return undefined;
+    // The answer to an earlier attempt was lost, which has begun it.
+    if (isRetry && numberOf(tick, 'y') === untilMs) return old;
+    throw new Error('another process has this tick');
+  }
+
+  /** The group has no subscriber: it leaves the head. The head as it is where one has joined since `head` was read. */
+  async #leave(
+    { tenant, topicFilter, intervalMs }: ConflatedGroup,
+    tickId: string,
+    head: Item,
+  ): Promise<Item | undefined> {
+    const { ok, old } = await this.#table.update(headKey(tenant, topicFilter), 'REMOVE #group', {
+      condition: 'cj = :joined AND #group.i = :id',
+      names: { '#group': GROUP + intervalMs },
+      values: { ':joined': number(numberOf(head, 'cj') ?? 0), ':id': text(tickId) },
+    });
+    return !ok && textOf(tickOf(old, intervalMs), 'i') === tickId ? old : undefined;
+  }
+
+  /** Its claim is over last: a process that dies before has the tick again. */
+  async #done(
+    { tenant, topicFilter, intervalMs }: ConflatedGroup,
+    tickId: string,
+    untilMs: number,
+    told: ReadonlyMap<string, string>,
+  ): Promise<void> {
+    const marks = JSON.stringify([...told].map(([topic, position]) => markOf(topic, position)));
+    const names = { '#group': GROUP + intervalMs };
+    const claim = { ':id': text(tickId), ':until': number(untilMs) };
+    const stored = headKey(tenant, storedFilterOf(topicFilter, intervalMs));
+    await this.#table.update(stored, 'SET d = :marks', {
+      condition: 'attribute_exists(k)',
+      values: { ':marks': text(marks) },
+    });
+    await this.#table.update(headKey(tenant, topicFilter), 'SET #group = :done', {
+      condition: '#group.i = :id AND #group.y = :until',
+      names,
+      values: { ...claim, ':done': tickValue(tickId, 0) },
+    });
   }
 
   async #isAnyIn(tenant: string, topicFilter: string, shards: number): Promise<boolean> {
@@ -125,18 +205,6 @@ export class DynamoConflatedGroups {
       if (entries.length > 0 || next !== undefined) return true;
     }
     return false;
-  }
-
-  async #release(
-    key: Key,
-    until: ReturnType<typeof number>,
-    told: ReadonlyMap<string, string> | undefined,
-  ): Promise<void> {
-    const marks = told && JSON.stringify([...told].map(([topic, position]) => markOf(topic, position)));
-    await this.#table.update(key, marks === undefined ? 'REMOVE y' : 'SET d = :marks REMOVE y', {
-      condition: 'y = :until',
-      values: { ':until': until, ...(marks !== undefined && { ':marks': text(marks) }) },
-    });
   }
 }
 

@@ -133,7 +133,7 @@ export class Placement {
       outcome === 'replaced' && (await this.#shards.replace(tenant, stored, shards, incarnation, entry));
     if (!isReplaced)
       this.#remember(key.p, await this.#shards.add(tenant, stored, shards, incarnation, entry));
-    await this.#conflated.join(tenant, topicFilter, intervalMs);
+    await this.#conflated.join({ tenant, topicFilter, intervalMs });
     if (outcome === 'replaced' && !isReplaced) await this.#leaveOthers(session, topicFilter, intervalMs);
   }
 
