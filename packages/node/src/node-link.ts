@@ -199,11 +199,11 @@ export class NodeLink
     this.push(encodePacket(packet, version));
   }
 
-  /** Sends the bytes of a packet, with the tail that all its recipients share, if it has one. */
-  push(packet: Uint8Array, tail?: Uint8Array): void {
+  /** Sends the bytes of a packet, with its tail, if it has one, and with this Packet Identifier where `idAt` says. */
+  push(packet: Uint8Array, tail?: Uint8Array, idAt?: number, id?: number): void {
     if (!this.isOpen) return;
-    this.traffic.sentBytes += packet.length + (tail?.length ?? 0);
-    this.#outbox.push(packet, tail);
+    this.traffic.sentBytes += packet.length + (tail === undefined ? 0 : tail.length);
+    this.#outbox.push(packet, tail, idAt, id);
   }
 
   close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {
