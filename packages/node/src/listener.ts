@@ -72,23 +72,24 @@ export class Listener {
   }
 
   #upgrade(request: HandshakeHead, socket: Duplex, head: Buffer): void {
-    const refusal =
-      this.#unavailable() ?? this.#banned(request) ?? refusalOf(request, this.#options.allowedOrigins);
+    const { handshakes, addresses, allowedOrigins } = this.#options;
+    const peer = addresses.of(request);
+    const refusal = this.#unavailable() ?? this.#banned(peer) ?? refusalOf(request, allowedOrigins);
     if (refusal !== undefined) {
-      this.#refuse(request, socket, refusal);
+      this.#refuse(peer, socket, refusal);
       return;
     }
-    const { handshakes, addresses } = this.#options;
-    const outcome = handshakes?.identify(identifiableRequest(request, addresses.of(request).address));
-    if (outcome instanceof Promise) void this.#upgradeLater(request, socket, head, outcome);
+    const outcome = handshakes?.identify(identifiableRequest(request, peer.address));
+    if (outcome instanceof Promise) void this.#upgradeLater(request, peer, socket, head, outcome);
     else if (outcome !== undefined && 'status' in outcome)
-      this.#refuse(request, socket, outcome, 'token-refused');
-    else this.#accept(request, socket, head, outcome?.identity);
+      this.#refuse(peer, socket, outcome, 'token-refused');
+    else this.#accept(request, peer, socket, head, outcome?.identity);
   }
 
   /** A token is checked meanwhile: the client may go, and the broker may stop or fill up. */
   async #upgradeLater(
     request: HandshakeHead,
+    peer: Peer,
     socket: Duplex,
     head: Buffer,
     identifying: Promise<HandshakeTaken | HandshakeRefused>,
@@ -100,9 +101,9 @@ export class Listener {
     socket.off('error', leave);
     if (socket.destroyed) return;
     const refusal = this.#unavailable();
-    if (refusal !== undefined) this.#refuse(request, socket, refusal);
-    else if ('status' in outcome) this.#refuse(request, socket, outcome, 'token-refused');
-    else this.#accept(request, socket, head, outcome.identity);
+    if (refusal !== undefined) this.#refuse(peer, socket, refusal);
+    else if ('status' in outcome) this.#refuse(peer, socket, outcome, 'token-refused');
+    else this.#accept(request, peer, socket, head, outcome.identity);
   }
 
   #failed(error: unknown): HandshakeRefusal {
@@ -113,28 +114,33 @@ export class Listener {
   }
 
   #refuse(
-    request: HandshakeHead,
+    { address }: Peer,
     socket: Duplex,
     refusal: HandshakeRefusal,
     event: 'handshake-refused' | 'token-refused' = 'handshake-refused',
   ): void {
-    const { address } = this.#options.addresses.of(request);
     this.#options.log.info(event, { address, ...refusal });
     refuseHandshake(socket, refusal);
   }
 
-  #accept(request: HandshakeHead, socket: Duplex, head: Buffer, identity: Identity | undefined): void {
+  #accept(
+    request: HandshakeHead,
+    peer: Peer,
+    socket: Duplex,
+    head: Buffer,
+    identity: Identity | undefined,
+  ): void {
     // The client has gone meanwhile.
     if (!socket.readable || !socket.writable) {
       socket.destroy();
       return;
     }
     socket.write(upgradeAnswer(request, subprotocolOf(request) ?? ''));
-    this.#open(request, socket as Socket, head, identity);
+    this.#open(request, identity === undefined ? peer : { ...peer, identity }, socket as Socket, head);
   }
 
-  #banned(request: HandshakeHead): { status: number; reason: string } | undefined {
-    const ban = this.#options.bans.banOnHost(this.#options.addresses.of(request).host);
+  #banned({ host }: Peer): { status: number; reason: string } | undefined {
+    const ban = this.#options.bans.banOnHost(host);
     return ban && { status: 403, reason: 'This address has been banned.' };
   }
 
@@ -145,10 +151,9 @@ export class Listener {
     return { status: 503, reason: `This broker has ${connectionsMax} connections and takes no more.` };
   }
 
-  #open(request: HandshakeHead, socket: Socket, head: Buffer, identity: Identity | undefined): void {
+  #open(request: HandshakeHead, peer: Peer, socket: Socket, head: Buffer): void {
     const { addresses, log, connectionId } = this.#options;
     const id = connectionId();
-    const peer = { ...addresses.of(request), ...(identity !== undefined && { identity }) };
     const { address } = peer;
     const link = new NodeLink(this.#context, id, peer, socket);
     this.#links.add(link);

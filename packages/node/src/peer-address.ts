@@ -31,7 +31,7 @@ export class PeerAddresses {
     if (remoteAddress === undefined) return { address: 'unknown' };
     const forwarded = this.#isProxy(remoteAddress) ? this.#forwardedFor(headers) : undefined;
     if (forwarded !== undefined) return peerOf(forwarded, forwarded);
-    const ip = isIPv6(remoteAddress) ? `[${remoteAddress}]` : remoteAddress;
+    const ip = remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress;
     return peerOf(remoteAddress, `${ip}:${remotePort}`);
   }
 
