@@ -1,5 +1,6 @@
 import { type Packet, ReasonCode, Violation, validateTopicName } from '@apus/mqtt';
-import { type AcceptOutcome, accept, createMessage } from './accept.ts';
+import { accept, createMessage } from './accept.ts';
+import type { AcceptOutcome } from './accept-outcome.ts';
 import { acknowledgement } from './acknowledge.ts';
 import { continueAuthentication, reauthenticate } from './authenticate.ts';
 import type { Broker, PublishReceipt, PublishRequest } from './broker.ts';
@@ -11,7 +12,7 @@ import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
 import { discardState } from './end-session.ts';
 import { expel, expelLink } from './expel.ts';
-import { type Awaitable, type Flow, run } from './flow.ts';
+import { type Awaitable, type Flow, outcomeOf, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
 import { MessageClock } from './message-clock.ts';
@@ -207,7 +208,7 @@ function* publishForServer(context: Context, request: PublishRequest): Flow<Publ
   if (mismatch !== undefined) return mismatch;
   const { tenant, publisher, ...draft } = request;
   const message = createMessage(context, { ...draft, publisherKey: undefined }, context.messageClock.next());
-  const outcome = yield* accept(context, tenant, message, { publisher });
+  const outcome = yield* outcomeOf(accept(context, tenant, message, { publisher }));
   if (outcome === 'delivered' || outcome === 'no-matching-subscribers')
     return { messageId: message.id, outcome };
   return new Violation(ReasonCode.QuotaExceeded, refusalReason(context, outcome));

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import { logDropped, tellDropped } from './drops.ts';
-import { type Flow, run, waitFor } from './flow.ts';
+import { type Flow, finish, type Rest, run, waitFor } from './flow.ts';
 import { namesOfSession } from './link.ts';
 import { isExpired, type Message } from './message.ts';
 import type { Appended, FailedPush, Offer, Offered, QueueLimits, Routed } from './ports/index.ts';
@@ -14,23 +14,40 @@ const PASSES_MAX = 8;
  * QoS 0, sent or stored at QoS 1 and 2, so that its publisher may be answered. Where the door has an outbox this is so
  * when that has been delivered.
  */
-export function* deliver(
+export function deliver(
   context: Context,
   message: Message,
   deliveries: readonly Delivery[],
   passes = PASSES_MAX,
-): Flow<void> {
+): Rest {
   const { outbox, queues } = context.ports;
-  if (outbox !== undefined) return outbox.add({ message, deliveries, passes });
-  const sorted = sort(context, { message, deliveries, passes });
-  if (sorted === undefined) return;
-  if (sorted.queued.length > 0) {
-    const { queued, held } = sorted;
-    const offering = queues.offer(message, queued, queueLimits(context), held);
-    const dropped = offering instanceof Promise ? yield* waitFor(offering) : offering;
-    if (dropped > 0) tellQueueFull(context, sorted);
+  if (outbox !== undefined) {
+    outbox.add({ message, deliveries, passes });
+    return undefined;
   }
-  yield* send(context, sorted);
+  const sorted = sort(context, { message, deliveries, passes });
+  if (sorted === undefined) return undefined;
+  const { queued, held } = sorted;
+  if (queued.length === 0) return sendAndPassOn(context, sorted, 0);
+  const offering = queues.offer(message, queued, queueLimits(context), held);
+  return offering instanceof Promise
+    ? deliverOffered(context, sorted, offering)
+    : sendAndPassOn(context, sorted, offering);
+}
+
+function* deliverOffered(context: Context, sorted: SortedDeliveries, offering: Promise<number>): Flow<void> {
+  yield* finish(sendAndPassOn(context, sorted, yield* waitFor(offering)));
+}
+
+function sendAndPassOn(context: Context, sorted: SortedDeliveries, dropped: number): Rest {
+  if (dropped > 0) tellQueueFull(context, sorted);
+  const sending = send(context, sorted);
+  const isPassedOn = sorted.queued.some(({ passOnAs }) => passOnAs !== undefined);
+  return isPassedOn ? sendThenPassOn(context, sorted, sending) : sending;
+}
+
+function* sendThenPassOn(context: Context, sorted: SortedDeliveries, sending: Rest): Flow<void> {
+  yield* finish(sending);
   yield* passOnAll(context, sorted);
 }
 
@@ -43,7 +60,7 @@ export function conflated(
   const { conflation, log } = context.ports;
   if (conflation === undefined) return deliveries;
   return conflation.take(message, deliveries, (held, delivery) => {
-    const sending = Promise.resolve(run(deliver(context, held, [delivery])));
+    const sending = Promise.resolve(run(finish(deliver(context, held, [delivery]))));
     sending.catch((error: unknown) =>
       log.error('conflated-not-sent', { topic: held.topic, error: String(error) }),
     );
@@ -91,7 +108,7 @@ export function* deliverAll(context: Context, routed: readonly Routed[]): Flow<S
     if (offers.length > 0) offered = yield* offerAll(context, offers);
   } finally {
     // Also when the store has failed: a message that was taken has a place in its window, and QoS 0 needs none.
-    for (const each of sorted) yield* send(context, each);
+    for (const each of sorted) yield* finish(send(context, each));
   }
   return { sorted, offered, uncertain: offered?.uncertain ?? NONE, waiting: offered?.waiting ?? NONE };
 }
@@ -112,12 +129,21 @@ function* offerAll(context: Context, offers: readonly Offer[]): Flow<Offered> {
   return yield* waitFor(queues.offerAll(offers, queueLimits(context)));
 }
 
-function* send(context: Context, { message, direct, queued }: SortedDeliveries): Flow<void> {
+function send(context: Context, { message, direct, queued }: SortedDeliveries): Rest {
   const sendable = direct;
   for (const delivery of queued) if (delivery.packetId !== 0) sendable.push(delivery);
-  if (sendable.length === 0) return;
+  if (sendable.length === 0) return undefined;
   const sending = context.ports.connections.publish(message, sendable);
-  const failures = sending instanceof Promise ? yield* waitFor(sending) : sending;
+  if (sending instanceof Promise) return sent(context, message, sending);
+  return sending && handleFailures(context, message, sending);
+}
+
+function* sent(
+  context: Context,
+  message: Message,
+  sending: Promise<readonly FailedPush[] | undefined>,
+): Flow<void> {
+  const failures = yield* waitFor(sending);
   if (failures !== undefined) yield* handleFailures(context, message, failures);
 }
 
@@ -144,7 +170,8 @@ export function* passOn(
   const members = yield* waitFor(subscriptions.members(from.tenant, share));
   const subscribers = members.filter(({ session }) => session.incarnation !== from.incarnation);
   const member = context.shareRotation.choose({ ...share, subscribers }, connections, true);
-  if (member !== undefined) yield* deliver(context, message, [deliveryOf(message, member, copy)], passes);
+  if (member !== undefined)
+    yield* finish(deliver(context, message, [deliveryOf(message, member, copy)], passes));
   else yield* waitFor(fanOut?.passOn?.(from.tenant, message, share));
 }
 

@@ -8,6 +8,20 @@ export type Awaitable<T> = T | Promise<T>;
 /** A use case under way. It yields the promises it waits for and returns its result. */
 export type Flow<T> = Generator<Promise<unknown>, T, unknown>;
 
+/** The rest of a use case that has begun when it was called; undefined: it is over, and has cost no generator. */
+export type Rest = Flow<void> | undefined;
+
+export function* finish(rest: Rest): Flow<void> {
+  if (rest !== undefined) yield* rest;
+}
+
+/** A result that is a word, or the rest of the use case that has it. */
+export type Outcome<T extends string> = T | Flow<T>;
+
+export function* outcomeOf<T extends string>(outcome: Outcome<T>): Flow<T> {
+  return typeof outcome === 'string' ? outcome : yield* outcome;
+}
+
 /** The value, waited for only when it is a promise. */
 export function* waitFor<T>(value: Awaitable<T>): Flow<T> {
   return value instanceof Promise ? ((yield value) as T) : value;

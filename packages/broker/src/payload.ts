@@ -12,11 +12,14 @@ interface CheckedMessage {
 /**
  * Why the payload may not be published to its topic; undefined where it may. An empty payload with RETAIN takes a retained
  * message away [MQTT-3.3.1-6], and is no value.
+ *
+ * @param topic where a Topic Alias stands for it
  */
 export function payloadViolation(
   { ports: { payloads } }: Context,
   tenant: string,
-  { topic, payload, retain }: CheckedMessage,
+  { payload, retain, topic: ownTopic }: CheckedMessage,
+  topic = ownTopic,
 ): Violation | undefined {
   if (payloads === undefined || (retain && payload.length === 0)) return undefined;
   const problem = payloads.problemOf(tenant, authorizedTopic(topic), payload);

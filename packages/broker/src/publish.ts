@@ -6,13 +6,14 @@ import {
   Violation,
   validateTopicName,
 } from '@apus/mqtt';
-import { type AcceptOutcome, accept, createMessage, isRefused } from './accept.ts';
+import { accept, createMessage } from './accept.ts';
+import { type AcceptOutcome, isRefused } from './accept-outcome.ts';
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
 import { delayedViolation, isDelayedTopic } from './delayed.ts';
 import { whenDelivered } from './deliver.ts';
 import { disconnect, violate } from './end.ts';
-import { type Flow, waitFor } from './flow.ts';
+import { type Awaitable, type Flow, finish, type Outcome, outcomeOf, type Rest, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
 import { payloadViolation } from './payload.ts';
 import { enter } from './presence/enter.ts';
@@ -21,21 +22,16 @@ import { because, reply } from './reply.ts';
 import { traceOf } from './trace.ts';
 import { underWay } from './under-way.ts';
 
-/** PUBLISH from a client (section 3.3). */
-export function* publish(
-  context: Context,
-  link: Link,
-  connection: Connection,
-  packet: PublishPacket,
-): Flow<void> {
+/** PUBLISH from a client (section 3.3). Where no port has to be waited for, all is done when this returns. */
+export function publish(context: Context, link: Link, connection: Connection, packet: PublishPacket): Rest {
   // The alias first: everything after, authorisation above all, must see the real topic.
   const topic = resolveTopicAlias(context, link, packet);
-  if (topic instanceof Violation) return yield* violate(context, link, topic);
+  if (topic instanceof Violation) return violate(context, link, topic);
   const invalid = validateTopicName(topic, context.limits);
-  if (invalid !== undefined) return yield* violate(context, link, invalid);
+  if (invalid !== undefined) return violate(context, link, invalid);
   const isRepetition = packet.qos > 0 && mayRepeat(context, connection, packet);
   const attempt = { link, connection, packet, topic, isRepetition };
-  yield* unlessRepetition(isRepetition, take(context, attempt));
+  return isRepetition ? underWay(takeLater(context, attempt)) : take(context, attempt);
 }
 
 /** A PUBLISH with its topic. */
@@ -48,31 +44,59 @@ interface Attempt {
   readonly isRepetition: boolean;
 }
 
-/** Do not refuse a PUBLISH that may have been accepted before, even if nothing of it is done this time. */
-function unlessRepetition<T>(isRepetition: boolean, flow: Flow<T>): Flow<T> {
-  return isRepetition ? underWay(flow) : flow;
+/** A PUBLISH that may have been accepted before is not refused, even if nothing of it is done this time. */
+function* takeLater(context: Context, attempt: Attempt): Flow<void> {
+  yield* finish(take(context, attempt));
 }
 
-function* take(context: Context, attempt: Attempt): Flow<void> {
-  const { link, connection, packet, topic, isRepetition } = attempt;
-  const refusal = yield* refusalOf(context, connection, packet, topic);
-  if (refusal !== undefined) return yield* refusePublish(context, link, connection, packet, refusal);
-  const mismatch = payloadViolation(context, connection.identity.tenant, { ...packet, topic });
-  if (mismatch !== undefined) return answerRefused(context, link, connection, packet, mismatch);
-  if (packet.qos === 2) return yield* publishExactlyOnce(context, attempt);
-  if (packet.qos === 1 && !(yield* hasRoom(context, connection))) {
-    return yield* violate(context, link, receiveMaximumExceeded(context));
+function take(context: Context, attempt: Attempt): Rest {
+  const refusal = refusalOf(context, attempt);
+  return refusal instanceof Promise
+    ? takeChecked(context, attempt, refusal)
+    : takeUnlessRefused(context, attempt, refusal);
+}
+
+function* takeChecked(
+  context: Context,
+  attempt: Attempt,
+  checking: Promise<Violation | undefined>,
+): Flow<void> {
+  yield* finish(takeUnlessRefused(context, attempt, yield* waitFor(checking)));
+}
+
+function takeUnlessRefused(context: Context, attempt: Attempt, refusal: Violation | undefined): Rest {
+  const { link, connection, packet, topic } = attempt;
+  if (refusal !== undefined) return refusePublish(context, link, connection, packet, refusal);
+  const mismatch = payloadViolation(context, connection.identity.tenant, packet, topic);
+  if (mismatch !== undefined) {
+    answerRefused(context, link, connection, packet, mismatch);
+    return undefined;
   }
-  const outcome = yield* acceptFrom(
-    context,
-    link,
-    connection,
-    packet,
-    topic,
-    context.messageClock.next(),
-    isRepetition,
-  );
-  if (packet.qos === 1) yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
+  if (packet.qos === 2) return publishExactlyOnce(context, attempt);
+  const hasRoom = packet.qos === 0 || hasRoomFor(context, connection);
+  if (hasRoom === true) return acceptAndAnswer(context, attempt);
+  return acceptIfRoom(context, attempt, hasRoom);
+}
+
+function* acceptIfRoom(context: Context, attempt: Attempt, hasRoom: Awaitable<boolean>): Flow<void> {
+  if (yield* waitFor(hasRoom)) yield* finish(acceptAndAnswer(context, attempt));
+  else yield* violate(context, attempt.link, receiveMaximumExceeded(context));
+}
+
+function acceptAndAnswer(context: Context, attempt: Attempt): Rest {
+  const outcome = acceptFrom(context, attempt, context.messageClock.next());
+  return typeof outcome === 'string'
+    ? answerOutcome(context, attempt, outcome)
+    : answerLater(context, attempt, outcome);
+}
+
+function* answerLater(context: Context, attempt: Attempt, accepting: Flow<AcceptOutcome>): Flow<void> {
+  yield* finish(answerOutcome(context, attempt, yield* accepting));
+}
+
+/** QoS 0 has no answer. */
+function answerOutcome(context: Context, attempt: Attempt, outcome: AcceptOutcome): Rest {
+  return attempt.packet.qos === 0 ? undefined : acknowledge(context, attempt, outcome);
 }
 
 /** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
@@ -97,18 +121,26 @@ function resolveTopicAlias(context: Context, link: Link, packet: PublishPacket):
   );
 }
 
-function* refusalOf(
+function refusalOf(
   context: Context,
-  connection: Connection,
-  packet: PublishPacket,
-  topic: string,
-): Flow<Violation | undefined> {
+  { connection, packet, topic }: Attempt,
+): Awaitable<Violation | undefined> {
   if (packet.properties.payloadFormatIndicator === 1 && !isUtf8(packet.payload)) {
     return new Violation(ReasonCode.PayloadFormatInvalid, 'the payload was declared UTF-8 and is not');
   }
   const { identity, session } = connection;
   const asking = mayPublish(context, identity, session.clientId, topic, packet);
-  const isAllowed = asking instanceof Promise ? yield* waitFor(asking) : asking;
+  return asking instanceof Promise
+    ? asking.then((isAllowed) => violationIf(context, packet, topic, isAllowed))
+    : violationIf(context, packet, topic, asking);
+}
+
+function violationIf(
+  context: Context,
+  packet: PublishPacket,
+  topic: string,
+  isAllowed: boolean,
+): Violation | undefined {
   if (isAllowed) return violationOf(context, packet, topic);
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
 }
@@ -165,7 +197,8 @@ function answerRefused(
  * QoS 2, method of the first receipt (section 4.3.3): the message is handed on once, and its packet id is remembered
  * until PUBREL [MQTT-4.3.3-10]. A resend whose first handling may not have finished repeats it under the same id.
  */
-function* publishExactlyOnce(context: Context, { link, connection, packet, topic }: Attempt): Flow<void> {
+function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
+  const { link, connection, packet } = attempt;
   const { received } = context.ports;
   const { session } = connection;
   const { packetId } = packet;
@@ -182,18 +215,21 @@ function* publishExactlyOnce(context: Context, { link, connection, packet, topic
     });
   }
   const isRepetition = receipt.state === 'pending';
-  const outcome = yield* unlessRepetition(
-    isRepetition,
-    acceptFrom(context, link, connection, packet, topic, receipt.messageId, isRepetition),
-  );
+  const repeated = { ...attempt, isRepetition };
+  const accepting = acceptLater(context, repeated, receipt.messageId);
+  const outcome = yield* isRepetition ? underWay(accepting) : accepting;
   if (!isRefused(outcome))
     yield* underWay(whenDelivered(context, () => waitFor(received.settle(session, packetId))));
   else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
-  yield* acknowledge(context, link, connection, packet, outcome, isRepetition);
+  yield* finish(acknowledge(context, repeated, outcome));
 }
 
-function hasRoom({ ports, limits }: Context, { session }: Connection): Flow<boolean> {
-  return waitFor(ports.received.hasRoom(session, limits.receiveMaximum));
+function* acceptLater(context: Context, attempt: Attempt, messageId: string): Flow<AcceptOutcome> {
+  return yield* outcomeOf(acceptFrom(context, attempt, messageId));
+}
+
+function hasRoomFor({ ports, limits }: Context, { session }: Connection): Awaitable<boolean> {
+  return ports.received.hasRoom(session, limits.receiveMaximum);
 }
 
 /** [MQTT-3.3.4-7] */
@@ -202,15 +238,11 @@ function receiveMaximumExceeded({ limits }: Context): Violation {
   return new Violation(ReasonCode.ReceiveMaximumExceeded, reason);
 }
 
-function* acceptFrom(
+function acceptFrom(
   context: Context,
-  link: Link,
-  connection: Connection,
-  packet: PublishPacket,
-  topic: string,
+  { link, connection, packet, topic, isRepetition }: Attempt,
   messageId: string,
-  isRepetition: boolean,
-): Flow<AcceptOutcome> {
+): Outcome<AcceptOutcome> {
   const { qos, retain, payload, properties } = packet;
   const { identity, session } = connection;
   const draft = { topic, payload, qos, retain, properties, publisherKey: session.key };
@@ -218,8 +250,8 @@ function* acceptFrom(
   const message = createMessage(context, draft, messageId);
   if (context.ports.log.writesDebug === true)
     context.ports.log.debug('publish', { ...namesOf(link), topic, qos, messageId, ...traceOf(properties) });
-  if (isPresenceTopic(topic)) return yield* enter(context, link, connection, message, isRepetition);
-  return yield* accept(context, identity.tenant, message, { publisher });
+  if (isPresenceTopic(topic)) return enter(context, link, connection, message, isRepetition);
+  return accept(context, identity.tenant, message, { publisher });
 }
 
 const OUTCOME_CODES = {
@@ -294,21 +326,19 @@ function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_N
  *                                        6
  *                                        … and with the next connection what is inflight: 5 [MQTT-4.6.0-6]
  */
-function* acknowledge(
+function acknowledge(
   context: Context,
-  link: Link,
-  connection: Connection,
-  { qos, packetId }: PublishPacket,
+  { link, connection, packet: { qos, packetId }, isRepetition }: Attempt,
   outcome: AcceptOutcome,
-  isRepetition: boolean,
-): Flow<void> {
+): Rest {
   const type = qos === 1 ? 'puback' : 'pubrec';
   const reasonCode = OUTCOME_CODES[outcome];
   const isV5 = connection.protocolVersion === 5;
   if (isForNow(outcome) && (isRepetition || !isV5))
-    return yield* disconnect(context, link, reasonCode, REASONS_FOR_NOW[outcome]);
+    return disconnect(context, link, reasonCode, REASONS_FOR_NOW[outcome]);
   const answer = isV5 ? reasonCode : ReasonCode.Success;
   const reason = isV5 ? PRESENCE_REASONS[outcome] : undefined;
   const properties = reason === undefined ? {} : because(reason);
   reply(link, connection, { type, packetId, reasonCode: answer, properties });
+  return undefined;
 }

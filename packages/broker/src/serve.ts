@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import { conflated, deliver, repeated } from './deliver.ts';
-import type { Flow } from './flow.ts';
+import { type Flow, finish } from './flow.ts';
 import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
 import { route, routeWide } from './route.ts';
@@ -24,7 +24,7 @@ export function* relay(
   const entry = isFed ? placedEntry(message) : undefined;
   if (entry !== undefined) yield* feed(context, tenant, entry);
   const plain = isFed ? deliveries.filter(({ readers }) => readers === undefined) : deliveries;
-  yield* deliver(context, message, conflated(context, message, plain));
+  yield* finish(deliver(context, message, conflated(context, message, plain)));
 }
 
 /**
@@ -41,5 +41,5 @@ export function* serve(
   const deliveries = routeWide(message, subscribers).filter(
     ({ session, readers }) => readers?.some((reader) => isOnItsConnection(reader, session)) !== false,
   );
-  yield* deliver(context, message, isRepeat ? repeated(deliveries) : deliveries);
+  yield* finish(deliver(context, message, isRepeat ? repeated(deliveries) : deliveries));
 }

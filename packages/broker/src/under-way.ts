@@ -32,7 +32,11 @@ export function* underWay<T>(flow: Flow<T>): Flow<T> {
   try {
     return yield* flow;
   } catch (error) {
-    if (!(error instanceof Unavailable) || error instanceof UnderWay) throw error;
-    throw new UnderWay(error);
+    throw asUnderWay(error);
   }
+}
+
+/** The same for an error that a call has thrown. */
+export function asUnderWay(error: unknown): unknown {
+  return error instanceof Unavailable && !(error instanceof UnderWay) ? new UnderWay(error) : error;
 }

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
-import { type Flow, waitFor } from './flow.ts';
+import { type Flow, finish, waitFor } from './flow.ts';
 import type { Message } from './message.ts';
 import type { FanOut, MatchedFilter, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
@@ -43,7 +43,7 @@ export function* sendToAll(
   // The subscribers of a match are valid until a port is waited for.
   const deliveries = route(context, message, matched);
   if (wide.length > 0 && !(yield* fanOut(context, message, wide))) return false;
-  if (deliveries.length > 0) yield* deliver(context, message, deliveries);
+  if (deliveries.length > 0) yield* finish(deliver(context, message, deliveries));
   return true;
 }
 

@@ -3,7 +3,7 @@ import { accept, createMessage } from './accept.ts';
 import { mayPublish } from './authorize.ts';
 import type { Context } from './context.ts';
 import { whenDelivered } from './deliver.ts';
-import { type Flow, waitFor } from './flow.ts';
+import { type Flow, outcomeOf, waitFor } from './flow.ts';
 import { wasCutForAge } from './loss.ts';
 import type { MessageId } from './message.ts';
 import { payloadViolation } from './payload.ts';
@@ -106,11 +106,8 @@ export function* publishWillOf(
     return undefined;
   }
   const message = messageOf(context, session, will, claim.messageId);
-  const outcome = yield* accept(context, session.tenant, message, {
-    publisher: { identity, clientId },
-    isRepeat: claim.isRepeat,
-    isWill: true,
-  });
+  const options = { publisher: { identity, clientId }, isRepeat: claim.isRepeat, isWill: true };
+  const outcome = yield* outcomeOf(accept(context, session.tenant, message, options));
   if (outcome === 'backlog-full' || outcome === 'stream-contended') return clock.now() + BACKLOG_PAUSE_MS;
   if (outcome === 'deliveries-exceeded' && message.qos > 0) return clock.now() + LIMITED_PAUSE_MS;
   context.ports.log.debug('will-published', {

@@ -3,8 +3,9 @@ import { fixedHeaderLength, packetLength } from './framer.ts';
 import { fromMqttPacket } from './from-mqtt-packet.ts';
 import { type InspectedType, inspect } from './inspect.ts';
 import { PACKET_SIZE_MAX } from './limits.ts';
-import type { Packet, PacketType, ProtocolVersion } from './packets.ts';
+import type { AcknowledgementPacket, Packet, PacketType, ProtocolVersion } from './packets.ts';
 import { readAcknowledgement } from './read-acknowledgement.ts';
+import { readConnect } from './read-connect.ts';
 import { readPublish } from './read-publish.ts';
 import { PacketReader } from './reader.ts';
 import { ReasonCode } from './reason-codes.ts';
@@ -43,11 +44,16 @@ export function decodeRange(
   copies: boolean,
 ): Packet | Violation {
   const firstByte = bytes[start] ?? 0;
-  const reader = new PacketReader(bytes, start + fixedHeaderLength(bytes, start), end, copies);
   const type = packetTypeOf(firstByte);
+  const short =
+    end - start === SHORT_ACKNOWLEDGEMENT_BYTES ? shortAcknowledgement(bytes, start, type) : undefined;
+  if (short !== undefined) return short;
+  const reader = new PacketReader(bytes, start + fixedHeaderLength(bytes, start), end, copies);
   switch (type) {
-    // These make up nearly all traffic: the strict walk already sees every field of them, so it builds the
-    // packet itself, and mqtt-packet's second pass over the same bytes is saved.
+    // These make up nearly all traffic, and connecting: the strict walk already sees every field of them, so it builds
+    // the packet itself, and mqtt-packet's second pass over the same bytes is saved.
+    case 'connect':
+      return finish(reader, readConnect(reader));
     case 'publish':
       return finish(reader, readPublish(reader, firstByte, version, receiver));
     case 'puback':
@@ -65,6 +71,24 @@ export function decodeRange(
       return decodeOther(copies ? Buffer.from(view) : view, type, version, receiver);
     }
   }
+}
+
+/** A header of two bytes and the Packet Identifier: nearly every acknowledgement (3.4.2.1). */
+const SHORT_ACKNOWLEDGEMENT_BYTES = 4;
+
+/** Frozen, since all of them share it. */
+const NO_PROPERTIES = Object.freeze({});
+
+/** Every second packet is one: it is read where it stands. Undefined: it is another packet, or has no identifier. */
+function shortAcknowledgement(
+  bytes: Uint8Array,
+  start: number,
+  type: PacketType | undefined,
+): AcknowledgementPacket | undefined {
+  if (type !== 'puback' && type !== 'pubrec' && type !== 'pubrel' && type !== 'pubcomp') return undefined;
+  const packetId = ((bytes[start + 2] ?? 0) << 8) | (bytes[start + 3] ?? 0);
+  if (bytes[start + 1] !== 2 || packetId === 0) return undefined;
+  return { type, packetId, reasonCode: ReasonCode.Success, properties: NO_PROPERTIES };
 }
 
 function decodeOther(

@@ -1,7 +1,14 @@
 import { generate, writeToStream } from 'mqtt-packet';
 import { fixedHeaderLength } from './framer.ts';
-import type { AcknowledgementPacket, ConnectPacket, Packet, ProtocolVersion } from './packets.ts';
+import type {
+  AcknowledgementPacket,
+  ConnackPacket,
+  ConnectPacket,
+  Packet,
+  ProtocolVersion,
+} from './packets.ts';
 import { encodePublish } from './publish-encoder.ts';
+import { toConnackReturnCode } from './reason-code-tables.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { toMqttPacket } from './to-mqtt-packet.ts';
 import { variableByteIntegerLength, writeVariableByteInteger } from './variable-byte-integer.ts';
@@ -30,9 +37,7 @@ export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Arr
       if (isEmpty(packet.properties)) return encodeDisconnect(packet.reasonCode);
       break;
     case 'connack':
-      // MQTT 3.1 has no Session Present: the byte is reserved.
-      if (version === 3 && packet.sessionPresent)
-        return encodePacket({ ...packet, sessionPresent: false }, version);
+      if (version < 5) return encodeConnack(packet, version);
       break;
     case 'connect':
       return encodeConnect(packet);
@@ -40,6 +45,15 @@ export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Arr
       break;
   }
   return generate(toMqttPacket(packet, version), { protocolVersion: version });
+}
+
+/** For a refusal that MQTT 3.1.1 has no return code for and that the caller sends all the same [MQTT3-3.2.2-6]. */
+const SERVER_UNAVAILABLE = 3;
+
+/** MQTT 3.1 has no Session Present: the byte is reserved. */
+function encodeConnack({ sessionPresent, reasonCode }: ConnackPacket, version: ProtocolVersion): Uint8Array {
+  const returnCode = toConnackReturnCode(reasonCode) ?? SERVER_UNAVAILABLE;
+  return Buffer.of(0x20, 2, sessionPresent && version === 4 ? 1 : 0, returnCode);
 }
 
 const FIRST_BYTES: Readonly<Record<AcknowledgementPacket['type'], number>> = {
@@ -57,10 +71,14 @@ function encodeAcknowledgement(
   { type, packetId, reasonCode }: AcknowledgementPacket,
   version: ProtocolVersion,
 ): Uint8Array {
-  const first = FIRST_BYTES[type];
-  if (version < 5 || reasonCode === ReasonCode.Success)
-    return Buffer.from([first, 2, packetId >> 8, packetId & 0xff]);
-  return Buffer.from([first, 3, packetId >> 8, packetId & 0xff, reasonCode]);
+  const isShort = version < 5 || reasonCode === ReasonCode.Success;
+  const bytes = Buffer.allocUnsafe(isShort ? 4 : 5);
+  bytes[0] = FIRST_BYTES[type];
+  bytes[1] = isShort ? 2 : 3;
+  bytes[2] = packetId >> 8;
+  bytes[3] = packetId & 0xff;
+  if (!isShort) bytes[4] = reasonCode;
+  return bytes;
 }
 
 function encodeDisconnect(reasonCode: number): Uint8Array {
@@ -68,7 +86,8 @@ function encodeDisconnect(reasonCode: number): Uint8Array {
 }
 
 function isEmpty(properties: object): boolean {
-  return Object.values(properties).every((value) => value === undefined);
+  for (const name in properties) if (properties[name as keyof typeof properties] !== undefined) return false;
+  return true;
 }
 
 const FLAG_CLEAN_START = 0b0000_0010;

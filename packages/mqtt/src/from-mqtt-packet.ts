@@ -1,6 +1,5 @@
 import {
   type IConnackPacket,
-  type IConnectPacket,
   type ISubackPacket,
   type ISubscribePacket,
   type IUnsubackPacket,
@@ -9,14 +8,7 @@ import {
 } from 'mqtt-packet';
 import { FLAG_DUP } from './fixed-header.ts';
 import type { Inspected, InspectedPacket } from './inspect.ts';
-import type {
-  ConnackPacket,
-  ConnectPacket,
-  ProtocolVersion,
-  SubscribePacket,
-  SubscriptionRequest,
-  Will,
-} from './packets.ts';
+import type { ConnackPacket, ProtocolVersion, SubscribePacket, SubscriptionRequest } from './packets.ts';
 import { fromConnackReturnCode } from './reason-code-tables.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { Violation } from './violation.ts';
@@ -38,8 +30,6 @@ export function fromMqttPacket(
   const properties = inspected.properties;
   const packetId = parsed.messageId ?? 0;
   switch (parsed.cmd) {
-    case 'connect':
-      return connect(parsed, inspected);
     case 'connack':
       return { type: 'connack', ...connackFields(parsed, version), properties };
     case 'subscribe':
@@ -90,34 +80,6 @@ function withoutDuplicateFlag(bytes: Uint8Array, version: ProtocolVersion): Buff
   const copy = Buffer.from(bytes);
   copy[0] = firstByte & ~FLAG_DUP;
   return copy;
-}
-
-function connect(parsed: IConnectPacket, inspected: Inspected): ConnectPacket {
-  const { clientId, username, password } = parsed;
-  const will = willOf(parsed, inspected);
-  return {
-    type: 'connect',
-    protocolVersion: parsed.protocolVersion ?? 4,
-    cleanStart: parsed.clean ?? false,
-    keepAliveSeconds: parsed.keepalive ?? 0,
-    clientId,
-    ...(username === undefined ? {} : { username }),
-    ...(password === undefined ? {} : { password }),
-    ...(will === undefined ? {} : { will }),
-    properties: inspected.properties,
-  };
-}
-
-function willOf(parsed: IConnectPacket, inspected: Inspected): Will | undefined {
-  const will = parsed.will;
-  if (will === undefined) return undefined;
-  return {
-    topic: will.topic,
-    payload: typeof will.payload === 'string' ? Buffer.from(will.payload) : will.payload,
-    qos: will.qos ?? 0,
-    retain: will.retain ?? false,
-    properties: inspected.willProperties ?? {},
-  };
 }
 
 function connackFields(

@@ -1,7 +1,7 @@
 import type { Role } from './fixed-header.ts';
-import { checkAuthentication, inspectConnect } from './inspect-connect.ts';
 import type { Packet, PacketType, ProtocolVersion } from './packets.ts';
 import { readReasonCode } from './read-acknowledgement.ts';
+import { checkAuthentication } from './read-connect.ts';
 import { type AnyProperties, readProperties } from './read-properties.ts';
 import { readPacketId } from './read-publish.ts';
 import type { PacketReader } from './reader.ts';
@@ -14,13 +14,12 @@ import { ReasonCode, reasonCodeName } from './reason-codes.ts';
  */
 export interface Inspected {
   properties: AnyProperties;
-  willProperties?: AnyProperties;
 }
 
-/** The packets that `inspect` walks; the others are read whole by `readPublish` and `readAcknowledgement`. */
+/** The packets that `inspect` walks; the others are read whole by `readConnect`, `readPublish` and `readAcknowledgement`. */
 export type InspectedType = Exclude<
   PacketType,
-  'publish' | 'puback' | 'pubrec' | 'pubrel' | 'pubcomp' | 'pingreq' | 'pingresp'
+  'connect' | 'publish' | 'puback' | 'pubrec' | 'pubrel' | 'pubcomp' | 'pingreq' | 'pingresp'
 >;
 export type InspectedPacket = Extract<Packet, { type: InspectedType }>;
 
@@ -32,8 +31,6 @@ export function inspect(
   receiver: Role,
 ): Inspected {
   switch (type) {
-    case 'connect':
-      return inspectConnect(reader);
     case 'connack':
       return inspectConnack(reader, version);
     case 'subscribe':

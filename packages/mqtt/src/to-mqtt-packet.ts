@@ -1,6 +1,5 @@
 import type { IConnectPacket, Packet as MqttPacket, UserProperties as MqttUserProperties } from 'mqtt-packet';
 import type { ConnectPacket, Packet, ProtocolVersion, UserProperties, Will } from './packets.ts';
-import { toConnackReturnCode } from './reason-code-tables.ts';
 import { isFailure, ReasonCode } from './reason-codes.ts';
 
 /** The packets that mqtt-packet encodes: all but PUBLISH. */
@@ -17,7 +16,6 @@ export function toMqttPacket(packet: GeneratedPacket, version: ProtocolVersion):
         cmd,
         sessionPresent: packet.sessionPresent,
         reasonCode: packet.reasonCode,
-        returnCode: toConnackReturnCode(packet.reasonCode) ?? SERVER_UNAVAILABLE,
         ...properties(packet),
       };
     case 'subscribe':
@@ -48,9 +46,6 @@ export function toMqttPacket(packet: GeneratedPacket, version: ProtocolVersion):
       return { cmd, messageId: packet.packetId, reasonCode: packet.reasonCode, ...properties(packet) };
   }
 }
-
-/** For a refusal that MQTT 3.1.1 has no return code for and that the caller sends all the same [MQTT3-3.2.2-6]. */
-const SERVER_UNAVAILABLE = 3;
 
 function connect(packet: ConnectPacket): MqttPacket {
   const { protocolVersion, clientId, username, password, will } = packet;

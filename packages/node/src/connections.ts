@@ -11,7 +11,7 @@ import type { DisconnectPacket, Packet, ProtocolVersion } from '@apus/mqtt';
 import { LocalLinks } from './bridges/local-links.ts';
 import type { Links } from './links.ts';
 import type { NodeLink } from './node-link.ts';
-import { headFor, type PreparedPublish } from './prepared-publish.ts';
+import type { PreparedPublish } from './prepared-publish.ts';
 import { PublishVariants } from './publish-variants.ts';
 import type { TopicForm } from './topic-aliases.ts';
 
@@ -113,7 +113,7 @@ function push(link: NodeLink, prepared: PreparedPublish, delivery: Delivery): vo
   traffic.sentMessages += 1;
   if (delivery.qos === 1) traffic.sentQos1 += 1;
   else if (delivery.qos === 2) traffic.sentQos2 += 1;
-  link.push(headFor(prepared, delivery.packetId), prepared.tail);
+  link.push(prepared.head, prepared.tail, prepared.packetIdOffset, delivery.packetId);
 }
 
 /** Undefined before CONNECT was accepted: nothing is sent then [MQTT-3.14.0-1]. */

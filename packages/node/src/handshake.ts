@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type AllowedOrigins, isAllowedOrigin } from '@apus/cloud';
 import type { HandshakeRequest } from '@apus/identity';
+import type { HandshakeHead } from './web-socket/read-handshake.ts';
 import { upgradeRefusal } from './web-socket/upgrade.ts';
 
 export const MQTT_PATH = '/mqtt';
@@ -19,7 +19,7 @@ export interface HandshakeRefusal {
 
 /** The error of a WebSocket request itself, or undefined. */
 export function refusalOf(
-  request: IncomingMessage,
+  request: HandshakeHead,
   allowedOrigins: AllowedOrigins,
 ): HandshakeRefusal | undefined {
   if (pathOf(request) !== MQTT_PATH) {
@@ -40,7 +40,7 @@ export function refusalOf(
 }
 
 /** The places where tokens are looked for. Of a parameter that comes twice the last counts, as at API Gateway. */
-export function identifiableRequest(request: IncomingMessage, address: string): HandshakeRequest {
+export function identifiableRequest(request: HandshakeHead, address: string): HandshakeRequest {
   const { searchParams } = new URL(request.url ?? '', 'ws://localhost');
   return {
     header: (name) => request.headers[name]?.toString(),
@@ -50,14 +50,14 @@ export function identifiableRequest(request: IncomingMessage, address: string): 
 }
 
 /** The one that the handshake's answer names [MQTT-6.0.0-4]. */
-export function subprotocolOf({ headers }: IncomingMessage): string | undefined {
+export function subprotocolOf({ headers }: HandshakeHead): string | undefined {
   const header = headers['sec-websocket-protocol'] ?? '';
   if (header === SUBPROTOCOLS[0]) return header;
   const offered = header.split(',').map((name) => name.trim());
   return SUBPROTOCOLS.find((subprotocol) => offered.includes(subprotocol));
 }
 
-export function pathOf(request: IncomingMessage): string {
+export function pathOf(request: HandshakeHead): string {
   return (request.url ?? '').split('?', 1)[0] ?? '';
 }
 

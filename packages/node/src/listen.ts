@@ -1,6 +1,9 @@
 import type { Server } from 'node:http';
 import { StartError } from './start-error.ts';
 
+/** Connections that wait to be accepted: thousands of clients come back at once. The kernel may allow fewer. */
+const BACKLOG = 4096;
+
 /** Starts listening, or says in a sentence why that is not possible. */
 export function listen(server: Server, host: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -8,7 +11,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
       reject(cannotListen(error, host, port, '--port'));
     };
     server.once('error', failed);
-    server.listen({ host, port }, () => {
+    server.listen({ host, port, backlog: BACKLOG }, () => {
       server.off('error', failed);
       resolve();
     });

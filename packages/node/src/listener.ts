@@ -1,4 +1,4 @@
-import type { IncomingMessage, Server } from 'node:http';
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Bans, Identity, Log, Peer } from '@apus/broker';
@@ -15,6 +15,8 @@ import type { NodeLimits } from './limits.ts';
 import type { Links } from './links.ts';
 import { type LinkContext, NodeLink } from './node-link.ts';
 import type { PeerAddresses } from './peer-address.ts';
+import { PlainHandshakes } from './plain-handshakes.ts';
+import type { HandshakeHead } from './web-socket/read-handshake.ts';
 import { upgradeAnswer } from './web-socket/upgrade.ts';
 
 export interface ListenerOptions {
@@ -34,18 +36,27 @@ export class Listener {
   readonly #options: ListenerOptions;
   readonly #links: Links;
   readonly #context: LinkContext;
+  readonly #plain: PlainHandshakes;
   #stopping = false;
 
   constructor(server: Server, links: Links, context: LinkContext, options: ListenerOptions) {
     this.#options = options;
     this.#links = links;
     this.#context = context;
-    server.on('upgrade', (request, socket, head) => this.#upgrade(request, socket, head));
+    const upgrade = (request: HandshakeHead, socket: Duplex, head: Buffer) =>
+      this.#upgrade(request, socket, head);
+    server.on('upgrade', upgrade);
+    this.#plain = new PlainHandshakes(server, options.limits, upgrade);
   }
 
   /** Refuses every further handshake. */
   stop(): void {
     this.#stopping = true;
+  }
+
+  /** Ends the connections that have not begun a handshake. */
+  end(): void {
+    this.#plain.stop();
   }
 
   /** Serves a client whose handshake was at another process of the cluster. */
@@ -60,37 +71,39 @@ export class Listener {
     this.#options.log.debug('opened', { connectionId: id, address: peer.address });
   }
 
-  #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    const refusal =
-      this.#unavailable() ?? this.#banned(request) ?? refusalOf(request, this.#options.allowedOrigins);
+  #upgrade(request: HandshakeHead, socket: Duplex, head: Buffer): void {
+    const { handshakes, addresses, allowedOrigins } = this.#options;
+    const peer = addresses.of(request);
+    const refusal = this.#unavailable() ?? this.#banned(peer) ?? refusalOf(request, allowedOrigins);
     if (refusal !== undefined) {
-      this.#refuse(request, socket, refusal);
+      this.#refuse(peer, socket, refusal);
       return;
     }
-    const { handshakes, addresses } = this.#options;
-    const outcome = handshakes?.identify(identifiableRequest(request, addresses.of(request).address));
-    if (outcome instanceof Promise) void this.#upgradeLater(request, socket, head, outcome);
+    const outcome = handshakes?.identify(identifiableRequest(request, peer.address));
+    if (outcome instanceof Promise) void this.#upgradeLater(request, peer, socket, head, outcome);
     else if (outcome !== undefined && 'status' in outcome)
-      this.#refuse(request, socket, outcome, 'token-refused');
-    else this.#accept(request, socket, head, outcome?.identity);
+      this.#refuse(peer, socket, outcome, 'token-refused');
+    else this.#accept(request, peer, socket, head, outcome?.identity);
   }
 
   /** A token is checked meanwhile: the client may go, and the broker may stop or fill up. */
   async #upgradeLater(
-    request: IncomingMessage,
+    request: HandshakeHead,
+    peer: Peer,
     socket: Duplex,
     head: Buffer,
     identifying: Promise<HandshakeTaken | HandshakeRefused>,
   ): Promise<void> {
     const leave = () => socket.destroy();
     socket.on('error', leave);
+    socket.pause();
     const outcome = await identifying.catch((error: unknown) => this.#failed(error));
     socket.off('error', leave);
     if (socket.destroyed) return;
     const refusal = this.#unavailable();
-    if (refusal !== undefined) this.#refuse(request, socket, refusal);
-    else if ('status' in outcome) this.#refuse(request, socket, outcome, 'token-refused');
-    else this.#accept(request, socket, head, outcome.identity);
+    if (refusal !== undefined) this.#refuse(peer, socket, refusal);
+    else if ('status' in outcome) this.#refuse(peer, socket, outcome, 'token-refused');
+    else this.#accept(request, peer, socket, head, outcome.identity);
   }
 
   #failed(error: unknown): HandshakeRefusal {
@@ -101,28 +114,33 @@ export class Listener {
   }
 
   #refuse(
-    request: IncomingMessage,
+    { address }: Peer,
     socket: Duplex,
     refusal: HandshakeRefusal,
     event: 'handshake-refused' | 'token-refused' = 'handshake-refused',
   ): void {
-    const { address } = this.#options.addresses.of(request);
     this.#options.log.info(event, { address, ...refusal });
     refuseHandshake(socket, refusal);
   }
 
-  #accept(request: IncomingMessage, socket: Duplex, head: Buffer, identity: Identity | undefined): void {
+  #accept(
+    request: HandshakeHead,
+    peer: Peer,
+    socket: Duplex,
+    head: Buffer,
+    identity: Identity | undefined,
+  ): void {
     // The client has gone meanwhile.
     if (!socket.readable || !socket.writable) {
       socket.destroy();
       return;
     }
     socket.write(upgradeAnswer(request, subprotocolOf(request) ?? ''));
-    this.#open(request, socket as Socket, head, identity);
+    this.#open(request, identity === undefined ? peer : { ...peer, identity }, socket as Socket, head);
   }
 
-  #banned(request: IncomingMessage): { status: number; reason: string } | undefined {
-    const ban = this.#options.bans.banOnHost(this.#options.addresses.of(request).host);
+  #banned({ host }: Peer): { status: number; reason: string } | undefined {
+    const ban = this.#options.bans.banOnHost(host);
     return ban && { status: 403, reason: 'This address has been banned.' };
   }
 
@@ -133,10 +151,9 @@ export class Listener {
     return { status: 503, reason: `This broker has ${connectionsMax} connections and takes no more.` };
   }
 
-  #open(request: IncomingMessage, socket: Socket, head: Buffer, identity: Identity | undefined): void {
+  #open(request: HandshakeHead, peer: Peer, socket: Socket, head: Buffer): void {
     const { addresses, log, connectionId } = this.#options;
     const id = connectionId();
-    const peer = { ...addresses.of(request), ...(identity !== undefined && { identity }) };
     const { address } = peer;
     const link = new NodeLink(this.#context, id, peer, socket);
     this.#links.add(link);
@@ -145,6 +162,8 @@ export class Listener {
       const reason = 'X-Forwarded-For counts only where --trusted-proxy names who sends it';
       log.info('forwarded-for-ignored', { address, reason });
     }
+    // While a token is checked it is not read.
+    if (socket.isPaused()) socket.resume();
     link.begin(head);
   }
 }

@@ -22,6 +22,7 @@ import { type Reader, Reading, type ReadingContext } from './reading.ts';
 import { TopicAliases } from './topic-aliases.ts';
 import { countSent, type TrafficMeter } from './traffic-meter.ts';
 import { type TurnHandlers, Turns } from './turns.ts';
+import type { CountedUsage, Used } from './usage/link-usage.ts';
 import type { FrameViolation } from './web-socket/frame-violation.ts';
 import { WebSocket, type WebSocketHandler, type WebSocketOptions } from './web-socket/web-socket.ts';
 
@@ -59,7 +60,7 @@ export interface LinkTraffic {
 
 /** One WebSocket as the broker sees it. */
 export class NodeLink
-  implements Link, Reader, InboundHolder, TurnHandlers, WebSocketHandler, Sender, Charged
+  implements Link, Reader, InboundHolder, TurnHandlers, WebSocketHandler, Sender, Charged, Used
 {
   readonly id: ConnectionId;
   readonly peer: Peer;
@@ -67,6 +68,7 @@ export class NodeLink
   readonly traffic: LinkTraffic = {
     ...{ receivedMessages: 0, receivedBytes: 0, sentMessages: 0, sentQos1: 0, sentQos2: 0, sentBytes: 0 },
   };
+  counted: CountedUsage | undefined;
   #state: LinkState = { phase: 'new' };
   #tenant: string | undefined;
   readonly #context: LinkContext;
@@ -199,11 +201,11 @@ export class NodeLink
     this.push(encodePacket(packet, version));
   }
 
-  /** Sends the bytes of a packet, with the tail that all its recipients share, if it has one. */
-  push(packet: Uint8Array, tail?: Uint8Array): void {
+  /** Sends the bytes of a packet, with its tail, if it has one, and with this Packet Identifier where `idAt` says. */
+  push(packet: Uint8Array, tail?: Uint8Array, idAt?: number, id?: number): void {
     if (!this.isOpen) return;
-    this.traffic.sentBytes += packet.length + (tail?.length ?? 0);
-    this.#outbox.push(packet, tail);
+    this.traffic.sentBytes += packet.length + (tail === undefined ? 0 : tail.length);
+    this.#outbox.push(packet, tail, idAt, id);
   }
 
   close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {

@@ -39,6 +39,15 @@ export interface Sender {
   written(): void;
 }
 
+/** Bytes that leave with others, and the Packet Identifier that is written where `idAt` says; none below 0. */
+interface Gathered {
+  readonly bytes: Uint8Array;
+  readonly idAt: number;
+  readonly id: number;
+}
+
+const NO_ID = -1;
+
 /** The bytes on their way to one client, in order, and how many have not left yet. */
 export class Outbox {
   readonly #socket: Socket;
@@ -46,7 +55,9 @@ export class Outbox {
   readonly #sender: Sender;
   /** Packets since the last write: most turns have one for a client. */
   #first: Uint8Array | undefined;
-  #others: Uint8Array[] | undefined;
+  #firstIdAt = NO_ID;
+  #firstId = 0;
+  #others: Gathered[] | undefined;
   #gatheredBytes = 0;
   #isScheduled = false;
   /** `written` will be called when the kernel has taken what waits in the socket. */
@@ -63,10 +74,14 @@ export class Outbox {
     return this.#gatheredBytes + this.#socket.writableLength;
   }
 
-  /** @param tail the rest of the packet, where it is not copied */
-  push(packet: Uint8Array, tail?: Uint8Array): void {
-    this.#gather(packet);
-    if (tail !== undefined) this.#gather(tail);
+  /**
+   * @param packet all recipients share it
+   * @param tail the rest of the packet, where it is not copied
+   * @param idAt where this recipient's Packet Identifier is written
+   */
+  push(packet: Uint8Array, tail?: Uint8Array, idAt = NO_ID, id = 0): void {
+    this.#gather(packet, idAt, id);
+    if (tail !== undefined) this.#gather(tail, NO_ID, 0);
     if (this.#gatheredBytes >= WRITE_BYTES) this.flush();
     else if (this.#gatheredBytes > 0 && !this.#isScheduled) this.#schedule();
   }
@@ -78,16 +93,19 @@ export class Outbox {
     else if (this.#sender.wantsRoom) this.#sender.written();
   }
 
-  #gather(bytes: Uint8Array): void {
+  #gather(bytes: Uint8Array, idAt: number, id: number): void {
     if (bytes.length > GATHERED_BYTES_MAX) {
-      this.#writeFrame(bytes);
+      this.#writeFrame(withId(bytes, idAt, id));
       this.#watch();
       return;
     }
     this.#gatheredBytes += bytes.length;
-    if (this.#first === undefined) this.#first = bytes;
-    else if (this.#others === undefined) this.#others = [bytes];
-    else this.#others.push(bytes);
+    if (this.#first === undefined) {
+      this.#first = bytes;
+      this.#firstIdAt = idAt;
+      this.#firstId = id;
+    } else if (this.#others === undefined) this.#others = [{ bytes, idAt, id }];
+    else this.#others.push({ bytes, idAt, id });
   }
 
   /** Writes the gathered bytes, and those that follow in the same frame: a packet may be cut between them. */
@@ -95,8 +113,9 @@ export class Outbox {
     const payloadBytes = this.#gatheredBytes + (large?.length ?? 0);
     const frame = Buffer.allocUnsafe(frameHeaderBytes(payloadBytes) + this.#gatheredBytes);
     let at = writeFrameHeader(frame, payloadBytes);
-    if (this.#first !== undefined) at = put(frame, this.#first, at);
-    if (this.#others !== undefined) for (const bytes of this.#others) at = put(frame, bytes, at);
+    if (this.#first !== undefined) at = put(frame, this.#first, at, this.#firstIdAt, this.#firstId);
+    if (this.#others !== undefined)
+      for (const { bytes, idAt, id } of this.#others) at = put(frame, bytes, at, idAt, id);
     this.#first = undefined;
     this.#others = undefined;
     this.#gatheredBytes = 0;
@@ -127,8 +146,21 @@ export class Outbox {
 }
 
 /** Copies the packet, and returns where it ends: a few bytes one by one, which is quicker than a call. */
-function put(frame: Buffer, bytes: Uint8Array, at: number): number {
+function put(frame: Buffer, bytes: Uint8Array, at: number, idAt: number, id: number): number {
   if (bytes.length > 8) frame.set(bytes, at);
   else for (let index = 0; index < bytes.length; index += 1) frame[at + index] = bytes[index] ?? 0;
+  if (idAt >= 0) writeId(frame, at + idAt, id);
   return at + bytes.length;
+}
+
+function writeId(bytes: Uint8Array, at: number, id: number): void {
+  bytes[at] = id >> 8;
+  bytes[at + 1] = id & 0xff;
+}
+
+function withId(bytes: Uint8Array, idAt: number, id: number): Uint8Array {
+  if (idAt < 0) return bytes;
+  const copy = Buffer.from(bytes);
+  writeId(copy, idAt, id);
+  return copy;
 }

@@ -7,12 +7,14 @@ import { StartError } from './start-error.ts';
 /** Tells where a client connects from, also through proxies that are known. [SEC-GUESS-5] */
 export class PeerAddresses {
   readonly #proxies = new BlockList();
+  readonly #hasProxies: boolean;
 
   /**
    * @param proxies IP addresses and networks (`192.0.2.1`, `10.0.0.0/8`) whose `X-Forwarded-For` is believed
    * @throws {StartError} when one is neither
    */
   constructor(proxies: readonly string[]) {
+    this.#hasProxies = proxies.length > 0;
     for (const proxy of proxies) {
       const [address = '', prefix, ...rest] = proxy.split('/');
       const bits = isIPv6(address) ? 128 : 32;
@@ -29,7 +31,7 @@ export class PeerAddresses {
     if (remoteAddress === undefined) return { address: 'unknown' };
     const forwarded = this.#isProxy(remoteAddress) ? this.#forwardedFor(headers) : undefined;
     if (forwarded !== undefined) return peerOf(forwarded, forwarded);
-    const ip = isIPv6(remoteAddress) ? `[${remoteAddress}]` : remoteAddress;
+    const ip = remoteAddress.includes(':') ? `[${remoteAddress}]` : remoteAddress;
     return peerOf(remoteAddress, `${ip}:${remotePort}`);
   }
 
@@ -47,7 +49,7 @@ export class PeerAddresses {
   }
 
   #isProxy(address: string): boolean {
-    return isIP(address) !== 0 && this.#proxies.check(address, familyOf(address));
+    return this.#hasProxies && isIP(address) !== 0 && this.#proxies.check(address, familyOf(address));
   }
 }
 

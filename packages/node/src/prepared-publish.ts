@@ -29,18 +29,10 @@ export function preparePublish(
   const cut = whole ? bytes.length : packetIdOffset + (delivery.qos > 0 ? 2 : 0);
   return {
     packetBytes: bytes.length,
-    head: bytes.subarray(0, cut),
+    head: whole ? bytes : bytes.subarray(0, cut),
     tail: whole ? undefined : bytes.subarray(cut),
     packetIdOffset: delivery.qos > 0 ? packetIdOffset : undefined,
   };
-}
-
-/** The head for one recipient. */
-export function headFor(prepared: PreparedPublish, packetId: number): Uint8Array {
-  if (prepared.packetIdOffset === undefined) return prepared.head;
-  const head = Buffer.from(prepared.head);
-  head.writeUInt16BE(packetId, prepared.packetIdOffset);
-  return head;
 }
 
 function publishOf(

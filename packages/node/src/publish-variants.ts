@@ -7,8 +7,10 @@ import type { TopicForm } from './topic-aliases.ts';
 export class PublishVariants {
   readonly #message: Message;
   readonly #messageExpiryInterval: number | undefined;
-  /** Without subscription identifiers and aliases, by the bits that remain. */
-  readonly #plain: PreparedPublish[] = [];
+  /** Without subscription identifiers and aliases: the first one, with the bits that remain, and others by theirs. */
+  #firstBits = -1;
+  #first: PreparedPublish | undefined;
+  #plain: Map<number, PreparedPublish> | undefined;
   #special: Map<string, PreparedPublish> | undefined;
 
   constructor(message: Message, nowMs: number) {
@@ -22,10 +24,19 @@ export class PublishVariants {
     if (version === 5 && (form !== undefined || delivery.subscriptionIdentifiers !== undefined)) {
       return this.#specialFor(delivery, version, form, bits);
     }
-    let prepared = this.#plain[bits];
+    if (this.#first === undefined) {
+      this.#firstBits = bits;
+      this.#first = this.#prepare(delivery, version, undefined);
+    }
+    return bits === this.#firstBits ? this.#first : this.#plainFor(delivery, version, bits);
+  }
+
+  #plainFor(delivery: Delivery, version: ProtocolVersion, bits: number): PreparedPublish {
+    this.#plain ??= new Map();
+    let prepared = this.#plain.get(bits);
     if (prepared === undefined) {
       prepared = this.#prepare(delivery, version, undefined);
-      this.#plain[bits] = prepared;
+      this.#plain.set(bits, prepared);
     }
     return prepared;
   }

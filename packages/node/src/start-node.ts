@@ -253,6 +253,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     timers.stop();
     ticker.stop();
     delays.stop();
+    listener.end();
     await closeServer(server);
     await usage.stop();
     await traces?.stop();

@@ -1,4 +1,4 @@
-import type { AcceptOutcome } from '../accept.ts';
+import type { AcceptOutcome } from '../accept-outcome.ts';
 import type { Context } from '../context.ts';
 import { type Flow, waitFor } from '../flow.ts';
 import { type Connection, type Link, namesOfSession } from '../link.ts';

@@ -1,7 +1,7 @@
 import { ReasonCode } from '@apus/mqtt';
 import type { Context } from '../context.ts';
 import { deliver } from '../deliver.ts';
-import { type Flow, run, waitFor } from '../flow.ts';
+import { type Flow, finish, run, waitFor } from '../flow.ts';
 import type { MatchedFilter, StreamEntry, StreamTopicTail } from '../ports/index.ts';
 import { route } from '../route.ts';
 import type { SessionRef } from '../session.ts';
@@ -180,7 +180,7 @@ function hasBegun(reader: Reader): boolean {
 function* give(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
   const matched = context.ports.streams?.feed?.matched(tenant, entry.message.topic) ?? [];
   const placed = placedMessage(entry);
-  yield* deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched)));
+  yield* finish(deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched))));
 }
 
 /** Reads the entries that have not come. One call at a time for each topic: the others wait for it. */

@@ -10,6 +10,7 @@ import {
   type OpenCluster,
   stderrSink,
 } from '@apus/node';
+import { tuneCollector } from '../collector.ts';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../start-doors.ts';
 import { TenantsFile } from '../tenants-file.ts';
 import type { Given, Listening } from '../workers/given.ts';
@@ -209,6 +210,7 @@ async function start(
   options: DoorsOptions,
   engine: EngineChoice = { url: engineFrom(values) },
 ): Promise<RunningDoors> {
+  tuneCollector();
   const node = await startDoors({
     ...options,
     topics: await topicsFrom(values),

@@ -1,48 +1,52 @@
 import type { UsageCounts } from '@apus/broker';
-import type { NodeLink } from '../node-link.ts';
+import type { LinkTraffic } from '../node-link.ts';
 
-/** The part of a connection's traffic that has been counted for its tenant. */
-interface Counted {
-  atMs: number;
-  receivedMessages: number;
-  receivedBytes: number;
-  sentMessages: number;
-  sentQos1: number;
-  sentQos2: number;
-  sentBytes: number;
-}
+/** The part of a connection's time and traffic that has been counted for its tenant: changed in place at each look. */
+export class CountedUsage {
+  #atMs: number;
+  #receivedMessages = 0;
+  #receivedBytes = 0;
+  #sentMessages = 0;
+  #sentQos1 = 0;
+  #sentQos2 = 0;
+  #sentBytes = 0;
 
-/** The usage of connections since the last look. A connection counts its traffic for its operator anyway. */
-export class LinkUsage {
-  readonly #counted = new Map<NodeLink, Counted>();
-
-  /** Since the last call for this connection, or since its handshake. */
-  take(link: NodeLink, nowMs: number): Partial<UsageCounts> {
-    const { traffic } = link;
-    const before = this.#counted.get(link) ?? fresh(link.openedAtMs);
-    const qos1 = traffic.sentQos1 - before.sentQos1;
-    const qos2 = traffic.sentQos2 - before.sentQos2;
-    const used = {
-      connectionMs: Math.max(0, nowMs - before.atMs),
-      messagesIn: traffic.receivedMessages - before.receivedMessages,
-      bytesIn: traffic.receivedBytes - before.receivedBytes,
-      messagesOutQos0: traffic.sentMessages - before.sentMessages - qos1 - qos2,
-      messagesOutQos1: qos1,
-      messagesOutQos2: qos2,
-      bytesOut: traffic.sentBytes - before.sentBytes,
-    };
-    this.#counted.set(link, { ...traffic, atMs: nowMs });
-    return used;
+  /** @param atMs of the handshake */
+  constructor(atMs: number) {
+    this.#atMs = atMs;
   }
 
-  forget(link: NodeLink): void {
-    this.#counted.delete(link);
+  /** Adds what has been used since the last call, or since the handshake. */
+  take(traffic: LinkTraffic, nowMs: number, to: UsageCounts): void {
+    const { receivedMessages, receivedBytes, sentMessages, sentQos1, sentQos2, sentBytes } = traffic;
+    const qos1 = sentQos1 - this.#sentQos1;
+    const qos2 = sentQos2 - this.#sentQos2;
+    to.connectionMs += Math.max(0, nowMs - this.#atMs);
+    to.messagesIn += receivedMessages - this.#receivedMessages;
+    to.bytesIn += receivedBytes - this.#receivedBytes;
+    to.messagesOutQos0 += sentMessages - this.#sentMessages - qos1 - qos2;
+    to.messagesOutQos1 += qos1;
+    to.messagesOutQos2 += qos2;
+    to.bytesOut += sentBytes - this.#sentBytes;
+    this.#atMs = nowMs;
+    this.#receivedMessages = receivedMessages;
+    this.#receivedBytes = receivedBytes;
+    this.#sentMessages = sentMessages;
+    this.#sentQos1 = sentQos1;
+    this.#sentQos2 = sentQos2;
+    this.#sentBytes = sentBytes;
   }
 }
 
-function fresh(atMs: number): Counted {
-  return {
-    ...{ atMs, receivedMessages: 0, receivedBytes: 0 },
-    ...{ sentMessages: 0, sentQos1: 0, sentQos2: 0, sentBytes: 0 },
-  };
+/** The connection whose usage is counted. */
+export interface Used {
+  readonly openedAtMs: number;
+  readonly traffic: LinkTraffic;
+  /** For `takeUsage` alone. */
+  counted: CountedUsage | undefined;
+}
+
+export function takeUsage(link: Used, nowMs: number, to: UsageCounts): void {
+  link.counted ??= new CountedUsage(link.openedAtMs);
+  link.counted.take(link.traffic, nowMs, to);
 }

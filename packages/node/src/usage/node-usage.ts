@@ -1,5 +1,6 @@
 import {
   type Log,
+  noUsage,
   type UsageCounter,
   type UsageCounts,
   type UsageLine,
@@ -13,7 +14,7 @@ import type { Links } from '../links.ts';
 import type { NodeLink } from '../node-link.ts';
 import type { Scheduler } from '../scheduler.ts';
 import type { LocalStores } from '../stores.ts';
-import { LinkUsage } from './link-usage.ts';
+import { takeUsage } from './link-usage.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
 /** So much at most is lost of a process that dies. */
@@ -35,7 +36,6 @@ export interface NodeUsageOptions {
 export class NodeUsage implements UsageCounter {
   readonly #options: NodeUsageOptions;
   readonly #tally: UsageTally;
-  readonly #linkUsage = new LinkUsage();
   #lookedAtMs: number;
   #cancel: () => void = () => {};
   #saved: Promise<void> = Promise.resolve();
@@ -77,15 +77,14 @@ export class NodeUsage implements UsageCounter {
 
   /** A connection is gone. */
   ended(link: NodeLink): void {
-    this.#take(link, this.#options.clock.now());
-    this.#linkUsage.forget(link);
+    this.#take([link], this.#options.clock.now());
   }
 
   /** Takes what has been used until now. */
   look(): void {
     const { links, clock } = this.#options;
     const nowMs = clock.now();
-    for (const link of links.all()) this.#take(link, nowMs);
+    this.#take(links.all(), nowMs);
     this.#takeStorage(nowMs);
     this.#lookedAtMs = nowMs;
   }
@@ -104,9 +103,20 @@ export class NodeUsage implements UsageCounter {
     yield* present;
   }
 
-  #take(link: NodeLink, nowMs: number): void {
-    const { tenant } = link;
-    if (tenant !== undefined) this.#tally.add(tenant, this.#linkUsage.take(link, nowMs));
+  /** Most connections are of few tenants, and idle: nothing is made for each of them. */
+  #take(links: Iterable<NodeLink>, nowMs: number): void {
+    const used = new Map<string, UsageCounts>();
+    for (const link of links) {
+      const { tenant } = link;
+      if (tenant === undefined) continue;
+      let ofTenant = used.get(tenant);
+      if (ofTenant === undefined) {
+        ofTenant = noUsage();
+        used.set(tenant, ofTenant);
+      }
+      takeUsage(link, nowMs, ofTenant);
+    }
+    for (const [tenant, counts] of used) this.#tally.add(tenant, counts);
   }
 
   /** As much as is kept now is taken to have been kept since the last look. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { IncomingMessage } from 'node:http';
+import type { HandshakeHead } from './read-handshake.ts';
 
 /** Section 1.3 of RFC 6455. */
 const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
@@ -15,7 +15,7 @@ export interface UpgradeRefusal {
 }
 
 /** Undefined: it is a handshake that may be answered. */
-export function upgradeRefusal({ method, headers }: IncomingMessage): UpgradeRefusal | undefined {
+export function upgradeRefusal({ method, headers }: HandshakeHead): UpgradeRefusal | undefined {
   if (method !== 'GET')
     return { status: 405, reason: 'A WebSocket is asked for with GET.', headers: 'Allow: GET\r\n' };
   if (headers.upgrade?.toLowerCase() !== 'websocket')
@@ -32,7 +32,7 @@ export function upgradeRefusal({ method, headers }: IncomingMessage): UpgradeRef
 }
 
 /** The answer to a handshake (section 4.2.2), without extensions. */
-export function upgradeAnswer({ headers }: IncomingMessage, subprotocol: string): string {
+export function upgradeAnswer({ headers }: HandshakeHead, subprotocol: string): string {
   const accept = createHash('sha1')
     .update(`${headers['sec-websocket-key']}${ACCEPT_SUFFIX}`)
     .digest('base64');

@@ -4,6 +4,7 @@ import { ABNORMAL_CLOSURE, NO_STATUS, readClosePayload } from './close-payload.t
 import { type FrameHandler, FrameReader } from './frame-reader.ts';
 import { FrameViolation } from './frame-violation.ts';
 import { type ControlOpcode, closeFrame, controlFrame, Opcode } from './frames.ts';
+import { letGo, own, type SocketOwner } from './socket-owner.ts';
 
 /** Bytes that may wait for a client that sends pings and reads no answer: beyond it pings are not answered. */
 const PONG_BACKLOG_BYTES_MAX = 16 * 1024;
@@ -24,10 +25,8 @@ export interface WebSocketOptions {
   readonly scheduler: Scheduler;
 }
 
-function ignore(): void {}
-
 /** The server's side of one WebSocket (RFC 6455), over a socket whose handshake is over. */
-export class WebSocket implements FrameHandler {
+export class WebSocket implements FrameHandler, SocketOwner {
   readonly #socket: Socket;
   readonly #options: WebSocketOptions;
   readonly #handler: WebSocketHandler;
@@ -39,9 +38,6 @@ export class WebSocket implements FrameHandler {
   #cancelCut: (() => void) | undefined;
   /** Copies of all that was read, as long as the socket may be released. */
   #read: Buffer[] | undefined;
-  readonly #onData = (chunk: Uint8Array): void => this.#push(chunk);
-  readonly #onEnd = (): void => this.#ended();
-  readonly #onClose = (): void => this.#gone();
 
   /** @param isReleasable it may be released before anything is sent */
   constructor(socket: Socket, options: WebSocketOptions, handler: WebSocketHandler, isReleasable = false) {
@@ -50,11 +46,7 @@ export class WebSocket implements FrameHandler {
     this.#handler = handler;
     this.#frames = new FrameReader(options.messageBytesMax);
     if (isReleasable) this.#read = [];
-    socket.on('data', this.#onData);
-    socket.on('end', this.#onEnd);
-    // 'close' follows.
-    socket.on('error', ignore);
-    socket.on('close', this.#onClose);
+    own(socket, this);
   }
 
   /** It is not going to be released. */
@@ -68,9 +60,8 @@ export class WebSocket implements FrameHandler {
     this.#isOpen = false;
     this.#isDone = true;
     this.#read = undefined;
-    const socket = this.#socket;
-    socket.off('data', this.#onData).off('end', this.#onEnd).off('close', this.#onClose);
-    return { socket, read };
+    letGo(this.#socket);
+    return { socket: this.#socket, read };
   }
 
   /** No close was sent or received. */
@@ -80,7 +71,7 @@ export class WebSocket implements FrameHandler {
 
   /** Handles bytes that came with the handshake. */
   begin(head: Uint8Array): void {
-    if (head.length > 0) this.#push(head);
+    if (head.length > 0) this.received(head);
   }
 
   pause(): void {
@@ -122,7 +113,8 @@ export class WebSocket implements FrameHandler {
     this.#socket.end();
   }
 
-  #push(chunk: Uint8Array): void {
+  /** For the socket. */
+  received(chunk: Uint8Array): void {
     // Frames are unmasked in their place.
     this.#read?.push(Buffer.from(chunk));
     if (!this.#isDone) this.#frames.push(chunk, chunk.length, this);
@@ -154,13 +146,13 @@ export class WebSocket implements FrameHandler {
   }
 
   /** The client sends no more: neither do we. */
-  #ended(): void {
+  ended(): void {
     this.#isOpen = false;
     this.#isDone = true;
     this.#socket.end();
   }
 
-  #gone(): void {
+  closed(): void {
     this.#isOpen = false;
     this.#isDone = true;
     this.#cancelCut?.();

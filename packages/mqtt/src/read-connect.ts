@@ -1,15 +1,9 @@
-import type { ProtocolVersion } from './packets.ts';
+import type { ConnectPacket, ProtocolVersion, QoS, Will } from './packets.ts';
 import { type AnyProperties, readProperties } from './read-properties.ts';
 import { checkResponseTopic } from './read-publish.ts';
 import type { PacketReader } from './reader.ts';
 import { ReasonCode } from './reason-codes.ts';
 import { containsWildcard } from './topic.ts';
-
-/** Facts about a correct CONNECT that mqtt-packet does not return. */
-export interface InspectedConnect {
-  properties: AnyProperties;
-  willProperties: AnyProperties;
-}
 
 const FLAG_RESERVED = 0b0000_0001;
 const FLAG_CLEAN_START = 0b0000_0010;
@@ -19,21 +13,31 @@ const FLAG_WILL_RETAIN = 0b0010_0000;
 const FLAG_PASSWORD = 0b0100_0000;
 const FLAG_USER_NAME = 0b1000_0000;
 
-/** Walks a CONNECT after its fixed header (3.1). Failures go to the reader. */
-export function inspectConnect(reader: PacketReader): InspectedConnect {
-  const version = readVersion(reader);
-  if (version === undefined) return { properties: {}, willProperties: {} };
-  reader.connectVersion = version;
+/** Reads a CONNECT after its fixed header (3.1). Failures go to the reader. */
+export function readConnect(reader: PacketReader): ConnectPacket {
+  const version = readVersion(reader) ?? 5;
+  if (reader.violation === undefined) reader.connectVersion = version;
   const flags = reader.uint8('the connect flags');
   checkFlags(reader, flags, version);
-  reader.uint16('the keep alive');
+  const keepAliveSeconds = reader.uint16('the keep alive');
   const properties = version === 5 ? readProperties(reader, 'connect') : {};
   checkAuthentication(reader, properties);
-  checkClientId(reader, reader.utf8String('the client identifier'), flags, version); // [MQTT-3.1.3-3] [MQTT-3.1.3-4]
-  const willProperties = (flags & FLAG_WILL) === 0 ? {} : inspectWill(reader, version);
-  if ((flags & FLAG_USER_NAME) !== 0) reader.utf8String('the user name'); // [MQTT-3.1.3-12]
-  if ((flags & FLAG_PASSWORD) !== 0) reader.binary('the password');
-  return { properties, willProperties };
+  const clientId = reader.utf8String('the client identifier'); // [MQTT-3.1.3-3] [MQTT-3.1.3-4]
+  checkClientId(reader, clientId, flags, version);
+  const will = (flags & FLAG_WILL) === 0 ? undefined : readWill(reader, flags, version);
+  const username = (flags & FLAG_USER_NAME) === 0 ? undefined : reader.utf8String('the user name'); // [MQTT-3.1.3-12]
+  const password = (flags & FLAG_PASSWORD) === 0 ? undefined : reader.binary('the password');
+  return {
+    type: 'connect',
+    protocolVersion: version,
+    cleanStart: (flags & FLAG_CLEAN_START) !== 0,
+    keepAliveSeconds,
+    clientId,
+    ...(username !== undefined && { username }),
+    ...(password !== undefined && { password }),
+    ...(will !== undefined && { will }),
+    properties,
+  };
 }
 
 function readVersion(reader: PacketReader): ProtocolVersion | undefined {
@@ -95,7 +99,7 @@ function checkClientId(
   }
 }
 
-function inspectWill(reader: PacketReader, version: ProtocolVersion): AnyProperties {
+function readWill(reader: PacketReader, flags: number, version: ProtocolVersion): Will {
   const properties = version === 5 ? readProperties(reader, 'will') : {};
   checkResponseTopic(reader, properties.responseTopic);
   const topic = reader.utf8String('the will topic'); // [MQTT-3.1.3-11]
@@ -105,6 +109,12 @@ function inspectWill(reader: PacketReader, version: ProtocolVersion): AnyPropert
       `A Will has a topic name without wildcards, not ${JSON.stringify(topic)}`,
     );
   }
-  reader.binary('the will payload');
-  return properties;
+  return {
+    topic,
+    payload: reader.binary('the will payload'),
+    // 3 was refused with the flags.
+    qos: ((flags & FLAGS_WILL_QOS) >> 3) as QoS,
+    retain: (flags & FLAG_WILL_RETAIN) !== 0,
+    properties,
+  };
 }

@@ -1,0 +1,210 @@
+import type { AcceptOptions, AcceptOutcome } from './accept-outcome.ts';
+import type { Context } from './context.ts';
+import { conflated, deliver, repeated } from './deliver.ts';
+import { type Awaitable, type Flow, finish, type Outcome, outcomeOf, type Rest, waitFor } from './flow.ts';
+import { hasAnswer, hasOutletRoom } from './leaving.ts';
+import type { Message } from './message.ts';
+import type { MatchedFilter, WideFilter } from './ports/index.ts';
+import { retain } from './retain.ts';
+import { route } from './route.ts';
+import type { Delivery } from './session.ts';
+import { append, liveReaders, streamOf } from './streams/append.ts';
+import { armConflated } from './streams/conflated.ts';
+import type { StreamDeclaration } from './streams/declaration.ts';
+import { feed } from './streams/feed.ts';
+import { placedMessage } from './streams/position.ts';
+import { asUnderWay, underWay } from './under-way.ts';
+import { fanOut, fanOutOf, hasRoom, wideFilters } from './wide.ts';
+
+/** Most messages have few recipients, all of them in memory: nothing is waited for, and nothing made for waiting. */
+export function forward(
+  context: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+  isToBeRetained = false,
+): Outcome<AcceptOutcome> {
+  if (!hasOutletRoom(context, tenant, message, options)) return 'outlet-refused';
+  const matching = context.ports.subscriptions.match(tenant, message.topic);
+  return matching instanceof Promise
+    ? forwardMatched(context, tenant, message, options, isToBeRetained, matching)
+    : forwardTo(context, tenant, message, options, isToBeRetained, matching);
+}
+
+function* forwardMatched(
+  context: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+  isToBeRetained: boolean,
+  matching: Promise<readonly MatchedFilter[]>,
+): Flow<AcceptOutcome> {
+  const matched = yield* waitFor(matching);
+  return yield* outcomeOf(forwardTo(context, tenant, message, options, isToBeRetained, matched));
+}
+
+function forwardTo(
+  context: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+  isToBeRetained: boolean,
+  matched: readonly MatchedFilter[],
+): Outcome<AcceptOutcome> {
+  const stream = streamOf(context, message.topic);
+  // A retained message has its place already. A removal has none, and may be as long as any message.
+  const isKept = message.retain && message.payload.length > 0;
+  if (matched.length === 0 && stream === undefined) return 'no-matching-subscribers';
+  const deliveries = route(context, message, matched);
+  if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
+    return 'memory-full';
+  if (!isKept && areQueuesFull(context, tenant, message, options) && deliveries.some(({ qos }) => qos > 0))
+    return 'tenant-queues-full';
+  const wide = wideFilters(tenant, matched);
+  const { publisher } = options;
+  const { deliveryQuota } = context.ports;
+  const mayCause =
+    deliveryQuota === undefined || publisher === undefined
+      ? true
+      : deliveryQuota.take(publisher, deliveries.length, wide);
+  if (mayCause === false) return 'deliveries-exceeded';
+  if (mayCause === true && stream === undefined && wide.length === 0) {
+    const sending = deliverUnderWay(context, message, leavingNow(context, message, deliveries, options));
+    const outcome = deliveries.length === 0 ? 'no-matching-subscribers' : 'delivered';
+    return sending === undefined ? outcome : sentAs(outcome, sending);
+  }
+  return forwardIfAllowed(
+    context,
+    tenant,
+    stream,
+    message,
+    { deliveries, wide, isToBeRetained },
+    options,
+    mayCause,
+  );
+}
+
+function* sentAs(outcome: AcceptOutcome, sending: Flow<void>): Flow<AcceptOutcome> {
+  yield* sending;
+  return outcome;
+}
+
+function leavingNow(
+  context: Context,
+  message: Message,
+  deliveries: readonly Delivery[],
+  { isRepeat = false }: AcceptOptions,
+): readonly Delivery[] {
+  return conflated(context, message, isRepeat ? repeated(deliveries) : deliveries);
+}
+
+function deliverUnderWay(context: Context, message: Message, deliveries: readonly Delivery[]): Rest {
+  try {
+    const rest = deliver(context, message, deliveries);
+    return rest && underWay(rest);
+  } catch (error) {
+    throw asUnderWay(error);
+  }
+}
+
+/** To the readers of a stream, or also to subscribers that workers serve; or the quota of deliveries has to be read. */
+function* forwardIfAllowed(
+  context: Context,
+  tenant: string,
+  stream: StreamDeclaration | undefined,
+  message: Message,
+  recipients: Placing,
+  options: AcceptOptions,
+  mayCause: Awaitable<boolean>,
+): Flow<AcceptOutcome> {
+  if (!(yield* waitFor(mayCause))) return 'deliveries-exceeded';
+  if (stream !== undefined)
+    return yield* appendAndDeliver(context, tenant, stream, message, recipients, options);
+  const { deliveries, wide } = recipients;
+  // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
+  if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
+  yield* finish(deliverUnderWay(context, message, leavingNow(context, message, deliveries, options)));
+  if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(message)));
+  return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
+}
+
+/** The subscribers of a message that its stream has not placed yet. */
+interface Recipients {
+  readonly deliveries: readonly Delivery[];
+  readonly wide: readonly WideFilter[];
+}
+
+interface Placing extends Recipients {
+  /** When it has its place, and before its subscribers are looked up. */
+  readonly isToBeRetained: boolean;
+}
+
+/**
+ * Nothing may refuse the message any more but its stream. Where one process serves all, it is numbered and sent to its
+ * subscribers in one turn, so that they get it in the order of its number; its publisher is answered when it is durable.
+ */
+function* appendAndDeliver(
+  context: Context,
+  tenant: string,
+  stream: StreamDeclaration,
+  message: Message,
+  before: Placing,
+  options: AcceptOptions,
+): Flow<AcceptOutcome> {
+  const { isWill = false } = options;
+  if (!isWill && before.wide.length > 0 && !(yield* hasRoom(context, message, before.wide)))
+    return 'backlog-full';
+  const appended = yield* append(context, tenant, stream, message, isWill);
+  if (appended === 'full') return 'memory-full';
+  if (appended === 'contended') return 'stream-contended';
+  const placed = placedMessage(appended.entry);
+  if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
+  const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
+  if (wide.length > 0) fanOutOf(context).take(placed, wide);
+  // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
+  if (context.ports.streams?.feed !== undefined) yield* underWay(feed(context, tenant, appended.entry));
+  else if (!appended.isFound)
+    yield* finish(deliverUnderWay(context, placed, liveReaders(context, appended, deliveries)));
+  const plain = deliveries.filter(({ readers }) => readers === undefined);
+  yield* finish(deliverUnderWay(context, placed, leavingNow(context, placed, plain, options)));
+  if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(placed)));
+  if (appended.written !== undefined) yield* waitFor(appended.written);
+  return 'delivered';
+}
+
+/**
+ * Where other processes subscribe meanwhile, the subscribers of a message are those that are there when it has its place:
+ *
+ *     publisher                          reader
+ *     matches: no reader
+ *                                        SUBSCRIBE is stored; the log ends with 4
+ *     appends 5
+ *     (were it sent to those that it has matched …)
+ *                                        … 5 would neither be in what it reads, nor be sent to it
+ */
+function* recipientsNow(
+  context: Context,
+  tenant: string,
+  message: Message,
+  before: Recipients,
+): Flow<Recipients> {
+  const { streams, subscriptions } = context.ports;
+  if (streams?.isShared !== true) return before;
+  const matched = yield* waitFor(subscriptions.match(tenant, message.topic, true));
+  yield* armConflated(context, tenant, matched);
+  return { deliveries: route(context, message, matched), wide: wideFilters(tenant, matched) };
+}
+
+/** A will has been counted since its CONNECT. */
+export function isMemoryFull({ ports }: Context, message: Message, options: AcceptOptions): boolean {
+  return ports.memory?.isFull === true && hasAnswer(message, options);
+}
+
+function areQueuesFull(
+  { ports }: Context,
+  tenant: string,
+  message: Message,
+  options: AcceptOptions,
+): boolean {
+  return ports.memory?.isQueueFull(tenant) === true && hasAnswer(message, options);
+}

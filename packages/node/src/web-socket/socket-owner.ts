@@ -1,0 +1,44 @@
+import type { Socket } from 'node:net';
+
+/** Gets the events of the sockets that it owns. */
+export interface SocketOwner {
+  received(chunk: Buffer, socket: Socket): void;
+  /** The client sends no more. */
+  ended(socket: Socket): void;
+  /** The connection is gone. */
+  closed(socket: Socket): void;
+}
+
+const OWNER = Symbol('owner');
+
+type OwnedSocket = Socket & { [OWNER]?: SocketOwner | undefined };
+
+function onData(this: OwnedSocket, chunk: Buffer): void {
+  this[OWNER]?.received(chunk, this);
+}
+
+function onEnd(this: OwnedSocket): void {
+  this[OWNER]?.ended(this);
+}
+
+/** 'close' follows. */
+function onError(): void {}
+
+function onClose(this: OwnedSocket): void {
+  this[OWNER]?.closed(this);
+}
+
+/** From now on the owner gets the events of the socket. The listeners are the same for all sockets: they take no memory. */
+export function own(socket: Socket, owner: SocketOwner): void {
+  const owned: OwnedSocket = socket;
+  if (owned[OWNER] === undefined)
+    socket.on('data', onData).on('end', onEnd).on('error', onError).on('close', onClose);
+  owned[OWNER] = owner;
+}
+
+/** Takes the listeners away: the socket is as it was before it had an owner. */
+export function letGo(socket: Socket): void {
+  const owned: OwnedSocket = socket;
+  owned[OWNER] = undefined;
+  socket.off('data', onData).off('end', onEnd).off('error', onError).off('close', onClose);
+}
