@@ -92,5 +92,14 @@ export const operatorSchemas: Readonly<Record<string, Schema>> = {
     },
     'Null: a deployment does not count them.',
   ),
-  Metrics: object({ node: text(), uptime_seconds: count(), ...figures(METRICS) }),
+  Metrics: object(
+    {
+      node: text(),
+      uptime_seconds: count(
+        'Since when it counts: since the start of a node, or since the month of a deployment began.',
+      ),
+      ...Object.fromEntries(Object.entries(figures(METRICS)).map(([name, each]) => [name, nullable(each)])),
+    },
+    'Null: a deployment does not count it.',
+  ),
 };
