@@ -47,9 +47,7 @@ const name = text('Up to 64 letters, digits, ".", "_" and "-".', { pattern: '^[A
 
 export const operatorSchemas: Readonly<Record<string, Schema>> = {
   TenantPlan: closedObject(
-    Object.fromEntries(
-      QUOTA_NAMES.filter((quota) => quota !== 'queuedBytesMax').map((quota) => [`${quota}?`, count()]),
-    ),
+    Object.fromEntries(QUOTA_NAMES.map((quota) => [`${quota}?`, count()])),
     'Quotas where they differ from those of every tenant; 0 stands for any number.',
   ),
   PublicKey: { ...object({ kid: text() }, 'A JSON Web Key, or {"kid", "pem"}.'), additionalProperties: true },
