@@ -261,6 +261,22 @@ def mend_signed_region():
     lambda_svc.handle_function_url_request = handle_in_its_region
 
 
+def mend_connection_times():
+    """Each event of a connection says when that began, from which its minutes are counted; MiniStack says the event's own time."""
+    context_of = require(apigateway, "_ws_request_context")
+    began = {}
+
+    def context_with_beginning(*args, **kwargs):
+        context = context_of(*args, **kwargs)
+        connection_id = context["connectionId"]
+        context["connectedAt"] = began.setdefault(connection_id, context["connectedAt"])
+        if context["eventType"] == "DISCONNECT":
+            del began[connection_id]
+        return context
+
+    apigateway._ws_request_context = context_with_beginning
+
+
 def mend_transport():
     """The loopback counts as TLS: queues and topics refuse everything else, and a certificate would prove nothing here."""
     pin = require(app, "pin_request_origin")
@@ -284,6 +300,7 @@ mend_answers()
 mend_door()
 mend_signed_callers()
 mend_signed_region()
+mend_connection_times()
 mend_transport()
 
 app.main()

@@ -17,13 +17,15 @@ export interface StrictMinistack extends Ministack {
 const CREDENTIALS = { AWS_ACCESS_KEY_ID: 'test', AWS_SECRET_ACCESS_KEY: 'test' };
 const REGION = 'us-east-1';
 
-export async function startStrictMinistack(): Promise<StrictMinistack> {
+/** @param port @default any that is free */
+export async function startStrictMinistack(port?: number): Promise<StrictMinistack> {
   // Code and logs of the functions go here, and go away with it.
   const folder = await mkdtemp(join(tmpdir(), 'apus-ministack-'));
   // Its runner of functions is a script of CommonJS, which a package.json further up would make a module.
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
   const { endpoint, stop } = await startMinistack({
     launch: [LAUNCHER],
+    ...(port !== undefined && { port }),
     hasFunctions: true,
     environment: {
       ...CREDENTIALS,
@@ -36,7 +38,11 @@ export async function startStrictMinistack(): Promise<StrictMinistack> {
   });
   return {
     endpoint,
-    environment: { ...CREDENTIALS, AWS_ENDPOINT_URL: endpoint, AWS_REGION: REGION },
+    environment: {
+      ...{ ...CREDENTIALS, AWS_ENDPOINT_URL: endpoint, AWS_REGION: REGION },
+      // The first version of AWS's own command knows no other.
+      AWS_DEFAULT_REGION: REGION,
+    },
     stop: async () => {
       await stop();
       await rm(folder, { recursive: true, force: true });

@@ -131,6 +131,10 @@ export class ApusBroker extends Construct {
             hasAlias: props.rollbackOnAlarm ?? false,
             keysSecret: props.publishKeysSecret,
           });
+    const rules =
+      resources.rules &&
+      createRulesFunction(this, { ...defaults, queues: resources.rules, rules: props.rules ?? [] });
+    this.rules = rules;
     const apiProtection = props.httpApi ?? false;
     this.#httpApi =
       apiProtection === false
@@ -138,6 +142,9 @@ export class ApusBroker extends Construct {
         : new HttpApi(this, {
             ...defaults,
             protection: apiProtection,
+            rules,
+            topics: props.topics,
+            clientUrl: props.domain === undefined ? undefined : stage.url,
             allowedOrigins: props.allowedOrigins,
             reservedConcurrency: props.apiReservedConcurrency,
           });
@@ -147,10 +154,6 @@ export class ApusBroker extends Construct {
       bridges: props.iotCore ?? [],
       encryptionKey: props.encryptionKey,
     });
-    const rules =
-      resources.rules &&
-      createRulesFunction(this, { ...defaults, queues: resources.rules, rules: props.rules ?? [] });
-    this.rules = rules;
     const usageExport = this.#exportUsage(props, defaults);
     this.usageBucket = usageExport?.bucket;
     this.#api = resources.api;

@@ -22,6 +22,7 @@ import type { IConstruct } from 'constructs';
 import type { Authentication } from './authentication-props.ts';
 import { checkIdentity } from './check-identity.ts';
 import { POSTS_PER_SECOND_MAX } from './defaults.ts';
+import { checkDescribedTopics } from './described-topics.ts';
 import { checkIotCore } from './iot-core.ts';
 import { checkKafka } from './kafka.ts';
 import { checkTopics } from './payload-checks.ts';
@@ -62,6 +63,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkNames(scope, props);
   checkStreams(scope, props.streams ?? []);
   checkTopics(scope, props.topics);
+  if (props.httpApi) checkDescribedTopics(scope, props.topics);
   checkUsageExport(scope, props);
   checkOtlp(scope, props.otlpUrl);
   checkKafka(scope, props.kafka ?? []);

@@ -1,16 +1,26 @@
 import { VARIABLES } from '@apus/cloud/lambda';
+import type { GivenTopics } from '@apus/topics';
+import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type FunctionUrl, FunctionUrlAuthType, HttpMethod } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
-import { acknowledgeRule } from './acknowledge.ts';
+import { acknowledgeRule, acknowledgeWildcard } from './acknowledge.ts';
+import { grantInvoke } from './authentication.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { MEMORY_MEGABYTES_SMALL, OPERATOR_TIMEOUT } from './defaults.ts';
+import { createDescribedTopics } from './described-topics.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { grantBroker, type Resources } from './permissions.ts';
 import type { HttpApiProps } from './props.ts';
 
 export interface HttpApiFunctionProps extends FunctionDefaults {
   readonly resources: Resources;
+  /** Sends messages to the targets of rules; undefined where there are none. */
+  readonly rules: BrokerFunction | undefined;
+  /** Undefined where no topics are described. */
+  readonly topics: GivenTopics | undefined;
+  /** Where clients connect that reach the broker by a name of the owner's; undefined without one. */
+  readonly clientUrl: string | undefined;
   readonly protection: Exclude<HttpApiProps, false>;
   /** Pages that may call it from a browser; undefined: pages of every site, where they show the key. */
   readonly allowedOrigins: readonly string[] | undefined;
@@ -25,12 +35,17 @@ export class HttpApi {
   constructor(scope: Construct, props: HttpApiFunctionProps) {
     const { resources, protection, environment, allowedOrigins = ['*'], reservedConcurrency } = props;
     const { logRetention, logKey, tracing, layers = [] } = props;
+    const { rules, clientUrl } = props;
     const keys = protection === 'iam' ? undefined : protection.keysSha256;
+    const topics = createDescribedTopics(scope, props.topics);
     this.lambda = new BrokerFunction(scope, 'HttpApi', {
       entry: 'api',
       description: 'Apus: the HTTP API of operators',
       environment: {
         ...environment,
+        ...(rules !== undefined && { [VARIABLES.rulesFunctionArn]: rules.functionArn }),
+        ...topics?.variables,
+        ...(topics !== undefined && clientUrl !== undefined && { [VARIABLES.clientUrl]: clientUrl }),
         ...(keys !== undefined && { [VARIABLES.apiKeysSha256]: keys.join(',') }),
       },
       timeout: OPERATOR_TIMEOUT,
@@ -38,13 +53,15 @@ export class HttpApi {
       logRetention,
       logKey,
       tracing,
-      layers,
+      layers: topics === undefined ? layers : [...layers, topics.layer],
       hasAlias: false,
       // [SEC-API-1] Not by default: an account with a concurrency of ten cannot deploy it.
       ...(reservedConcurrency !== undefined && { reservedConcurrency }),
     });
     grantBroker(this.lambda, resources);
     resources.state.grantScanSessions(this.lambda);
+    if (rules !== undefined) grantInvoke(this.lambda, [rules.functionArn]);
+    this.#grantMetrics();
     this.url = this.lambda.addFunctionUrl({
       authType: keys === undefined ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE,
       // Lambda answers a preflight by itself. A page has to bring the key: nothing goes with a request by itself.
@@ -62,6 +79,18 @@ export class HttpApi {
       this.lambda,
       'LambdaFunctionPublicAccessProhibited',
       "The owner asked for it (httpApi: { keysSha256 }): the function asks every request for a key before it reads its body. With 'iam' Lambda itself asks for a signature.",
+    );
+  }
+
+  /** CloudWatch knows no permission for one namespace. */
+  #grantMetrics(): void {
+    this.lambda.addToRolePolicy(
+      new PolicyStatement({ actions: ['cloudwatch:GetMetricData'], resources: ['*'] }),
+    );
+    acknowledgeWildcard(
+      this.lambda.ownRole,
+      '*',
+      'GetMetricData knows no resources. The function asks for the metrics of its own namespace.',
     );
   }
 }

@@ -9,12 +9,12 @@ import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { CfnTopicRule } from 'aws-cdk-lib/aws-iot';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import type { Construct, IConstruct } from 'constructs';
-import { acknowledge } from './acknowledge.ts';
-import { acknowledgeRole, BrokerFunction, calledAs } from './broker-function.ts';
-import { BATCH_SIZE, WORKER_TIMEOUT } from './defaults.ts';
+import { acknowledgeRole, type BrokerFunction } from './broker-function.ts';
+import { WORKER_TIMEOUT } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
-import { grantBroker, grantConsume, type Resources } from './permissions.ts';
+import type { Resources } from './permissions.ts';
 import { PropsError } from './props-error.ts';
+import { createQueueFunction } from './queue-function.ts';
 import { createIotCoreQueue, type QueuePair } from './queues.ts';
 
 /** All variables of a function have 4 KB together. */
@@ -43,13 +43,20 @@ export function createIotCoreSources(
   props: IotCoreSourcesProps,
 ): IotCoreSources | undefined {
   if (props.bridges.length === 0) return undefined;
-  const queues = createIotCoreQueue(scope, props.encryptionKey);
-  const lambda = createFunction(scope, props, queues);
+  const { bridges, encryptionKey, ...others } = props;
+  const queues = createIotCoreQueue(scope, encryptionKey);
+  const lambda = createQueueFunction(scope, 'IotCore', {
+    ...{ ...others, queues },
+    entry: 'iotCore',
+    description: 'Apus: messages of AWS IoT Core',
+    variables: { [BRIDGE_VARIABLES.iotCore]: iotCoreSourcesJson(bridges) },
+    timeout: WORKER_TIMEOUT,
+  });
   const role = new Role(scope, 'IotRulesRole', { assumedBy: new ServicePrincipal('iot.amazonaws.com') });
   acknowledgeRole(role);
   queues.queue.grantSendMessages(role);
   queues.deadLetters.grantSendMessages(role);
-  for (const [index, { in: into }] of readIotCoreSources(props.bridges, 'iotCore').entries())
+  for (const [index, { in: into }] of readIotCoreSources(bridges, 'iotCore').entries())
     for (const [at, mapping] of into.entries())
       createRule(scope, `IotCoreRule${index}x${at}`, iotRuleSql(mapping), queues, role);
   return { lambda, queues };
@@ -68,40 +75,6 @@ function createRule(scope: Construct, id: string, sql: string, queues: QueuePair
       errorAction: into(queues.deadLetters),
     },
   });
-}
-
-function createFunction(scope: Construct, props: IotCoreSourcesProps, queues: QueuePair): BrokerFunction {
-  const {
-    memorySizeMegabytes,
-    logRetention,
-    logKey,
-    tracing,
-    layers = [],
-    environment,
-    resources,
-    bridges,
-  } = props;
-  const lambda = new BrokerFunction(scope, 'IotCore', {
-    ...{ memorySizeMegabytes, logRetention, logKey, tracing, layers },
-    entry: 'iotCore',
-    description: 'Apus: messages of AWS IoT Core',
-    environment: { ...environment, [BRIDGE_VARIABLES.iotCore]: iotCoreSourcesJson(bridges) },
-    timeout: WORKER_TIMEOUT,
-    hasAlias: false,
-  });
-  grantBroker(lambda, resources);
-  grantConsume(lambda, queues);
-  const source = calledAs(lambda).addEventSourceMapping('Source', {
-    eventSourceArn: queues.queue.queueArn,
-    batchSize: BATCH_SIZE,
-    reportBatchItemFailures: true,
-  });
-  acknowledge(
-    source,
-    'Serverless-LambdaEventSourceMappingDestination',
-    'SQS sources have no destination for failures: their queues have dead letters.',
-  );
-  return lambda;
 }
 
 /** @throws {PropsError} */

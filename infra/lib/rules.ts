@@ -13,13 +13,14 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { CfnFunction } from 'aws-cdk-lib/aws-lambda';
 import { ArnFormat, Stack, Token } from 'aws-cdk-lib/core';
 import type { Construct, IConstruct } from 'constructs';
-import { acknowledge, acknowledgeWildcard } from './acknowledge.ts';
-import { BrokerFunction, calledAs } from './broker-function.ts';
-import { BATCH_SIZE, RULE_CALLS_MAX, RULES_TIMEOUT } from './defaults.ts';
+import { acknowledgeWildcard } from './acknowledge.ts';
+import type { BrokerFunction } from './broker-function.ts';
+import { RULE_CALLS_MAX, RULES_TIMEOUT } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { NETWORK_ACTIONS } from './kafka.ts';
-import { grantBroker, type Resources } from './permissions.ts';
+import type { Resources } from './permissions.ts';
 import { PropsError } from './props-error.ts';
+import { createQueueFunction } from './queue-function.ts';
 import type { QueuePair } from './queues.ts';
 
 /** All variables of a function have 4 KB together. */
@@ -41,49 +42,24 @@ export interface RulesFunctionProps extends FunctionDefaults {
 
 /** The function that sends messages to the targets of rules, and looks after those that it gives up. */
 export function createRulesFunction(scope: Construct, props: RulesFunctionProps): BrokerFunction {
-  const {
-    memorySizeMegabytes,
-    logRetention,
-    logKey,
-    tracing,
-    layers = [],
-    environment,
-    resources,
-    queues,
-    rules,
-  } = props;
-  const lambda = new BrokerFunction(scope, 'Rules', {
-    ...{ memorySizeMegabytes, logRetention, logKey, tracing, layers },
+  const { rules, ...others } = props;
+  const lambda = createQueueFunction(scope, 'Rules', {
+    ...others,
     entry: rulesEntryOf(rules),
     description: 'Apus: messages that leave by rules',
-    environment: {
-      ...environment,
+    variables: {
       [BRIDGE_VARIABLES.rules]: JSON.stringify(rules),
-      [VARIABLES.deadLetterQueueUrl]: queues.deadLetters.queueUrl,
+      [VARIABLES.deadLetterQueueUrl]: props.queues.deadLetters.queueUrl,
     },
     timeout: RULES_TIMEOUT,
-    hasAlias: false,
+    callsMax: RULE_CALLS_MAX,
   });
-  grantBroker(lambda, resources);
-  queues.queue.grantConsumeMessages(lambda);
-  queues.deadLetters.grantSendMessages(lambda);
   // The owner looks at them, sends them again and discards them.
-  queues.deadLetters.grantConsumeMessages(lambda);
+  props.queues.deadLetters.grantConsumeMessages(lambda);
   for (const { to } of rules) grantTarget(lambda, to);
   placeIn(lambda, networkOfRules(rules, 'rules'));
   const secrets = secretArnsOf(rules);
   if (secrets.length > 0) grant(lambda, 'secretsmanager:GetSecretValue', secrets);
-  const source = calledAs(lambda).addEventSourceMapping('Source', {
-    eventSourceArn: queues.queue.queueArn,
-    batchSize: BATCH_SIZE,
-    maxConcurrency: RULE_CALLS_MAX,
-    reportBatchItemFailures: true,
-  });
-  acknowledge(
-    source,
-    'Serverless-LambdaEventSourceMappingDestination',
-    'SQS sources have no destination for failures: the function has a queue of dead letters.',
-  );
   return lambda;
 }
 

@@ -18,7 +18,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   sweep: 645,
   operator: 690,
   publish: 700,
-  api: 735,
+  api: 790,
   usageExport: 460,
   kafka: 655,
   iotCore: 655,

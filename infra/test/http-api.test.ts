@@ -1,3 +1,6 @@
+import { existsSync, readdirSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { Match } from 'aws-cdk-lib/assertions';
 import { Role, ServicePrincipal } from 'aws-cdk-lib/aws-iam';
 import { describe, expect, it } from 'vitest';
@@ -46,6 +49,41 @@ describe('the HTTP API of operators', () => {
     ])
       expect(Object.keys(template.findResources(type))).toEqual(Object.keys(before.findResources(type)));
     expect(() => broker.grantApi({} as never)).toThrow("grantApi is for httpApi: 'iam'");
+  });
+
+  it('knows the function of rules, and the topics that the owner describes', () => {
+    const rule = { name: 'hot', filter: 'a', to: { webhook: { url: 'https://example.com/' } } };
+    const topics = { topics: [{ topic: 'sensors/{id}', description: 'Of the plant' }] };
+    const made = synthBroker({ ...KEYED, rules: [rule], topics });
+    made.template.hasResourceProperties('AWS::Lambda::Function', {
+      ...OF_API,
+      Layers: [{ Ref: Match.stringLikeRegexp('^BrokerDescribedTopics') }],
+      Environment: {
+        Variables: Match.objectLike({
+          APUS_RULES_FUNCTION_ARN: { 'Fn::GetAtt': [Match.stringLikeRegexp('^BrokerRules'), 'Arn'] },
+          APUS_DESCRIBED_TOPICS: 'apus-described-topics',
+          APUS_CLIENT_URL: Match.absent(),
+        }),
+      },
+    });
+    const { directory } = made.app.synth();
+    const layer = readdirSync(directory)
+      .map((name) => join(directory, name, 'nodejs', 'node_modules', 'apus-described-topics'))
+      .find((folder) => existsSync(folder));
+    expect(createRequire(import.meta.url)(layer ?? '')).toMatchObject({
+      topics: [{ topic: 'sensors/{id}', topicFilter: 'sensors/+', description: 'Of the plant' }],
+    });
+    // Without the API nothing answers the document.
+    synthBroker({ topics }).template.resourceCountIs('AWS::Lambda::LayerVersion', 0);
+  });
+
+  it('refuses descriptions that no answer of Lambda could hold', () => {
+    const examples = ['x'.repeat(600_000)];
+    const topics = {
+      topics: Array.from({ length: 8 }, (_, index) => ({ topic: `t/${index}`, examples })),
+    };
+    expect(() => synthBroker({ ...KEYED, topics })).toThrow('an answer of Lambda has no more');
+    expect(() => synthBroker({ topics })).not.toThrow();
   });
 
   it('lets pages call it that may connect, which have to bring the key themselves', () => {

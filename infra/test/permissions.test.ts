@@ -46,6 +46,9 @@ const READ_SECRET = ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretV
   (action) => `${action} {BrokerTokenSecret}`,
 );
 
+/** CloudWatch has no resource for the metrics of one namespace. */
+const READ_METRICS = 'cloudwatch:GetMetricData *';
+
 const BREAKER = [
   'apigateway:GET arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
   'apigateway:PATCH arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
@@ -79,8 +82,18 @@ describe('each function may do what it does, and nothing else', () => {
   it('HttpApi, where operators have keys: what the function of the operator may, and no secret', () => {
     const { template: keyed } = synthBroker({ httpApi: { keysSha256: ['0'.repeat(64)] } });
     const permissions = new Set(permissionsOf(keyed, 'BrokerHttpApiRole'));
-    const expected = [...BROKER, 'dynamodb:Scan {BrokerSessionsTable}', ...logs('HttpApi')];
+    const expected = [...BROKER, 'dynamodb:Scan {BrokerSessionsTable}', ...logs('HttpApi'), READ_METRICS];
     expect([...permissions]).toEqual([...new Set(expected)].sort());
+  });
+
+  it('HttpApi may call the function of rules where there is one, and no queue of theirs but to send', () => {
+    const rule = { name: 'hot', filter: 'a', to: { webhook: { url: 'https://example.com/' } } };
+    const { template: ruled } = synthBroker({ httpApi: 'iam', rules: [rule] });
+    const permissions = permissionsOf(ruled, 'BrokerHttpApiRole');
+    expect(permissions.filter((each) => each.startsWith('lambda:'))).toEqual([
+      'lambda:InvokeFunction {BrokerRules}',
+    ]);
+    expect(permissions.filter((each) => /Receive|Delete/.test(each) && each.startsWith('sqs:'))).toEqual([]);
   });
 
   it('no role has a policy of AWS attached, and only Lambda may take one', () => {

@@ -19,8 +19,8 @@ const OUT_OF_REACH = [
   ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('deployment') === false).map(
     (id) => `${id} 501`,
   ),
-  // A deployment without presence, or without usage.
-  ...['listMembers 501', 'getUsage 501'],
+  // A deployment without presence, or without usage, or with too many sessions.
+  ...['listMembers 501', 'getUsage 501', 'listTopics 501'],
 ];
 
 interface Found {

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Authenticator, type Quotas, rulesOfLists } from '@apus/broker';
+import { type Authenticator, type Identity, type Quotas, rulesOfLists } from '@apus/broker';
 import { hashPassword, mintToken, readIdentity } from '@apus/identity';
 import { afterAll, describe, expect, it, onTestFinished } from 'vitest';
 import { differsAt } from '../support/only-at.ts';
@@ -280,6 +280,42 @@ describe.skipIf(runningBrokerUrl !== undefined)('the messages that wait for the 
     }
     await back.client.expectNothing();
     expect(await answers(publisher.client, 1)).toEqual([0]);
+  });
+});
+
+describe.skipIf(runningBrokerUrl !== undefined)('the queues of a tenant with a plan', () => {
+  const PLANS: Readonly<Record<string, number>> = { small: 20_000, unbounded: 0 };
+  const peers = usePeers({
+    authenticator: {
+      authenticate: (credentials) => {
+        const identity = byUserName.authenticate(credentials) as Identity;
+        const queuedBytesMax = PLANS[identity.tenant];
+        return queuedBytesMax === undefined ? identity : { ...identity, plan: { queuedBytesMax } };
+      },
+    },
+    tenantQueueBytesMax: 40_000,
+    quotas: { identity: { queuedBytesMax: 0 } },
+  });
+
+  /** Publishes to a client that is away. @returns how many messages were taken, until one is refused */
+  async function fill(tenant: string): Promise<number> {
+    const away = await peers.connect({ username: `${tenant}/ada`, ...persistent(unique('s')) });
+    await subscribe(away.client, 'f', { qos: 1 });
+    await away.client.disconnect();
+    const { client } = await peers.connect({ username: `${tenant}/bob` });
+    for (let messageId = 1; messageId <= 20; messageId += 1) {
+      client.send({ cmd: 'publish', topic: 'f', qos: 1, messageId, payload: 'x'.repeat(8_000) });
+      const { reasonCode } = await client.expect('puback');
+      if (reasonCode === 0x97) return messageId - 1;
+      expect(reasonCode).toBe(0);
+    }
+    return 20;
+  }
+
+  it('are bounded by it in the place of the limit of every tenant; 0 is any number [SEC-TENANT-8] [SEC-QUOTA-5]', async () => {
+    expect(await fill('small')).toBe(3);
+    expect(await fill(unique('t'))).toBe(5);
+    expect(await fill('unbounded')).toBe(20);
   });
 });
 

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { rulesOfLists } from '@apus/broker';
 import { connectAsync } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { rulesBeside } from '../cloud/api-parts.ts';
 import { Program } from '../cloud/program.ts';
 import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
 import { API_KEY, API_KEY_SHA256, type FunctionUrl, startFunctionUrl } from '../support/function-url.ts';
@@ -65,6 +66,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
     let world: InProcessWorld;
     let site: StaticSite;
     let api: FunctionUrl;
+    let outside: Awaited<ReturnType<typeof rulesBeside>>;
     const programs: Program[] = [];
 
     beforeAll(async () => {
@@ -89,7 +91,9 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
         await program.mqtt.publishAsync('chat/a', 'said', { qos: 1 });
       }
       await world.operate({ action: 'create-tenant', entry: { name: 'acme' } });
-      api = await startFunctionUrl(world.apiFunction({ keysSha256: [API_KEY_SHA256] }));
+      outside = await rulesBeside(['default'], ['l1', 'l2']);
+      const { rules } = outside;
+      api = await startFunctionUrl(world.apiFunction({ keysSha256: [API_KEY_SHA256] }, { rules }));
       site = await suite.built.serveFiles();
     });
 
@@ -164,6 +168,25 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByRole('tab', { name: 'Usage' }).click();
       await page.getByRole('img', { name: 'Messages of all tenants over time' }).waitFor();
       expect(await client.accessibilityProblemsInBothColours('admin-deployment-usage')).toEqual([]);
+    });
+
+    it('shows subscriptions and rules, and sends dead letters again, without a tab that is of a node', async () => {
+      const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      const { page } = client;
+      await signIn(client);
+      await page.getByRole('tab', { name: 'Subscriptions' }).click();
+      const subscriptions = page.getByRole('table', { name: 'Subscriptions' });
+      await subscriptions.getByRole('row').filter({ hasText: 'sensor 2' }).getByText('news/#').waitFor();
+      await page.getByRole('tab', { name: 'Rules' }).click();
+      const row = page.getByRole('row').filter({ hasText: 'https://example.com/' });
+      await row.getByText('2', { exact: true }).waitFor();
+      expect(await client.accessibilityProblemsInBothColours('admin-deployment-rules')).toEqual([]);
+      outside.target.takes = true;
+      await row.getByRole('button', { name: 'Send again the dead letters of hot' }).click();
+      await page.getByRole('dialog').getByRole('button', { name: 'Send again', exact: true }).click();
+      await row.getByText('0', { exact: true }).waitFor();
+      await eventually(() => page.getByRole('alert').count()).toBe(0);
+      expect(api.requests.filter((request) => request.includes('bridges'))).toEqual([]);
     });
 
     it('fits a phone', async () => {

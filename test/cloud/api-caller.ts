@@ -37,5 +37,6 @@ export async function call(
   );
   const text = result.body;
   const type = result.headers['content-type'] ?? '';
-  return { status: result.statusCode, type, text, body: text === '' ? '' : JSON.parse(text) };
+  const isJson = type === 'application/json' && text !== '';
+  return { status: result.statusCode, type, text, body: isJson ? JSON.parse(text) : text };
 }

@@ -4,6 +4,7 @@ import type { ApiFunction } from '@apus/cloud/lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answered, Document, type Trial } from '../api/document.ts';
 import { call, KEY, KEYS } from './api-caller.ts';
+import { type ApiParts, countersOver, describedFor, rulesBeside } from './api-parts.ts';
 import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
 
@@ -13,10 +14,24 @@ const [OWN, OTHER, EMPTY] = ['acme', 'others', 'empty'];
 const TENANT = { name: 'globex', plan: { connectionsMax: 10 } };
 const NAMED = { name: TENANT.name };
 
+/** Operations that ask another service, which may not answer. */
+const AWAITED: readonly OperationId[] = ['listRules', 'getMetrics', 'getPrometheus'];
+
+/** Dead letters of the rule `hot`, oldest first. */
+const LETTERS = ['l1', 'l2', 'l3', 'l4', 'l5'];
+const HOT = { name: 'hot' };
+const takes = (isTaken: boolean) => {
+  outside.target.takes = isTaken;
+};
+const has = (some: ApiParts) => {
+  parts = some;
+};
+const letter = (index: number) => ({ ...HOT, id: LETTERS[index] ?? '' });
+
 /** Answers that no request of these tests brings about. */
 const OUT_OF_REACH = [
   // A bug, a table that is too large for its time.
-  ...OPERATION_IDS.flatMap((id) => [`${id} 500`, `${id} 503`]),
+  ...OPERATION_IDS.flatMap((id) => [`${id} 500`, ...(AWAITED.includes(id) ? [] : [`${id} 503`])]),
   // Operations of a node alone.
   ...OPERATION_IDS.filter((id) => !isAnswered(id) && !id.startsWith('publish')).flatMap((id) =>
     Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
@@ -31,8 +46,9 @@ interface Found {
   readonly position: string;
 }
 
+const cursor = (position: object) => Buffer.from(JSON.stringify(position)).toString('base64url');
 /** Where a walk over the table may go on. */
-const CURSOR = Buffer.from(JSON.stringify({ p: 'any', s: 'session' })).toString('base64url');
+const CURSOR = cursor({ p: 'any', s: 'session' });
 
 /** Requests for each operation, in an order in which each finds what it asks for. */
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -64,6 +80,52 @@ const TRIALS: Readonly<Partial<Record<OperationId, (found: Found) => readonly Tr
   ],
   getClient: () => [{ status: 200, path: { clientid: 'ann' } }, { status: 404 }],
   listClientSubscriptions: () => [{ status: 200, path: { clientid: 'ann' } }, { status: 404 }],
+  listSubscriptions: () => [
+    { status: 200 },
+    { status: 200, query: '?limit=1' },
+    { status: 200, query: '?clientid=ann&qos=1' },
+    { status: 200, query: '?match_topic=news/a&topic=news/%23' },
+    { status: 200, query: '?share_group=g' },
+    { status: 400, query: '?limit=1001' },
+    { status: 400, query: `?after=${cursor({ p: 'a' })}` },
+    { status: 400, query: `?after=${cursor({ p: 'a', s: 's', of: 'ann' })}` },
+    { status: 400, query: '?clientid=ann&after=x' },
+  ],
+  listTopics: () => [{ status: 200 }, { status: 400, query: '?after=x' }],
+  listRules: () => [{ status: 200 }],
+  listDeadLetters: () => [
+    { status: 200, path: HOT },
+    { status: 200, path: HOT, query: '?limit=1&after=1' },
+    { status: 400, path: HOT, query: '?after=x' },
+    { status: 404 },
+  ],
+  getDeadLetter: () => [
+    { status: 200, path: letter(0) },
+    { status: 404, path: HOT },
+    { status: 404, path: { name: 'none', id: 'l1' } },
+  ],
+  sendDeadLetter: () => [
+    { status: 502, path: letter(0) },
+    { status: 200, path: letter(0), before: () => takes(true) },
+    { status: 404, path: letter(0) },
+  ],
+  discardDeadLetter: () => [
+    { status: 204, path: letter(1) },
+    { status: 404, path: letter(1) },
+  ],
+  sendDeadLetters: () => [
+    { status: 200, path: HOT, before: () => takes(false) },
+    { status: 200, path: HOT, before: () => takes(true) },
+    { status: 404 },
+  ],
+  discardDeadLetters: () => [{ status: 204, path: HOT }, { status: 404 }],
+  getMetrics: () => [{ status: 200 }],
+  getPrometheus: () => [{ status: 200 }],
+  getAsyncApi: () => [
+    { status: 200 },
+    { status: 404, before: () => has({}) },
+    { status: 200, before: () => has(whole) },
+  ],
   listRetained: () => [{ status: 200 }, { status: 400, query: '?topic=a/%23/b' }],
   getRetained: () => [
     { status: 200, path: { topic: 'state' } },
@@ -138,6 +200,9 @@ let world: InProcessWorld;
 const programs: Program[] = [];
 let document: Document;
 let found: Found;
+let outside: Awaited<ReturnType<typeof rulesBeside>>;
+let whole: ApiParts;
+let parts: ApiParts;
 
 beforeAll(async () => {
   world = await startCloudInProcess({
@@ -149,6 +214,13 @@ beforeAll(async () => {
       }),
     },
   });
+  outside = await rulesBeside(['default', OWN], LETTERS);
+  whole = {
+    rules: outside.rules,
+    counters: countersOver(Date.UTC(2026, 10, 27, 12), 5),
+    described: describedFor(['default', OWN]),
+  };
+  parts = whole;
   await furnish('default');
   await furnish(OWN);
   const openApi = await call(newFunction(), { method: 'GET', path: '/openapi.json' });
@@ -167,6 +239,14 @@ afterAll(async () => {
   expect(world.failures).toEqual([]);
 });
 
+/** A table of so many sessions of the default tenant. */
+function scanOf(sessions: number): NonNullable<ApiParts['scan']> {
+  const found = Array.from({ length: sessions }, (_, index) => ({
+    ...{ kind: 'session', tenant: 'default', clientId: `c${index}`, incarnation: 'i' },
+  }));
+  return { page: async () => ({ found, next: undefined }) } as unknown as NonNullable<ApiParts['scan']>;
+}
+
 /** A client with a subscription, a member, a retained message, one of a stream, and a ban. */
 async function furnish(tenant: string): Promise<void> {
   const kept = { clean: false, properties: { sessionExpiryInterval: 300 } };
@@ -183,7 +263,7 @@ async function furnish(tenant: string): Promise<void> {
 
 /** In an environment that has counted nothing yet. */
 function newFunction(): ApiFunction {
-  return world.apiFunction({ keysSha256: KEYS });
+  return world.apiFunction({ keysSha256: KEYS }, parts);
 }
 
 async function ask(id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<Answered> {
@@ -238,6 +318,7 @@ describe('the document at a deployment', () => {
 
   it.each(Object.keys(TRIALS) as OperationId[])('describes the answers of %s', async (id) => {
     for (const trial of TRIALS[id]?.(found) ?? []) {
+      trial.before?.();
       const answered = await ask(id, trial);
       expect(answered, `${id} ${trial.query ?? ''}`).toMatchObject({ status: trial.status });
       document.expectAnswer(id, answered);
@@ -251,6 +332,27 @@ describe('the document at a deployment', () => {
       expect(answered, id).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
       document.expectAnswer(id, answered);
     }
+  });
+
+  it('describes what is said where another service does not answer, and where sessions are too many', async () => {
+    const silence = new Error('it is silent');
+    parts = {
+      rules: { ...outside.rules, ask: () => Promise.reject(silence) },
+      counters: countersOver(0, 0, true),
+      scan: scanOf(2_001),
+    };
+    for (const id of AWAITED) {
+      const answered = await ask(id);
+      expect(answered, id).toMatchObject({ status: 503, body: { code: 'SERVICE_UNAVAILABLE' } });
+      document.expectAnswer(id, answered);
+    }
+    const answered = await ask('listTopics');
+    expect(answered).toMatchObject({
+      status: 501,
+      body: { message: expect.stringContaining('2000 sessions') },
+    });
+    document.expectAnswer('listTopics', answered);
+    parts = whole;
   });
 
   it('describes what a deployment answers that keeps no presence and counts no usage', async () => {

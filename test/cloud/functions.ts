@@ -19,6 +19,7 @@ import {
 } from '@apus/cloud/lambda';
 import type { Environment } from '@apus/emulator';
 import type { SQSClient } from '@aws-sdk/client-sqs';
+import type { ApiParts } from './api-parts.ts';
 import {
   FAN_OUT,
   FAN_OUT_DEAD,
@@ -201,11 +202,12 @@ export function functionsOf(environment: Environment, services: Services, option
     },
     operator: () => createOperator(operatorOptions),
     /** A ban does not wait here until other processes have read the list (`bans.test.ts`). */
-    api: (access: ApiFunctionOptions['access']) =>
+    api: (access: ApiFunctionOptions['access'], parts: ApiParts = {}) =>
       createApiFunction({
         ...operatorOptions,
         subscriptions: stores.subscriptions,
         sleep: async () => {},
+        ...parts,
         access,
       }),
   };

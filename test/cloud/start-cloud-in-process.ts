@@ -3,6 +3,7 @@ import type { ApiFunction, ApiFunctionOptions, OperatorAnswer, PublishFunction }
 import { type Environment, type InProcessEmulator, startInProcess } from '@apus/emulator';
 import { leanClient } from '@apus/store-dynamodb';
 import { SQSClient } from '@aws-sdk/client-sqs';
+import type { ApiParts } from './api-parts.ts';
 import { emulatedAccount } from './emulated-account.ts';
 import { functionsOf, logInto } from './functions.ts';
 import { FAN_OUT_DEAD, TIMERS_DEAD } from './names.ts';
@@ -17,7 +18,7 @@ export interface InProcessWorld extends World {
   /** The function of the publish URL, with these keys, in an environment of its own. */
   publishFunction(keys: string): PublishFunction;
   /** The function of the API of operators, in an environment of its own. */
-  apiFunction(access: ApiFunctionOptions['access']): ApiFunction;
+  apiFunction(access: ApiFunctionOptions['access'], parts?: ApiParts): ApiFunction;
   /** Ends the epoch of a topic of a stream, as its owner. */
   newEpoch(topic: string): Promise<void>;
   /** Bans a name, as an operator whose function dies when the list is written. */
@@ -49,8 +50,8 @@ export async function startCloudInProcess(options: CloudWorldOptions): Promise<I
     return await operator(request, { getRemainingTimeInMillis: () => endsAtMs - Date.now() });
   };
   const publishFunction = (keys: string) => make(environmentOfItsOwn(emulator)).publish(keys);
-  const apiFunction = (access: ApiFunctionOptions['access']) =>
-    make(environmentOfItsOwn(emulator)).api(access);
+  const apiFunction = (access: ApiFunctionOptions['access'], parts?: ApiParts) =>
+    make(environmentOfItsOwn(emulator)).api(access, parts);
   const ban = async (who: string): Promise<void> => {
     const { bans } = make(environmentOfItsOwn(emulator)).cloud.stores;
     const entry = { as: 'username', who, tenant: 'default', by: '', reason: '', atMs: Date.now() } as const;

@@ -19,7 +19,7 @@ export async function freePort(): Promise<number> {
   throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
 }
 
-async function isFree(port: number): Promise<boolean> {
+export async function isFree(port: number): Promise<boolean> {
   const server = createServer().listen(port, '127.0.0.1');
   try {
     await once(server, 'listening');

@@ -7,7 +7,7 @@ import { type Ministack, startMinistackService } from './ministack.ts';
  * on it. It ends with the tests of the file.
  */
 export async function ministackOrSkip(
-  services: 'dynamodb' | 'sqs' | 'sqs,events,lambda',
+  services: 'dynamodb' | 'sqs' | 'sqs,events,lambda' | 'monitoring',
 ): Promise<Pick<Ministack, 'endpoint'> | undefined> {
   // It answers its calls one after another, in Python: on a busy machine a test of a thousand takes minutes.
   vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { CommandError } from '../../infra/cli/command-error.ts';
 import { ensurePythonPackage } from '../../infra/cli/venv.ts';
-import { freePort } from './free-port.ts';
+import { freePort, isFree } from './free-port.ts';
 
 /** The launcher of the end-to-end tests reaches into its internals, and what it does otherwise than AWS is written down. */
 const VERSION = '1.5.33';
@@ -18,6 +18,8 @@ export interface Ministack {
 }
 
 export interface MinistackOptions {
+  /** Of the loopback. @default any that is free */
+  readonly port?: number;
   /** How Python is told to start it. @default its own way */
   readonly launch?: readonly string[];
   /** Beside where it listens; of this process it has only the path. */
@@ -34,7 +36,9 @@ export interface MinistackOptions {
 export async function startMinistack(options: MinistackOptions = {}): Promise<Ministack> {
   const { launch = ['-m', 'ministack'], environment, hasFunctions = false } = options;
   const python = await ensurePythonPackage('ministack', VERSION);
-  const port = await freePort();
+  if (options.port !== undefined && !(await isFree(options.port)))
+    throw new CommandError(`Something else listens at port ${options.port} of this machine.`);
+  const port = options.port ?? (await freePort());
   const child = spawn(python, launch, {
     stdio: ['ignore', 'ignore', 'inherit'],
     // A group of its own, which can be ended as a whole.

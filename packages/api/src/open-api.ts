@@ -1,5 +1,5 @@
 import manifest from '../package.json' with { type: 'json' };
-import type { Answer, Content, Door, Operation, Parameter } from './operation.ts';
+import { type Answer, answer, type Content, type Door, type Operation, type Parameter } from './operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.ts';
 import { ref, type Schema, text } from './schema.ts';
 import { SCHEMAS } from './schemas/index.ts';
@@ -19,11 +19,6 @@ const COMMON_ANSWERS = {
   500: ['InternalError', 'This should not have happened: the log of the broker says more.'],
   503: ['Unavailable', 'A deployment cannot answer now: Retry-After says when to come again.'],
 } as const;
-
-const NOT_HERE: Answer = {
-  description: 'A deployment does not answer this: the sentence says where it is found.',
-  content: { schema: ref('Problem') },
-};
 
 /** Answers of paths and methods that the API does not have. */
 const OTHER_ANSWERS = {
@@ -82,12 +77,13 @@ export function openApiDocument(): object {
 
 function operationOf(id: OperationId, operation: Operation): object {
   const { tag, summary, description, parameters = {}, query = {}, body, roles = ['operator'] } = operation;
-  const { scope, answers, doors = DOORS } = operation;
+  const { scope, answers, doors = DOORS, elsewhere } = operation;
   const common = Object.entries(COMMON_ANSWERS).map(
     ([status, [name]]) => [status, { $ref: `#/components/responses/${name}` }] as const,
   );
-  const everywhere = doors.includes('deployment') ? answers : { 501: NOT_HERE, ...answers };
-  const own = Object.entries(everywhere).map(([status, answer]) => [status, responseOf(answer)] as const);
+  const everywhere =
+    elsewhere === undefined ? answers : { 501: answer(elsewhere, ref('Problem')), ...answers };
+  const own = Object.entries(everywhere).map(([status, each]) => [status, responseOf(each)] as const);
   return {
     operationId: id,
     tags: [tag],

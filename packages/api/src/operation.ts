@@ -46,8 +46,10 @@ export interface Operation {
   readonly answers: Readonly<Record<number, Answer>>;
   /** @default the operator */
   readonly roles?: readonly Role[];
-  /** Where it is answered; elsewhere the answer is 501. @default both */
+  /** Where it is answered; at the other door the answer is 501. @default both */
   readonly doors?: readonly Door[];
+  /** Of an operation that one door does not answer: the reason, and where to look instead. The 501 says this sentence. */
+  readonly elsewhere?: string;
   /** `tenant`: of the one that `Apus-Tenant` names. `broker`: of all of them, and the header does not count. */
   readonly scope: 'tenant' | 'broker';
 }

@@ -40,8 +40,12 @@ export function list(items: Schema, description?: string, more: Schema = {}): Sc
 
 /** `schema` has a type of its own, and is no `ref`. */
 export function nullable(schema: Schema): Schema {
-  const { enum: values, ...others } = schema as { readonly enum?: readonly unknown[]; readonly type: string };
-  return { ...others, type: [others.type, 'null'], ...(values !== undefined && { enum: [...values, null] }) };
+  const { enum: values, ...others } = schema as {
+    readonly enum?: readonly unknown[];
+    readonly type: string | readonly string[];
+  };
+  const types = new Set([others.type, 'null'].flat());
+  return { ...others, type: [...types], ...(values !== undefined && { enum: [...values, null] }) };
 }
 
 /** An object of these fields; a name with `?` at its end may be absent. An answer may get more of them with a new version. */

@@ -32,7 +32,10 @@ export interface HoldingQuotas {
   readonly subscriptionsMax: number;
 }
 
-/** Messages that are kept in the name of one identity. Limits bound those of a tenant (`retainedBytesMax`). */
+/**
+ * Messages that are kept in the name of one identity, or for a tenant whose plan says so. Limits bound those of every
+ * other tenant (`retainedBytesMax`, and of the node door `tenantQueueBytesMax`).
+ */
 export interface KeptQuotas {
   /** Retained messages that it has published, and no other identity has replaced. */
   readonly retainedMessagesMax: number;
@@ -40,7 +43,8 @@ export interface KeptQuotas {
   readonly retainedBytesMax: number;
   /**
    * Memory of messages in the queues of its sessions, and inflight; a message of several queues counts once. At the node
-   * door: in a deployment a queue's bytes are those of a publish, which `bytesPerSecondMax` bounds.
+   * door: in a deployment a queue's bytes are those of a publish, which `bytesPerSecondMax` bounds, and to count them for
+   * a tenant would cost as much as to store them (docs/tenants.md).
    */
   readonly queuedBytesMax: number;
 }
@@ -48,8 +52,8 @@ export interface KeptQuotas {
 /** Bounds of all of one tenant together. 0 stands for any number. */
 export type TenantQuotas = RateQuotas & HoldingQuotas;
 
-/** Bounds of a tenant where they differ from those that every tenant has: connections, rates, and what is retained for it. */
-export type TenantPlan = Partial<TenantQuotas & Omit<KeptQuotas, 'queuedBytesMax'>>;
+/** Bounds of a tenant where they differ from those that every tenant has: connections, rates, and what is kept for it. */
+export type TenantPlan = Partial<TenantQuotas & KeptQuotas>;
 
 /** Bounds of one identity. 0 stands for any number. */
 export type Quotas = TenantQuotas & KeptQuotas;
@@ -178,20 +182,6 @@ export function parseQuotas(value: unknown): Partial<Quotas> | string {
       return `"${name}" has to be a whole number from 0 up; 0 stands for any number.`;
   }
   return value;
-}
-
-/**
- * The plan of a tenant.
- *
- * @returns a sentence if the value is not an object of names of quotas with whole numbers from 0 up
- */
-export function parsePlan(value: unknown): TenantPlan | string {
-  const quotas = parseQuotas(value);
-  if (typeof quotas === 'string') return quotas;
-  const { queuedBytesMax, ...plan } = quotas;
-  return queuedBytesMax === undefined
-    ? plan
-    : '"queuedBytesMax" is for an identity: what waits for a tenant is bounded by the broker.';
 }
 
 /** The quotas of the tenant of an identity. */

@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -253,5 +256,32 @@ describe("the arguments of the operator's commands", () => {
     const running = run(command, ...args);
     await expect(running).rejects.toThrow(UsageError);
     await expect(running).rejects.toThrow(message);
+  });
+});
+
+describe('the address of an API', () => {
+  async function serve(handler: RequestListener): Promise<string> {
+    const server = createServer(handler).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    onTestFinished(() => void server.close());
+    return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  }
+
+  it.each(['', '/', '/below/this', '/below/this/', '/below/this/api/v5/', '/#/admin'])(
+    'may be that of a page, or of a function that an emulator has below a path: %j',
+    async (path) => {
+      const asked: (string | undefined)[] = [];
+      const url = await serve((request, response) => {
+        asked.push(request.url);
+        response.end('{"data": []}');
+      });
+      expect(await run(rule, 'list', '--url', `${url}${path}`)).toEqual([]);
+      expect(asked).toEqual([`${path.startsWith('/below') ? '/below/this' : ''}/api/v5/rules`]);
+    },
+  );
+
+  it.each([200, 404])('of something else is told in a sentence: a page with %i', async (status) => {
+    const url = await serve((_, response) => void response.writeHead(status).end('<h1>Hello</h1>'));
+    await expect(run(rule, 'list', '--url', url)).rejects.toThrow(`has answered ${status}: is it Apus?`);
   });
 });

@@ -228,7 +228,6 @@ describe('apus tenant, at a node', () => {
     await refused(['create', 'default'], 'that tenant is there by itself');
     await refused(['create', 'a b'], 'has to have up to 64 letters');
     await refused(['create', 'acme', '--quota', 'nothingMax=1'], 'There is no quota "nothingMax"');
-    await refused(['create', 'acme', '--quota', 'queuedBytesMax=1'], 'is for an identity');
     await refused(['create', 'acme', '--provider', '{"jwksUrl": "http://a"}'], 'issuer is missing');
     await refused(['create', 'acme', '--provider', '{'], UsageError as never);
     await refused(['show', 'acme'], 'There is no tenant "acme"');

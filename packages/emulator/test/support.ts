@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { ApiGatewayManagementApiClient } from '@aws-sdk/client-apigatewaymanagementapi';
 import { onTestFinished } from 'vitest';
 import { type ClientOptions, WebSocket } from 'ws';
@@ -78,6 +79,14 @@ export class Client {
 
   send(message: string): void {
     this.socket.send(message);
+  }
+
+  /** Sends several in one write, so that the server reads them at once. */
+  sendTogether(messages: readonly string[]): void {
+    const { _socket: tcp } = this.socket as unknown as { readonly _socket: Socket };
+    tcp.cork();
+    for (const message of messages) this.socket.send(message);
+    tcp.uncork();
   }
 
   next(): Promise<string> {

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { NODE_NAME } from '@apus/api';
 import {
   type Broker,
   Conflation,
@@ -9,7 +10,6 @@ import {
   type Timer,
 } from '@apus/broker';
 import { type Tracer, tracedBroker, tracedConnections, tracedSubscriptions } from '@apus/cloud';
-import { NODE_NAME } from './api/context.ts';
 import type { Access } from './auth/access.ts';
 import type { BridgesOutlet } from './bridges/bridges.ts';
 import type { Cluster } from './cluster.ts';

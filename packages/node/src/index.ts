@@ -1,5 +1,5 @@
+export { NODE_NAME } from '@apus/api';
 export type { ApiAnswer } from './api/answer.ts';
-export { NODE_NAME } from './api/context.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   BridgesContext,

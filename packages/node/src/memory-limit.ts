@@ -1,15 +1,12 @@
 import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
-import { MemoryBudget } from '@apus/store-memory';
+import { IDENTITY_QUEUES_SHARE, MemoryBudget } from '@apus/store-memory';
 
 /** Beside the budget the process needs room for work in progress, buffers of sockets and garbage. */
 const SHARE = 1 / 2;
 
 /** Of all that is kept, the queues of one tenant may be so much: others have room for theirs, and for all else. */
 const TENANT_QUEUES_SHARE = 1 / 2;
-
-/** The share of a tenant's queues that one identity may use, if its quota is larger. */
-const IDENTITY_QUEUES_SHARE = 1 / 2;
 
 /**
  * @param bytesMax 0: a share of the memory that this process can have

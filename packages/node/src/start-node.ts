@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net';
+import { NODE_NAME } from '@apus/api';
 import { type Log, PRESENCE_GRACE_SECONDS, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
-import { NODE_NAME } from './api/context.ts';
 import { apiHandlers } from './api/handlers.ts';
 import { withApi } from './api/router.ts';
 import { answerPeer, handlersOverAll } from './api/shared-handlers.ts';

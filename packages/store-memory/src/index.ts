@@ -1,6 +1,6 @@
 import type { Stores } from '@apus/broker';
 import { MemoryLinks } from './links.ts';
-import { HeldMessage, MemoryBudget } from './memory-budget.ts';
+import { HeldMessage, IDENTITY_QUEUES_SHARE, MemoryBudget } from './memory-budget.ts';
 import { type HeldMember, type HeldOwner, MemoryPresence, type PresenceJournal } from './presence.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
@@ -19,6 +19,7 @@ export {
   type HeldMember,
   HeldMessage,
   type HeldOwner,
+  IDENTITY_QUEUES_SHARE,
   MemoryBudget,
   MemoryLinks,
   MemoryPresence,

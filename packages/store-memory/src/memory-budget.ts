@@ -30,11 +30,16 @@ const LEVEL_BYTES = 48;
  */
 const RESERVE_SHARE = 1 / 8;
 
+/** The share of a tenant's queues that one identity may use, if its quota is larger. */
+export const IDENTITY_QUEUES_SHARE = 1 / 2;
+
 /** Bytes that all stores of a process keep for clients, and their limit [SEC-MEMORY-5]. */
 export class MemoryBudget implements Memory {
   readonly #bytesMax: number;
   readonly #queuedPerTenantMax: number;
   readonly #queuedPerIdentityMax: number;
+  /** By tenant, where a plan names it. */
+  readonly #queuedByPlanMax = new Map<string, number>();
   /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
   readonly #queued = new Map<string, number>();
   #bytes = 0;
@@ -67,19 +72,27 @@ export class MemoryBudget implements Memory {
     return this.#bytes >= this.#bytesMax * (1 + RESERVE_SHARE) && !this.#isRestoring;
   }
 
+  /** The plan of a tenant, as a client of it has shown it last. */
+  planned({ tenant, plan }: Pick<Identity, 'tenant' | 'plan'>): void {
+    if (plan?.queuedBytesMax === undefined) this.#queuedByPlanMax.delete(tenant);
+    else this.#queuedByPlanMax.set(tenant, plan.queuedBytesMax || Number.POSITIVE_INFINITY);
+  }
+
   isQueueFull(tenant: string): boolean {
-    return this.queuedBytes(tenant) >= this.#queuedPerTenantMax;
+    return this.queuedBytes(tenant) >= (this.#queuedByPlanMax.get(tenant) ?? this.#queuedPerTenantMax);
   }
 
   queuedBytes(tenant: string): number {
     return this.#queued.get(tenant) ?? 0;
   }
 
-  /** Memory that the queues of one identity may take: its own quota before that of all. */
-  queuedBytesMax({ quotas }: Pick<Identity, 'quotas'>): number {
-    return quotas?.queuedBytesMax === undefined
-      ? this.#queuedPerIdentityMax
-      : quotas.queuedBytesMax || Number.POSITIVE_INFINITY;
+  /** Memory that the queues of one identity may take: its own quota, before a share of its tenant's and that of all. */
+  queuedBytesMax({ tenant, quotas }: Pick<Identity, 'tenant' | 'quotas'>): number {
+    if (quotas?.queuedBytesMax !== undefined) return quotas.queuedBytesMax || Number.POSITIVE_INFINITY;
+    const planned = this.#queuedByPlanMax.get(tenant);
+    if (planned === undefined || !Number.isFinite(this.#queuedPerIdentityMax))
+      return this.#queuedPerIdentityMax;
+    return Math.min(this.#queuedPerIdentityMax, Math.floor(planned * IDENTITY_QUEUES_SHARE));
   }
 
   /** Everything from before is kept, also where the limit is lower now. */

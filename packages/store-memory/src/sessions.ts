@@ -211,6 +211,7 @@ export class MemorySessions implements SessionStore {
     const { connectionId } = attachment;
     const { state } = session;
     session.attachment = attachment;
+    this.#budget.planned(identity);
     this.#holdFor(session, identity);
     this.#setConnected(session, true);
     state.lastConnectionId = connectionId;
@@ -252,6 +253,7 @@ export class MemorySessions implements SessionStore {
   #setIdentity(session: MemorySession, identity: Identity): void {
     const { state } = session;
     if (state.identity === identity) return;
+    this.#budget.planned(identity);
     this.#budget.change(sessionBytes(session, identity) - sessionBytes(session, state.identity));
     state.identity = identity;
   }

@@ -33,6 +33,27 @@ function storesWith(bytesMax?: number) {
 }
 
 describe('the memory budget', () => {
+  it('bounds the queues of a tenant by its plan, and those of one identity by half of that', () => {
+    const budget = new MemoryBudget(undefined, 1_000, 800);
+    const of = (tenant: string, queuedBytesMax?: number) => ({
+      ...{ tenant, name: 'ada' },
+      ...(queuedBytesMax !== undefined && { plan: { queuedBytesMax } }),
+    });
+    budget.planned(of('small', 600));
+    budget.planned(of('large', 5_000));
+    budget.planned(of('any', 0));
+    const tenants = ['small', 'large', 'any', 'other'];
+    expect(tenants.map((tenant) => budget.queuedBytesMax(of(tenant)))).toEqual([300, 800, 800, 800]);
+    for (const tenant of tenants) budget.changeQueued(tenant, 600);
+    expect(tenants.filter((tenant) => budget.isQueueFull(tenant))).toEqual(['small']);
+    for (const tenant of tenants) budget.changeQueued(tenant, 10_000);
+    expect(tenants.filter((tenant) => budget.isQueueFull(tenant))).toEqual(['small', 'large', 'other']);
+    // An identity's own quota comes first; a plan without it takes the bound away.
+    expect(budget.queuedBytesMax({ ...of('small'), quotas: { queuedBytesMax: 700 } })).toBe(700);
+    budget.planned(of('small'));
+    expect(budget.queuedBytesMax(of('small'))).toBe(800);
+  });
+
   it('counts stored data, and stops counting them when they are gone', () => {
     const { memory, stores, open } = storesWith();
     const [first, second] = [open('first', { will: WILL }), open('second')];

@@ -56,6 +56,8 @@ export const clientOperations = {
     path: '/subscriptions',
     tag: 'Clients',
     summary: 'Lists subscriptions.',
+    description:
+      'A deployment goes over a part of its sessions for each page: a page may have fewer entries than its limit, or none, and another behind it.',
     query: {
       ...PAGING,
       clientid: parameter('Of this client.', text()),
@@ -65,7 +67,6 @@ export const clientOperations = {
       share_group: parameter('Of this share group.', text()),
     },
     answers: { 200: answer('A page of subscriptions.', ref('SubscriptionPage')) },
-    doors: ['node'],
     scope: 'tenant',
   },
   listTopics: {
@@ -74,8 +75,10 @@ export const clientOperations = {
     tag: 'Clients',
     summary: 'Lists the topic filters that have subscribers, each once.',
     query: PAGING,
-    answers: { 200: answer('A page of topic filters.', ref('TopicPage')) },
-    doors: ['node'],
+    answers: {
+      200: answer('A page of topic filters.', ref('TopicPage')),
+      501: answer('A deployment has too many sessions to look through all of them.', ref('Problem')),
+    },
     scope: 'tenant',
   },
   listBans: {

@@ -1,9 +1,13 @@
 import { USAGE_STEPS } from '@apus/broker';
 import { answer, json, type Operation, parameter } from '../operation.ts';
+import { PROMETHEUS_TYPE } from '../prometheus.ts';
 import { list, oneOf, ref, text } from '../schema.ts';
 import { notFound, PAGING } from './parameters.ts';
 
+const noRegister = answer('There is no register.', ref('Problem'));
 const named = { name: parameter('Of the tenant.', text()) } as const;
+const FROM_CLOUD_WATCH =
+  'A deployment answers what its functions have counted this month (UTC), as CloudWatch has it up to five minutes ago.';
 const hour = 'A month, a day or an hour in UTC, as 2026-11, 2026-11-25 or 2026-11-25T18.';
 
 export const operatorOperations = {
@@ -15,7 +19,7 @@ export const operatorOperations = {
     query: PAGING,
     answers: {
       200: answer('A page of tenants.', ref('TenantPage')),
-      404: answer('There is no register.', ref('Problem')),
+      404: noRegister,
     },
     scope: 'broker',
   },
@@ -27,7 +31,7 @@ export const operatorOperations = {
     body: json(ref('NewTenant')),
     answers: {
       201: answer('The tenant.', ref('Tenant')),
-      404: answer('There is no register.', ref('Problem')),
+      404: noRegister,
     },
     scope: 'broker',
   },
@@ -89,8 +93,8 @@ export const operatorOperations = {
     path: '/metrics',
     tag: 'Figures',
     summary: 'Answers counts since the start, in a list of one node.',
+    description: FROM_CLOUD_WATCH,
     answers: { 200: answer('The counts.', list(ref('Metrics'))) },
-    doors: ['node'],
     scope: 'broker',
   },
   getPrometheus: {
@@ -98,13 +102,13 @@ export const operatorOperations = {
     path: '/prometheus/stats',
     tag: 'Figures',
     summary: 'Answers figures and counts for Prometheus.',
+    description: FROM_CLOUD_WATCH,
     answers: {
       200: {
         description: 'Text in the format 0.0.4.',
-        content: { schema: text(), type: 'text/plain; version=0.0.4; charset=utf-8' },
+        content: { schema: text(), type: PROMETHEUS_TYPE },
       },
     },
-    doors: ['node'],
     scope: 'broker',
   },
   getOpenApi: {
@@ -120,12 +124,12 @@ export const operatorOperations = {
     path: '/asyncapi.json',
     tag: 'Documents',
     summary: 'Answers the topics of a tenant for developers. A token has those of its own tenant.',
+    description: 'A deployment answers operators alone, and has no examples of what flows.',
     roles: ['operator', 'client'],
     answers: {
       200: answer('AsyncAPI 3.0.', { type: 'object' }),
       404: answer('No topics are described here.', ref('Problem')),
     },
-    doors: ['node'],
     scope: 'tenant',
   },
 } as const satisfies Readonly<Record<string, Operation>>;

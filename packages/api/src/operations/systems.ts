@@ -15,6 +15,8 @@ export const systemOperations = {
     summary: 'Lists bridges to other systems: their state, lag, errors and counts.',
     answers: { 200: answer('All of them.', object({ data: list(ref('Bridge')) })) },
     doors: ['node'],
+    elsewhere:
+      'The bridges of a deployment are event sources of Lambda and rules of AWS IoT Core, which have no state here: CloudWatch has their lag and errors.',
     scope: 'tenant',
   },
   listRules: {
@@ -22,8 +24,9 @@ export const systemOperations = {
     path: '/rules',
     tag,
     summary: 'Lists rules: their state, and what they have sent.',
-    answers: { 200: answer('All of them.', object({ data: list(ref('MessageRule')) })) },
-    doors: ['node'],
+    answers: {
+      200: answer('All of them.', object({ data: list(ref('MessageRule')), 'meta?': ref('RuleQueue') })),
+    },
     scope: 'tenant',
   },
   listDeadLetters: {
@@ -34,7 +37,6 @@ export const systemOperations = {
     parameters: rule,
     query: PAGING,
     answers: { 200: answer('A page of messages.', ref('DeadLetterPage')), 404: notFound },
-    doors: ['node'],
     scope: 'tenant',
   },
   sendDeadLetters: {
@@ -44,7 +46,6 @@ export const systemOperations = {
     summary: 'Sends dead letters again, up to the first that fails, and 1,000 at most.',
     parameters: rule,
     answers: { 200: answer('How many were sent.', ref('DeadLettersSent')), 404: notFound },
-    doors: ['node'],
     scope: 'tenant',
   },
   discardDeadLetters: {
@@ -54,7 +55,6 @@ export const systemOperations = {
     summary: 'Deletes all dead letters of a rule.',
     parameters: rule,
     answers: { 204: answer('They are deleted.'), 404: notFound },
-    doors: ['node'],
     scope: 'tenant',
   },
   getDeadLetter: {
@@ -64,7 +64,6 @@ export const systemOperations = {
     summary: 'Answers one dead letter with its payload.',
     parameters: letter,
     answers: { 200: answer('The message.', ref('DeadLetterWithPayload')), 404: notFound },
-    doors: ['node'],
     scope: 'tenant',
   },
   sendDeadLetter: {
@@ -78,7 +77,6 @@ export const systemOperations = {
       404: notFound,
       502: answer('The target did not take it: it stays.', ref('Problem')),
     },
-    doors: ['node'],
     scope: 'tenant',
   },
   discardDeadLetter: {
@@ -88,7 +86,6 @@ export const systemOperations = {
     summary: 'Deletes one dead letter.',
     parameters: letter,
     answers: { 204: answer('It is deleted.'), 404: notFound },
-    doors: ['node'],
     scope: 'tenant',
   },
 } as const satisfies Readonly<Record<string, Operation>>;

@@ -47,9 +47,7 @@ const name = text('Up to 64 letters, digits, ".", "_" and "-".', { pattern: '^[A
 
 export const operatorSchemas: Readonly<Record<string, Schema>> = {
   TenantPlan: closedObject(
-    Object.fromEntries(
-      QUOTA_NAMES.filter((quota) => quota !== 'queuedBytesMax').map((quota) => [`${quota}?`, count()]),
-    ),
+    Object.fromEntries(QUOTA_NAMES.map((quota) => [`${quota}?`, count()])),
     'Quotas where they differ from those of every tenant; 0 stands for any number.',
   ),
   PublicKey: { ...object({ kid: text() }, 'A JSON Web Key, or {"kid", "pem"}.'), additionalProperties: true },
@@ -92,5 +90,14 @@ export const operatorSchemas: Readonly<Record<string, Schema>> = {
     },
     'Null: a deployment does not count them.',
   ),
-  Metrics: object({ node: text(), uptime_seconds: count(), ...figures(METRICS) }),
+  Metrics: object(
+    {
+      node: text(),
+      uptime_seconds: count(
+        'Since when it counts: since the start of a node, or since the month of a deployment began.',
+      ),
+      ...Object.fromEntries(Object.entries(figures(METRICS)).map(([name, each]) => [name, nullable(each)])),
+    },
+    'Null: a deployment does not count it.',
+  ),
 };

@@ -23,6 +23,11 @@ const deadLetter: Readonly<Record<string, Schema>> = {
   failed_at: time(),
 };
 
+/** Fields that a node alone knows. */
+function ofNode(fields: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
+  return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, nullable(schema)]));
+}
+
 export const systemSchemas: Readonly<Record<string, Schema>> = {
   Bridge: object({
     name: text(),
@@ -41,24 +46,36 @@ export const systemSchemas: Readonly<Record<string, Schema>> = {
       waiting: count('Messages in the queue.'),
     }),
   }),
-  MessageRule: object({
-    name: text(),
-    filter: text(),
-    when: nullable(text('Its condition.')),
-    type: text('Of the target: webhook, iot-core, …'),
-    remote: text(),
-    ...state,
-    matched: count(),
-    filtered: count('The condition is false.'),
-    condition_failed: count(),
-    looped: count(),
-    sent: count(),
-    failed_attempts: count(),
-    dead: count(),
-    waiting: count(),
-    inflight: count(),
-    dead_letters: count(),
-  }),
+  MessageRule: object(
+    {
+      name: text(),
+      filter: text(),
+      when: nullable(text('Its condition.')),
+      type: text('Of the target: webhook, iot-core, …'),
+      remote: text(),
+      ...ofNode({
+        ...state,
+        matched: count(),
+        filtered: count('The condition is false.'),
+        condition_failed: count(),
+        looped: count(),
+        sent: count(),
+        failed_attempts: count(),
+        dead: count(),
+        waiting: count(),
+        inflight: count(),
+      }),
+      dead_letters: count(),
+    },
+    'A rule. Null: a deployment does not know it of one rule; CloudWatch counts all of them together.',
+  ),
+  RuleQueue: object(
+    {
+      waiting: count('Messages, as SQS estimates them.'),
+      inflight: count('Messages on their way to a target, as SQS estimates them.'),
+    },
+    'The queue of all rules of a deployment, and of all tenants.',
+  ),
   DeadLetter: object(deadLetter, 'A message that a rule has given up.'),
   DeadLetterWithPayload: object({
     ...deadLetter,

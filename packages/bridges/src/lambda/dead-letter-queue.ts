@@ -70,7 +70,7 @@ export class DeadLetterQueue {
     this.#discarded = gone;
     try {
       const letters = found.flatMap(({ body, receiptHandle }) => decode(body, receiptHandle));
-      return await use(letters.sort((one, other) => one.failedAtMs - other.failedAtMs));
+      return await use(letters.sort(byAge));
     } finally {
       const left = found.filter(({ receiptHandle }) => !gone.has(receiptHandle));
       await this.#options.visibility.giveBack(
@@ -124,6 +124,12 @@ function encode({ rule, message, error, attempts, failedAtMs }: RuleLetter): str
     /[\ufffe\uffff]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16)}`,
   );
+}
+
+/** Those of one moment by their identifiers, so that two looks have the same order. */
+function byAge(one: FoundLetter, other: FoundLetter): number {
+  const difference = one.failedAtMs - other.failedAtMs;
+  return difference === 0 ? one.message.id.localeCompare(other.message.id) : difference;
 }
 
 /** None for a body that is unreadable. */

@@ -1,21 +1,15 @@
-import type { Log, PublishRequest } from '@apus/broker';
-import { type Environment, type InvocationContext, PUBLISH_BYTES_MAX } from '@apus/cloud';
+import type { PublishRequest } from '@apus/broker';
+import { type InvocationContext, PUBLISH_BYTES_MAX } from '@apus/cloud';
 import type { SqsBatchResponse, SqsEvent, SqsRecord } from '@apus/cloud/lambda';
 import { isUtf8, matches, publishLength, type UserProperties, validateTopicName } from '@apus/mqtt';
 import { remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
 import { HOPS_PROPERTY, withHop } from '../hops.ts';
+import type { Inbound } from './inbound.ts';
 import type { IotCoreSource } from './iot-core-source.ts';
 import { type Pending, publishInOrder, reasonOf } from './publish-in-order.ts';
 
-export interface IotCoreHandlerOptions {
-  readonly environment: Environment;
+export interface IotCoreHandlerOptions extends Omit<Inbound, 'sleep'> {
   readonly sources: readonly IotCoreSource[];
-  readonly topicLevelsMax: number;
-  readonly log: Log;
-  /** Is told of messages that are durable here. */
-  readonly published: (messages: number) => void;
-  /** Is told of messages that can be none here, and of those that the broker refuses for good. */
-  readonly skipped: () => void;
 }
 
 export type IotCoreHandler = (event: SqsEvent, context: InvocationContext) => Promise<SqsBatchResponse>;

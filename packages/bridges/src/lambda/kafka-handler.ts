@@ -1,6 +1,6 @@
-import type { Log } from '@apus/broker';
-import { type Environment, type InvocationContext, PUBLISH_BYTES_MAX } from '@apus/cloud';
+import { type InvocationContext, PUBLISH_BYTES_MAX } from '@apus/cloud';
 import { type KafkaRecord, requestOf } from '../kafka/record.ts';
+import type { Inbound } from './inbound.ts';
 import { type KafkaEvent, recordsOf } from './kafka-event.ts';
 import type { KafkaMappings } from './kafka-source.ts';
 import { type Obstacle, type Pending, publishInOrder, reasonOf } from './publish-in-order.ts';
@@ -10,16 +10,8 @@ const PAUSE_MS = 200;
 /** With less time left the event fails. It comes again as a whole. */
 const RESERVE_MS = 10_000;
 
-export interface KafkaHandlerOptions {
-  readonly environment: Environment;
+export interface KafkaHandlerOptions extends Inbound {
   readonly mappings: KafkaMappings;
-  readonly topicLevelsMax: number;
-  readonly sleep: (ms: number) => Promise<void>;
-  readonly log: Log;
-  /** Is told of messages that are durable here. */
-  readonly published: (messages: number) => void;
-  /** Is told of records that can be no message, and of messages that the broker refuses for good. */
-  readonly skipped: () => void;
 }
 
 export type KafkaHandler = (event: KafkaEvent, context: InvocationContext) => Promise<void>;

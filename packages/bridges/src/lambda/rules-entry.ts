@@ -4,6 +4,8 @@ import {
   authorizationOf,
   BRIDGE_METRICS,
   createRuntime,
+  queueCounts,
+  type RulesRequest,
   required,
   type SqsEvent,
   SqsVisibility,
@@ -18,7 +20,7 @@ import { openTarget } from '../rules/targets/open-target.ts';
 import { DeadLetterQueue } from './dead-letter-queue.ts';
 import { openedRules } from './opened-rules.ts';
 import { createRulesHandler, type RuleCount } from './rules-handler.ts';
-import { createRulesOperator, type RulesRequest } from './rules-operator.ts';
+import { createRulesOperator } from './rules-operator.ts';
 import { BRIDGE_VARIABLES } from './variables.ts';
 
 const COUNTS: Readonly<Record<RuleCount, (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS]>> = {
@@ -61,19 +63,16 @@ export function createRulesEntry(openKafka: OpenKafka) {
     queue: runtime.queue(deadLetterQueueUrl),
     visibility: new SqsVisibility({ client: sqs, queueUrl: deadLetterQueueUrl, log }),
   });
+  const queueUrl = required(process.env, VARIABLES.ruleQueueUrl);
   const handleMessages = createRulesHandler({
     rules,
     deadLetters,
-    visibility: new SqsVisibility({
-      client: sqs,
-      queueUrl: required(process.env, VARIABLES.ruleQueueUrl),
-      log,
-    }),
+    visibility: new SqsVisibility({ client: sqs, queueUrl, log }),
     clock,
     log,
     count: (what, messages) => metrics.add(COUNTS[what], messages),
   });
-  const operate = createRulesOperator({ rules, deadLetters });
+  const operate = createRulesOperator({ rules, deadLetters, counts: () => queueCounts(sqs, queueUrl) });
 
   return withMetrics(
     runtime,

@@ -1,36 +1,26 @@
 import type { InvocationContext } from '@apus/cloud';
+import type { QueueCounts, RuleLine, RulesAnswer, RulesRequest } from '@apus/cloud/lambda';
 import { type DeadLetterQueue, type FoundLetter, LETTERS_MAX } from './dead-letter-queue.ts';
 import { type OpenRule, RESERVE_MS } from './rules-handler.ts';
-
-/** A request of the owner to the function: `apus rule … --stack NAME`. */
-export interface RulesRequest {
-  readonly action: string;
-  readonly tenant?: string;
-  readonly name?: string;
-  readonly id?: string;
-}
-
-export type RulesAnswer =
-  | { readonly rules: readonly object[] }
-  | { readonly letters: readonly object[]; readonly isAll: boolean }
-  /** `failure`: of the letter that its target does not take now. */
-  | { readonly sent: number; readonly failure?: string }
-  | { readonly discarded: number }
-  /** The mistake in the request, in a sentence. */
-  | { readonly error: string };
 
 interface RulesOperatorOptions {
   readonly rules: () => Promise<ReadonlyMap<string, OpenRule>>;
   readonly deadLetters: Pick<DeadLetterQueue, 'look' | 'discard'>;
+  /** Of the queue of the rules. */
+  readonly counts: () => Promise<QueueCounts>;
 }
 
 interface Asked {
   readonly rule: OpenRule;
-  readonly id: string | undefined;
+  readonly request: RulesRequest;
   readonly context: InvocationContext;
 }
 
-type Look = (letters: readonly FoundLetter[], asked: Asked) => Promise<RulesAnswer>;
+/** @param isAll the look has found all letters */
+type Look = (letters: readonly FoundLetter[], asked: Asked, isAll: boolean) => Promise<RulesAnswer>;
+
+/** Bytes of an answer: Lambda has none of more than 6 MB, and a letter may be as long as a message. */
+const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
 /** Shows rules and their dead letters, and sends these again or discards them. */
 export function createRulesOperator(
@@ -38,24 +28,26 @@ export function createRulesOperator(
 ): (request: RulesRequest, context: InvocationContext) => Promise<RulesAnswer> {
   const { deadLetters } = options;
   const looks: Readonly<Record<string, Look>> = {
-    dead: async (letters, { id }) => ({
-      letters: letters.map((letter) => describe(letter, id !== undefined)),
-      isAll: letters.length < LETTERS_MAX,
-    }),
+    dead: async (letters, { request }, isAll) => ({ ...shownOf(letters, request), isAll }),
     send: (letters, { rule, context }) => sendAll(deadLetters, rule.target, letters, context),
-    discard: async (letters) => {
+    discard: async (letters, _asked, isAll) => {
       await deadLetters.discard(letters);
-      return { discarded: letters.length };
+      return { discarded: letters.length, isAll };
     },
   };
   return async (request, context) => {
     const { action, tenant = 'default', name = '', id } = request;
     const rules = await options.rules();
-    if (action === 'list') return await deadLetters.look(async (letters) => listOf(rules, letters, tenant));
+    if (action === 'list') {
+      const { waiting, inflight } = await options.counts();
+      return await deadLetters.look(async (letters) => ({
+        ...{ rules: listOf(rules, letters, tenant), waiting, inflight },
+      }));
+    }
     const look = looks[action];
     if (look === undefined) return { error: `There is no action "${action}": list, dead, send or discard.` };
     const rule = rules.get(`${tenant}/${name}`);
-    if (rule === undefined) return { error: `There is no rule "${name}".` };
+    if (rule === undefined) return { error: `There is no rule "${name}".`, missing: 'rule' };
     return await deadLetters.look(async (all) => {
       const letters = all.filter(
         (each) =>
@@ -63,8 +55,9 @@ export function createRulesOperator(
           each.rule.name === name &&
           (id === undefined || each.message.id === id),
       );
-      if (id !== undefined && letters.length === 0) return { error: `There is no dead letter "${id}".` };
-      return await look(letters, { rule, id, context });
+      if (id !== undefined && letters.length === 0)
+        return { error: `There is no dead letter "${id}".`, missing: 'letter' };
+      return await look(letters, { rule, request, context }, all.length < LETTERS_MAX);
     });
   };
 }
@@ -73,14 +66,28 @@ function listOf(
   rules: ReadonlyMap<string, OpenRule>,
   letters: readonly FoundLetter[],
   tenant: string,
-): RulesAnswer {
+): readonly RuleLine[] {
   const ofTenant = [...rules.values()].filter(({ configuration }) => configuration.tenant === tenant);
-  return {
-    rules: ofTenant.map(({ configuration: { name, filter, when }, target: { type, remote } }) => ({
-      ...{ name, filter, when: when?.text ?? null, type, remote },
-      dead_letters: letters.filter(({ rule }) => rule.tenant === tenant && rule.name === name).length,
-    })),
-  };
+  return ofTenant.map(({ configuration: { name, filter, when }, target: { type, remote } }) => ({
+    ...{ name, filter, when: when?.text ?? null, type, remote },
+    dead_letters: letters.filter(({ rule }) => rule.tenant === tenant && rule.name === name).length,
+  }));
+}
+
+/** The letters that the request asks for, as far as an answer has room. */
+function shownOf(
+  letters: readonly FoundLetter[],
+  { id, from = 0, limit = LETTERS_MAX }: RulesRequest,
+): { readonly letters: readonly object[]; readonly isCut: boolean } {
+  const shown: object[] = [];
+  let bytes = 0;
+  for (const letter of letters.slice(from, from + limit)) {
+    const line = describe(letter, id !== undefined);
+    bytes += Buffer.byteLength(JSON.stringify(line));
+    if (shown.length > 0 && bytes > ANSWER_BYTES_MAX) break;
+    shown.push(line);
+  }
+  return { letters: shown, isCut: from + shown.length < letters.length };
 }
 
 /** In their order, and up to the first that fails: those behind it may be of its topic. */

@@ -1,6 +1,13 @@
 import type { PublishRequest } from '@apus/broker';
 import { inOneEvent } from '@apus/cloud';
-import { decodeRuleJob, SqsQueue, type SqsRecord, SqsVisibility } from '@apus/cloud/lambda';
+import {
+  decodeRuleJob,
+  queueCounts,
+  type RulesRequest,
+  SqsQueue,
+  type SqsRecord,
+  SqsVisibility,
+} from '@apus/cloud/lambda';
 import { createSqs, ManualClock, type StandaloneSqs } from '@apus/emulator';
 import { DeleteMessageCommand, ReceiveMessageCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -8,7 +15,7 @@ import { type Process, World } from '../../../cloud/test/support/fan-out.ts';
 import { DeadLetterQueue } from '../../src/lambda/dead-letter-queue.ts';
 import { readDeployedRules } from '../../src/lambda/deployed-rules.ts';
 import { createRulesHandler, type OpenRule, ruleKey } from '../../src/lambda/rules-handler.ts';
-import { createRulesOperator, type RulesRequest } from '../../src/lambda/rules-operator.ts';
+import { createRulesOperator } from '../../src/lambda/rules-operator.ts';
 import { openTarget } from '../../src/rules/targets/open-target.ts';
 import { type Receiver, receiver, status } from '../support/receiver.ts';
 
@@ -119,7 +126,10 @@ async function drain(): Promise<void> {
 }
 
 const operate = (request: RulesRequest, remainingMs = 180_000) =>
-  createRulesOperator({ rules: async () => rules, deadLetters: letters })(request, {
+  createRulesOperator({
+    ...{ rules: async () => rules, deadLetters: letters },
+    counts: () => queueCounts(client, queueUrl),
+  })(request, {
     getRemainingTimeInMillis: () => remainingMs,
   });
 
@@ -177,12 +187,23 @@ describe('dead letters of a deployment', () => {
         { name: 'hook', type: 'webhook', dead_letters: 2 },
         { name: 'again', dead_letters: 0 },
       ],
+      waiting: 0,
+      inflight: 0,
     });
     const [id = '', other] = await idsOf();
     expect(await idsOf()).toEqual([id, other]);
     expect(await operate({ action: 'dead', name: 'hook', id })).toMatchObject({
       letters: [{ id, topic: 'a/1', attempts: 1, payload: Buffer.from('1').toString('base64') }],
       isAll: true,
+      isCut: false,
+    });
+    expect(await operate({ action: 'dead', name: 'hook', from: 1, limit: 5 })).toMatchObject({
+      letters: [{ id: other }],
+      isCut: false,
+    });
+    expect(await operate({ action: 'dead', name: 'hook', limit: 1 })).toMatchObject({
+      letters: [{ id }],
+      isCut: true,
     });
   });
 
@@ -210,8 +231,8 @@ describe('dead letters of a deployment', () => {
 
   it('are discarded', async () => {
     const [id = ''] = await idsOf();
-    expect(await operate({ action: 'discard', name: 'hook', id })).toEqual({ discarded: 1 });
-    expect(await operate({ action: 'discard', name: 'hook' })).toEqual({ discarded: 1 });
+    expect(await operate({ action: 'discard', name: 'hook', id })).toEqual({ discarded: 1, isAll: true });
+    expect(await operate({ action: 'discard', name: 'hook' })).toEqual({ discarded: 1, isAll: true });
     expect(await idsOf()).toEqual([]);
   });
 
@@ -220,7 +241,7 @@ describe('dead letters of a deployment', () => {
     [{ action: 'dead', name: 'hook', id: 'none' }, 'There is no dead letter "none".'],
     [{ action: 'burn', name: 'hook' }, 'There is no action "burn": list, dead, send or discard.'],
   ])('asked wrongly are answered with a sentence (%#)', async (request, error) => {
-    expect(await operate(request)).toEqual({ error });
+    expect(await operate(request as RulesRequest)).toMatchObject({ error });
   });
 });
 

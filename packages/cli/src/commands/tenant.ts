@@ -1,4 +1,4 @@
-import { parsePlan } from '@apus/broker';
+import { parseQuotas } from '@apus/broker';
 import { TENANT_STATES, type TenantEntry } from '@apus/identity';
 import type { TenantsOperator } from '../operate/tenants-operator.ts';
 import { type Command, CommandError } from './command.ts';
@@ -120,7 +120,7 @@ function planFrom(values: Values): { readonly plan?: object | null } {
     return { plan: null };
   }
   if (given.length === 0) return {};
-  const plan = parsePlan(Object.fromEntries(given.map(([, name = '', count]) => [name, Number(count)])));
+  const plan = parseQuotas(Object.fromEntries(given.map(([, name = '', count]) => [name, Number(count)])));
   if (typeof plan === 'string') throw new UsageError(`--quota: ${plan}`);
   return { plan };
 }

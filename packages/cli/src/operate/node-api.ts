@@ -43,14 +43,22 @@ export class NodeApi {
     const response = await this.#fetch(method, path, body);
     const text = await response.text();
     const answer = jsonOf(text);
-    if (response.ok || response.status === 404) return { status: response.status, body: answer };
+    const isOurs = answer !== undefined || (response.ok && text === '');
+    if (isOurs && (response.ok || response.status === 404)) return { status: response.status, body: answer };
     const { message } = (answer ?? {}) as { readonly message?: string };
-    throw new OperateError(message ?? `${this.url} has answered ${response.status}: is it a node of Apus?`);
+    throw new OperateError(message ?? `${this.url} has answered ${response.status}: is it Apus?`);
+  }
+
+  /** Below the page, which may be below another path: an emulator of AWS has the URLs of functions there. */
+  #addressOf(path: string): URL {
+    const base = new URL(this.url);
+    base.pathname = base.pathname.replace(/(\/api\/v5)?\/*$/, '/');
+    return new URL(`api/v5/${path}`, new URL(base.pathname, base));
   }
 
   async #fetch(method: string, path: string, body: object | undefined): Promise<Response> {
     try {
-      return await fetch(new URL(`/api/v5/${path}`, this.url), {
+      return await fetch(this.#addressOf(path), {
         method,
         headers: this.#headers,
         signal: AbortSignal.timeout(TIMEOUT_MS),

@@ -19,11 +19,20 @@ export class StackRules implements RuleOperator {
   }
 
   async *deadLetters(name: string, id: string | undefined): AsyncGenerator<object> {
-    const { letters, isAll } = await this.#stack.invoke<{
+    type Answer = {
       readonly letters: readonly object[];
       readonly isAll: boolean;
-    }>({ action: 'dead', name, id });
-    yield* letters;
+      /** Absent at a function of an older version. */
+      readonly isCut?: boolean;
+    };
+    let from = 0;
+    let answer: Answer;
+    do {
+      answer = await this.#stack.invoke<Answer>({ action: 'dead', name, id, ...(from > 0 && { from }) });
+      yield* answer.letters;
+      from += answer.letters.length;
+    } while (answer.isCut === true && answer.letters.length > 0);
+    const { isAll } = answer;
     if (!isAll) throw new OperateError('There are more than one look shows: send or discard these first.');
   }
 

@@ -1,3 +1,4 @@
+import { NODE_NAME } from '@apus/api';
 import { DROP_NAMES, QUOTA_NAMES, type SessionRecord, type Subscription } from '@apus/broker';
 import { type ClientEntry, type ClientListing, isInState } from '../operator/clients.ts';
 import { type HttpAnswer, problem } from '../publish/http.ts';
@@ -12,8 +13,7 @@ import {
   rfc3339,
 } from './context.ts';
 import { cursorOf, pageAnswer, pagingOf, positionOf } from './pages.ts';
-
-const NODE_NAME = 'apus';
+import { subscriptionOf } from './subscription.ts';
 
 /** Sessions, connected or not. A list says what a walk over the table reads; one client says more. */
 export function clientHandlers(context: ApiContext) {
@@ -62,7 +62,8 @@ async function subscriptions(context: ApiContext, request: ApiRequest): Promise<
   const record = await recordOf(context, request);
   if (record === undefined) return notFound(request);
   const held = await context.subscriptions.list(record.session);
-  return ok(held.map((each) => subscriptionOf(record, each)));
+  const { clientId } = record.session;
+  return ok(held.map((subscription) => subscriptionOf({ clientId, subscription })));
 }
 
 async function recordOf(
@@ -129,17 +130,4 @@ function isQuota(name: string): boolean {
 
 function timeOf(atMs: number | undefined): string | null {
   return atMs === undefined ? null : rfc3339(atMs);
-}
-
-function subscriptionOf({ session }: SessionRecord, subscription: Subscription): object {
-  const { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier } = subscription;
-  return {
-    node: NODE_NAME,
-    clientid: session.clientId,
-    topic: shareGroup === undefined ? topicFilter : `$share/${shareGroup}/${topicFilter}`,
-    qos,
-    nl: noLocal ? 1 : 0,
-    rap: retainAsPublished ? 1 : 0,
-    id: subscriptionIdentifier ?? null,
-  };
 }

@@ -2,13 +2,22 @@ import type { OperationId } from '@apus/api';
 import type { Awaitable } from '@apus/broker';
 import type { DynamoStores } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
+import type { MonthCounters } from '../metrics/month-counters.ts';
 import type { Operator, OperatorAnswer, OperatorOptions } from '../operator/create-operator.ts';
 import { type HttpAnswer, type HttpRequest, jsonAnswer } from '../publish/http.ts';
 import { ApiProblem } from './api-problem.ts';
+import type { DescribedTopics } from './async-api.ts';
+import type { ApiRules } from './rules.ts';
 
 export interface ApiContext extends Omit<OperatorOptions, 'sleep'> {
   readonly subscriptions: DynamoStores['subscriptions'];
   readonly operator: Operator;
+  /** Undefined where there are no rules. */
+  readonly rules?: ApiRules | undefined;
+  /** Undefined: there is no CloudWatch, and a question says so. */
+  readonly counters?: MonthCounters | undefined;
+  /** Undefined where no topics are described. */
+  readonly described?: DescribedTopics | undefined;
   /** @default the broker's own default */
   readonly topicLevelsMax?: number | undefined;
   /** Is told how many messages each request has published. */

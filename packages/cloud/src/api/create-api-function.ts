@@ -1,7 +1,6 @@
 import { API_PATH, openApiDocument, routeOf } from '@apus/api';
 import { UsageQuestionError } from '@apus/broker';
 import { BanEntryError } from '@apus/identity';
-import type { DynamoStores } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
 import { createOperator, type OperatorOptions } from '../operator/create-operator.ts';
 import { OperatorRequestError } from '../operator/request-error.ts';
@@ -15,24 +14,23 @@ import { type HttpAnswer, type HttpRequest, jsonAnswer, problem } from '../publi
 import { StreamQuestionError } from '../streams/question.ts';
 import { type OperatorAccess, OperatorGate } from './access.ts';
 import { ApiProblem } from './api-problem.ts';
+import { asyncApiHandlers } from './async-api.ts';
 import { banHandlers } from './banned.ts';
 import { clientHandlers } from './clients.ts';
 import type { ApiContext, Handlers } from './context.ts';
 import { elsewhereHandlers } from './elsewhere.ts';
 import { messageHandlers } from './messages.ts';
+import { metricsHandlers } from './metrics.ts';
 import { publishHandlers } from './publish.ts';
+import { ruleHandlers } from './rules.ts';
 import { statsHandlers } from './stats.ts';
+import { subscriptionHandlers } from './subscriptions.ts';
 import { tenantHandlers } from './tenants.ts';
 
 const QUERY_CHARACTERS_MAX = 4_096;
 
-export interface ApiFunctionOptions extends OperatorOptions {
-  readonly subscriptions: DynamoStores['subscriptions'];
+export interface ApiFunctionOptions extends Omit<ApiContext, 'operator'>, Pick<OperatorOptions, 'sleep'> {
   readonly access: OperatorAccess;
-  /** @default the broker's own default */
-  readonly topicLevelsMax?: number | undefined;
-  /** Is told how many messages each request has published. */
-  readonly published?: (messages: number) => void;
 }
 
 export type ApiFunction = (event: FunctionUrlEvent, context: InvocationContext) => Promise<FunctionUrlResult>;
@@ -68,6 +66,10 @@ function handlersOf(context: ApiContext): Handlers {
     ...publishHandlers(context),
     ...tenantHandlers(context),
     ...statsHandlers(context),
+    ...metricsHandlers(context),
+    ...subscriptionHandlers(context),
+    ...ruleHandlers(context),
+    ...asyncApiHandlers(context),
     ...elsewhereHandlers,
     getOpenApi: () => jsonAnswer(200, document),
   };

@@ -34,11 +34,16 @@ export function pageAnswer(
   return jsonAnswer(200, { data, meta: { limit, hasnext: next !== undefined, next: next ?? null } });
 }
 
+/** The entries before a page, where the cursor is their number. @throws {ApiProblem} */
+export function placeOf({ after = '0' }: Paging): number {
+  if (/^\d{1,9}$/.test(after)) return Number(after);
+  throw new ApiProblem('BAD_REQUEST', 'after is meta.next of the page before.');
+}
+
 /** A part of a list that is there as a whole; its cursor is the number of entries before. */
-export function partOf(all: readonly object[], { limit, after }: Paging): HttpAnswer {
-  if (after !== undefined && !/^\d{1,9}$/.test(after))
-    throw new ApiProblem('BAD_REQUEST', 'after is meta.next of the page before.');
-  const from = Number(after ?? 0);
+export function partOf(all: readonly object[], paging: Paging): HttpAnswer {
+  const { limit } = paging;
+  const from = placeOf(paging);
   const end = from + limit;
   return pageAnswer(all.slice(from, end), { limit }, end < all.length ? String(end) : undefined);
 }

@@ -1,6 +1,7 @@
 import type { Clock, Log } from '@apus/broker';
-import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
+import type { SQSClient } from '@aws-sdk/client-sqs';
 import type { Backlog } from './gathered-jobs.ts';
+import { queueCounts } from './queue-counts.ts';
 
 /**
  * SQS looks at the first 120,000 messages of a FIFO queue only: behind so many of one group all others would wait. The
@@ -48,14 +49,7 @@ export class QueueBacklog implements Backlog {
     const { client, queueUrl, clock, log, messagesMax = MESSAGES_MAX, name = 'fan-out' } = this.#options;
     this.#lookAtMs = clock.now() + LOOK_AGAIN_MS;
     try {
-      const { Attributes } = await client.send(
-        new GetQueueAttributesCommand({
-          QueueUrl: queueUrl,
-          AttributeNames: ['ApproximateNumberOfMessages', 'ApproximateNumberOfMessagesNotVisible'],
-        }),
-      );
-      const waiting = Number(Attributes?.ApproximateNumberOfMessages ?? 0);
-      const inFlight = Number(Attributes?.ApproximateNumberOfMessagesNotVisible ?? 0);
+      const { waiting, inflight: inFlight } = await queueCounts(client, queueUrl);
       this.#isFull = waiting + inFlight > messagesMax;
       if (this.#isFull) log.warn(`${name}-queue-full`, { waiting, inFlight, messagesMax });
     } catch (error) {

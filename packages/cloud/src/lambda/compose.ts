@@ -1,3 +1,4 @@
+import { NODE_NAME } from '@apus/api';
 import {
   type Authenticator,
   type Authorizer,
@@ -119,9 +120,6 @@ export interface Cloud {
   /** For the operator. Undefined where the deployment keeps no presence. */
   readonly presence: DynamoStores['presence'] | undefined;
 }
-
-/** In `$SYS/brokers/NODE/clients/…`, as at the node door. */
-const NODE_NAME = 'apus';
 
 /** Puts the cloud's broker together. Everything that can be done before the first event is done here. */
 export function composeCloud(options: CloudOptions): Cloud {

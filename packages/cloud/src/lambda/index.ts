@@ -11,10 +11,12 @@ export { type Backlog, type FanOutQueue, GatheredJobs } from '../fan-out/gathere
 export { regionOfFunction } from '../fan-out/invoke-function.ts';
 export { type JobQueue, type QueueEntry, QueueUnavailable, SqsQueue } from '../fan-out/job-queue.ts';
 export { QueueBacklog } from '../fan-out/queue-backlog.ts';
+export { type QueueCounts, queueCounts } from '../fan-out/queue-counts.ts';
 export { SqsVisibility, type Visibility } from '../fan-out/visibility.ts';
 export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.ts';
 export { ALIVE_ROUTE, CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';
+export { CloudWatchMetrics } from '../metrics/cloud-watch.ts';
 export {
   BRIDGE_METRICS,
   METERED_TENANTS_MAX,
@@ -23,6 +25,7 @@ export {
   TENANT_DIMENSION,
   TENANT_METRICS,
 } from '../metrics/metric-names.ts';
+export { MonthCounters } from '../metrics/month-counters.ts';
 export {
   createOperator,
   type Operator,
@@ -34,6 +37,7 @@ export { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
 export * from '../publish/index.ts';
 export { decodeRuleJob, encodeRuleJob, type RuleJob, type RuleRef } from '../rules/rule-job.ts';
 export type { RuleFilter } from '../rules/rule-outlet.ts';
+export type { AskRules, RuleLine, RulesAnswer, RulesRequest } from '../rules/rules-request.ts';
 export { createSweep, type SweepReport } from '../sweep/sweep.ts';
 export { createTimerHandler } from '../timers/handler.ts';
 export { SqsTimers } from '../timers/sqs-timers.ts';

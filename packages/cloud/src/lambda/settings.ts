@@ -10,7 +10,9 @@ import {
 } from '@apus/broker';
 import { isTenant } from '@apus/identity';
 import type { CheckedTopic } from '@apus/topics/checked';
+import type { Topics } from '@apus/topics/document';
 import { KEY_SHA256 } from '../api/access.ts';
+import type { DescribedTopics } from '../api/async-api.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
@@ -118,6 +120,17 @@ export function payloadChecksOf(variables: Variables): readonly CheckedTopic[] |
   const name = variables[VARIABLES.payloadChecks];
   if (name === undefined || name === '') return undefined;
   return requireFrom(import.meta.url)(name) as readonly CheckedTopic[];
+}
+
+/** The topics that the owner has described, which a layer brings, and where their clients connect. Undefined where there are none. */
+export function describedTopicsOf(variables: Variables): DescribedTopics | undefined {
+  const name = variables[VARIABLES.describedTopics];
+  if (name === undefined || name === '') return undefined;
+  const managementEndpoint = required(variables, VARIABLES.managementEndpoint);
+  const url = variables[VARIABLES.clientUrl] ?? managementEndpoint.replace(/^http/, 'ws');
+  const isOpen = variables[VARIABLES.authentication] === 'anonymous';
+  const topics = requireFrom(import.meta.url)(name) as Topics;
+  return { topics, server: { name: 'gateway', url, door: 'gateway', isOpen } };
 }
 
 export function exportFormatOf(variables: Variables): ExportFormat {

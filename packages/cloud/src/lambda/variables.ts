@@ -16,6 +16,12 @@ export const VARIABLES = {
   ruleFilters: 'APUS_RULE_FILTERS',
   /** Where messages for rules wait. */
   ruleQueueUrl: 'APUS_RULE_QUEUE_URL',
+  /** The function of the rules, for that of operators: its ARN. */
+  rulesFunctionArn: 'APUS_RULES_FUNCTION_ARN',
+  /** The module of the described topics, in a layer, for the function of operators. Not set: none are described. */
+  describedTopics: 'APUS_DESCRIBED_TOPICS',
+  /** The address at which clients connect, where it is not that of the API: `wss://…`. */
+  clientUrl: 'APUS_CLIENT_URL',
   /** `on`: what each tenant uses is counted. Not set: off. */
   usage: 'APUS_USAGE',
   /** The bucket of the usage of each day, and the format of its files. */

@@ -3,15 +3,22 @@ import type { DynamoSweepScan, SweepPosition, SweptSession } from '@apus/store-d
 /** Segments that are read side by side: 4 MB a round. */
 const SEGMENTS = 4;
 
-/** Sessions of the whole table with their identities, a round at a time; some may have changed since. */
-export async function* sessionsOf(scan: DynamoSweepScan): AsyncGenerator<readonly SweptSession[], void> {
+/**
+ * Sessions of the whole table, a round at a time; some may have changed since.
+ *
+ * @param withIdentities @default true
+ */
+export async function* sessionsOf(
+  scan: DynamoSweepScan,
+  withIdentities = true,
+): AsyncGenerator<readonly SweptSession[], void> {
   let positions: (SweepPosition | 'begin' | 'done')[] = Array.from({ length: SEGMENTS }, () => 'begin');
   while (positions.some((position) => position !== 'done')) {
     const pages = await Promise.all(
       positions.map((position, segment) =>
         position === 'done'
           ? undefined
-          : scan.page(segment, SEGMENTS, position === 'begin' ? undefined : position, true),
+          : scan.page(segment, SEGMENTS, position === 'begin' ? undefined : position, withIdentities),
       ),
     );
     positions = pages.map((page) => page?.next ?? 'done');

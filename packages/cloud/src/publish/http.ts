@@ -18,7 +18,7 @@ export interface HttpRequest {
 export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
+  /** Text; JSON, unless `content-type` says otherwise. */
   readonly body: string;
 }
 
@@ -35,6 +35,7 @@ export type ProblemCode =
   | 'PAYLOAD_TOO_LARGE'
   | 'UNSUPPORTED_MEDIA_TYPE'
   | 'TOO_MANY_REQUESTS'
+  | 'NOT_SENT'
   | 'SERVICE_UNAVAILABLE';
 
 const STATUSES: Readonly<Record<ProblemCode, number>> = {
@@ -49,6 +50,7 @@ const STATUSES: Readonly<Record<ProblemCode, number>> = {
   PAYLOAD_TOO_LARGE: 413,
   UNSUPPORTED_MEDIA_TYPE: 415,
   TOO_MANY_REQUESTS: 429,
+  NOT_SENT: 502,
   SERVICE_UNAVAILABLE: 503,
 };
 

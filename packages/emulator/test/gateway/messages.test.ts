@@ -67,6 +67,24 @@ test('messages of one connection are handled at the same time, and finish in any
   expect(replies).toEqual(['3', '1', '2']);
 });
 
+test('a client that sends many at once waits for its turn: in each, one message of each connection begins', async () => {
+  const begun: string[] = [];
+  const emulator = await start({
+    async default({ body }) {
+      begun.push(body);
+      return { ...ok, body };
+    },
+  });
+  const [flood, other] = [await Client.open(emulator.url), await Client.open(emulator.url)];
+  const frames = 500;
+  flood.sendTogether(Array.from({ length: frames }, () => 'flood'));
+  other.send('other');
+  expect(await other.next()).toBe('other');
+  // Its frame may come a few turns behind those of the flood.
+  expect(begun.indexOf('other')).toBeLessThan(frames / 10);
+  await eventually(() => begun.length === frames + 1);
+});
+
 test('messages start out of order', async () => {
   const sent = Array.from({ length: 20 }, (_, index) => String(index));
   const started: string[] = [];

@@ -1,4 +1,4 @@
-import { parsePlan, type TenantPlan } from '@apus/broker';
+import { parseQuotas, type TenantPlan } from '@apus/broker';
 import { readDefaultRules } from '../configuration/default-rules.ts';
 import { Fields } from '../configuration/fields.ts';
 import { checkKeySetUrl } from '../configuration/key-set-url.ts';
@@ -65,7 +65,7 @@ export function readTenantEntry(value: unknown): TenantEntry {
   const reason = fields.text('reason');
   if (reason !== undefined && reason.length > REASON_LENGTH_MAX)
     fields.fail('reason', `has at most ${REASON_LENGTH_MAX} characters.`);
-  const plan = fields.raw('plan') === undefined ? undefined : parsePlan(fields.raw('plan'));
+  const plan = fields.raw('plan') === undefined ? undefined : parseQuotas(fields.raw('plan'));
   if (typeof plan === 'string') fields.fail('plan', `cannot be kept: ${plan}`);
   keysOf(value as Pick<TenantEntry, 'keys'>);
   readProvider(fields.raw('provider'));

@@ -45,9 +45,6 @@ export interface ApiContext {
   };
 }
 
-/** EMQX's name of the member of a cluster, of a broker that stands alone. */
-export const NODE_NAME = 'apus';
-
 export function rfc3339(atMs: number): string {
   return new Date(atMs).toISOString();
 }

@@ -1,5 +1,6 @@
+import { PROMETHEUS_TYPE, type ProcessSamples, prometheusText } from '@apus/api';
 import { metricsOf } from '../metrics/figures.ts';
-import { PROMETHEUS_TYPE, type ProcessSamples, prometheusText, samplesOf } from '../metrics/prometheus.ts';
+import { samplesOf } from '../metrics/prometheus.ts';
 import type { ApiAnswer } from './answer.ts';
 import { recordsOf } from './clients.ts';
 import type { ApiContext } from './context.ts';

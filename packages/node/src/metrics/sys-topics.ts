@@ -1,7 +1,7 @@
+import { NODE_NAME } from '@apus/api';
 import type { Broker, Log } from '@apus/broker';
 import { Violation } from '@apus/mqtt';
 import manifest from '../../package.json' with { type: 'json' };
-import { NODE_NAME } from '../api/context.ts';
 import { TENANT } from '../auth/anonymous.ts';
 import type { Scheduler } from '../scheduler.ts';
 import { type FigureSources, metricsOf, statsOf } from './figures.ts';

@@ -6,7 +6,7 @@ import {
   subscriptionWeight,
 } from '@apus/broker';
 import { LISTED_SUBSCRIPTIONS_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
-import { filterHash, type Key, OWNED, ownedPartition } from '../table/keys.ts';
+import { filterHash, type Incarnation, type Key, OWNED, ownedPartition } from '../table/keys.ts';
 import { endOf, type Table, type Written } from '../table/table.ts';
 import { fromJson, type Item, number, numberOf, text, textOf, toJson, VERSION } from '../table/values.ts';
 
@@ -86,7 +86,7 @@ export class SessionList {
     });
   }
 
-  async items(session: SessionRef): Promise<Item[]> {
+  async items(session: Incarnation): Promise<Item[]> {
     const p = ownedPartition(session);
     return await this.#table.queryAll({ p, from: OWNED.list, to: endOf(OWNED.overflow) });
   }

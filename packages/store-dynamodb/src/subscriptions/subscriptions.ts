@@ -14,7 +14,7 @@ import { type SessionList, subscriptionsOf } from '../sessions/session-list.ts';
 import { connectionOf } from '../sessions/session-ref.ts';
 import { batchDelete } from '../table/batch.ts';
 import type { EventCache } from '../table/event-cache.ts';
-import { linkKey, type ShardName } from '../table/keys.ts';
+import { type Incarnation, linkKey, type ShardName } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import type { Matcher } from './matcher.ts';
@@ -132,7 +132,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     await this.#parts.placement.moved(session, from, subscriptions);
   }
 
-  async list(session: SessionRef): Promise<readonly Subscription[]> {
+  async list(session: Incarnation): Promise<readonly Subscription[]> {
     return subscriptionsOf(await this.#parts.list.items(session));
   }
 

@@ -28,21 +28,15 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
   };
   const panels: readonly (readonly [name: string, title: string, panel: ReactNode])[] = [
     ['clients', t('admin.tabs.clients'), <ClientsTable key="clients" api={api} />],
-    ...(api.isDeployment
-      ? []
-      : ([
-          [
-            'subscriptions',
-            t('admin.tabs.subscriptions'),
-            <SubscriptionsTable key="subscriptions" api={api} />,
-          ],
-        ] as const)),
+    ['subscriptions', t('admin.tabs.subscriptions'), <SubscriptionsTable key="subscriptions" api={api} />],
     ['retained', t('admin.tabs.retained'), <RetainedTable key="retained" api={api} />],
     ['streams', t('admin.tenants.streams.tab'), <StreamsTable key="streams" api={api} />],
     ['bans', t('admin.tabs.bans'), <BansTable key="bans" api={api} />],
-    ...(api.isDeployment
-      ? []
-      : ([['systems', t('admin.systems.tab'), <SystemsTables key="systems" api={api} />]] as const)),
+    [
+      'systems',
+      t(api.isDeployment ? 'admin.systems.rules' : 'admin.systems.tab'),
+      <SystemsTables key="systems" api={api} />,
+    ],
     ...(api.hasTenants
       ? ([
           ['tenants', t('admin.tenants.tab'), <TenantsTable key="tenants" api={api} look={look} />],

@@ -21,12 +21,17 @@ export interface BridgeEntry extends System {
   readonly out: Direction & { readonly waiting?: number };
 }
 
-export interface RuleEntry extends System {
+/** Null: a deployment does not know it of one rule. */
+type OfNode<T> = { readonly [Field in keyof T]: T[Field] | null };
+
+export interface RuleEntry
+  extends Pick<System, 'name' | 'type' | 'remote'>,
+    OfNode<Pick<System, 'status' | 'since' | 'last_error'>> {
   readonly filter: string;
   readonly when: string | null;
-  readonly sent: number;
-  readonly waiting: number;
-  readonly inflight: number;
+  readonly sent: number | null;
+  readonly waiting: number | null;
+  readonly inflight: number | null;
   readonly dead_letters: number;
 }
 

@@ -5,6 +5,7 @@ export const systems = {
   rules: 'Rules',
   noBridges: 'This node has no bridges: apus serve --bridges FILE.',
   noRules: 'This node has no rules: apus serve --rules FILE.',
+  noDeployedRules: 'This deployment has no rules for this tenant: npm run deploy -- --rules FILE.',
   columns: {
     name: 'Name',
     remote: 'Other side',

@@ -1,4 +1,4 @@
-import { Badge, Title } from '@mantine/core';
+import { Badge, Button, Title } from '@mantine/core';
 import { type ReactNode, useCallback } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount } from '../../ui/format.ts';
@@ -12,30 +12,40 @@ import { usePoll } from './use-poll.ts';
 
 const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', stopped: 'gray' } as const;
 
-/** The systems that the node exchanges messages with: whether they are well, and what has not reached them. */
+/**
+ * The systems that the broker exchanges messages with: whether they are well, and what has not reached them. A deployment
+ * has bridges as well, but no list of them.
+ */
 export function SystemsTables({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const columns = (...names: readonly (keyof typeof import('./systems-strings.ts').systems.columns)[]) =>
     names.map((name) => t(`admin.systems.columns.${name}`));
   return (
     <>
-      <SystemsTable<BridgeEntry>
-        api={api}
-        path="/bridges"
-        label={t('admin.systems.bridges')}
-        columns={columns('name', 'remote', 'status', 'in', 'lag', 'out', 'waiting', 'failed', 'error')}
-        empty={t('admin.systems.noBridges')}
-        row={(bridge) => <BridgeRow key={bridge.name} bridge={bridge} />}
-      />
+      {!api.isDeployment && (
+        <SystemsTable<BridgeEntry>
+          api={api}
+          path="/bridges"
+          label={t('admin.systems.bridges')}
+          columns={columns('name', 'remote', 'status', 'in', 'lag', 'out', 'waiting', 'failed', 'error')}
+          empty={t('admin.systems.noBridges')}
+          row={(bridge) => <BridgeRow key={bridge.name} bridge={bridge} />}
+        />
+      )}
       <SystemsTable<RuleEntry>
         api={api}
         path="/rules"
         label={t('admin.systems.rules')}
         columns={[
-          ...columns('name', 'filter', 'target', 'status', 'sent', 'waiting', 'dead', 'error'),
+          ...columns(
+            ...(['name', 'filter', 'target'] as const),
+            ...(api.isDeployment ? ([] as const) : (['status', 'sent', 'waiting'] as const)),
+            'dead',
+            ...(api.isDeployment ? ([] as const) : (['error'] as const)),
+          ),
           t('admin.columns.action'),
         ]}
-        empty={t('admin.systems.noRules')}
+        empty={t(api.isDeployment ? 'admin.systems.noDeployedRules' : 'admin.systems.noRules')}
         row={(rule, refresh) => <RuleRow key={rule.name} api={api} rule={rule} refresh={refresh} />}
       />
     </>
@@ -53,6 +63,7 @@ interface TableProps<T> {
 
 /** A table of a list that the API gives as a whole. */
 export function SystemsTable<T>({ api, path, label, columns, empty, row }: TableProps<T>) {
+  const { t } = useTranslation();
   const ask = useCallback(
     async (signal: AbortSignal) => (await api.page<T>(path, {}, signal)).data,
     [api, path],
@@ -63,6 +74,11 @@ export function SystemsTable<T>({ api, path, label, columns, empty, row }: Table
       <Title order={3} size="h5" mb="xs" mt="sm">
         {label}
       </Title>
+      {api.isDeployment && (
+        <Button variant="default" size="xs" mb="xs" onClick={refresh}>
+          {t('admin.refresh')}
+        </Button>
+      )}
       {error !== undefined && <Refusal error={error} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
       <div className={classes.scroll} role="group" tabIndex={0} aria-label={label}>
@@ -127,13 +143,15 @@ function RuleRow({ api, rule, refresh }: RuleRowProps) {
       </th>
       <td title={rule.when ?? undefined}>{visibleText(filter)}</td>
       <td>{`${type} ${visibleText(remote)}`}</td>
-      <td>
-        <Status status={status} />
-      </td>
-      <Count count={sent} />
-      <Count count={waiting + inflight} />
+      {!api.isDeployment && (
+        <>
+          <td>{status !== null && <Status status={status} />}</td>
+          <Count count={sent ?? undefined} />
+          <Count count={(waiting ?? 0) + (inflight ?? 0)} />
+        </>
+      )}
       <Count count={dead_letters} />
-      <td>{last_error === null ? '' : visibleText(last_error)}</td>
+      {!api.isDeployment && <td>{last_error === null ? '' : visibleText(last_error)}</td>}
       <td className={classes.action}>
         {dead_letters > 0 && (
           <ConfirmButton

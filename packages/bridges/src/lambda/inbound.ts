@@ -1,0 +1,42 @@
+import { DEFAULT_LIMITS, type Log } from '@apus/broker';
+import type { Environment, InvocationContext } from '@apus/cloud';
+import {
+  authorizationOf,
+  type BRIDGE_METRICS,
+  createRuntime,
+  limitsOf,
+  METRICS,
+  withMetrics,
+} from '@apus/cloud/lambda';
+
+/** The parts of the process that a function needs which publishes messages from another system. */
+export interface Inbound {
+  readonly environment: Environment;
+  readonly topicLevelsMax: number;
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly log: Log;
+  /** Is told of messages that are durable here. */
+  readonly published: (messages: number) => void;
+  /** Is told of what can be no message here, and of messages that the broker refuses for good. */
+  readonly skipped: () => void;
+}
+
+/**
+ * The function that publishes what comes from another system.
+ *
+ * @param skipped the metric of what is skipped
+ */
+export function createInboundEntry<Event, Result>(
+  skipped: (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS],
+  createHandler: (inbound: Inbound) => (event: Event, context: InvocationContext) => Promise<Result>,
+) {
+  const runtime = createRuntime(process.env, authorizationOf);
+  const { cloud, log, metrics, sleep } = runtime;
+  const { topicLevelsMax = DEFAULT_LIMITS.topicLevelsMax } = limitsOf(process.env);
+  const handler = createHandler({
+    ...{ environment: cloud.environment, topicLevelsMax, sleep, log },
+    published: (messages) => metrics.add(METRICS.messagesIn, messages),
+    skipped: () => metrics.add(skipped),
+  });
+  return withMetrics(runtime, handler);
+}

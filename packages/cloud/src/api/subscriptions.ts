@@ -1,0 +1,160 @@
+import type { Subscription } from '@apus/broker';
+import { matches } from '@apus/mqtt';
+import type { SessionName, SweepPosition, SweptSession } from '@apus/store-dynamodb';
+import { isSession } from '../operator/table-walk.ts';
+import type { HttpAnswer } from '../publish/http.ts';
+import { ApiProblem } from './api-problem.ts';
+import type { ApiContext, ApiRequest, Handlers } from './context.ts';
+import { cursorOf, pageAnswer, pagingOf, partOf, positionOf } from './pages.ts';
+import { filterOf, type Held, subscriptionOf } from './subscription.ts';
+import { topicHandlers } from './topics.ts';
+
+/** Pages of the table that one answer reads at most: 1 MB each, 128 read units. */
+const TABLE_PAGES_MAX = 8;
+
+/** Sessions whose subscriptions one answer reads at most: a read unit each, where they have few. */
+const SESSIONS_MAX = 1_000;
+
+/** Lists that are read side by side. */
+const LISTS_AT_ONCE = 25;
+
+/** With less left no further page is begun. */
+const RESERVE_MS = 15_000;
+
+/** Where the next page begins: behind the session at `p` and `s`, once `skip` subscriptions of `of` have been told. */
+interface Cursor extends SweepPosition {
+  /** A client whose subscriptions the page before has told in part. */
+  readonly of?: string;
+  readonly skip?: number;
+}
+
+type Fits = (held: Held) => boolean;
+
+/** The subscriptions of all sessions of a tenant, by a walk over the table of sessions that is bounded for each answer. */
+export function subscriptionHandlers(context: ApiContext) {
+  return {
+    listSubscriptions: (request) => list(context, request),
+    ...topicHandlers(context),
+  } satisfies Partial<Handlers>;
+}
+
+async function list(context: ApiContext, request: ApiRequest): Promise<HttpAnswer> {
+  const { tenant, query, invocation } = request;
+  const paging = pagingOf(query);
+  const fits = fitting(query);
+  const clientId = query.get('clientid') || undefined;
+  if (clientId !== undefined) {
+    const held = (await heldBy(context, tenant, clientId)).filter(fits);
+    return partOf(held.map(subscriptionOf), paging);
+  }
+  const hasTime = () => invocation.getRemainingTimeInMillis() > RESERVE_MS;
+  const page = new Page(context, tenant, fits, paging.limit);
+  await page.fill(readCursor(positionOf(paging.after)), hasTime);
+  return pageAnswer(page.entries.map(subscriptionOf), paging, cursorOf(page.next));
+}
+
+/** By `topic` (the filter), `match_topic` (a topic that it matches), `qos` and `share_group`, as at a node. */
+function fitting(query: URLSearchParams): Fits {
+  const [filter, topic] = [query.get('topic'), query.get('match_topic')];
+  const [qos, group] = [query.get('qos'), query.get('share_group')];
+  return ({ subscription }) => {
+    const { topicFilter, shareGroup, qos: granted } = subscription;
+    if (filter !== null && topicFilter !== filter && filterOf(subscription) !== filter) return false;
+    if (topic !== null && !matches(topicFilter, topic)) return false;
+    return (qos === null || String(granted) === qos) && (group === null || shareGroup === group);
+  };
+}
+
+async function heldBy(
+  { sessions, subscriptions }: ApiContext,
+  tenant: string,
+  clientId: string,
+): Promise<readonly Held[]> {
+  const record = await sessions.get(tenant, clientId);
+  if (record === undefined) return [];
+  return inOrder(clientId, await subscriptions.list(record.session));
+}
+
+/** In an order of their own, so that a page goes on where the one before ended. */
+function inOrder(clientId: string, list: readonly Subscription[]): readonly Held[] {
+  const held = list.map((subscription) => ({ clientId, subscription }));
+  return held.sort((one, other) => (filterOf(one.subscription) < filterOf(other.subscription) ? -1 : 1));
+}
+
+/** One page, and the place where the next one begins. */
+class Page {
+  readonly entries: Held[] = [];
+  next: Cursor | undefined;
+  readonly #context: ApiContext;
+  readonly #tenant: string;
+  readonly #fits: Fits;
+  readonly #limit: number;
+  #looked = 0;
+
+  constructor(context: ApiContext, tenant: string, fits: Fits, limit: number) {
+    this.#context = context;
+    this.#tenant = tenant;
+    this.#fits = fits;
+    this.#limit = limit;
+  }
+
+  async fill(after: Cursor | undefined, hasTime: () => boolean): Promise<void> {
+    if (after?.of !== undefined) {
+      const held = await heldBy(this.#context, this.#tenant, after.of);
+      if (this.#add({ tenant: this.#tenant, clientId: after.of }, held, after.skip)) return;
+    }
+    let position: SweepPosition | undefined = after;
+    for (let pages = 0; pages < TABLE_PAGES_MAX; pages += 1) {
+      const { found, next } = await this.#context.scan.page(0, 1, keyOf(position));
+      const own = found.filter(isSession).filter(({ tenant }) => tenant === this.#tenant);
+      if (await this.#addAll(own)) return;
+      this.next = next;
+      position = next;
+      if (next === undefined || !hasTime()) return;
+    }
+  }
+
+  /** @returns whether the page ends here */
+  async #addAll(sessions: readonly SweptSession[]): Promise<boolean> {
+    for (let start = 0; start < sessions.length; start += LISTS_AT_ONCE) {
+      const some = sessions.slice(start, start + LISTS_AT_ONCE);
+      const lists = await Promise.all(some.map((each) => this.#context.subscriptions.list(each)));
+      for (const [index, session] of some.entries()) {
+        this.#looked += 1;
+        if (this.#add(session, inOrder(session.clientId, lists[index] ?? []))) return true;
+      }
+    }
+    return false;
+  }
+
+  /** @param skip those that the page before has told. @returns whether the page ends here */
+  #add(session: SessionName, held: readonly Held[], skip = 0): boolean {
+    const behind = this.#context.scan.behind(session);
+    for (const [index, each] of held.entries()) {
+      if (index < skip || !this.#fits(each)) continue;
+      if (this.entries.length === this.#limit) {
+        this.next = { ...behind, of: session.clientId, skip: index };
+        return true;
+      }
+      this.entries.push(each);
+    }
+    if (this.entries.length < this.#limit && this.#looked < SESSIONS_MAX) return false;
+    this.next = behind;
+    return true;
+  }
+}
+
+function keyOf(position: SweepPosition | undefined): SweepPosition | undefined {
+  return position && { p: position.p, s: position.s };
+}
+
+/** A cursor may be any text. @throws {ApiProblem} */
+function readCursor(value: unknown): Cursor | undefined {
+  if (value === undefined) return undefined;
+  const { p, s, of, skip } = (value ?? {}) as Readonly<Record<string, unknown>>;
+  const isWhole = of === undefined && skip === undefined;
+  const isPart = typeof of === 'string' && Number.isSafeInteger(skip) && Number(skip) >= 0;
+  if (typeof p === 'string' && typeof s === 'string' && p !== '' && s !== '' && (isWhole || isPart))
+    return { p, s, ...(isPart && { of, skip: Number(skip) }) };
+  throw new ApiProblem('BAD_REQUEST', 'after is meta.next of the page before.');
+}
