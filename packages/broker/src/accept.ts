@@ -206,9 +206,10 @@ function* forward(
   const deliveries = route(context, message, matched);
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
     return 'memory-full';
-  if (!isKept && areQueuesFull(context, tenant, message, options) && deliveries.some(({ qos }) => qos > 0))
-    return 'tenant-queues-full';
   const wide = wideFilters(tenant, matched);
+  // The QoS of subscribers of other processes is not known here.
+  const isQueued = deliveries.some(({ qos }) => qos > 0) || (wide.length > 0 && message.qos > 0);
+  if (!isKept && isQueued && areQueuesFull(context, tenant, message, options)) return 'tenant-queues-full';
   if (!(yield* mayCause(context, publisher, deliveries.length, wide))) return 'deliveries-exceeded';
   if (stream !== undefined)
     return yield* appendAndDeliver(

@@ -15,9 +15,9 @@ import {
   createValkeyStores,
   type Engine,
   GIVEN_UP,
+  HeldCounts,
   LEASE_MS,
   Membership,
-  RENEW_MS,
   StoredRoutes,
   ValkeyBans,
   ValkeyPresence,
@@ -30,6 +30,8 @@ import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
+import { FullQueues } from './full-queues.ts';
+import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX, WILL_GRACE_SECONDS } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
 import { Questions } from './questions.ts';
@@ -40,11 +42,10 @@ import { ClusterRooms, subscriberCount } from './rooms.ts';
 import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
+import { SharedCounts } from './shared-counts.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
-
-const NONE: readonly string[] = [];
 
 /** One process of a cluster. */
 export class EngineCluster implements Cluster {
@@ -52,6 +53,7 @@ export class EngineCluster implements Cluster {
   readonly fanOut: ClusterFanOut;
   readonly feed: StreamFeed;
   readonly rooms: ClusterRooms;
+  readonly holdings: SharedCounts;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly #engine: Engine;
@@ -69,12 +71,11 @@ export class EngineCluster implements Cluster {
   readonly #context: ClusterContext;
   readonly #log: Log;
   readonly #fail: (error: Error) => void;
+  readonly #lease: Lease;
+  readonly #full: FullQueues;
   #node: ClusterNode | undefined;
   #tunnels: Tunnels | undefined;
-  #renewedAtMs = performance.now();
-  #cancelRenewal: () => void = () => {};
   #isStopped = false;
-  #isReaping = false;
 
   static async join(engine: Engine, context: ClusterContext, isFirst: boolean): Promise<EngineCluster> {
     const membership = new Membership(engine, randomBytes(9).toString('base64url'));
@@ -112,6 +113,8 @@ export class EngineCluster implements Cluster {
     this.#bus = bus;
     this.#bans = bans;
     this.#questions = new Questions(bus, context.clock);
+    this.#lease = new Lease({ ...context, membership, fail, adopt: (dead) => this.#adopt(dead) });
+    this.#full = new FullQueues({ ...context, membership, bus });
     const streams = new ValkeyStreams(engine, membership);
     if (context.streams !== undefined) keepUp(streams, engine, context.log);
     const presence = new ValkeyPresence(engine, membership, stores.sessions);
@@ -127,6 +130,13 @@ export class EngineCluster implements Cluster {
       processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
     });
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
+    this.holdings = new SharedCounts(
+      new HeldCounts(engine, membership),
+      stores.sessions.holdings,
+      context.clock,
+      context.log,
+    );
+    engine.onReconnect(() => this.holdings.reaffirm());
     this.#relay = new Relay(stores.subscriptions, this.fanOut);
     this.#sessions = new ClusterSessions(stores.sessions, this.#claims, stores.subscriptions, this.#own);
     this.opened = {
@@ -168,8 +178,8 @@ export class EngineCluster implements Cluster {
     }
     this.#bans.start((bans) => node.bansChanged(bans));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
-    await this.#renew();
-    this.#renewLater();
+    await this.#full.start();
+    await this.#lease.start();
   }
 
   get me(): string {
@@ -194,7 +204,7 @@ export class EngineCluster implements Cluster {
 
   async gone(name: string): Promise<void> {
     await this.#membership.end(name);
-    await this.#renew();
+    await this.#lease.renew();
   }
 
   endForwarded(): void {
@@ -215,6 +225,9 @@ export class EngineCluster implements Cluster {
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
       case 'bans':
         return this.#bans.read();
+      case 'full':
+        this.#full.told(from, frame.tenants);
+        return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
       case 'ask':
@@ -231,7 +244,7 @@ export class EngineCluster implements Cluster {
         this.#questions.answered(frame.id, frame.answer);
         return undefined;
       case 'leaving':
-        void this.#renew();
+        void this.#lease.renew();
         return undefined;
       default:
         this.#tunnels?.handle(from, frame);
@@ -253,59 +266,8 @@ export class EngineCluster implements Cluster {
     this.#remote.removeProcess(dead);
     this.#tunnels?.lost(dead);
     this.#relay.lost(dead);
+    this.#full.forget(dead);
     return this.#bus.forget(dead);
-  }
-
-  #renewLater(): void {
-    if (this.#isStopped) return;
-    this.#cancelRenewal = this.#context.clock.after(RENEW_MS, () => {
-      // Taking over the sessions of a dead process may take longer than a lease: renewals go on meanwhile.
-      void this.#renewLease()
-        .then((dead) => void this.#reap(dead))
-        .finally(() => this.#renewLater());
-      // The engine may not answer: the lease is over then in any case.
-      this.#context.clock.after(LEASE_MS, () => this.#checkLease());
-    });
-  }
-
-  #checkLease(): void {
-    if (!this.#isStopped && performance.now() - this.#renewedAtMs > LEASE_MS)
-      this.#fail(
-        new DiskError('The engine of the cluster does not answer. Nothing is acknowledged any more.'),
-      );
-  }
-
-  async #renew(): Promise<void> {
-    await this.#reap(await this.#renewLease());
-  }
-
-  /** Answers the processes whose leases are over. */
-  async #renewLease(): Promise<readonly string[]> {
-    // Its own lease is over, and stays so.
-    if (this.#isStopped) return NONE;
-    const askedAtMs = performance.now();
-    try {
-      const dead = await this.#membership.renew();
-      if (dead === undefined) this.#fail(new DiskError(GIVEN_UP));
-      else this.#renewedAtMs = askedAtMs;
-      return dead ?? NONE;
-    } catch (error) {
-      if (!this.#isStopped) this.#log.error('lease-not-renewed', { error: String(error) });
-      return NONE;
-    }
-  }
-
-  async #reap(dead: readonly string[]): Promise<void> {
-    if (this.#isReaping || this.#isStopped) return;
-    this.#isReaping = true;
-    try {
-      for (const process of dead) if (process !== this.#membership.me) await this.#adopt(process);
-    } catch (error) {
-      // What is unfinished goes to the process that gives this one up.
-      if (!this.#isStopped) this.#log.error('process-not-taken-over', { error: String(error) });
-    } finally {
-      this.#isReaping = false;
-    }
   }
 
   /** Takes over the sessions of a process whose lease is over. */
@@ -322,6 +284,8 @@ export class EngineCluster implements Cluster {
     const enforced = node.enforceBans();
     for (const process of reaped.processes) this.#inherit(node, process, restored, enforced);
     for (const { timer, dueAtMs } of restored.dueTimers) await node.timers.set(timer, dueAtMs);
+    // Before a client of the dead process may come back: it would meet its own connection.
+    for (const process of reaped.processes) await this.holdings.inherit(process);
     for (const process of reaped.processes)
       await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
     await this.#tellRoutes(restored.sessions);
@@ -363,13 +327,15 @@ export class EngineCluster implements Cluster {
   async #close(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#cancelRenewal();
+    this.#lease.stop();
+    this.#full.stop();
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {
       this.#log.warn('cluster-not-left', { error: String(error) });
     }
     this.#bus.stop();
+    this.holdings.stop();
     this.#engine.close();
   }
 

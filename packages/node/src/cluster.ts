@@ -14,6 +14,7 @@ import type {
 import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
+import type { SharedHoldings } from './quotas/shared-holdings.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { OpenedStores } from './stores.ts';
 
@@ -82,6 +83,8 @@ export interface Cluster extends ApiPeers {
     /** The tick of a room that this process tells. */
     tick(tenant: string, room: string): Promise<void>;
   };
+  /** Of what holders have at all processes. */
+  readonly holdings: SharedHoldings;
   /** Of the streams that all processes have. */
   readonly feed: StreamFeed;
   /** Takes part from now on: to be called before the first client is let in. */

@@ -33,7 +33,7 @@ export interface Outward {
   readonly node: NodeConnections;
   readonly outlet: BridgesOutlet | undefined;
   /** To the other processes. */
-  readonly cluster: Pick<Cluster, 'fanOut' | 'feed' | 'rooms'> | undefined;
+  readonly cluster: Pick<Cluster, 'fanOut' | 'feed' | 'rooms' | 'holdings'> | undefined;
   /** Undefined where no traces are asked for. */
   readonly tracer: Tracer | undefined;
 }
@@ -96,6 +96,7 @@ export async function composeBroker(
       quotas: options.quotas,
       holdings: opened.stores.sessions.holdings,
       weightOf: (session) => opened.stores.subscriptions.weight(session),
+      shared: cluster?.holdings,
     }),
     timers,
     conflation: new Conflation(clock),

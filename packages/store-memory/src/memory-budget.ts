@@ -35,6 +35,10 @@ export class MemoryBudget implements Memory {
   readonly #bytesMax: number;
   readonly #queuedPerTenantMax: number;
   readonly #queuedPerIdentityMax: number;
+  /** Called when the queues of a tenant at this process become full, or are no more. @default nothing is called */
+  watchQueues: ((tenant: string, isFull: boolean) => void) | undefined;
+  /** Whether the queues of a tenant are full at another process that shares them. @default there is none */
+  isQueueFullElsewhere: (tenant: string) => boolean = () => false;
   /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
   readonly #queued = new Map<string, number>();
   #bytes = 0;
@@ -68,7 +72,7 @@ export class MemoryBudget implements Memory {
   }
 
   isQueueFull(tenant: string): boolean {
-    return this.queuedBytes(tenant) >= this.#queuedPerTenantMax;
+    return this.queuedBytes(tenant) >= this.#queuedPerTenantMax || this.isQueueFullElsewhere(tenant);
   }
 
   queuedBytes(tenant: string): number {
@@ -100,7 +104,10 @@ export class MemoryBudget implements Memory {
   /** The same for the memory of a tenant's queues. */
   changeQueued(tenant: string, bytes: number): void {
     this.change(bytes);
-    const queued = this.queuedBytes(tenant) + bytes;
+    const before = this.queuedBytes(tenant);
+    const queued = before + bytes;
+    const isFull = queued >= this.#queuedPerTenantMax;
+    if (isFull !== before >= this.#queuedPerTenantMax) this.watchQueues?.(tenant, isFull);
     if (queued === 0) this.#queued.delete(tenant);
     else this.#queued.set(tenant, queued);
   }

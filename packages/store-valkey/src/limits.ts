@@ -54,3 +54,6 @@ export const STREAM_VALUES_STEP = 200;
 
 /** Members of a room that one command reads. */
 export const MEMBERS_STEP = 500;
+
+/** Counts of holders that one command reads of a process that was given up. */
+export const HELD_STEP = 500;
