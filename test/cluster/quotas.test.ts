@@ -117,6 +117,39 @@ if (program !== undefined)
   });
 
 if (program !== undefined)
+  describe('the rates of an identity', () => {
+    const PER_SECOND = 40;
+    const COUNT = 120;
+
+    it('are those of one process, however many it sends to [SEC-QUOTA-1]', async () => {
+      const engine = await startEngine(program);
+      onTestFinished(() => engine.stop());
+      const options = {
+        authenticator: byUserName,
+        quotas: { identity: { publishesPerSecondMax: PER_SECOND } },
+      };
+      const members: RunningNode[] = [];
+      onTestFinished(async () => {
+        for (const member of members) await member.stop();
+      });
+      for (let count = 0; count < 3; count += 1) members.push(await startMember(engine.url, options));
+      const ada = `${unique('t')}/ada`;
+      const clients = await Promise.all(members.map(({ url }) => tryToConnect(url, ada)));
+      const startedAtMs = performance.now();
+      const sendAll = async (client: RawClient | undefined) => {
+        for (let messageId = 1; messageId <= COUNT; messageId += 1)
+          client?.send({ cmd: 'publish', topic: 't', qos: 1, messageId, payload: 'x' });
+        for (let messageId = 1; messageId <= COUNT; messageId += 1) await client?.expect('puback');
+      };
+      await Promise.all(clients.map(sendAll));
+      // Beside the rate: a burst of a second, and a tenth of a second and a packet at each process.
+      const atOnce = PER_SECOND + 3 * (PER_SECOND / 10 + 1) + 1;
+      const leastMs = ((3 * COUNT - atOnce) / PER_SECOND) * 1_000;
+      expect(performance.now() - startedAtMs).toBeGreaterThan(leastMs);
+    });
+  });
+
+if (program !== undefined)
   describe('the counts of a cluster', () => {
     const built = new Built();
 

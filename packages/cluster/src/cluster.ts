@@ -21,6 +21,7 @@ import {
   StoredRoutes,
   ValkeyBans,
   ValkeyPresence,
+  ValkeyRates,
   type ValkeyStores,
   ValkeyStreams,
 } from '@apus/store-valkey';
@@ -54,6 +55,7 @@ export class EngineCluster implements Cluster {
   readonly feed: StreamFeed;
   readonly rooms: ClusterRooms;
   readonly holdings: SharedCounts;
+  readonly rates: ValkeyRates;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly #engine: Engine;
@@ -130,6 +132,7 @@ export class EngineCluster implements Cluster {
       processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
     });
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
+    this.rates = new ValkeyRates(engine);
     this.holdings = new SharedCounts(
       new HeldCounts(engine, membership),
       stores.sessions.holdings,

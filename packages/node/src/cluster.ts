@@ -15,6 +15,7 @@ import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
 import type { SharedHoldings } from './quotas/shared-holdings.ts';
+import type { SharedRates } from './quotas/shared-rates.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { OpenedStores } from './stores.ts';
 
@@ -85,6 +86,8 @@ export interface Cluster extends ApiPeers {
   };
   /** Of what holders have at all processes. */
   readonly holdings: SharedHoldings;
+  /** Of what they spend at all processes. */
+  readonly rates: SharedRates;
   /** Of the streams that all processes have. */
   readonly feed: StreamFeed;
   /** Takes part from now on: to be called before the first client is let in. */

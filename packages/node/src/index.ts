@@ -36,6 +36,7 @@ export {
 } from './log.ts';
 export type { AllowedOrigins, NodeOptions } from './options.ts';
 export type { HoldingAsk, SharedHoldings } from './quotas/shared-holdings.ts';
+export type { SharedRates, Spending } from './quotas/shared-rates.ts';
 export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';

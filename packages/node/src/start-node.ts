@@ -33,6 +33,7 @@ import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
 import { RateQuota } from './quotas/rate-quota.ts';
+import { RateBank } from './quotas/shared-rates.ts';
 import { Throttle } from './quotas/throttle.ts';
 import { openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
@@ -92,8 +93,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
-  const rateQuota = new RateQuota(resolved.quotas, clock);
   const throttle = new Throttle(clock);
+  const rateQuota = new RateQuota(
+    resolved.quotas,
+    clock,
+    cluster &&
+      new RateBank({ shared: cluster.rates, now: () => clock.now(), answered: () => throttle.look() }),
+  );
   const locals = new LocalLinks();
   const outlet = resolved.openBridges && new BridgesOutlet();
   const traces = resolved.traces && new NodeTraces(resolved.traces, log);

@@ -10,6 +10,7 @@ export { Membership, type Reaped } from './membership.ts';
 export type { OwnPlace } from './presence/place.ts';
 export { ValkeyPresence } from './presence/presence.ts';
 export { Publisher } from './publisher.ts';
+export { ValkeyRates } from './rates.ts';
 export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';
 export { ValkeyStreams } from './streams/streams.ts';
