@@ -24,6 +24,7 @@ import {
   ValkeyRates,
   type ValkeyStores,
   ValkeyStreams,
+  ValkeyTenants,
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
@@ -44,7 +45,9 @@ import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
 import { SharedCounts } from './shared-counts.ts';
+import { SharedTenants } from './shared-tenants.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
+import { type Others, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
@@ -56,14 +59,17 @@ export class EngineCluster implements Cluster {
   readonly rooms: ClusterRooms;
   readonly holdings: SharedCounts;
   readonly rates: ValkeyRates;
+  readonly tenants: SharedTenants | undefined;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
+  readonly tellClear = (tenant: string) => tellAll(this.#others, { type: 'clear', tenant });
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #claims: Claims;
   readonly #storedRoutes: StoredRoutes;
   readonly #stores: ValkeyStores;
   readonly #bus: Bus;
+  readonly #others: Others;
   readonly #remote = new RemoteRoutes();
   readonly #own: OwnRoutes;
   readonly #relay: Relay;
@@ -89,21 +95,29 @@ export class EngineCluster implements Cluster {
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
     const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
-    const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), bus, membership, clock);
-    return new EngineCluster(engine, membership, stores, bus, bans, context, failed, fail);
+    const others: Others = { bus, membership, clock };
+    const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), others);
+    const tenants =
+      context.tenants &&
+      (await SharedTenants.open(new ValkeyTenants(engine, membership), context.tenants, others, log));
+    return new EngineCluster(engine, membership, stores, others, bans, tenants, context, failed, fail);
   }
 
   private constructor(
     engine: Engine,
     membership: Membership,
     stores: ValkeyStores,
-    bus: Bus,
+    others: Others,
     bans: SharedBans,
+    tenants: SharedTenants | undefined,
     context: ClusterContext,
     failed: Promise<Error>,
     fail: (error: Error) => void,
   ) {
     const { me } = membership;
+    const { bus } = others;
+    this.#others = others;
+    this.tenants = tenants;
     this.#engine = engine;
     this.#membership = membership;
     this.#stores = stores;
@@ -180,6 +194,7 @@ export class EngineCluster implements Cluster {
       );
     }
     this.#bans.start((bans) => node.bansChanged(bans));
+    this.tenants?.start((name, json) => node.tenantChanged(name, json));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
     await this.#full.start();
     await this.#lease.start();
@@ -228,6 +243,10 @@ export class EngineCluster implements Cluster {
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
       case 'bans':
         return this.#bans.read();
+      case 'tenant':
+        return this.tenants?.told(frame.name);
+      case 'clear':
+        return node.clearTenant(frame.tenant);
       case 'full':
         this.#full.told(from, frame.tenants);
         return undefined;

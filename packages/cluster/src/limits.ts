@@ -30,8 +30,11 @@ export const ASK_MS_MAX = 3_000;
 /** Questions that wait for an answer. */
 export const ASKED_MAX = 1_000;
 
-/** How long a ban waits for the other processes: one that has died is given up within the time. */
-export const BANS_TOLD_MS_MAX = 15_000;
+/** How long a change waits for the other processes, as a ban: one that has died is given up within the time. */
+export const TOLD_MS_MAX = 15_000;
+
+/** How often all are asked again, each time because a process has joined or died meanwhile. */
+export const TOLD_ROUNDS_MAX = 5;
 
 /** How long no will of a dead process is published: its clients come back within seconds. */
 export const WILL_GRACE_SECONDS = 2;

@@ -11,6 +11,7 @@ import type {
   StreamFeed,
   Timers,
 } from '@apus/broker';
+import type { TenantStore } from '@apus/identity';
 import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
@@ -25,6 +26,8 @@ export interface ClusterContext {
   readonly memory: MemoryBudget;
   readonly log: Log;
   readonly streams: StreamDeclarations | undefined;
+  /** The register of this process alone: an engine that has none begins with it. */
+  readonly tenants: TenantStore | undefined;
   /** How long members of rooms stay whose process has died. */
   readonly presenceGraceSeconds: number;
 }
@@ -59,6 +62,10 @@ export interface ClusterNode {
   answer(request: PeerRequest): Promise<ApiAnswer>;
   /** The list of bans is this one now. Settles when the clients that it names for the first time have been ended. */
   bansChanged(bans: readonly Ban[]): Promise<void>;
+  /** Another process has changed a tenant of the register. Settles when that is in force here. */
+  tenantChanged(name: string, json: string | undefined): Promise<void>;
+  /** Ends the sessions of a tenant that another process removes. */
+  clearTenant(tenant: string): Promise<void>;
   /** Sessions of another process are here now: ends those that are banned. */
   enforceBans(): Promise<void>;
   /** Serves a client that is connected to another process: the socket carries its WebSocket. */
@@ -84,6 +91,10 @@ export interface Cluster extends ApiPeers {
     /** The tick of a room that this process tells. */
     tick(tenant: string, room: string): Promise<void>;
   };
+  /** The register of all processes; undefined where none was given. */
+  readonly tenants: TenantStore | undefined;
+  /** Settles when the other processes have ended the sessions of a tenant that is removed. */
+  readonly tellClear: (tenant: string) => Promise<void>;
   /** Of what holders have at all processes. */
   readonly holdings: SharedHoldings;
   /** Of what they spend at all processes. */

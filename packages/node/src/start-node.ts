@@ -35,7 +35,7 @@ import { pageConfig } from './page-config.ts';
 import { RateQuota } from './quotas/rate-quota.ts';
 import { RateBank } from './quotas/shared-rates.ts';
 import { Throttle } from './quotas/throttle.ts';
-import { openStores } from './stores.ts';
+import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
 import { NodeTraces } from './traces.ts';
@@ -76,7 +76,6 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const resolved = resolveOptions(options);
   const { clock, limits, host } = resolved;
   const log = new SparingLog(new NodeLog(resolved.logLevel, resolved.logSink, clock), clock);
-  const access = accessFor(resolved, log);
   const links = new Links();
   const memory = createMemoryBudget(
     limits.memoryBytesMax,
@@ -85,11 +84,13 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     resolved.memoryShares,
   );
   const cluster = await resolved.openCluster?.({
-    ...{ clock, memory, log, streams: resolved.streams },
+    ...{ clock, memory, log, streams: resolved.streams, tenants: resolved.tenants },
     presenceGraceSeconds: resolved.broker.presenceGraceSeconds ?? PRESENCE_GRACE_SECONDS,
   });
   const opened =
     cluster?.opened ?? (await openStores(resolved.dataDirectory, clock, memory, resolved.streams));
+  const tenantStore = cluster?.tenants ?? resolved.tenants;
+  const access = await accessFor({ ...resolved, tenants: tenantStore }, log, opened);
   if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
@@ -170,9 +171,10 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const tellOthers = cluster?.tellBans;
   const banKeeper = new BanKeeper({ list, store, stores, broker, links, log, tellOthers });
   await banKeeper.enforceAll();
-  const tenantStore = resolved.tenants;
+  const tellClear = cluster?.tellClear;
   const tenants =
-    tenantStore && new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log });
+    tenantStore &&
+    new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log, tellClear });
   await tenants?.suspendAll();
   const handlers = apiHandlers({
     nodeName: cluster?.nodeName ?? NODE_NAME,
@@ -223,6 +225,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       timers,
       answer: (request) => answerPeer(handlers, request),
       bansChanged: (bans) => banKeeper.changed(bans),
+      tenantChanged: async (name, json) => await tenants?.changed(name, json),
+      clearTenant: async (tenant) => void (await tenants?.endSessions(tenant)),
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),
     });
@@ -289,12 +293,18 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   };
 }
 
-function accessFor(options: ResolvedOptions, log: Log): Access {
-  const access = openAccess(options, log);
-  if (options.openBridges === undefined) return access;
-  return {
-    ...access,
-    authenticator: admitsBridges(access.authenticator),
-    authorizer: new BridgesAuthorizer(access.authorizer),
-  };
+/** What has been opened is closed where the configuration of access turns out to be wrong. */
+async function accessFor(options: ResolvedOptions, log: Log, opened: OpenedStores): Promise<Access> {
+  try {
+    const access = openAccess(options, log);
+    if (options.openBridges === undefined) return access;
+    return {
+      ...access,
+      authenticator: admitsBridges(access.authenticator),
+      authorizer: new BridgesAuthorizer(access.authorizer),
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }

@@ -14,3 +14,4 @@ export { ValkeyRates } from './rates.ts';
 export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';
 export { ValkeyStreams } from './streams/streams.ts';
+export { ValkeyTenants } from './tenants.ts';

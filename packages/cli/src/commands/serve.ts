@@ -65,7 +65,7 @@ const ACCESS: Flags = {
   },
   tenants: {
     value: 'FILE',
-    help: 'File with the register of tenants, which `apus tenant` and /api/v5/tenants change: their keys, quotas and states. Made when it is not there.',
+    help: 'File with the register of tenants, which `apus tenant` and /api/v5/tenants change: their keys, quotas and states. Made when it is not there. With --cluster or --workers the engine keeps the register: it begins with this file, which gets a copy of each change.',
   },
   'allow-anonymous': { help: 'Lets every client connect without credentials, also from other machines.' },
   'trusted-proxy': {
