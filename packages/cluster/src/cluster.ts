@@ -20,6 +20,7 @@ import {
   Membership,
   StoredRoutes,
   ValkeyBans,
+  ValkeyDelays,
   ValkeyPresence,
   ValkeyRates,
   type ValkeyStores,
@@ -60,6 +61,7 @@ export class EngineCluster implements Cluster {
   readonly holdings: SharedCounts;
   readonly rates: ValkeyRates;
   readonly tenants: SharedTenants | undefined;
+  readonly delays: ValkeyDelays;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly tellClear = (tenant: string) => tellAll(this.#others, { type: 'clear', tenant });
@@ -147,6 +149,7 @@ export class EngineCluster implements Cluster {
     });
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
     this.rates = new ValkeyRates(engine);
+    this.delays = new ValkeyDelays(engine, membership);
     this.holdings = new SharedCounts(
       new HeldCounts(engine, membership),
       stores.sessions.holdings,

@@ -18,6 +18,7 @@ import type { Slice } from './api/paging.ts';
 import type { SharedHoldings } from './quotas/shared-holdings.ts';
 import type { SharedRates } from './quotas/shared-rates.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
 
 /** The parts of a node that a cluster uses before it has a broker. */
@@ -91,6 +92,8 @@ export interface Cluster extends ApiPeers {
     /** The tick of a room that this process tells. */
     tick(tenant: string, room: string): Promise<void>;
   };
+  /** Of `$delayed/SECONDS/TOPIC`. */
+  readonly delays: SharedDelays;
   /** The register of all processes; undefined where none was given. */
   readonly tenants: TenantStore | undefined;
   /** Settles when the other processes have ended the sessions of a tenant that is removed. */

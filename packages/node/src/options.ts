@@ -50,8 +50,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   /** Starts bridges to other systems. @default none */
   readonly openBridges?: OpenBridges | undefined;
   /**
-   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Delayed messages, bridges, a data
-   * directory and a gateway door are for a node that stands alone (docs/cluster.md).
+   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Bridges, a data directory and a gateway
+   * door are for a node that stands alone (docs/cluster.md).
    * @default none
    */
   readonly openCluster?: OpenCluster | undefined;

@@ -219,7 +219,6 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
     // Before the first client, so that no message passes by them.
     if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
-    if (cluster === undefined) await delays.start(broker);
     await cluster?.start({
       broker,
       timers,
@@ -230,6 +229,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),
     });
+    await delays.start(broker);
     await listen(server, host, resolved.port);
   } catch (error) {
     await outlet?.bridges?.stop();

@@ -57,3 +57,6 @@ export const MEMBERS_STEP = 500;
 
 /** Counts of holders that one command reads of a process that was given up. */
 export const HELD_STEP = 500;
+
+/** How long one process publishes delayed messages before another may, where it does not say that it is done. */
+export const TURN_MS = 10_000;
