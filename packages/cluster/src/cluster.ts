@@ -8,6 +8,7 @@ import {
   type ForwardedClient,
   NODE_NAME,
   type PeerRequest,
+  USAGE_INTERVAL_SECONDS,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
 import {
@@ -26,6 +27,7 @@ import {
   type ValkeyStores,
   ValkeyStreams,
   ValkeyTenants,
+  ValkeyUsage,
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
@@ -47,6 +49,7 @@ import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
 import { SharedCounts } from './shared-counts.ts';
 import { SharedTenants } from './shared-tenants.ts';
+import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { type Others, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
@@ -62,6 +65,8 @@ export class EngineCluster implements Cluster {
   readonly rates: ValkeyRates;
   readonly tenants: SharedTenants | undefined;
   readonly delays: ValkeyDelays;
+  readonly usage: SharedUsage;
+  readonly #storedUsage: ValkeyUsage;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
   readonly tellClear = (tenant: string) => tellAll(this.#others, { type: 'clear', tenant });
@@ -148,6 +153,8 @@ export class EngineCluster implements Cluster {
       processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
     });
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
+    this.#storedUsage = new ValkeyUsage(engine, membership);
+    this.usage = new SharedUsage(this.#storedUsage, others);
     this.rates = new ValkeyRates(engine);
     this.delays = new ValkeyDelays(engine, membership);
     this.holdings = new SharedCounts(
@@ -246,6 +253,8 @@ export class EngineCluster implements Cluster {
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
       case 'bans':
         return this.#bans.read();
+      case 'usage':
+        return node.saveUsage();
       case 'tenant':
         return this.tenants?.told(frame.name);
       case 'clear':
@@ -315,6 +324,8 @@ export class EngineCluster implements Cluster {
       await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
     await this.#tellRoutes(restored.sessions);
     for (const process of reaped.processes) await this.rooms.inherit(process);
+    for (const process of reaped.processes)
+      await this.#storedUsage.inherit(process, USAGE_INTERVAL_SECONDS * 1000);
     await enforced;
     await this.#stores.written();
     for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);

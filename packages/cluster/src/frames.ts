@@ -29,6 +29,8 @@ export type Frame =
   | { readonly type: 'room'; readonly tenant: string; readonly room: string }
   /** The list of bans in the engine has changed. */
   | { readonly type: 'bans' }
+  /** The sender reports the usage of all: the receiver's has to be in the engine. */
+  | { readonly type: 'usage' }
   /** The tenant's entry in the engine has changed. */
   | { readonly type: 'tenant'; readonly name: string }
   /** The tenant is being removed: its sessions end. */

@@ -15,10 +15,10 @@ export interface Others {
  *
  * A process that has died is given up meanwhile, and its heir is asked again, since it has the sessions that it took over.
  */
-export async function tellAll(others: Others, frame: Frame): Promise<void> {
+export async function tellAll(others: Others, frame: Frame, msMax = TOLD_MS_MAX): Promise<void> {
   let cancel = () => {};
   const late = new Promise<'late'>((resolve) => {
-    cancel = others.clock.after(TOLD_MS_MAX, () => resolve('late'));
+    cancel = others.clock.after(msMax, () => resolve('late'));
   });
   try {
     let asked = await membersOf(others);

@@ -20,6 +20,7 @@ import type { SharedRates } from './quotas/shared-rates.ts';
 import type { Scheduler } from './scheduler.ts';
 import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
+import type { UsageJournal } from './usage/usage-journal.ts';
 
 /** The parts of a node that a cluster uses before it has a broker. */
 export interface ClusterContext {
@@ -67,6 +68,8 @@ export interface ClusterNode {
   tenantChanged(name: string, json: string | undefined): Promise<void>;
   /** Ends the sessions of a tenant that another process removes. */
   clearTenant(tenant: string): Promise<void>;
+  /** Another process is asked for the usage of all. Settles when that of this one is in the journal. */
+  saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends those that are banned. */
   enforceBans(): Promise<void>;
   /** Serves a client that is connected to another process: the socket carries its WebSocket. */
@@ -92,6 +95,8 @@ export interface Cluster extends ApiPeers {
     /** The tick of a room that this process tells. */
     tick(tenant: string, room: string): Promise<void>;
   };
+  /** Of all processes. */
+  readonly usage: UsageJournal;
   /** Of `$delayed/SECONDS/TOPIC`. */
   readonly delays: SharedDelays;
   /** The register of all processes; undefined where none was given. */

@@ -42,3 +42,5 @@ export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';
 export type { DocumentedServer, NodeTopics } from './topics.ts';
 export type { TracesOptions } from './traces.ts';
+export { USAGE_INTERVAL_SECONDS } from './usage/node-usage.ts';
+export type { UsageJournal } from './usage/usage-journal.ts';

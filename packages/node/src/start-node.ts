@@ -117,7 +117,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   );
   const { broker, connections, timers, ticker, delays, gateway } = composed;
   const server = createHttpServer(limits);
-  const usage = openUsage(resolved, opened.stores, links, memory, log);
+  const usage = openUsage(resolved, opened.stores, links, memory, log, cluster?.usage);
   const context: LinkContext = {
     broker,
     log,
@@ -226,6 +226,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       bansChanged: (bans) => banKeeper.changed(bans),
       tenantChanged: async (name, json) => await tenants?.changed(name, json),
       clearTenant: async (tenant) => void (await tenants?.endSessions(tenant)),
+      saveUsage: () => usage.save(),
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),
     });

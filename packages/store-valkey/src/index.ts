@@ -16,3 +16,4 @@ export { ValkeyRetained } from './retained.ts';
 export { type RoutesOf, StoredRoutes } from './routes.ts';
 export { ValkeyStreams } from './streams/streams.ts';
 export { ValkeyTenants } from './tenants.ts';
+export { ValkeyUsage } from './usage.ts';
