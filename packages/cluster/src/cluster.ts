@@ -14,6 +14,7 @@ import { DiskError, type Restored } from '@apus/store-disk';
 import {
   Claims,
   createValkeyStores,
+  Duties,
   type Engine,
   GIVEN_UP,
   HeldCounts,
@@ -55,6 +56,9 @@ import { type Others, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
+/** The duty to run bridges and rules. */
+const BRIDGES = 'bridges';
+
 /** One process of a cluster. */
 export class EngineCluster implements Cluster {
   readonly opened: Cluster['opened'];
@@ -73,6 +77,7 @@ export class EngineCluster implements Cluster {
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #claims: Claims;
+  readonly #duties: Duties;
   readonly #storedRoutes: StoredRoutes;
   readonly #stores: ValkeyStores;
   readonly #bus: Bus;
@@ -132,6 +137,7 @@ export class EngineCluster implements Cluster {
     this.#log = context.log;
     this.#fail = fail;
     this.#claims = new Claims(engine, me);
+    this.#duties = new Duties(engine, membership);
     this.#storedRoutes = new StoredRoutes(engine, membership);
     this.#bus = bus;
     this.#bans = bans;
@@ -208,6 +214,7 @@ export class EngineCluster implements Cluster {
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
     await this.#full.start();
     await this.#lease.start();
+    if (await this.#duties.take(BRIDGES)) node.lead();
   }
 
   get me(): string {
@@ -326,6 +333,8 @@ export class EngineCluster implements Cluster {
     for (const process of reaped.processes) await this.rooms.inherit(process);
     for (const process of reaped.processes)
       await this.#storedUsage.inherit(process, USAGE_INTERVAL_SECONDS * 1000);
+    for (const process of reaped.processes)
+      if ((await this.#duties.inherit(process)).includes(BRIDGES)) node.lead();
     await enforced;
     await this.#stores.written();
     for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);

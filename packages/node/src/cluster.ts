@@ -68,6 +68,8 @@ export interface ClusterNode {
   tenantChanged(name: string, json: string | undefined): Promise<void>;
   /** Ends the sessions of a tenant that another process removes. */
   clearTenant(tenant: string): Promise<void>;
+  /** The bridges and rules that one process at a time runs are this one's. May be called again. */
+  lead(): void;
   /** Another process is asked for the usage of all. Settles when that of this one is in the journal. */
   saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends those that are banned. */

@@ -11,7 +11,7 @@ import {
 import { type Tracer, tracedBroker, tracedConnections, tracedSubscriptions } from '@apus/cloud';
 import { NODE_NAME } from './api/context.ts';
 import type { Access } from './auth/access.ts';
-import type { BridgesOutlet } from './bridges/bridges.ts';
+import type { NodeBridges } from './bridges/node-bridges.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeConnections } from './connections.ts';
 import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
@@ -32,7 +32,7 @@ import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-
 /** The ways of the broker to clients, bridges and other processes. */
 export interface Outward {
   readonly node: NodeConnections;
-  readonly outlet: BridgesOutlet | undefined;
+  readonly outlet: NodeBridges | undefined;
   /** To the other processes. */
   readonly cluster: Pick<Cluster, 'fanOut' | 'feed' | 'rooms' | 'holdings' | 'delays'> | undefined;
   /** Undefined where no traces are asked for. */

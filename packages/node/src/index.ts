@@ -3,6 +3,7 @@ export { NODE_NAME } from './api/context.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   BridgesContext,
+  BridgesPart,
   DeadLetter,
   DeadLetters,
   LocalSession,
@@ -12,6 +13,7 @@ export type {
   RunningRules,
 } from './bridges/bridges.ts';
 export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
+export { takeAll } from './bridges/take-all.ts';
 export type {
   Cluster,
   ClusterContext,

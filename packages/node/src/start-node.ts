@@ -8,8 +8,9 @@ import { answerPeer, handlersOverAll } from './api/shared-handlers.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
-import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
+import { bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
+import { NodeBridges } from './bridges/node-bridges.ts';
 import type { Cluster } from './cluster.ts';
 import { composeBroker } from './compose-broker.ts';
 import { connectionIds } from './connection-ids.ts';
@@ -102,14 +103,14 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       new RateBank({ shared: cluster.rates, now: () => clock.now(), answered: () => throttle.look() }),
   );
   const locals = new LocalLinks();
-  const outlet = resolved.openBridges && new BridgesOutlet();
+  const bridges = resolved.openBridges && new NodeBridges(resolved.openBridges);
   const traces = resolved.traces && new NodeTraces(resolved.traces, log);
   const composed = await composeBroker(
     resolved,
     access,
     opened,
     memory,
-    { node: new NodeConnections(links, clock, locals), outlet, cluster, tracer: traces?.tracer },
+    { node: new NodeConnections(links, clock, locals), outlet: bridges, cluster, tracer: traces?.tracer },
     log,
     meter,
     drops,
@@ -178,8 +179,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   await tenants?.suspendAll();
   const handlers = apiHandlers({
     nodeName: cluster?.nodeName ?? NODE_NAME,
-    bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
-    rules: () => outlet?.bridges?.rules,
+    bridges: (tenant) => bridges?.list(tenant) ?? [],
+    rules: () => bridges?.rules,
     stores,
     bans: banKeeper,
     tenants,
@@ -218,7 +219,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   try {
     const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
     // Before the first client, so that no message passes by them.
-    if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
+    await bridges?.start(bridgesContext(parts), cluster !== undefined);
     await cluster?.start({
       broker,
       timers,
@@ -226,6 +227,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       bansChanged: (bans) => banKeeper.changed(bans),
       tenantChanged: async (name, json) => await tenants?.changed(name, json),
       clearTenant: async (tenant) => void (await tenants?.endSessions(tenant)),
+      lead: () => bridges?.lead(),
       saveUsage: () => usage.save(),
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),
@@ -233,7 +235,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     await delays.start(broker);
     await listen(server, host, resolved.port);
   } catch (error) {
-    await outlet?.bridges?.stop();
+    await bridges?.stop();
     await gateway?.stop();
     await opened.close();
     throw error;
@@ -253,7 +255,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const stop = async (): Promise<void> => {
     listener.stop();
     // Stop the bridges first: another process of the group then takes messages that these clients would not get.
-    await outlet?.bridges?.stop();
+    await bridges?.stop();
     cluster?.endForwarded();
     await disconnectAll(links, resolved);
     sweep.stop();

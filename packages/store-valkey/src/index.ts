@@ -2,6 +2,7 @@ export { ValkeyBans } from './bans.ts';
 export { Claims, type Home } from './claims.ts';
 export { createValkeyStores, type ValkeyStores, type ValkeyStoresOptions } from './create-valkey-stores.ts';
 export { type DueKeys, ValkeyDelays } from './delays.ts';
+export { Duties } from './duties.ts';
 export { Engine, type EngineOptions, type Script } from './engine.ts';
 export { EngineError } from './errors.ts';
 export { HeldCounts, type HeldPart } from './held-counts.ts';

@@ -99,11 +99,11 @@ const BEHAVIOUR: Flags = {
   },
   bridges: {
     value: 'FILE',
-    help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it.',
+    help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it. Processes of a cluster all take the same file, and one runs it.',
   },
   rules: {
     value: 'FILE',
-    help: 'Rules: topics whose messages go to webhooks, Kafka, AWS or other topics: a list in JSON (docs/bridges.md). `apus rule check FILE` checks it.',
+    help: 'Rules: topics whose messages go to webhooks, Kafka, AWS or other topics: a list in JSON (docs/bridges.md). `apus rule check FILE` checks it. Processes of a cluster all take the same file, and one runs it.',
   },
   overlapping: {
     value: 'one|each',
