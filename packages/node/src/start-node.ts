@@ -43,6 +43,10 @@ import { NodeTraces } from './traces.ts';
 import { createTrafficMeter } from './traffic-meter.ts';
 import { openUsage } from './usage/open-usage.ts';
 import { usersChanged } from './users-changed.ts';
+import { within } from './within.ts';
+
+/** How long a process of a cluster that stops waits for its bridges, and for its usage. */
+const STOP_MS_MAX = 3_000;
 
 /** A broker that runs in this process. */
 export interface RunningNode {
@@ -252,10 +256,15 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     file.users.watch({ scheduler: clock, log, onChange });
   }
 
+  /** An engine that is gone answers nothing, and is no reason to stay. */
+  const settled = async (work: Promise<void> | undefined): Promise<void> => {
+    if (cluster === undefined) await work;
+    else if (work !== undefined) await within(clock, STOP_MS_MAX, work);
+  };
   const stop = async (): Promise<void> => {
     listener.stop();
     // Stop the bridges first: another process of the group then takes messages that these clients would not get.
-    await bridges?.stop();
+    await settled(bridges?.stop());
     cluster?.endForwarded();
     await disconnectAll(links, resolved);
     sweep.stop();
@@ -267,7 +276,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     ticker.stop();
     delays.stop();
     await closeServer(server);
-    await usage.stop();
+    await settled(usage.stop());
     await traces?.stop();
     await opened.close();
     log.end();
