@@ -5,13 +5,8 @@ import './.ci/aws-sdk.mjs';
 /** Files that replace modules, or the clock and the chance of their whole process. */
 const ALONE = ['packages/cli/test/user.test.ts', 'test/faults/*.test.ts'];
 
-/**
- * Suites of features that processes of a cluster do not share, and refuse or count each for itself (docs/cluster.md). The doors of
- * `users-file` would share one watcher.
- */
-const NOT_IN_A_CLUSTER = ['tenants', 'holding-quotas', 'users-file'].map(
-  (name) => `test/behaviour/${name}.test.ts`,
-);
+/** Its doors would share one watcher, as processes of a cluster do not. */
+const NOT_IN_A_CLUSTER = ['test/behaviour/users-file.test.ts'];
 
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.

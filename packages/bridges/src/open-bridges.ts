@@ -1,5 +1,5 @@
-import type { Awaitable, Message, Outlet } from '@apus/broker';
-import type { BridgesContext, OpenBridges, RunningBridges } from '@apus/node';
+import type { Outlet } from '@apus/broker';
+import { type BridgesContext, type OpenBridges, type RunningBridges, takeAll } from '@apus/node';
 import type { Bridge } from './bridge.ts';
 import type { BridgeConfiguration } from './configuration/configuration.ts';
 import type { RuleConfiguration } from './rules/configuration/rules.ts';
@@ -10,18 +10,24 @@ export function openBridges(
   configurations: readonly BridgeConfiguration[],
   rules: readonly RuleConfiguration[] = [],
 ): OpenBridges {
-  return async (context) => {
+  return async (context, part) => {
+    const isOfPart = (each: BridgeConfiguration) => part === 'all' || (part === 'shared') === isShared(each);
     // First: what a bridge brings may be for a rule.
-    const opened = await openRules(rules, context);
+    const opened = await openRules(part === 'shared' ? [] : rules, context);
     try {
       const bridges: Bridge[] = [];
-      for (const each of configurations) bridges.push(await bridgeOf(each, context));
+      for (const each of configurations.filter(isOfPart)) bridges.push(await bridgeOf(each, context));
       return await startAll(bridges, opened, context);
     } catch (error) {
       await opened.stop();
       throw error;
     }
   };
+}
+
+/** Kafka divides the records among the members of a group, and each publisher waits for a producer of its own process. */
+function isShared({ kind }: BridgeConfiguration): boolean {
+  return kind === 'kafka';
 }
 
 /** The clients are loaded where they are used. */
@@ -61,24 +67,4 @@ async function startAll(
       await rules.stop();
     },
   };
-}
-
-/** Each outlet that wants the message has to have it. */
-function takeAll(
-  outlets: readonly Outlet[],
-  tenant: string,
-  message: Message,
-  isAnswered: boolean,
-): Awaitable<boolean> | undefined {
-  let all: Awaitable<boolean> | undefined;
-  for (const outlet of outlets) {
-    const taken = outlet.take(tenant, message, isAnswered);
-    if (taken !== undefined) all = all === undefined ? taken : both(all, taken);
-  }
-  return all;
-}
-
-async function both(one: Awaitable<boolean>, other: Awaitable<boolean>): Promise<boolean> {
-  const [isOne, isOther] = await Promise.all([one, other]);
-  return isOne && isOther;
 }

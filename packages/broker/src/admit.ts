@@ -14,7 +14,7 @@ import { DROPPED_TOPIC, DROPPED_TOPIC_PROPERTY, tellDropped } from './drops.ts';
 import { endPrevious } from './end-previous.ts';
 import { banViolation } from './expel.ts';
 import { type Flow, waitFor } from './flow.ts';
-import { noRoomFor, turnAway } from './holding-quota.ts';
+import { openWithin, turnAway } from './holding-quota.ts';
 import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
@@ -44,11 +44,13 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
   const refusal =
     banViolation(context, link, identity, packet.clientId) ?? (yield* refusalOf(context, admission));
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
-  const full = yield* noRoomFor(context, packet, identity);
-  if (full !== undefined) return turnAway(context, link, admission, full);
-  const nowMs = context.ports.clock.now();
-  const opened = yield* open(context, link, admission, nowMs);
+  let nowMs = 0;
+  const opened = yield* openWithin(context, packet, identity, (opening) => {
+    nowMs = context.ports.clock.now();
+    return open(context, link, admission, nowMs, opening);
+  });
   if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
+  if ('scope' in opened) return turnAway(context, link, admission, opened);
   if (!(yield* endPreviousOrRefuse(context, link, admission, opened, nowMs))) return;
   // Rules may have changed since the last connection: subscriptions that are no longer allowed end before they deliver.
   if (opened.present && context.ports.authorizer.allowsEverything !== true)
@@ -126,6 +128,7 @@ function open(
   link: Link,
   { packet, identity, bindingRank }: NamedAdmission,
   nowMs: number,
+  opening: (() => void) | undefined,
 ): Flow<OpenedSession | 'owned-by-another'> {
   const { limits, ports } = context;
   const { receiveMaximum, maximumPacketSize } = packet.properties;
@@ -149,6 +152,7 @@ function open(
       will: packet.will && ownedWill(packet.will),
       nowMs,
       isWillOwed: (previous, present) => isWillOwedTo(context, identity, previous, present),
+      ...(opening && { opening }),
     }),
   );
 }

@@ -58,9 +58,10 @@ function forwardTo(
   const deliveries = route(context, message, matched);
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
     return 'memory-full';
-  if (!isKept && areQueuesFull(context, tenant, message, options) && deliveries.some(({ qos }) => qos > 0))
-    return 'tenant-queues-full';
   const wide = wideFilters(tenant, matched);
+  // The QoS of subscribers of other processes is not known here.
+  const isQueued = deliveries.some(({ qos }) => qos > 0) || (wide.length > 0 && message.qos > 0);
+  if (!isKept && isQueued && areQueuesFull(context, tenant, message, options)) return 'tenant-queues-full';
   const { publisher } = options;
   const { deliveryQuota } = context.ports;
   const mayCause =

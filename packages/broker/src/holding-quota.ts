@@ -2,8 +2,9 @@ import type { ConnectPacket } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
-import type { ExceededHolding, Identity, SessionRecord } from './ports/index.ts';
+import type { ExceededHolding, FilterName, Identity, Publisher } from './ports/index.ts';
 import { isSameHolder } from './quota-holder.ts';
+import { subscriptionWeight } from './subscription-weight.ts';
 
 /** The quota, the limit or the memory that has no room for a CONNECT. All of them pass. */
 export interface NoRoom {
@@ -11,14 +12,33 @@ export interface NoRoom {
   readonly scope: ExceededHolding['scope'] | 'broker';
 }
 
-/** The limits of the broker, then the quotas of the identity and of its tenant. */
-export function* noRoomFor(
+/**
+ * Opens the session of a client, where the limits of the broker, and the quotas of its identity and of its tenant, have room for it.
+ */
+export function* openWithin<T>(
   context: Context,
   { clientId, will }: Pick<ConnectPacket, 'clientId' | 'will'>,
   identity: Identity,
-): Flow<NoRoom | undefined> {
+  open: (opening?: () => void) => Flow<T>,
+): Flow<T | NoRoom> {
   const full = yield* fullBroker(context, identity.tenant, clientId, will !== undefined);
-  return full ?? (yield* exceededHolding(context, identity, clientId));
+  if (full !== undefined) return full;
+  const { holdingQuota } = context.ports;
+  if (holdingQuota === undefined) return yield* open();
+  const client = { identity, clientId };
+  const exceeded = yield* waitFor(holdingQuota.exceededBy(client));
+  if (exceeded !== undefined)
+    return (yield* takesPlace(context, client, exceeded)) ? yield* open() : exceeded;
+  let isKept = true;
+  const opening = (): void => {
+    if (isKept) holdingQuota.opened?.(client);
+    isKept = false;
+  };
+  try {
+    return yield* open(opening);
+  } finally {
+    opening();
+  }
 }
 
 /** A session more than the limit, or than there is memory for, is turned away; one that is there may always be resumed. */
@@ -35,28 +55,13 @@ function* fullBroker(
   return { of: isFull ? 'memory' : 'sessions', scope: 'broker' };
 }
 
-/**
- * The quota of a client's identity, or of its tenant, that has no room for this CONNECT. One that takes the place of a connection,
- * or comes back to a session, of the same identity needs none.
- */
-function* exceededHolding(
-  { ports: { holdingQuota, sessions } }: Context,
-  identity: Identity,
-  clientId: string,
-): Flow<ExceededHolding | undefined> {
-  if (holdingQuota === undefined) return undefined;
-  const exceeded = yield* waitFor(holdingQuota.exceededBy({ identity, clientId }));
-  if (exceeded === undefined) return undefined;
-  const standing = yield* waitFor(sessions.get(identity.tenant, clientId));
-  return takesPlace(exceeded, identity, clientId, standing) ? undefined : exceeded;
-}
-
-function takesPlace(
+/** A client needs no room that takes the place of a connection, or comes back to a session, of the same identity. */
+function* takesPlace(
+  { ports: { sessions } }: Context,
+  { identity, clientId }: Publisher,
   exceeded: ExceededHolding,
-  identity: Identity,
-  clientId: string,
-  standing: SessionRecord | undefined,
-): boolean {
+): Flow<boolean> {
+  const standing = yield* waitFor(sessions.get(identity.tenant, clientId));
   if (standing === undefined) return false;
   if (exceeded.scope === 'identity' && !isSameHolder(standing.identity, identity, clientId)) return false;
   return exceeded.of === 'sessions' || standing.detachedAtMs === undefined;
@@ -75,12 +80,17 @@ export function turnAway(
   link.close('server', of === 'memory' ? 'no memory for more' : `too many ${of} of this ${scope}`);
 }
 
-/** As many subscriptions, by weight, as the session may hold now. */
-export function subscriptionsMax(
+/** As many subscriptions, by weight, as the session may hold now, with the given ones. */
+export function* subscriptionsMax(
   { ports: { holdingQuota }, limits: { subscriptionsPerSessionMax } }: Context,
   { identity, session }: Connection,
-): number {
+  subscriptions: readonly FilterName[],
+): Flow<number> {
   if (holdingQuota === undefined) return subscriptionsPerSessionMax;
   const client = { identity, clientId: session.clientId };
+  if (holdingQuota.reserveSubscriptions !== undefined) {
+    const weight = subscriptions.reduce((sum, name) => sum + subscriptionWeight(name), 0);
+    yield* waitFor(holdingQuota.reserveSubscriptions(client, weight));
+  }
   return holdingQuota.subscriptionsMax(client, session, subscriptionsPerSessionMax);
 }

@@ -199,7 +199,7 @@ function* store(
   const outcomes = new Map<Subscription, SubscribeOutcome>();
   if (subscriptions.length === 0) return outcomes;
   yield* takeWrites(context, connection, subscriptions.length);
-  const maximum = subscriptionsMax(context, connection);
+  const maximum = yield* subscriptionsMax(context, connection, subscriptions);
   const answers = yield* waitFor(context.ports.subscriptions.put(connection.session, subscriptions, maximum));
   for (const [index, subscription] of subscriptions.entries()) {
     outcomes.set(subscription, answers[index] ?? 'over-limit');

@@ -55,6 +55,11 @@ export class Bus {
     return (this.#outgoing.get(process)?.pendingBytes ?? 0) > PENDING_BYTES_MAX;
   }
 
+  /** The processes from which something has come. */
+  get peers(): Iterable<string> {
+    return this.#incoming.keys();
+  }
+
   /** Sends a frame that nothing waits for. */
   send(process: string, frame: Frame): void {
     this.#outgoingTo(process).gather(encodeFrame(frame), undefined);

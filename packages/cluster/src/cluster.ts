@@ -8,21 +8,27 @@ import {
   type ForwardedClient,
   NODE_NAME,
   type PeerRequest,
+  USAGE_INTERVAL_SECONDS,
 } from '@apus/node';
 import { DiskError, type Restored } from '@apus/store-disk';
 import {
   Claims,
   createValkeyStores,
+  Duties,
   type Engine,
   GIVEN_UP,
+  HeldCounts,
   LEASE_MS,
   Membership,
-  RENEW_MS,
   StoredRoutes,
   ValkeyBans,
+  ValkeyDelays,
   ValkeyPresence,
+  ValkeyRates,
   type ValkeyStores,
   ValkeyStreams,
+  ValkeyTenants,
+  ValkeyUsage,
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
@@ -30,6 +36,8 @@ import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
+import { FullQueues } from './full-queues.ts';
+import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX, WILL_GRACE_SECONDS } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
 import { Questions } from './questions.ts';
@@ -40,11 +48,16 @@ import { ClusterRooms, subscriberCount } from './rooms.ts';
 import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
+import { SharedCounts } from './shared-counts.ts';
+import { SharedTenants } from './shared-tenants.ts';
+import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
+import { type Others, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
-const NONE: readonly string[] = [];
+/** The duty to run bridges and rules. */
+const BRIDGES = 'bridges';
 
 /** One process of a cluster. */
 export class EngineCluster implements Cluster {
@@ -52,14 +65,23 @@ export class EngineCluster implements Cluster {
   readonly fanOut: ClusterFanOut;
   readonly feed: StreamFeed;
   readonly rooms: ClusterRooms;
+  readonly holdings: SharedCounts;
+  readonly rates: ValkeyRates;
+  readonly tenants: SharedTenants | undefined;
+  readonly delays: ValkeyDelays;
+  readonly usage: SharedUsage;
+  readonly #storedUsage: ValkeyUsage;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
   readonly tellBans = () => this.#bans.tell();
+  readonly tellClear = (tenant: string) => tellAll(this.#others, { type: 'clear', tenant });
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #claims: Claims;
+  readonly #duties: Duties;
   readonly #storedRoutes: StoredRoutes;
   readonly #stores: ValkeyStores;
   readonly #bus: Bus;
+  readonly #others: Others;
   readonly #remote = new RemoteRoutes();
   readonly #own: OwnRoutes;
   readonly #relay: Relay;
@@ -69,12 +91,11 @@ export class EngineCluster implements Cluster {
   readonly #context: ClusterContext;
   readonly #log: Log;
   readonly #fail: (error: Error) => void;
+  readonly #lease: Lease;
+  readonly #full: FullQueues;
   #node: ClusterNode | undefined;
   #tunnels: Tunnels | undefined;
-  #renewedAtMs = performance.now();
-  #cancelRenewal: () => void = () => {};
   #isStopped = false;
-  #isReaping = false;
 
   static async join(engine: Engine, context: ClusterContext, isFirst: boolean): Promise<EngineCluster> {
     const membership = new Membership(engine, randomBytes(9).toString('base64url'));
@@ -86,21 +107,29 @@ export class EngineCluster implements Cluster {
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
     const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
-    const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), bus, membership, clock);
-    return new EngineCluster(engine, membership, stores, bus, bans, context, failed, fail);
+    const others: Others = { bus, membership, clock };
+    const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), others);
+    const tenants =
+      context.tenants &&
+      (await SharedTenants.open(new ValkeyTenants(engine, membership), context.tenants, others, log));
+    return new EngineCluster(engine, membership, stores, others, bans, tenants, context, failed, fail);
   }
 
   private constructor(
     engine: Engine,
     membership: Membership,
     stores: ValkeyStores,
-    bus: Bus,
+    others: Others,
     bans: SharedBans,
+    tenants: SharedTenants | undefined,
     context: ClusterContext,
     failed: Promise<Error>,
     fail: (error: Error) => void,
   ) {
     const { me } = membership;
+    const { bus } = others;
+    this.#others = others;
+    this.tenants = tenants;
     this.#engine = engine;
     this.#membership = membership;
     this.#stores = stores;
@@ -108,10 +137,13 @@ export class EngineCluster implements Cluster {
     this.#log = context.log;
     this.#fail = fail;
     this.#claims = new Claims(engine, me);
+    this.#duties = new Duties(engine, membership);
     this.#storedRoutes = new StoredRoutes(engine, membership);
     this.#bus = bus;
     this.#bans = bans;
     this.#questions = new Questions(bus, context.clock);
+    this.#lease = new Lease({ ...context, membership, fail, adopt: (dead) => this.#adopt(dead) });
+    this.#full = new FullQueues({ ...context, membership, bus });
     const streams = new ValkeyStreams(engine, membership);
     if (context.streams !== undefined) keepUp(streams, engine, context.log);
     const presence = new ValkeyPresence(engine, membership, stores.sessions);
@@ -127,6 +159,17 @@ export class EngineCluster implements Cluster {
       processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
     });
     this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
+    this.#storedUsage = new ValkeyUsage(engine, membership);
+    this.usage = new SharedUsage(this.#storedUsage, others);
+    this.rates = new ValkeyRates(engine);
+    this.delays = new ValkeyDelays(engine, membership);
+    this.holdings = new SharedCounts(
+      new HeldCounts(engine, membership),
+      stores.sessions.holdings,
+      context.clock,
+      context.log,
+    );
+    engine.onReconnect(() => this.holdings.reaffirm());
     this.#relay = new Relay(stores.subscriptions, this.fanOut);
     this.#sessions = new ClusterSessions(stores.sessions, this.#claims, stores.subscriptions, this.#own);
     this.opened = {
@@ -167,9 +210,11 @@ export class EngineCluster implements Cluster {
       );
     }
     this.#bans.start((bans) => node.bansChanged(bans));
+    this.tenants?.start((name, json) => node.tenantChanged(name, json));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
-    await this.#renew();
-    this.#renewLater();
+    await this.#full.start();
+    await this.#lease.start();
+    if (await this.#duties.take(BRIDGES)) node.lead();
   }
 
   get me(): string {
@@ -194,7 +239,7 @@ export class EngineCluster implements Cluster {
 
   async gone(name: string): Promise<void> {
     await this.#membership.end(name);
-    await this.#renew();
+    await this.#lease.renew();
   }
 
   endForwarded(): void {
@@ -215,6 +260,15 @@ export class EngineCluster implements Cluster {
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
       case 'bans':
         return this.#bans.read();
+      case 'usage':
+        return node.saveUsage();
+      case 'tenant':
+        return this.tenants?.told(frame.name);
+      case 'clear':
+        return node.clearTenant(frame.tenant);
+      case 'full':
+        this.#full.told(from, frame.tenants);
+        return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
       case 'ask':
@@ -231,7 +285,7 @@ export class EngineCluster implements Cluster {
         this.#questions.answered(frame.id, frame.answer);
         return undefined;
       case 'leaving':
-        void this.#renew();
+        void this.#lease.renew();
         return undefined;
       default:
         this.#tunnels?.handle(from, frame);
@@ -253,59 +307,8 @@ export class EngineCluster implements Cluster {
     this.#remote.removeProcess(dead);
     this.#tunnels?.lost(dead);
     this.#relay.lost(dead);
+    this.#full.forget(dead);
     return this.#bus.forget(dead);
-  }
-
-  #renewLater(): void {
-    if (this.#isStopped) return;
-    this.#cancelRenewal = this.#context.clock.after(RENEW_MS, () => {
-      // Taking over the sessions of a dead process may take longer than a lease: renewals go on meanwhile.
-      void this.#renewLease()
-        .then((dead) => void this.#reap(dead))
-        .finally(() => this.#renewLater());
-      // The engine may not answer: the lease is over then in any case.
-      this.#context.clock.after(LEASE_MS, () => this.#checkLease());
-    });
-  }
-
-  #checkLease(): void {
-    if (!this.#isStopped && performance.now() - this.#renewedAtMs > LEASE_MS)
-      this.#fail(
-        new DiskError('The engine of the cluster does not answer. Nothing is acknowledged any more.'),
-      );
-  }
-
-  async #renew(): Promise<void> {
-    await this.#reap(await this.#renewLease());
-  }
-
-  /** Answers the processes whose leases are over. */
-  async #renewLease(): Promise<readonly string[]> {
-    // Its own lease is over, and stays so.
-    if (this.#isStopped) return NONE;
-    const askedAtMs = performance.now();
-    try {
-      const dead = await this.#membership.renew();
-      if (dead === undefined) this.#fail(new DiskError(GIVEN_UP));
-      else this.#renewedAtMs = askedAtMs;
-      return dead ?? NONE;
-    } catch (error) {
-      if (!this.#isStopped) this.#log.error('lease-not-renewed', { error: String(error) });
-      return NONE;
-    }
-  }
-
-  async #reap(dead: readonly string[]): Promise<void> {
-    if (this.#isReaping || this.#isStopped) return;
-    this.#isReaping = true;
-    try {
-      for (const process of dead) if (process !== this.#membership.me) await this.#adopt(process);
-    } catch (error) {
-      // What is unfinished goes to the process that gives this one up.
-      if (!this.#isStopped) this.#log.error('process-not-taken-over', { error: String(error) });
-    } finally {
-      this.#isReaping = false;
-    }
   }
 
   /** Takes over the sessions of a process whose lease is over. */
@@ -322,10 +325,16 @@ export class EngineCluster implements Cluster {
     const enforced = node.enforceBans();
     for (const process of reaped.processes) this.#inherit(node, process, restored, enforced);
     for (const { timer, dueAtMs } of restored.dueTimers) await node.timers.set(timer, dueAtMs);
+    // Before a client of the dead process may come back: it would meet its own connection.
+    for (const process of reaped.processes) await this.holdings.inherit(process);
     for (const process of reaped.processes)
       await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
     await this.#tellRoutes(restored.sessions);
     for (const process of reaped.processes) await this.rooms.inherit(process);
+    for (const process of reaped.processes)
+      await this.#storedUsage.inherit(process, USAGE_INTERVAL_SECONDS * 1000);
+    for (const process of reaped.processes)
+      if ((await this.#duties.inherit(process)).includes(BRIDGES)) node.lead();
     await enforced;
     await this.#stores.written();
     for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);
@@ -363,13 +372,15 @@ export class EngineCluster implements Cluster {
   async #close(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
-    this.#cancelRenewal();
+    this.#lease.stop();
+    this.#full.stop();
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {
       this.#log.warn('cluster-not-left', { error: String(error) });
     }
     this.#bus.stop();
+    this.holdings.stop();
     this.#engine.close();
   }
 

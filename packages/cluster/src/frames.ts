@@ -29,6 +29,14 @@ export type Frame =
   | { readonly type: 'room'; readonly tenant: string; readonly room: string }
   /** The list of bans in the engine has changed. */
   | { readonly type: 'bans' }
+  /** The sender reports the usage of all: the receiver's has to be in the engine. */
+  | { readonly type: 'usage' }
+  /** The tenant's entry in the engine has changed. */
+  | { readonly type: 'tenant'; readonly name: string }
+  /** The tenant is being removed: its sessions end. */
+  | { readonly type: 'clear'; readonly tenant: string }
+  /** The tenants whose queues are full at the sender. */
+  | { readonly type: 'full'; readonly tenants: readonly string[] }
   /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */
   | { readonly type: 'ask'; readonly id: number; readonly request: PeerRequest }
   | { readonly type: 'answer'; readonly id: number; readonly answer: ApiAnswer }

@@ -30,8 +30,11 @@ export const ASK_MS_MAX = 3_000;
 /** Questions that wait for an answer. */
 export const ASKED_MAX = 1_000;
 
-/** How long a ban waits for the other processes: one that has died is given up within the time. */
-export const BANS_TOLD_MS_MAX = 15_000;
+/** How long a change waits for the other processes, as a ban: one that has died is given up within the time. */
+export const TOLD_MS_MAX = 15_000;
+
+/** How often all are asked again, each time because a process has joined or died meanwhile. */
+export const TOLD_ROUNDS_MAX = 5;
 
 /** How long no will of a dead process is published: its clients come back within seconds. */
 export const WILL_GRACE_SECONDS = 2;
@@ -54,3 +57,18 @@ export const TELLERS_ASKED_MAX = 100;
 /** How long a process that stops waits until its clients have left their rooms. */
 export const LEAVING_ROOMS_MS_MAX = 2_000;
 export const SETTLE_POLL_MS = 10;
+
+/** Counts of holders that one command changes. */
+export const COUNTS_STEP = 500;
+
+/** Until the next attempt, where the engine has refused one. */
+export const COUNTS_RETRY_MS = 1_000;
+
+/**
+ * Of a quota, one part in so many may be kept by each process beyond what its clients hold, so that not each of them asks the engine.
+ * Of a smaller quota nothing is: its count is exact.
+ */
+export const SPARE_PARTS = 1024;
+
+/** How often a process tells the tenants whose queues are full. */
+export const FULL_TOLD_MS = 1_000;

@@ -93,6 +93,7 @@ export class ClusterSessions {
   }
 
   #open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
+    request.opening?.();
     const opened = this.#counting(request, () => this.#inner.open(request));
     if (opened instanceof Promise)
       return opened.then((answer) => {

@@ -1,8 +1,6 @@
 import { type Ban, BanList } from '@apus/broker';
-import type { Scheduler } from '@apus/node';
-import type { Membership, ValkeyBans } from '@apus/store-valkey';
-import type { Bus } from './bus.ts';
-import { BANS_TOLD_MS_MAX } from './limits.ts';
+import type { ValkeyBans } from '@apus/store-valkey';
+import { type Others, tellAll } from './tell-all.ts';
 
 /** Ends the clients that these bans name and that were not named before. */
 export type BansChanged = (bans: readonly Ban[]) => Promise<void>;
@@ -15,35 +13,20 @@ export class SharedBans {
   readonly store: ValkeyBans;
   /** The broker's. */
   readonly list: BanList;
-  readonly #bus: Bus;
-  readonly #membership: Membership;
-  readonly #clock: Scheduler;
+  readonly #others: Others;
   #changed: BansChanged = async () => {};
   #reading: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
 
-  private constructor(
-    store: ValkeyBans,
-    bus: Bus,
-    membership: Membership,
-    clock: Scheduler,
-    bans: readonly Ban[],
-  ) {
+  private constructor(store: ValkeyBans, others: Others, bans: readonly Ban[]) {
     this.store = store;
-    this.list = new BanList(clock, bans);
-    this.#bus = bus;
-    this.#membership = membership;
-    this.#clock = clock;
+    this.list = new BanList(others.clock, bans);
+    this.#others = others;
   }
 
   /** To be called as a member: a change before is in what is read, and one that comes later is told. */
-  static async open(
-    store: ValkeyBans,
-    bus: Bus,
-    membership: Membership,
-    clock: Scheduler,
-  ): Promise<SharedBans> {
-    return new SharedBans(store, bus, membership, clock, await store.load());
+  static async open(store: ValkeyBans, others: Others): Promise<SharedBans> {
+    return new SharedBans(store, others, await store.load());
   }
 
   start(changed: BansChanged): void {
@@ -65,13 +48,6 @@ export class SharedBans {
    * long: then it is still under way.
    */
   async tell(): Promise<void> {
-    const others = (await this.#membership.all()).filter((process) => process !== this.#membership.me);
-    const told = others.map((process) => this.#bus.request(process, { type: 'bans' }));
-    let cancel = () => {};
-    const late = new Promise<void>((resolve) => {
-      cancel = this.#clock.after(BANS_TOLD_MS_MAX, resolve);
-    });
-    await Promise.race([Promise.all([this.read(), ...told]), late]);
-    cancel();
+    await Promise.all([this.read(), tellAll(this.#others, { type: 'bans' })]);
   }
 }

@@ -11,11 +11,16 @@ import type {
   StreamFeed,
   Timers,
 } from '@apus/broker';
+import type { TenantStore } from '@apus/identity';
 import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
+import type { SharedHoldings } from './quotas/shared-holdings.ts';
+import type { SharedRates } from './quotas/shared-rates.ts';
 import type { Scheduler } from './scheduler.ts';
+import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
+import type { UsageJournal } from './usage/usage-journal.ts';
 
 /** The parts of a node that a cluster uses before it has a broker. */
 export interface ClusterContext {
@@ -23,6 +28,8 @@ export interface ClusterContext {
   readonly memory: MemoryBudget;
   readonly log: Log;
   readonly streams: StreamDeclarations | undefined;
+  /** The register of this process alone: an engine that has none begins with it. */
+  readonly tenants: TenantStore | undefined;
   /** How long members of rooms stay whose process has died. */
   readonly presenceGraceSeconds: number;
 }
@@ -57,6 +64,14 @@ export interface ClusterNode {
   answer(request: PeerRequest): Promise<ApiAnswer>;
   /** The list of bans is this one now. Settles when the clients that it names for the first time have been ended. */
   bansChanged(bans: readonly Ban[]): Promise<void>;
+  /** Another process has changed a tenant of the register. Settles when that is in force here. */
+  tenantChanged(name: string, json: string | undefined): Promise<void>;
+  /** Ends the sessions of a tenant that another process removes. */
+  clearTenant(tenant: string): Promise<void>;
+  /** The bridges and rules that one process at a time runs are this one's. May be called again. */
+  lead(): void;
+  /** Another process is asked for the usage of all. Settles when that of this one is in the journal. */
+  saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends those that are banned. */
   enforceBans(): Promise<void>;
   /** Serves a client that is connected to another process: the socket carries its WebSocket. */
@@ -82,6 +97,18 @@ export interface Cluster extends ApiPeers {
     /** The tick of a room that this process tells. */
     tick(tenant: string, room: string): Promise<void>;
   };
+  /** Of all processes. */
+  readonly usage: UsageJournal;
+  /** Of `$delayed/SECONDS/TOPIC`. */
+  readonly delays: SharedDelays;
+  /** The register of all processes; undefined where none was given. */
+  readonly tenants: TenantStore | undefined;
+  /** Settles when the other processes have ended the sessions of a tenant that is removed. */
+  readonly tellClear: (tenant: string) => Promise<void>;
+  /** Of what holders have at all processes. */
+  readonly holdings: SharedHoldings;
+  /** Of what they spend at all processes. */
+  readonly rates: SharedRates;
   /** Of the streams that all processes have. */
   readonly feed: StreamFeed;
   /** Takes part from now on: to be called before the first client is let in. */

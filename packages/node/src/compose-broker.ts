@@ -11,7 +11,7 @@ import {
 } from '@apus/broker';
 import { type Tracer, tracedBroker, tracedConnections, tracedSubscriptions } from '@apus/cloud';
 import type { Access } from './auth/access.ts';
-import type { BridgesOutlet } from './bridges/bridges.ts';
+import type { NodeBridges } from './bridges/node-bridges.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeConnections } from './connections.ts';
 import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
@@ -24,6 +24,7 @@ import { PresenceTicker } from './presence-ticker.ts';
 import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
 import { NodeHoldingQuota } from './quotas/holding-quota.ts';
 import type { RateQuota } from './quotas/rate-quota.ts';
+import { SharedDelayedMessages } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
 import { NodeTimers } from './timers.ts';
 import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
@@ -31,9 +32,9 @@ import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-
 /** The ways of the broker to clients, bridges and other processes. */
 export interface Outward {
   readonly node: NodeConnections;
-  readonly outlet: BridgesOutlet | undefined;
+  readonly outlet: NodeBridges | undefined;
   /** To the other processes. */
-  readonly cluster: Pick<Cluster, 'fanOut' | 'feed' | 'rooms'> | undefined;
+  readonly cluster: Pick<Cluster, 'fanOut' | 'feed' | 'rooms' | 'holdings' | 'delays'> | undefined;
   /** Undefined where no traces are asked for. */
   readonly tracer: Tracer | undefined;
 }
@@ -44,7 +45,7 @@ export interface Composition {
   readonly connections: Connections;
   readonly timers: NodeTimers;
   readonly ticker: PresenceTicker;
-  readonly delays: NodeDelayedMessages;
+  readonly delays: NodeDelayedMessages | SharedDelayedMessages;
   readonly gateway: GatewayDoor | undefined;
 }
 
@@ -68,13 +69,17 @@ export async function composeBroker(
   const presence = { store: opened.stores.presenceStore, ticks: ticker };
   const { retained } = opened.stores;
   const limits = { messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
-  const delays = new NodeDelayedMessages({ kept: new KeptMessages(retained, 'delayed', limits), clock, log });
+  const delayed = { kept: new KeptMessages(retained, 'delayed', limits), clock, log };
+  const delays =
+    cluster === undefined
+      ? new NodeDelayedMessages(delayed)
+      : new SharedDelayedMessages({ ...delayed, due: cluster.delays });
   const ports: SharedPorts = {
     ...opened.stores,
     ...(tracer && { subscriptions: tracedSubscriptions(opened.stores.subscriptions, tracer) }),
-    // Processes of a cluster do not share delayed messages.
+    delays,
     ...(cluster === undefined
-      ? { delays, presence }
+      ? { presence }
       : {
           fanOut: cluster.fanOut,
           presence: { ...presence, hand: cluster.rooms.hand, audienceOf: cluster.rooms.audienceOf },
@@ -96,6 +101,7 @@ export async function composeBroker(
       quotas: options.quotas,
       holdings: opened.stores.sessions.holdings,
       weightOf: (session) => opened.stores.subscriptions.weight(session),
+      shared: cluster?.holdings,
     }),
     timers,
     conflation: new Conflation(clock),

@@ -1,43 +1,20 @@
-import {
-  type Awaitable,
-  type Broker,
-  type DelayedMessages,
-  isExpired,
-  type Log,
-  type Message,
-  type PublishRequest,
-  remainingSeconds,
-} from '@apus/broker';
-import { ReasonCode, Violation } from '@apus/mqtt';
+import type { Awaitable, Broker, DelayedMessages, Message } from '@apus/broker';
 import { DueHeap } from './due-heap.ts';
-import type { KeptMessage, KeptMessages } from './kept-messages.ts';
-import type { Scheduler } from './scheduler.ts';
+import { AGAIN_MS, type DelayedParts, delayedKey, publishDelayed } from './publish-delayed.ts';
 
 /** Messages of all tenants that wait to be published, and their bytes with properties. */
 export const DELAYED_MESSAGES_MAX = 100_000;
 export const DELAYED_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Until the next attempt, where the broker has no room for a message that is due. */
-const AGAIN_MS = 1_000;
-
-interface Parts {
-  readonly kept: KeptMessages;
-  readonly clock: Scheduler;
-  readonly log: Log;
-}
-
-/**
- * Messages of `$delayed/SECONDS/TOPIC` until they are due. Each is published before it is forgotten: a kill between the
- * two publishes it again.
- */
+/** Messages of `$delayed/SECONDS/TOPIC` of this process, until they are due. */
 export class NodeDelayedMessages implements DelayedMessages {
-  readonly #parts: Parts;
+  readonly #parts: DelayedParts;
   readonly #due = new DueHeap<string>();
   #broker: Broker | undefined;
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #cancelWake: () => void = () => {};
 
-  constructor(parts: Parts) {
+  constructor(parts: DelayedParts) {
     this.#parts = parts;
   }
 
@@ -55,7 +32,7 @@ export class NodeDelayedMessages implements DelayedMessages {
   }
 
   keep(tenant: string, message: Message, dueAtMs: number): Awaitable<boolean> {
-    const key = `${tenant}/${message.id}`;
+    const key = delayedKey(tenant, message.id);
     const kept = this.#parts.kept.put({ key, message, facts: { dueAtMs: String(dueAtMs) } });
     return kept instanceof Promise
       ? kept.then((is) => this.#set(key, dueAtMs, is))
@@ -97,25 +74,6 @@ export class NodeDelayedMessages implements DelayedMessages {
 
   /** False: later. */
   async #publish(key: string): Promise<boolean> {
-    const { kept, clock, log } = this.#parts;
-    const found = await kept.get(key);
-    if (found === undefined || this.#broker === undefined) return true;
-    if (!isExpired(found.message, clock.now())) {
-      const answer = await this.#broker.publish(requestOf(found, clock.now()));
-      if (answer instanceof Violation) {
-        log.warn('delayed-message-refused', { topic: found.message.topic, reason: answer.reason });
-        if (answer.reasonCode === ReasonCode.QuotaExceeded) return false;
-      }
-    }
-    await kept.delete(found);
-    return true;
+    return this.#broker === undefined || (await publishDelayed(this.#parts, this.#broker, key));
   }
-}
-
-function requestOf({ key, message }: KeptMessage, nowMs: number): PublishRequest {
-  const [tenant = ''] = key.split('/');
-  const { topic, payload, qos, retain, properties, expiresAtMs } = message;
-  const expiry =
-    expiresAtMs === undefined ? {} : { messageExpiryInterval: remainingSeconds(expiresAtMs, nowMs) };
-  return { tenant, topic, payload, qos, retain, properties: { ...properties, ...expiry } };
 }

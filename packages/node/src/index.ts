@@ -3,6 +3,7 @@ export type { ApiAnswer } from './api/answer.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   BridgesContext,
+  BridgesPart,
   DeadLetter,
   DeadLetters,
   LocalSession,
@@ -12,6 +13,7 @@ export type {
   RunningRules,
 } from './bridges/bridges.ts';
 export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
+export { takeAll } from './bridges/take-all.ts';
 export type {
   Cluster,
   ClusterContext,
@@ -35,8 +37,12 @@ export {
   stderrSink,
 } from './log.ts';
 export type { AllowedOrigins, NodeOptions } from './options.ts';
+export type { HoldingAsk, SharedHoldings } from './quotas/shared-holdings.ts';
+export type { SharedRates, Spending } from './quotas/shared-rates.ts';
 export { type Scheduler, systemScheduler } from './scheduler.ts';
 export { StartError } from './start-error.ts';
 export { type RunningNode, startNode } from './start-node.ts';
 export type { DocumentedServer, NodeTopics } from './topics.ts';
 export type { TracesOptions } from './traces.ts';
+export { USAGE_INTERVAL_SECONDS } from './usage/node-usage.ts';
+export type { UsageJournal } from './usage/usage-journal.ts';

@@ -50,8 +50,7 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   /** Starts bridges to other systems. @default none */
   readonly openBridges?: OpenBridges | undefined;
   /**
-   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. Delayed messages, bridges,
-   * tenants, a data directory and a gateway door are for a node that stands alone (docs/cluster.md).
+   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. A data directory and a gateway door are for a node that stands alone (docs/cluster.md).
    * @default none
    */
   readonly openCluster?: OpenCluster | undefined;
@@ -261,8 +260,6 @@ function checkCluster(options: NodeOptions): void {
   const given: readonly (readonly [unknown, string])[] = [
     [options.dataDirectory, 'a data directory (--data): the engine keeps sessions and retained messages'],
     [options.openGateway, 'a gateway door (--gateway-port)'],
-    [options.openBridges, 'bridges and rules (--bridges, --rules): run them at a broker that stands alone'],
-    [options.tenants, 'a register of tenants (--tenants)'],
   ];
   for (const [value, what] of given)
     if (value !== undefined)

@@ -8,8 +8,9 @@ import { answerPeer, handlersOverAll } from './api/shared-handlers.ts';
 import { type Access, openAccess } from './auth/access.ts';
 import { BanKeeper } from './ban-keeper.ts';
 import { admitsBridges, BridgesAuthorizer } from './bridges/access.ts';
-import { BridgesOutlet, bridgesContext } from './bridges/bridges.ts';
+import { bridgesContext } from './bridges/bridges.ts';
 import { LocalLinks } from './bridges/local-links.ts';
+import { NodeBridges } from './bridges/node-bridges.ts';
 import type { Cluster } from './cluster.ts';
 import { composeBroker } from './compose-broker.ts';
 import { connectionIds } from './connection-ids.ts';
@@ -33,14 +34,19 @@ import { Flusher } from './outbox.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
 import { RateQuota } from './quotas/rate-quota.ts';
+import { RateBank } from './quotas/shared-rates.ts';
 import { Throttle } from './quotas/throttle.ts';
-import { openStores } from './stores.ts';
+import { type OpenedStores, openStores } from './stores.ts';
 import { Sweep } from './sweep.ts';
 import { TenantKeeper } from './tenant-keeper.ts';
 import { NodeTraces } from './traces.ts';
 import { createTrafficMeter } from './traffic-meter.ts';
 import { openUsage } from './usage/open-usage.ts';
 import { usersChanged } from './users-changed.ts';
+import { within } from './within.ts';
+
+/** How long a process of a cluster that stops waits for its bridges, and for its usage. */
+const STOP_MS_MAX = 3_000;
 
 /** A broker that runs in this process. */
 export interface RunningNode {
@@ -75,7 +81,6 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const resolved = resolveOptions(options);
   const { clock, limits, host } = resolved;
   const log = new SparingLog(new NodeLog(resolved.logLevel, resolved.logSink, clock), clock);
-  const access = accessFor(resolved, log);
   const links = new Links();
   const memory = createMemoryBudget(
     limits.memoryBytesMax,
@@ -84,25 +89,32 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     resolved.memoryShares,
   );
   const cluster = await resolved.openCluster?.({
-    ...{ clock, memory, log, streams: resolved.streams },
+    ...{ clock, memory, log, streams: resolved.streams, tenants: resolved.tenants },
     presenceGraceSeconds: resolved.broker.presenceGraceSeconds ?? PRESENCE_GRACE_SECONDS,
   });
   const opened =
     cluster?.opened ?? (await openStores(resolved.dataDirectory, clock, memory, resolved.streams));
+  const tenantStore = cluster?.tenants ?? resolved.tenants;
+  const access = await accessFor({ ...resolved, tenants: tenantStore }, log, opened);
   if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
-  const rateQuota = new RateQuota(resolved.quotas, clock);
   const throttle = new Throttle(clock);
+  const rateQuota = new RateQuota(
+    resolved.quotas,
+    clock,
+    cluster &&
+      new RateBank({ shared: cluster.rates, now: () => clock.now(), answered: () => throttle.look() }),
+  );
   const locals = new LocalLinks();
-  const outlet = resolved.openBridges && new BridgesOutlet();
+  const bridges = resolved.openBridges && new NodeBridges(resolved.openBridges);
   const traces = resolved.traces && new NodeTraces(resolved.traces, log);
   const composed = await composeBroker(
     resolved,
     access,
     opened,
     memory,
-    { node: new NodeConnections(links, clock, locals), outlet, cluster, tracer: traces?.tracer },
+    { node: new NodeConnections(links, clock, locals), outlet: bridges, cluster, tracer: traces?.tracer },
     log,
     meter,
     drops,
@@ -110,7 +122,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   );
   const { broker, connections, timers, ticker, delays, gateway } = composed;
   const server = createHttpServer(limits);
-  const usage = openUsage(resolved, opened.stores, links, memory, log);
+  const usage = openUsage(resolved, opened.stores, links, memory, log, cluster?.usage);
   const context: LinkContext = {
     broker,
     log,
@@ -164,14 +176,15 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   const tellOthers = cluster?.tellBans;
   const banKeeper = new BanKeeper({ list, store, stores, broker, links, log, tellOthers });
   await banKeeper.enforceAll();
-  const tenantStore = resolved.tenants;
+  const tellClear = cluster?.tellClear;
   const tenants =
-    tenantStore && new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log });
+    tenantStore &&
+    new TenantKeeper({ store: tenantStore, stores, bans: banKeeper, broker, clock, log, tellClear });
   await tenants?.suspendAll();
   const handlers = apiHandlers({
     nodeName: cluster?.nodeName ?? NODE_NAME,
-    bridges: (tenant) => outlet?.bridges?.list(tenant) ?? [],
-    rules: () => outlet?.bridges?.rules,
+    bridges: (tenant) => bridges?.list(tenant) ?? [],
+    rules: () => bridges?.rules,
     stores,
     bans: banKeeper,
     tenants,
@@ -210,19 +223,23 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   try {
     const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
     // Before the first client, so that no message passes by them.
-    if (outlet !== undefined) outlet.bridges = await resolved.openBridges?.(bridgesContext(parts));
-    if (cluster === undefined) await delays.start(broker);
+    await bridges?.start(bridgesContext(parts), cluster !== undefined);
     await cluster?.start({
       broker,
       timers,
       answer: (request) => answerPeer(handlers, request),
       bansChanged: (bans) => banKeeper.changed(bans),
+      tenantChanged: async (name, json) => await tenants?.changed(name, json),
+      clearTenant: async (tenant) => void (await tenants?.endSessions(tenant)),
+      lead: () => bridges?.lead(),
+      saveUsage: () => usage.save(),
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),
     });
+    await delays.start(broker);
     await listen(server, host, resolved.port);
   } catch (error) {
-    await outlet?.bridges?.stop();
+    await bridges?.stop();
     await gateway?.stop();
     await opened.close();
     throw error;
@@ -239,10 +256,15 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     file.users.watch({ scheduler: clock, log, onChange });
   }
 
+  /** An engine that is gone answers nothing, and is no reason to stay. */
+  const settled = async (work: Promise<void> | undefined): Promise<void> => {
+    if (cluster === undefined) await work;
+    else if (work !== undefined) await within(clock, STOP_MS_MAX, work);
+  };
   const stop = async (): Promise<void> => {
     listener.stop();
     // Stop the bridges first: another process of the group then takes messages that these clients would not get.
-    await outlet?.bridges?.stop();
+    await settled(bridges?.stop());
     cluster?.endForwarded();
     await disconnectAll(links, resolved);
     sweep.stop();
@@ -255,7 +277,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     delays.stop();
     listener.end();
     await closeServer(server);
-    await usage.stop();
+    await settled(usage.stop());
     await traces?.stop();
     await opened.close();
     log.end();
@@ -284,12 +306,18 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   };
 }
 
-function accessFor(options: ResolvedOptions, log: Log): Access {
-  const access = openAccess(options, log);
-  if (options.openBridges === undefined) return access;
-  return {
-    ...access,
-    authenticator: admitsBridges(access.authenticator),
-    authorizer: new BridgesAuthorizer(access.authorizer),
-  };
+/** What has been opened is closed where the configuration of access turns out to be wrong. */
+async function accessFor(options: ResolvedOptions, log: Log, opened: OpenedStores): Promise<Access> {
+  try {
+    const access = openAccess(options, log);
+    if (options.openBridges === undefined) return access;
+    return {
+      ...access,
+      authenticator: admitsBridges(access.authenticator),
+      authorizer: new BridgesAuthorizer(access.authorizer),
+    };
+  } catch (error) {
+    await opened.close();
+    throw error;
+  }
 }

@@ -2,6 +2,7 @@ import { type Broker, type Clock, type Log, suspensionOf, TENANT_REMOVED } from 
 import {
   ConfigurationError,
   KnownTenants,
+  parseTenant,
   type TenantClients,
   type TenantEntry,
   TenantRegister,
@@ -22,6 +23,12 @@ export interface TenantKeeperOptions {
   readonly broker: Broker;
   readonly clock: Clock;
   readonly log: Log;
+  /**
+   * Tells the other processes that share the store that a tenant is being removed. Settles when they have ended its sessions.
+   *
+   * @default there are none
+   */
+  readonly tellClear?: ((tenant: string) => Promise<void>) | undefined;
 }
 
 const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
@@ -46,6 +53,21 @@ export class TenantKeeper {
   async suspendAll(): Promise<void> {
     for (const tenant of await this.all())
       if (tenant.state === 'suspended') await this.#suspend(tenant.name, tenant.reason);
+  }
+
+  /** Another process has changed the tenant. Settles when its clients have been ended, where it is suspended. */
+  async changed(name: string, json: string | undefined): Promise<void> {
+    const entry = json === undefined ? undefined : parseTenant(json);
+    if (entry?.state === 'suspended') await this.#suspend(name, entry.reason);
+    else this.#options.bans.resume(suspensionOf(name, 0));
+  }
+
+  /** Ends the sessions of a tenant at this process, and says how many there were. */
+  async endSessions(tenant: string): Promise<number> {
+    const { stores, broker } = this.#options;
+    const records = [...stores.sessions.all()].filter(({ session }) => session.tenant === tenant);
+    for (const { session } of records) await broker.expel(tenant, session.clientId, TENANT_REMOVED);
+    return records.length;
   }
 
   async all(): Promise<readonly TenantEntry[]> {
@@ -75,9 +97,8 @@ export class TenantKeeper {
   }
 
   async #clear(tenant: string): Promise<TenantEnded> {
-    const { stores, broker, bans, clock } = this.#options;
-    const records = [...stores.sessions.all()].filter(({ session }) => session.tenant === tenant);
-    for (const { session } of records) await broker.expel(tenant, session.clientId, TENANT_REMOVED);
+    const { stores, broker, bans, clock, tellClear } = this.#options;
+    const [expelled] = await Promise.all([this.endSessions(tenant), tellClear?.(tenant)]);
     let from: string | undefined;
     do {
       const page = await stores.retained.match(tenant, '#', clock.now(), from, PAGE);
@@ -86,6 +107,6 @@ export class TenantKeeper {
       from = page.next;
     } while (from !== undefined);
     for (const ban of bans.all()) if (ban.tenant === tenant && ban.as !== 'tenant') await bans.unban(ban);
-    return { expelled: records.length };
+    return { expelled };
   }
 }

@@ -6,19 +6,37 @@ type Holder = Pick<Identity, 'tenant' | 'name' | 'address'>;
 /** The things that are counted of a holder. */
 export type HeldKind = 'connections' | 'sessions' | 'subscriptions';
 
+const TENANT_KEY = 'tenant\0';
+
+/** Called in the turn of each change of a count: `key` is that of `quotaHolderKey`, or of `tenantHoldingKey`. */
+export type HoldingWatch = (key: string, kind: HeldKind) => void;
+
+/** The register that a holding is in. */
+interface Register {
+  changed(holding: Holding, kind: HeldKind): void;
+  emptied(holding: Holding): void;
+}
+
+/** Of all that the tenant holds. No key of a holder is like it. */
+export function tenantHoldingKey(tenant: string): string {
+  return TENANT_KEY + tenant;
+}
+
 /** Counts for the sessions of one identity, or of one tenant; subscriptions by their weight. */
 export class Holding {
+  readonly key: string;
   readonly #tenant: Holding | undefined;
-  readonly #emptied: () => void;
+  readonly #register: Register;
   #connections = 0;
   #sessions = 0;
   #subscriptions = 0;
   #queuedBytes = 0;
 
   /** @param tenant is changed with it */
-  constructor(tenant: Holding | undefined, emptied: () => void) {
+  constructor(key: string, tenant: Holding | undefined, register: Register) {
+    this.key = key;
     this.#tenant = tenant;
-    this.#emptied = emptied;
+    this.#register = register;
   }
 
   get connections(): number {
@@ -49,25 +67,33 @@ export class Holding {
     else this.#subscriptions += by;
     this.#tenant?.change(kind, by);
     this.#forgetIfEmpty();
+    this.#register.changed(this, kind);
   }
 
   /** A session that has ended holds its subscriptions and its queue until they are cleared. */
   #forgetIfEmpty(): void {
-    if (this.#sessions === 0 && this.#subscriptions === 0 && this.#queuedBytes === 0) this.#emptied();
+    if (this.#sessions === 0 && this.#subscriptions === 0 && this.#queuedBytes === 0)
+      this.#register.emptied(this);
   }
 }
 
 /** The counts of all: by holder, as `quotaHolderOf` says, and by tenant. A holder of nothing is forgotten. */
 export class Holdings {
+  /** For processes that count together. @default nothing is called */
+  watch: HoldingWatch | undefined;
   readonly #holders = new Map<string, Holding>();
   readonly #tenants = new Map<string, Holding>();
+  readonly #ofHolders: Register = {
+    changed: ({ key }, kind) => this.watch?.(key, kind),
+    emptied: ({ key }) => this.#holders.delete(key),
+  };
 
   /** For a session that is about to be counted. */
   of(identity: Holder, clientId: string): Holding {
     const key = keyOf(identity, clientId);
     const known = this.#holders.get(key);
     if (known !== undefined) return known;
-    const holding = new Holding(this.#tenantOf(identity.tenant), () => this.#holders.delete(key));
+    const holding = new Holding(key, this.#tenantOf(identity.tenant), this.#ofHolders);
     this.#holders.set(key, holding);
     return holding;
   }
@@ -79,6 +105,13 @@ export class Holdings {
 
   findTenant(tenant: string): Holding | undefined {
     return this.#tenants.get(tenant);
+  }
+
+  /** Of a holder or of a tenant. */
+  findKey(key: string): Holding | undefined {
+    return key.startsWith(TENANT_KEY)
+      ? this.#tenants.get(key.slice(TENANT_KEY.length))
+      : this.#holders.get(key);
   }
 
   /** Tenants that hold something. */
@@ -99,7 +132,10 @@ export class Holdings {
   #tenantOf(tenant: string): Holding {
     let holding = this.#tenants.get(tenant);
     if (holding === undefined) {
-      holding = new Holding(undefined, () => this.#tenants.delete(tenant));
+      holding = new Holding(tenantHoldingKey(tenant), undefined, {
+        changed: ({ key }, kind) => this.watch?.(key, kind),
+        emptied: () => this.#tenants.delete(tenant),
+      });
       this.#tenants.set(tenant, holding);
     }
     return holding;

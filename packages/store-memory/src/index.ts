@@ -11,7 +11,13 @@ import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
 import { UnsettledCopies } from './unsettled-copies.ts';
 
-export type { Holding, Holdings } from './holdings.ts';
+export {
+  type HeldKind,
+  type Holding,
+  type Holdings,
+  type HoldingWatch,
+  tenantHoldingKey,
+} from './holdings.ts';
 export { InflightWindow, messageOf } from './inflight-window.ts';
 export type { HeldWill } from './memory-session.ts';
 export { WaitingLine } from './waiting-line.ts';

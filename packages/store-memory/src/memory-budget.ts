@@ -40,6 +40,10 @@ export class MemoryBudget implements Memory {
   readonly #queuedPerIdentityMax: number;
   /** By tenant, where a plan names it. */
   readonly #queuedByPlanMax = new Map<string, number>();
+  /** Called when the queues of a tenant at this process become full, or are no more. @default nothing is called */
+  watchQueues: ((tenant: string, isFull: boolean) => void) | undefined;
+  /** Whether the queues of a tenant are full at another process that shares them. @default there is none */
+  isQueueFullElsewhere: (tenant: string) => boolean = () => false;
   /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
   readonly #queued = new Map<string, number>();
   #bytes = 0;
@@ -74,12 +78,14 @@ export class MemoryBudget implements Memory {
 
   /** The plan of a tenant, as a client of it has shown it last. */
   planned({ tenant, plan }: Pick<Identity, 'tenant' | 'plan'>): void {
+    const wasFull = this.#isFullHere(tenant);
     if (plan?.queuedBytesMax === undefined) this.#queuedByPlanMax.delete(tenant);
     else this.#queuedByPlanMax.set(tenant, plan.queuedBytesMax || Number.POSITIVE_INFINITY);
+    this.#tellWatcher(tenant, wasFull);
   }
 
   isQueueFull(tenant: string): boolean {
-    return this.queuedBytes(tenant) >= (this.#queuedByPlanMax.get(tenant) ?? this.#queuedPerTenantMax);
+    return this.#isFullHere(tenant) || this.isQueueFullElsewhere(tenant);
   }
 
   queuedBytes(tenant: string): number {
@@ -113,9 +119,20 @@ export class MemoryBudget implements Memory {
   /** The same for the memory of a tenant's queues. */
   changeQueued(tenant: string, bytes: number): void {
     this.change(bytes);
+    const wasFull = this.#isFullHere(tenant);
     const queued = this.queuedBytes(tenant) + bytes;
     if (queued === 0) this.#queued.delete(tenant);
     else this.#queued.set(tenant, queued);
+    this.#tellWatcher(tenant, wasFull);
+  }
+
+  #isFullHere(tenant: string): boolean {
+    return this.queuedBytes(tenant) >= (this.#queuedByPlanMax.get(tenant) ?? this.#queuedPerTenantMax);
+  }
+
+  #tellWatcher(tenant: string, wasFull: boolean): void {
+    const isFull = this.#isFullHere(tenant);
+    if (isFull !== wasFull) this.watchQueues?.(tenant, isFull);
   }
 }
 

@@ -54,3 +54,15 @@ export const STREAM_VALUES_STEP = 200;
 
 /** Members of a room that one command reads. */
 export const MEMBERS_STEP = 500;
+
+/** Counts of holders that one command reads of a process that was given up. */
+export const HELD_STEP = 500;
+
+/** How long one process publishes delayed messages before another may, where it does not say that it is done. */
+export const TURN_MS = 10_000;
+
+/** Days for which the usage of tenants is kept: a year, and time to invoice its last month. */
+export const USAGE_DAYS_MAX = 400;
+
+/** How often usage is read anew for one report, each time because an hour has ended meanwhile. */
+export const USAGE_READS_MAX = 5;

@@ -17,6 +17,20 @@ export interface HoldingQuota {
    */
   exceededBy(client: Publisher): Awaitable<ExceededHolding | undefined>;
   /**
+   * Called once behind each `exceededBy` that has found room: the session is about to be counted, or was not opened. Room that was
+   * kept for the client is free again.
+   *
+   * @default nothing is kept
+   */
+  opened?(client: Publisher): void;
+  /**
+   * Awaited before `subscriptionsMax` where subscriptions of so much weight are to be stored: processes that count together take
+   * room for them.
+   *
+   * @default the counts are of this process
+   */
+  reserveSubscriptions?(client: Publisher, weight: number): Awaitable<void>;
+  /**
    * As many subscriptions, counted by weight, as this session may hold together with the others of its identity and
    * tenant; `maximum` where no quota is tighter. Valid until the caller next waits for a port.
    */

@@ -67,6 +67,11 @@ export interface OpenSession {
    * than once and has no effects.
    */
   isWillOwed(previous: SessionRecord, present: boolean): boolean;
+  /**
+   * Room is kept for the session, where processes count together: a store that counts with others calls this before it counts the
+   * session, in the same turn. @default none is kept
+   */
+  readonly opening?: () => void;
 }
 
 export interface OpenedSession {

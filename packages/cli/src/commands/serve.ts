@@ -66,7 +66,7 @@ const ACCESS: Flags = {
   },
   tenants: {
     value: 'FILE',
-    help: 'File with the register of tenants, which `apus tenant` and /api/v5/tenants change: their keys, quotas and states. Made when it is not there.',
+    help: 'File with the register of tenants, which `apus tenant` and /api/v5/tenants change: their keys, quotas and states. Made when it is not there. With --cluster or --workers the engine keeps the register: it begins with this file, which gets a copy of each change.',
   },
   'allow-anonymous': { help: 'Lets every client connect without credentials, also from other machines.' },
   'trusted-proxy': {
@@ -100,11 +100,11 @@ const BEHAVIOUR: Flags = {
   },
   bridges: {
     value: 'FILE',
-    help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it.',
+    help: 'Bridges to other MQTT brokers and to Kafka: a list in JSON (docs/bridges.md). `apus bridge check FILE` checks it. Processes of a cluster all take the same file, and one runs it.',
   },
   rules: {
     value: 'FILE',
-    help: 'Rules: topics whose messages go to webhooks, Kafka, AWS or other topics: a list in JSON (docs/bridges.md). `apus rule check FILE` checks it.',
+    help: 'Rules: topics whose messages go to webhooks, Kafka, AWS or other topics: a list in JSON (docs/bridges.md). `apus rule check FILE` checks it. Processes of a cluster all take the same file, and one runs it.',
   },
   overlapping: {
     value: 'one|each',

@@ -1,9 +1,10 @@
 import type { ApiContext } from './context.ts';
 import type { Handlers } from './router.ts';
+import { mergedLists, ofProcess } from './shared-handlers.ts';
 
 /** Bridges to other systems: whether they stand, how far behind they are, and what they have carried. */
 export function bridgeHandlers({ bridges }: ApiContext) {
   return {
-    listBridges: async ({ tenant }) => ({ status: 200, body: { data: await bridges(tenant) } }),
+    listBridges: ofProcess(async ({ tenant }) => ({ data: await bridges(tenant) }), mergedLists),
   } satisfies Partial<Handlers>;
 }

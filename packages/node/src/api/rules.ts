@@ -2,7 +2,8 @@ import type { DeadLetter, DeadLetters } from '../bridges/bridges.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, pageAnswer, pagingOf } from './paging.ts';
-import type { ApiRequest, Handlers } from './router.ts';
+import type { Handlers } from './router.ts';
+import { type Asked, mergedLists, ofOne, ofProcess } from './shared-handlers.ts';
 
 /** Dead letters that one request sends again. */
 const SENT_MAX = 1_000;
@@ -10,14 +11,14 @@ const SENT_MAX = 1_000;
 /** Rules: what they have sent, and the messages that they have given up. */
 export function ruleHandlers(context: ApiContext) {
   const { rules } = context;
-  const lettersOf = ({ tenant, parameters: { name = '' } }: ApiRequest) => rules()?.deadLetters(tenant, name);
-  const withLetters =
-    (handle: (letters: DeadLetters, request: ApiRequest) => Promise<ApiAnswer>) => (request: ApiRequest) => {
-      const letters = lettersOf(request);
+  const lettersOf = ({ tenant, parameters: { name = '' } }: Asked) => rules()?.deadLetters(tenant, name);
+  const withLetters = (handle: (letters: DeadLetters, asked: Asked) => Promise<ApiAnswer>) =>
+    ofOne((asked) => {
+      const letters = lettersOf(asked);
       return letters === undefined
-        ? refusal(404, 'NOT_FOUND', `There is no rule "${request.parameters.name}".`)
-        : handle(letters, request);
-    };
+        ? refusal(404, 'NOT_FOUND', `There is no rule "${asked.parameters.name}".`)
+        : handle(letters, asked);
+    });
   const withLetter = (handle: (letters: DeadLetters, letter: DeadLetter) => Promise<ApiAnswer>) =>
     withLetters(async (letters, { parameters: { id = '' } }) => {
       const letter = await letters.get(id);
@@ -25,7 +26,7 @@ export function ruleHandlers(context: ApiContext) {
       return await handle(letters, letter);
     });
   return {
-    listRules: ({ tenant }) => ({ status: 200, body: { data: rules()?.list(tenant) ?? [] } }),
+    listRules: ofProcess(({ tenant }) => ({ data: rules()?.list(tenant) ?? [] }), mergedLists),
     listDeadLetters: withLetters(list),
     sendDeadLetters: withLetters((letters) => sendAll(letters)),
     discardDeadLetters: withLetters((letters) => discardAll(letters)),
@@ -35,7 +36,7 @@ export function ruleHandlers(context: ApiContext) {
   } satisfies Partial<Handlers>;
 }
 
-async function list(letters: DeadLetters, { query }: ApiRequest): Promise<ApiAnswer> {
+async function list(letters: DeadLetters, { query }: Asked): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
   const first = paging.from;

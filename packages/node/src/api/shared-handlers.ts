@@ -14,6 +14,8 @@ export type Share =
   | { readonly of: 'list'; window(asked: Asked, slice: Slice): Awaitable<Window | ApiAnswer> }
   /** About the client `:clientid`, which one process has; 404 where this one does not have it. */
   | { readonly of: 'client'; answer(asked: Asked): Awaitable<ApiAnswer> }
+  /** About a thing that one process has; 404 where this one does not have it. */
+  | { readonly of: 'one'; answer(asked: Asked): Awaitable<ApiAnswer> }
   /** A list with an entry for each process. */
   | {
       readonly of: 'process';
@@ -35,12 +37,22 @@ export function ofClient(answer: (asked: Asked) => Awaitable<ApiAnswer>): Shared
   return Object.assign(handle, { share: { of: 'client', answer } as const });
 }
 
+export function ofOne(answer: (asked: Asked) => Awaitable<ApiAnswer>): SharedHandle {
+  const handle = (request: ApiRequest) => answer(request);
+  return Object.assign(handle, { share: { of: 'one', answer } as const });
+}
+
 export function ofProcess(
   entry: (asked: Asked) => Awaitable<object>,
   merged: (entries: readonly object[]) => ApiAnswer = (entries) => ({ status: 200, body: entries }),
 ): SharedHandle {
   const handle = async (request: ApiRequest) => merged([await entry(request)]);
   return Object.assign(handle, { share: { of: 'process', entry, merged } as const });
+}
+
+/** One list of those of all processes. */
+export function mergedLists(entries: readonly object[]): ApiAnswer {
+  return { status: 200, body: { data: entries.flatMap((entry) => (entry as { data: object[] }).data) } };
 }
 
 /** The handlers of a process whose answers are those of all processes together. */
@@ -62,7 +74,7 @@ export async function answerPeer(
     return refusal(404, 'NOT_FOUND', 'This process is of another version.');
   const asked = { tenant, parameters, query: new URLSearchParams(query) };
   const { share } = handle;
-  if (share.of === 'client') return await share.answer(asked);
+  if (share.of === 'client' || share.of === 'one') return await share.answer(asked);
   if (share.of === 'process') return { status: 200, body: await share.entry(asked) };
   const found = await share.window(asked, slice ?? { from: 0, limit: 0 });
   return isAnswer(found) ? found : { status: 200, body: found };
@@ -71,6 +83,7 @@ export async function answerPeer(
 function overAll(operation: OperationId, share: Share, peers: ApiPeers): Handle {
   if (share.of === 'list') return (request) => listOverAll(operation, share, peers, request);
   if (share.of === 'client') return (request) => atHome(operation, share, peers, request);
+  if (share.of === 'one') return (request) => atAnyOf(operation, share, peers, request);
   return async (request) => {
     const asked = peerRequest(operation, request);
     const others = (await peers.others()).map((process) => peers.ask(process, asked));
@@ -146,6 +159,19 @@ async function atHome(
   const home = await peers.homeOf(request.parameters.clientid ?? '');
   if (home === undefined) return own;
   return (await peers.ask(home, peerRequest(operation, request))) ?? unanswered();
+}
+
+async function atAnyOf(
+  operation: OperationId,
+  share: Extract<Share, { of: 'one' }>,
+  peers: ApiPeers,
+  request: ApiRequest,
+): Promise<ApiAnswer> {
+  const own = await share.answer(request);
+  if (own.status !== 404) return own;
+  const asked = peerRequest(operation, request);
+  const answers = await Promise.all((await peers.others()).map((process) => peers.ask(process, asked)));
+  return answers.find((answer) => answer !== undefined && answer.status !== 404) ?? own;
 }
 
 function unanswered(): ApiAnswer {

@@ -8,11 +8,11 @@ export function usageHandlers(context: ApiContext) {
   return { getUsage: (request) => usage(context, request) } satisfies Partial<Handlers>;
 }
 
-function usage({ usage: counted, clock }: ApiContext, { query }: ApiRequest): ApiAnswer {
+async function usage({ usage: counted, clock }: ApiContext, { query }: ApiRequest): Promise<ApiAnswer> {
   try {
     const question = readUsageQuestion(Object.fromEntries(query), clock.now());
     const { from, to, by } = question;
-    return { status: 200, body: { data: counted.report(question), meta: { from, to, by } } };
+    return { status: 200, body: { data: await counted.report(question), meta: { from, to, by } } };
   } catch (error) {
     if (error instanceof UsageQuestionError) return badRequest(error.message);
     throw error;

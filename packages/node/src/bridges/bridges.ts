@@ -90,21 +90,14 @@ export interface RunningBridges {
   stop(): Promise<void>;
 }
 
+/**
+ * In a cluster: those that each process runs, as they share their work by themselves; and those that one process at a time runs,
+ * whose sessions it has.
+ */
+export type BridgesPart = 'all' | 'shared' | 'alone';
+
 /** Starts bridges: `apus serve --bridges FILE` brings those of a file. It must not wait for another system. */
-export type OpenBridges = (context: BridgesContext) => Promise<RunningBridges>;
-
-/** The outlet of bridges that are started after the broker. */
-export class BridgesOutlet implements Outlet {
-  bridges: RunningBridges | undefined;
-
-  take(tenant: string, message: Message, isAnswered: boolean): Awaitable<boolean> | undefined {
-    return this.bridges?.outlet?.take(tenant, message, isAnswered);
-  }
-
-  hasRoom(tenant: string, message: Message): boolean {
-    return this.bridges?.outlet?.hasRoom?.(tenant, message) ?? true;
-  }
-}
+export type OpenBridges = (context: BridgesContext, part: BridgesPart) => Promise<RunningBridges>;
 
 interface Parts extends Omit<BridgesContext, 'open' | 'publish' | 'kept'> {
   readonly broker: Broker;

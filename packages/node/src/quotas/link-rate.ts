@@ -24,6 +24,8 @@ export class LinkRate implements Waiting {
   #identity: Identity | undefined;
   #charges: Charges | undefined;
   #isWaiting = false;
+  /** It waits for a debt, and not for the answer of other processes alone. */
+  #isInDebt = false;
   #waitsSinceMs = 0;
   #wentOnAtMs = Number.NEGATIVE_INFINITY;
 
@@ -66,12 +68,14 @@ export class LinkRate implements Waiting {
   }
 
   mayGoOn(nowMs: number): boolean {
-    return this.#debtMs(nowMs) <= BURST_MS;
+    this.#noteDebt(nowMs);
+    return this.#waitMs(nowMs) <= BURST_MS;
   }
 
   goOn(nowMs: number): void {
     this.#isWaiting = false;
-    this.#wentOnAtMs = nowMs;
+    if (this.#isInDebt) this.#wentOnAtMs = nowMs;
+    this.#isInDebt = false;
     this.#charged.resumed();
   }
 
@@ -80,13 +84,19 @@ export class LinkRate implements Waiting {
   }
 
   #look(nowMs: number): void {
-    if (this.#isWaiting || this.#debtMs(nowMs) <= BURST_MS) return;
+    if (this.#isWaiting || this.#waitMs(nowMs) <= BURST_MS) return;
     this.#isWaiting = true;
-    if (nowMs - this.#wentOnAtMs > CALM_MS) this.#waitsSinceMs = nowMs;
+    this.#noteDebt(nowMs);
     this.#context.throttle.add(this);
   }
 
-  #debtMs(nowMs: number): number {
-    return this.#charges?.debtMs(nowMs) ?? 0;
+  #noteDebt(nowMs: number): void {
+    if (this.#isInDebt || (this.#charges?.debtMs(nowMs) ?? 0) <= BURST_MS) return;
+    this.#isInDebt = true;
+    if (nowMs - this.#wentOnAtMs > CALM_MS) this.#waitsSinceMs = nowMs;
+  }
+
+  #waitMs(nowMs: number): number {
+    return this.#charges?.waitMs(nowMs) ?? 0;
   }
 }

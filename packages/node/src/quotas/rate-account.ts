@@ -29,19 +29,19 @@ export class RateAccount {
   }
 
   chargePackets(count: number, nowMs: number): void {
-    this.#charge(count * this.#msPerPacket, nowMs);
+    this.charge(count * this.#msPerPacket, nowMs);
   }
 
   chargePublishes(count: number, nowMs: number): void {
-    this.#charge(count * this.#msPerPublish, nowMs);
+    this.charge(count * this.#msPerPublish, nowMs);
   }
 
   chargeBytes(bytes: number, nowMs: number): void {
-    this.#charge(bytes * this.#msPerByte, nowMs);
+    this.charge(bytes * this.#msPerByte, nowMs);
   }
 
   chargeDeliveries(count: number, nowMs: number): void {
-    this.#charge(count * this.#msPerDelivery, nowMs);
+    this.charge(count * this.#msPerDelivery, nowMs);
   }
 
   /** How long its debt takes to be worked off; 0 or less: there is none. */
@@ -49,7 +49,12 @@ export class RateAccount {
     return this.#debtEndsAtMs - nowMs;
   }
 
-  #charge(costMs: number, nowMs: number): void {
+  /** How long its clients have to wait before they are at this debt. Longer where the debt is not known. */
+  waitMs(nowMs: number): number {
+    return this.debtMs(nowMs);
+  }
+
+  protected charge(costMs: number, nowMs: number): void {
     if (costMs > 0) this.#debtEndsAtMs = Math.max(this.#debtEndsAtMs, nowMs) + costMs;
   }
 }

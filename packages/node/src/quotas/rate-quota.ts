@@ -6,10 +6,12 @@ import {
   type QuotaHolder,
   type QuotaScopes,
   quotaHolderOf,
+  type RateQuotas,
   tenantQuotasOf,
 } from '@apus/broker';
 import type { Packet } from '@apus/mqtt';
 import { RateAccount } from './rate-account.ts';
+import type { RateBank } from './shared-rates.ts';
 
 /**
  * A debt up to this is a burst, and stops no client. One second: a client that comes back may send its stored messages,
@@ -71,6 +73,11 @@ export class Charges {
     return Math.max(this.#identity.debtMs(nowMs), this.#tenant.debtMs(nowMs), this.#all.debtMs(nowMs));
   }
 
+  /** The longest of the waits: until the debt is worked off, or known. */
+  waitMs(nowMs: number): number {
+    return Math.max(this.#identity.waitMs(nowMs), this.#tenant.waitMs(nowMs), this.#all.waitMs(nowMs));
+  }
+
   /** The debt is the identity's own doing. */
   isOwnDebt(nowMs: number): boolean {
     return this.#identity.debtMs(nowMs) > BURST_MS;
@@ -83,19 +90,22 @@ function weightOf(packet: Packet): number {
   return packet.type === 'unsubscribe' ? packet.topicFilters.length : 1;
 }
 
-/** The rates of identities, tenants and all together at this node. */
+/** The rates of identities, tenants and all together, at this node or at all processes of a cluster. */
 export class RateQuota implements DeliveryQuota {
   readonly #quotas: QuotaScopes;
   readonly #clock: Clock;
+  readonly #bank: RateBank | undefined;
   readonly #all: RateAccount;
   readonly #accounts = new Map<string, RateAccount>();
   /** The charges of the identities of open connections, so that a message finds them without building a key. */
   readonly #charges = new WeakMap<Pick<Identity, 'tenant' | 'name'>, Charges>();
 
-  constructor(quotas: QuotaScopes, clock: Clock) {
+  /** @param bank where other processes charge the same accounts */
+  constructor(quotas: QuotaScopes, clock: Clock, bank?: RateBank) {
     this.#quotas = quotas;
     this.#clock = clock;
-    this.#all = new RateAccount(quotas.broker);
+    this.#bank = bank;
+    this.#all = this.#open('all', quotas.broker);
   }
 
   /** `identity` is an object of this connection's own. */
@@ -116,23 +126,29 @@ export class RateQuota implements DeliveryQuota {
   #chargesTo(holder: QuotaHolder, identity: Pick<Identity, 'quotas' | 'plan'>): Charges {
     const { tenant, kind, name } = holder;
     const quotas = { ...this.#quotas.identity, ...identity.quotas };
-    const own = this.#account(`${kind}\0${tenant}\0${name}`, () => new RateAccount(quotas));
+    // The client of a holder that is one client is at one process.
+    const isAlone = kind === 'client';
+    const own = this.#account(`${kind}\0${tenant}\0${name}`, quotas, isAlone);
     // The last credential that was shown counts: an older one may have brought others.
     own.setRates(quotas);
     const ofTenant = tenantQuotasOf(this.#quotas, identity);
-    const shared = this.#account(`tenant\0${tenant}`, () => new RateAccount(ofTenant));
+    const shared = this.#account(`tenant\0${tenant}`, ofTenant, false);
     shared.setRates(ofTenant);
     return new Charges(own, shared, this.#all);
   }
 
-  #account(key: string, make: () => RateAccount): RateAccount {
+  #account(key: string, quotas: RateQuotas, isAlone: boolean): RateAccount {
     let account = this.#accounts.get(key);
     if (account === undefined) {
       if (this.#accounts.size >= ACCOUNTS_MAX) this.#forgetIdle();
-      account = make();
+      account = isAlone ? new RateAccount(quotas) : this.#open(key, quotas);
       this.#accounts.set(key, account);
     }
     return account;
+  }
+
+  #open(key: string, quotas: RateQuotas): RateAccount {
+    return this.#bank?.account(key, quotas) ?? new RateAccount(quotas);
   }
 
   /** Connections keep the accounts that they have: a holder whose account was forgotten may get a second one. */

@@ -29,6 +29,13 @@ export class Throttle {
     this.#waiting.delete(waiting);
   }
 
+  /** Something has become known that may let some go on. */
+  look(): void {
+    if (this.#waiting.size === 0) return;
+    this.#cancel?.();
+    this.#tick();
+  }
+
   stop(): void {
     this.#waiting.clear();
     this.#cancel?.();

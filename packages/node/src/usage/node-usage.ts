@@ -1,4 +1,5 @@
 import {
+  type Awaitable,
   type Log,
   noUsage,
   type UsageCounter,
@@ -89,18 +90,27 @@ export class NodeUsage implements UsageCounter {
     this.#lookedAtMs = nowMs;
   }
 
-  report(question: UsageQuestion): readonly UsageLine[] {
+  /** Takes what has been used until now, and keeps it. */
+  async save(): Promise<void> {
     this.look();
-    return usageReport(this.#rows(question), question);
+    await this.#save(false);
   }
 
-  *#rows({ from, to }: UsageQuestion): Iterable<UsageRow> {
-    const present = this.#tally.rows;
-    // A row that was appended, and not yet taken out of the file of the present when a process died, is in both.
-    const ofPresent = new Set(present.map(({ tenant, hour }) => `${hour} ${tenant}`));
-    for (const row of this.#options.journal.past(from, to))
-      if (!ofPresent.has(`${row.hour} ${row.tenant}`)) yield row;
-    yield* present;
+  report(question: UsageQuestion): Awaitable<readonly UsageLine[]> {
+    return this.#options.journal.isShared === true ? this.#reportOfAll(question) : this.#report(question);
+  }
+
+  async #reportOfAll(question: UsageQuestion): Promise<readonly UsageLine[]> {
+    await this.save();
+    return await this.#report(question);
+  }
+
+  #report(question: UsageQuestion): Awaitable<readonly UsageLine[]> {
+    this.look();
+    const rows = this.#options.journal.rows(question.from, question.to, this.#tally.rows);
+    return rows instanceof Promise
+      ? rows.then((all) => usageReport(all, question))
+      : usageReport(rows, question);
   }
 
   /** Most connections are of few tenants, and idle: nothing is made for each of them. */

@@ -4,18 +4,20 @@ import type { Links } from '../links.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { OpenedStores } from '../stores.ts';
 import { NodeUsage } from './node-usage.ts';
-import { MemoryUsage, UsageFiles } from './usage-journal.ts';
+import { MemoryUsage, UsageFiles, type UsageJournal } from './usage-journal.ts';
 
-/** The usage of a node: in its data directory where it has one. */
+/** The usage of a node: with that of others where it shares a journal, or in its data directory where it has one. */
 export function openUsage(
   { dataDirectory, clock }: ResolvedOptions,
   stores: OpenedStores['stores'],
   links: Links,
   memory: { queuedBytes(tenant: string): number },
   log: Log,
+  shared: UsageJournal | undefined,
 ): NodeUsage {
   const journal =
-    dataDirectory === undefined ? new MemoryUsage() : new UsageFiles(join(dataDirectory, 'usage'));
+    shared ??
+    (dataDirectory === undefined ? new MemoryUsage() : new UsageFiles(join(dataDirectory, 'usage')));
   const queuedBytes = (tenant: string): number => memory.queuedBytes(tenant);
   return new NodeUsage({ links, stores, queuedBytes, journal, clock, log });
 }

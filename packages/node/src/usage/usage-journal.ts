@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { appendFile, open, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { addCounts, noUsage, type UsageRow } from '@apus/broker';
+import { type Awaitable, addCounts, noUsage, type UsageRow } from '@apus/broker';
 import { StartError } from '../start-error.ts';
 
 /** Months are kept in files of their own, so that old ones can be taken away. */
@@ -18,8 +18,13 @@ interface Present {
 
 /** Where the usage of a node is kept. */
 export interface UsageJournal {
-  /** Rows of hours that are over, from the month of the first hour to that of the second. */
-  past(from: string, to: string): Iterable<UsageRow>;
+  /** Other processes save their rows in it as well. @default it is of this process */
+  readonly isShared?: boolean;
+  /**
+   * All rows, from the month of the first hour to that of the second: those of hours that are over, and the present ones. Of a journal
+   * that is shared the present ones that were saved.
+   */
+  rows(from: string, to: string, present: readonly UsageRow[]): Awaitable<Iterable<UsageRow>>;
   /** Rows that the process of before had not finished, and whether it has counted everything. */
   readonly unfinished: Present;
   /** Replaces the unfinished rows. */
@@ -36,8 +41,8 @@ export class MemoryUsage implements UsageJournal {
   readonly unfinished: Present = { isWhole: true, rows: [] };
   readonly #past: UsageRow[] = [];
 
-  past(): Iterable<UsageRow> {
-    return this.#past;
+  rows(_from: string, _to: string, present: readonly UsageRow[]): Iterable<UsageRow> {
+    return [...this.#past, ...present];
   }
 
   async save(): Promise<void> {}
@@ -69,7 +74,14 @@ export class UsageFiles implements UsageJournal {
     }
   }
 
-  *past(from: string, to: string): Iterable<UsageRow> {
+  *rows(from: string, to: string, present: readonly UsageRow[]): Iterable<UsageRow> {
+    // A row that was appended, and not yet taken out of the file of the present when a process died, is in both.
+    const ofPresent = new Set(present.map(({ tenant, hour }) => `${hour} ${tenant}`));
+    for (const row of this.#past(from, to)) if (!ofPresent.has(`${row.hour} ${row.tenant}`)) yield row;
+    yield* present;
+  }
+
+  *#past(from: string, to: string): Iterable<UsageRow> {
     const isAsked = (name: string): boolean =>
       MONTH_FILE.test(name) && monthOf(from) <= monthOf(name) && monthOf(name) <= monthOf(to);
     for (const name of readdirSync(this.#folder).filter(isAsked).sort())

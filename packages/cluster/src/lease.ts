@@ -1,0 +1,94 @@
+import type { Log } from '@apus/broker';
+import type { Scheduler } from '@apus/node';
+import { DiskError } from '@apus/store-disk';
+import { GIVEN_UP, LEASE_MS, type Membership, RENEW_MS } from '@apus/store-valkey';
+
+const NONE: readonly string[] = [];
+
+export interface LeaseContext {
+  readonly membership: Membership;
+  readonly clock: Scheduler;
+  readonly log: Log;
+  /** This process has lost its place, or the engine does not answer. */
+  readonly fail: (error: Error) => void;
+  /** Takes over the sessions of a process whose lease is over. */
+  readonly adopt: (dead: string) => Promise<void>;
+}
+
+/** The place of this process among the others: it renews it, and takes over from those that do not. */
+export class Lease {
+  readonly #context: LeaseContext;
+  #renewedAtMs = performance.now();
+  #cancel: () => void = () => {};
+  #isStopped = false;
+  #isReaping = false;
+
+  constructor(context: LeaseContext) {
+    this.#context = context;
+  }
+
+  async start(): Promise<void> {
+    await this.renew();
+    this.#renewLater();
+  }
+
+  /** Its own lease is over, and stays so. */
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  async renew(): Promise<void> {
+    await this.#reap(await this.#renewLease());
+  }
+
+  #renewLater(): void {
+    if (this.#isStopped) return;
+    const { clock } = this.#context;
+    this.#cancel = clock.after(RENEW_MS, () => {
+      // Taking over the sessions of a dead process may take longer than a lease: renewals go on meanwhile.
+      void this.#renewLease()
+        .then((dead) => void this.#reap(dead))
+        .finally(() => this.#renewLater());
+      // The engine may not answer: the lease is over then in any case.
+      clock.after(LEASE_MS, () => this.#check());
+    });
+  }
+
+  #check(): void {
+    if (!this.#isStopped && performance.now() - this.#renewedAtMs > LEASE_MS)
+      this.#context.fail(
+        new DiskError('The engine of the cluster does not answer. Nothing is acknowledged any more.'),
+      );
+  }
+
+  /** Answers the processes whose leases are over. */
+  async #renewLease(): Promise<readonly string[]> {
+    if (this.#isStopped) return NONE;
+    const { membership, fail, log } = this.#context;
+    const askedAtMs = performance.now();
+    try {
+      const dead = await membership.renew();
+      if (dead === undefined) fail(new DiskError(GIVEN_UP));
+      else this.#renewedAtMs = askedAtMs;
+      return dead ?? NONE;
+    } catch (error) {
+      if (!this.#isStopped) log.error('lease-not-renewed', { error: String(error) });
+      return NONE;
+    }
+  }
+
+  async #reap(dead: readonly string[]): Promise<void> {
+    if (this.#isReaping || this.#isStopped) return;
+    const { membership, adopt, log } = this.#context;
+    this.#isReaping = true;
+    try {
+      for (const process of dead) if (process !== membership.me) await adopt(process);
+    } catch (error) {
+      // What is unfinished goes to the process that gives this one up.
+      if (!this.#isStopped) log.error('process-not-taken-over', { error: String(error) });
+    } finally {
+      this.#isReaping = false;
+    }
+  }
+}

@@ -1,0 +1,269 @@
+import type { Awaitable, Log } from '@apus/broker';
+import type { HoldingAsk, Scheduler, SharedHoldings } from '@apus/node';
+import type { HeldKind, Holdings } from '@apus/store-memory';
+import type { HeldCounts, HeldPart } from '@apus/store-valkey';
+import { COUNTS_RETRY_MS, COUNTS_STEP, SPARE_PARTS } from './limits.ts';
+
+const TAKEN = -1;
+
+/** A count of a holder at this process. */
+interface Part {
+  readonly key: string;
+  readonly kind: HeldKind;
+  readonly field: string;
+  /** Of this process, in the engine: it never has more than this, but where the quota does not ask. */
+  reserved: number;
+  /** Taken for clients whose sessions are not there yet. */
+  pending: number;
+  /** May be reserved beyond what is held. */
+  spare: number;
+  /** Asks that wait for the engine. */
+  asked: number;
+  /** The engine may not have it: it was started again. */
+  isUncertain: boolean;
+}
+
+interface Waiting {
+  readonly asks: readonly HoldingAsk[];
+  readonly parts: readonly Part[];
+  /** All or nothing; it stays taken until it is released. */
+  readonly isReservation: boolean;
+  resolve(refused: number): void;
+  reject(error: unknown): void;
+}
+
+/**
+ * Counts of holders over all processes. The engine has a part of each process; it grows before the process counts more, and shrinks
+ * afterwards: so all together never count more than the parts, and the parts are never more than the quota.
+ *
+ *     this process                      the engine: quota 3             another process
+ *     counts 1, has 1                   1 + 2
+ *     CONNECT: asks for 2               1 + 2: no room                  a client leaves: counts 1
+ *     CONNECT: turned away              1 + 1                           has 1
+ *
+ * One command is under way at a time, and takes all that was asked for meanwhile.
+ */
+export class SharedCounts implements SharedHoldings {
+  readonly #counts: HeldCounts;
+  readonly #holdings: Holdings;
+  readonly #clock: Scheduler;
+  readonly #log: Log;
+  /** By field. */
+  readonly #parts = new Map<string, Part>();
+  readonly #waiting: Waiting[] = [];
+  /** Parts that the engine should have otherwise. */
+  readonly #stale = new Set<Part>();
+  #turn: Promise<void> = Promise.resolve();
+  #isRunning = false;
+  #isStopped = false;
+
+  constructor(counts: HeldCounts, holdings: Holdings, clock: Scheduler, log: Log) {
+    this.#counts = counts;
+    this.#holdings = holdings;
+    this.#clock = clock;
+    this.#log = log;
+    holdings.watch = (key, kind) => {
+      const part = this.#parts.get(fieldOf(key, kind));
+      if (part !== undefined) this.#look(part);
+    };
+  }
+
+  reserve(asks: readonly HoldingAsk[]): Awaitable<number> {
+    const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
+    if (!this.#isCovered(asks, parts)) return this.#wait(asks, parts, true);
+    for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
+    return TAKEN;
+  }
+
+  release(asks: readonly HoldingAsk[]): void {
+    for (const { key, kind, by } of asks) {
+      const part = this.#partOf(key, kind);
+      part.pending = Math.max(0, part.pending - by);
+      this.#look(part);
+    }
+  }
+
+  reach(asks: readonly HoldingAsk[]): Awaitable<void> {
+    const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
+    if (this.#isCovered(asks, parts)) return undefined;
+    return this.#wait(asks, parts, false).then(() => {});
+  }
+
+  room(key: string, kind: HeldKind): number {
+    const part = this.#parts.get(fieldOf(key, kind));
+    return part === undefined ? 0 : Math.max(0, part.reserved - this.#held(part));
+  }
+
+  /** The parts of a process that was given up, whose sessions are counted here now. */
+  async inherit(dead: string): Promise<void> {
+    await this.#inTurn(() => this.#counts.inherit(dead, (fields) => fields.map((field) => this.#own(field))));
+  }
+
+  /** The engine may have lost the last parts that it was told. */
+  reaffirm(): void {
+    for (const part of this.#parts.values()) {
+      part.isUncertain = true;
+      this.#stale.add(part);
+    }
+    this.#runSoon();
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { reject } of this.#waiting.splice(0)) reject(new Error('this process stops'));
+  }
+
+  #own(field: string): number {
+    const [key, kind] = namesOf(field);
+    const known = this.#parts.get(field);
+    const held = this.#holdings.findKey(key)?.[kind] ?? 0;
+    if (known === undefined && held === 0) return 0;
+    const part = known ?? this.#partOf(key, kind);
+    part.reserved = Math.max(part.reserved, this.#held(part));
+    return part.reserved;
+  }
+
+  #isCovered(asks: readonly HoldingAsk[], parts: readonly Part[]): boolean {
+    return parts.every((part, index) => this.#held(part) + (asks[index]?.by ?? 0) <= part.reserved);
+  }
+
+  /** With those that are about to be counted. */
+  #held({ key, kind, pending }: Part): number {
+    return (this.#holdings.findKey(key)?.[kind] ?? 0) + pending;
+  }
+
+  #partOf(key: string, kind: HeldKind): Part {
+    const field = fieldOf(key, kind);
+    const known = this.#parts.get(field);
+    if (known !== undefined) return known;
+    const none = { reserved: 0, pending: 0, spare: 0, asked: 0, isUncertain: false };
+    const part: Part = { key, kind, field, ...none };
+    this.#parts.set(field, part);
+    return part;
+  }
+
+  #wait(asks: readonly HoldingAsk[], parts: readonly Part[], isReservation: boolean): Promise<number> {
+    for (const [index, part] of parts.entries()) {
+      part.asked += 1;
+      part.spare = Math.floor((asks[index]?.max ?? 0) / SPARE_PARTS);
+    }
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ asks, parts, isReservation, resolve, reject });
+      this.#runSoon();
+    });
+  }
+
+  /** What it should have in the engine. */
+  #target(part: Part): number {
+    const held = this.#held(part);
+    if (held === 0) return 0;
+    const { reserved, spare } = part;
+    return held <= reserved && reserved <= held + 2 * spare ? reserved : held + (held < reserved ? spare : 0);
+  }
+
+  #look(part: Part): void {
+    if (part.asked > 0) return;
+    const target = this.#target(part);
+    if (target === part.reserved && !part.isUncertain) {
+      if (target === 0) this.#parts.delete(part.field);
+      return;
+    }
+    this.#stale.add(part);
+    this.#runSoon();
+  }
+
+  #runSoon(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    void this.#run();
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isStopped && (this.#waiting.length > 0 || this.#stale.size > 0)) {
+      const waiting = this.#waiting.splice(0, COUNTS_STEP);
+      const parts = new Set(waiting.flatMap((each) => each.parts));
+      try {
+        await this.#inTurn(() => this.#step(waiting, parts));
+      } catch (error) {
+        for (const { reject } of waiting) reject(error);
+        await this.#failed(error, parts);
+      }
+      for (const part of waiting.flatMap((each) => each.parts)) part.asked -= 1;
+      // Callers count what they have been given, before the next look at it.
+      await new Promise((resolve) => setImmediate(resolve));
+      for (const part of parts) this.#look(part);
+    }
+    this.#isRunning = false;
+  }
+
+  /** It is not known which of the parts the engine has. */
+  async #failed(error: unknown, parts: ReadonlySet<Part>): Promise<void> {
+    if (this.#isStopped) return;
+    this.#log.error('holdings-not-counted', { error: String(error) });
+    for (const part of parts) part.isUncertain = true;
+    await new Promise<void>((resolve) => this.#clock.after(COUNTS_RETRY_MS, resolve));
+  }
+
+  async #step(waiting: readonly Waiting[], asked: Set<Part>): Promise<void> {
+    const entries = new Map<Part, HeldPart>();
+    for (const part of this.#stale) {
+      if (entries.size === COUNTS_STEP) break;
+      this.#stale.delete(part);
+      asked.add(part);
+      const target = this.#target(part);
+      if (target !== part.reserved || part.isUncertain)
+        entries.set(part, { field: part.field, least: target, want: target, max: 0 });
+    }
+    for (const [part, { by, max }] of summed(waiting)) {
+      const least = this.#held(part);
+      if (least + by > part.reserved || part.isUncertain)
+        entries.set(part, { field: part.field, least, want: least + by + part.spare, max });
+    }
+    if (entries.size > 0) {
+      const granted = await this.#counts.take([...entries.values()]);
+      for (const [index, part] of [...entries.keys()].entries()) {
+        part.reserved = granted[index] ?? part.reserved;
+        part.isUncertain = false;
+      }
+    }
+    for (const each of waiting) each.resolve(this.#answer(each));
+  }
+
+  /** In the order in which they have asked. */
+  #answer({ asks, parts, isReservation }: Waiting): number {
+    if (!isReservation) return TAKEN;
+    const refused = parts.findIndex(
+      (part, index) => this.#held(part) + (asks[index]?.by ?? 0) > part.reserved,
+    );
+    if (refused === TAKEN) for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
+    return refused;
+  }
+
+  /** No other command on the parts is under way meanwhile. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.then(work);
+    this.#turn = turn.catch(() => {});
+    return turn;
+  }
+}
+
+function summed(
+  waiting: readonly Waiting[],
+): ReadonlyMap<Part, { readonly by: number; readonly max: number }> {
+  const sums = new Map<Part, { by: number; max: number }>();
+  for (const { asks, parts } of waiting)
+    for (const [index, part] of parts.entries()) {
+      const { by = 0, max = 0 } = asks[index] ?? {};
+      sums.set(part, { by: (sums.get(part)?.by ?? 0) + by, max });
+    }
+  return sums;
+}
+
+function fieldOf(key: string, kind: HeldKind): string {
+  return `${kind}\0${key}`;
+}
+
+function namesOf(field: string): readonly [key: string, kind: HeldKind] {
+  const end = field.indexOf('\0');
+  return [field.slice(end + 1), field.slice(0, end) as HeldKind];
+}

@@ -1,0 +1,34 @@
+import type { UsageJournal } from '@apus/node';
+import type { ValkeyUsage } from '@apus/store-valkey';
+import { ASK_MS_MAX } from './limits.ts';
+import { type Others, tellAll } from './tell-all.ts';
+
+type Row = UsageJournal['unfinished']['rows'][number];
+
+/** The usage of tenants at all processes, in the engine. */
+export class SharedUsage implements UsageJournal {
+  /** A process begins without rows: those of a dead one are added to those of all by its heir. */
+  readonly unfinished = { isWhole: true, rows: [] } as const;
+  readonly isShared = true;
+  readonly #store: ValkeyUsage;
+  readonly #others: Others;
+
+  constructor(store: ValkeyUsage, others: Others) {
+    this.#store = store;
+    this.#others = others;
+  }
+
+  /** The others add what they have counted since their last look, where they can do so in time. */
+  async rows(from: string, to: string): Promise<readonly Row[]> {
+    await tellAll(this.#others, { type: 'usage' }, ASK_MS_MAX);
+    return await this.#store.rows(from, to);
+  }
+
+  async save(rows: readonly Row[], isWhole: boolean): Promise<void> {
+    await this.#store.save(rows, isWhole);
+  }
+
+  async append(rows: readonly Row[]): Promise<void> {
+    await this.#store.append(rows);
+  }
+}

@@ -1,0 +1,115 @@
+import type { Broker, DelayedMessages, Message } from '@apus/broker';
+import { AGAIN_MS, type DelayedParts, delayedKey, publishDelayed } from './publish-delayed.ts';
+
+/** How often a process looks for messages of others that have died. */
+const LOOK_MS = 1_000;
+
+/** Messages of one turn of a process. */
+const TURN_MESSAGES_MAX = 100;
+
+/** When delayed messages of all processes are due. */
+export interface SharedDelays {
+  set(key: string, delayMs: number): Promise<void>;
+  delete(key: string): Promise<void>;
+  /**
+   * Keys of messages that are due, in order, which this process alone publishes now; or in how many ms the next is due. Undefined:
+   * another process publishes.
+   */
+  take(
+    countMax: number,
+  ): Promise<{ readonly keys: readonly string[]; readonly nextMs: number | undefined } | undefined>;
+}
+
+interface Parts extends DelayedParts {
+  readonly due: SharedDelays;
+}
+
+/**
+ * Messages of `$delayed/SECONDS/TOPIC` of all processes: each looks when one is due that it has taken on, and every second for those of
+ * processes that are gone; and one of them publishes.
+ */
+export class SharedDelayedMessages implements DelayedMessages {
+  readonly #parts: Parts;
+  #broker: Broker | undefined;
+  #isLooking = false;
+  #isStopped = false;
+  #lookAtMs = Number.POSITIVE_INFINITY;
+  #cancel: () => void = () => {};
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+  }
+
+  async start(broker: Broker): Promise<void> {
+    this.#broker = broker;
+    this.#lookIn(0);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    this.#cancel();
+  }
+
+  async keep(tenant: string, message: Message, dueAtMs: number): Promise<boolean> {
+    const { kept, due, clock } = this.#parts;
+    const key = delayedKey(tenant, message.id);
+    const delayMs = dueAtMs - clock.now();
+    // Before the message: a kill between the two leaves no message that is never due.
+    await due.set(key, delayMs);
+    const isKept = await kept.put({ key, message, facts: {} });
+    // It was due before it was there: a process that has looked for it has forgotten it.
+    if (isKept && clock.now() >= dueAtMs) await due.set(key, 0);
+    if (isKept) this.#lookIn(dueAtMs - clock.now());
+    else await due.delete(key);
+    return isKept;
+  }
+
+  /** At the latest. */
+  #lookIn(ms: number): void {
+    const { clock } = this.#parts;
+    const atMs = clock.now() + Math.max(0, Math.min(ms, LOOK_MS));
+    if (this.#isStopped || atMs >= this.#lookAtMs) return;
+    this.#cancel();
+    this.#lookAtMs = atMs;
+    this.#cancel = clock.after(atMs - clock.now(), () => {
+      this.#lookAtMs = Number.POSITIVE_INFINITY;
+      void this.#look();
+    });
+  }
+
+  async #look(): Promise<void> {
+    if (this.#isLooking) return this.#lookIn(LOOK_MS);
+    this.#isLooking = true;
+    let nextMs = LOOK_MS;
+    try {
+      nextMs = await this.#publishDue();
+    } catch (error) {
+      if (!this.#isStopped) this.#parts.log.error('delayed-messages-failed', { error: String(error) });
+    }
+    this.#isLooking = false;
+    this.#lookIn(nextMs);
+  }
+
+  /** Answers in how many ms it is to look again. */
+  async #publishDue(): Promise<number> {
+    while (!this.#isStopped) {
+      const taken = await this.#parts.due.take(TURN_MESSAGES_MAX);
+      if (taken === undefined) return LOOK_MS;
+      if (taken.keys.length === 0) return taken.nextMs ?? LOOK_MS;
+      // One after another: messages that were published in an order and are due at a time keep it.
+      for (const key of taken.keys) await this.#publish(key);
+    }
+    return LOOK_MS;
+  }
+
+  async #publish(key: string): Promise<void> {
+    const { due, log } = this.#parts;
+    if (this.#broker === undefined || this.#isStopped) return;
+    const isDone = await publishDelayed(this.#parts, this.#broker, key).catch((error: unknown) => {
+      log.error('delayed-message-failed', { key, error: String(error) });
+      return false;
+    });
+    if (isDone) await due.delete(key);
+    else await due.set(key, AGAIN_MS);
+  }
+}

@@ -1,0 +1,80 @@
+import { DiskError } from '@apus/store-disk';
+import type { Engine, Script } from './engine.ts';
+import { GIVEN_UP } from './journal.ts';
+import { TURN_MS } from './limits.ts';
+import type { Membership } from './membership.ts';
+
+const NOW = `local t = redis.call('TIME')
+local now = t[1] * 1000 + math.floor(t[2] / 1000)
+`;
+
+/** ARGV: key and its delay in ms. */
+const SET: Script = {
+  name: 'apusDelay',
+  lua: `${NOW}redis.call('ZADD', KEYS[1], now + ARGV[2], ARGV[1])
+return 1`,
+};
+
+/**
+ * ARGV: process, how long its turn lasts in ms, keys at most. Answers 0 when the process has been given up, 1 when it is the turn of
+ * another one that lives; else in how many ms the next is due, or -1, and the keys that are due.
+ */
+const TAKE: Script = {
+  name: 'apusDelayTake',
+  lua: `${NOW}if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
+local owner = redis.call('GET', KEYS[3])
+if owner and owner ~= ARGV[1] and redis.call('ZSCORE', KEYS[1], owner) then return 1 end
+local due = redis.call('ZRANGEBYSCORE', KEYS[2], '-inf', now, 'LIMIT', 0, ARGV[3])
+if #due > 0 then
+  redis.call('SET', KEYS[3], ARGV[1], 'PX', ARGV[2])
+  return {0, due}
+end
+if owner == ARGV[1] then redis.call('DEL', KEYS[3]) end
+local first = redis.call('ZRANGE', KEYS[2], 0, 0, 'WITHSCORES')
+return {first[2] and math.max(0, first[2] - now) or -1, due}`,
+};
+
+/** Keys of messages that are due. */
+export interface DueKeys {
+  /** In the order in which they are due. Where there are some it is the turn of this process, and of no other. */
+  readonly keys: readonly string[];
+  /** Where there are none: in how many ms the next is due. */
+  readonly nextMs: number | undefined;
+}
+
+/**
+ * When delayed messages are due, by the engine's clock. One process at a time publishes those that are: it has its turn for some
+ * seconds, or until it has died. A key stays until it is done with.
+ */
+export class ValkeyDelays {
+  readonly #engine: Engine;
+  readonly #membership: Membership;
+
+  constructor(engine: Engine, membership: Membership) {
+    this.#engine = engine;
+    this.#membership = membership;
+  }
+
+  async set(key: string, delayMs: number): Promise<void> {
+    await this.#engine.run(SET, [this.#key], [key, Math.max(0, Math.ceil(delayMs))]);
+  }
+
+  async delete(key: string): Promise<void> {
+    await this.#engine.client.zrem(this.#key, key);
+  }
+
+  /** Undefined: it is the turn of another process. @throws {DiskError} when the other processes have given this one up */
+  async take(countMax: number): Promise<DueKeys | undefined> {
+    const { membersKey, me } = this.#membership;
+    const keys = [membersKey, this.#key, this.#engine.key('delayed-turn')];
+    const answer = await this.#engine.run(TAKE, keys, [me, TURN_MS, countMax]);
+    if (answer === 0) throw new DiskError(GIVEN_UP);
+    if (answer === 1) return undefined;
+    const [nextMs, due] = answer as [number, Buffer[]];
+    return { keys: due.map(String), nextMs: nextMs < 0 ? undefined : nextMs };
+  }
+
+  get #key(): string {
+    return this.#engine.key('delayed');
+  }
+}

@@ -1,0 +1,33 @@
+import type { Engine, Script } from './engine.ts';
+
+/** ARGV: how much of each account of KEYS is spent, in ms. An account is the moment at which its debt is worked off. */
+const SPEND: Script = {
+  name: 'apusSpend',
+  lua: `local t = redis.call('TIME')
+local now = t[1] * 1000 + t[2] / 1000
+local debts = {}
+for i, key in ipairs(KEYS) do
+  local debt = math.max(tonumber(redis.call('GET', key) or 0), now) + tonumber(ARGV[i]) - now
+  redis.call('SET', key, string.format('%.3f', now + debt), 'PX', math.ceil(debt) + 1)
+  debts[i] = math.ceil(debt)
+end
+return debts`,
+};
+
+/** The spending of identities and tenants at all processes. An account without a debt is no key. */
+export class ValkeyRates {
+  readonly #engine: Engine;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+  }
+
+  /** Charges accounts, and answers their debts in ms. */
+  async spend(
+    spendings: readonly { readonly key: string; readonly costMs: number }[],
+  ): Promise<readonly number[]> {
+    const keys = spendings.map(({ key }) => this.#engine.key('rate', key));
+    const costs = spendings.map(({ costMs }) => costMs);
+    return (await this.#engine.run(SPEND, keys, costs)) as number[];
+  }
+}

@@ -1,0 +1,115 @@
+import type { RunningNode } from '@apus/node';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { Built } from '../../packages/cli/test/support/built.ts';
+import { ClusterClient } from '../support/cluster-client.ts';
+import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
+import { startMember } from '../support/start-cluster.ts';
+import { unique } from '../support/unique.ts';
+
+const program = engineOrSkip();
+const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
+/** A dead process is given up after five seconds; the machine may be busy. */
+const ARRIVAL = { timeout: 90_000, interval: 50 };
+const PER_PROCESS = 60;
+
+async function engineForTest(keeper = program ?? ''): Promise<string> {
+  const engine = await startEngine(keeper);
+  onTestFinished(() => engine.stop());
+  return engine.url;
+}
+
+async function membersForTest(url: string, count: number): Promise<RunningNode[]> {
+  const members: RunningNode[] = [];
+  onTestFinished(async () => {
+    for (const member of members) await member.stop();
+  });
+  for (let made = 0; made < count; made += 1) members.push(await startMember(url));
+  return members;
+}
+
+const numbers = Array.from({ length: PER_PROCESS }, (_, number) => String(number));
+
+if (program !== undefined)
+  describe('$delayed/SECONDS/TOPIC at three processes', () => {
+    it('comes once, wherever it was published, in the order of each publisher, and not before it is due', async () => {
+      const members = await membersForTest(await engineForTest(), 3);
+      const topic = unique('t');
+      const readers = await Promise.all(members.map(({ url }) => ClusterClient.connect(url)));
+      for (const { client } of readers) await client.subscribeAsync(`${topic}/+`, { qos: 2 });
+      const startedAtMs = performance.now();
+      await Promise.all(
+        members.map(async ({ url }, index) => {
+          const { client } = await ClusterClient.connect(url);
+          for (const text of numbers)
+            await client.publishAsync(`$delayed/3/${topic}/${index}`, text, { qos: 1 });
+        }),
+      );
+      const isEarly = performance.now() - startedAtMs < 3_000;
+      for (const reader of readers) if (isEarly) expect(reader.received).toEqual([]);
+      for (const reader of readers) await reader.got(3 * PER_PROCESS);
+      expect(performance.now() - startedAtMs).toBeGreaterThanOrEqual(3_000);
+      for (const reader of readers)
+        for (const index of [0, 1, 2])
+          expect(
+            reader.received.filter((each) => each.topic === `${topic}/${index}`).map(({ text }) => text),
+          ).toEqual(numbers);
+    });
+
+    it('comes at once with a delay of 0, while other processes look for messages that are due', async () => {
+      const members = await membersForTest(await engineForTest(), 3);
+      const topic = unique('t');
+      const reader = await ClusterClient.connect(members[0]?.url ?? '');
+      await reader.client.subscribeAsync(topic, { qos: 1 });
+      const publishers = await Promise.all(members.map(({ url }) => ClusterClient.connect(url)));
+      await Promise.all(
+        publishers.flatMap(({ client }, index) =>
+          numbers.map((text) => client.publishAsync(`$delayed/0/${topic}`, `${index} ${text}`, { qos: 1 })),
+        ),
+      );
+      await expect.poll(() => new Set(reader.texts).size).toBe(3 * PER_PROCESS);
+    });
+
+    it('comes where all processes have ended before it was due, and start again', async () => {
+      const url = await engineForTest();
+      const first = await startMember(url);
+      const [topic, clientId] = [unique('t'), unique('c')];
+      const reader = await ClusterClient.connect(first.url, { clientId, ...KEPT });
+      await reader.client.subscribeAsync(topic, { qos: 1 });
+      await reader.client.publishAsync(`$delayed/1/${topic}`, 'later', { qos: 1 });
+      await reader.client.endAsync();
+      await first.stop();
+      const [second] = await membersForTest(url, 1);
+      const back = await ClusterClient.connect(second?.url ?? '', {
+        clientId,
+        ...KEPT,
+        connectTimeout: 60_000,
+      });
+      expect(await back.got(1)).toEqual(['later']);
+    });
+  });
+
+if (program !== undefined)
+  describe('$delayed/SECONDS/TOPIC and kill -9', () => {
+    const built = new Built();
+
+    it('loses nothing of a process that dies while it publishes', async () => {
+      const url = await engineForTest();
+      const start = () => built.serve(['--cluster', url]);
+      const members = [await start(), await start(), await start()];
+      const topic = unique('t');
+      const reader = await ClusterClient.connect(members[2]?.url ?? '');
+      await reader.client.subscribeAsync(`${topic}/+`, { qos: 1 });
+      const publishers = await Promise.all(members.map(({ url: at }) => ClusterClient.connect(at)));
+      await Promise.all(
+        publishers.map(async ({ client }, index) => {
+          for (const text of numbers)
+            await client.publishAsync(`$delayed/2/${topic}/${index}`, text, { qos: 1 });
+        }),
+      );
+      // The first ones have come: one of the processes publishes. Two are killed, so that it is among them, or their messages are left.
+      await reader.got(1);
+      await Promise.all(members.slice(0, 2).map((member) => member.stop('SIGKILL')));
+      const come = () => new Set(reader.received.map((each) => `${each.topic} ${each.text}`)).size;
+      await expect.poll(come, ARRIVAL).toBe(3 * PER_PROCESS);
+    });
+  });

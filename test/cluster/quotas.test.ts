@@ -1,0 +1,231 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Authenticator, rulesOfLists } from '@apus/broker';
+import { hashPassword } from '@apus/identity';
+import type { NodeOptions, RunningNode } from '@apus/node';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
+import { engineOrSkip, startEngine, type TestEngine } from '../support/engine-or-skip.ts';
+import { RawClient } from '../support/raw-client.ts';
+import { startMember } from '../support/start-cluster.ts';
+import { unique } from '../support/unique.ts';
+
+const program = engineOrSkip();
+const CONNECTIONS_MAX = 5;
+const SUBSCRIPTIONS_MAX = 7;
+/** A dead process is given up after five seconds; the machine may be busy. */
+const ARRIVAL = { timeout: 90_000, interval: 100 };
+
+/** `TENANT/NAME`; any client identifier is theirs. */
+const byUserName: Authenticator = {
+  authenticate({ username = '' }) {
+    const [tenant = '', name = ''] = username.split('/');
+    return { tenant, name, clientIds: ['+'], rules: rulesOfLists(['#'], ['#']) };
+  },
+};
+
+const OPTIONS: NodeOptions = {
+  authenticator: byUserName,
+  quotas: {
+    identity: { connectionsMax: CONNECTIONS_MAX, subscriptionsMax: SUBSCRIPTIONS_MAX, sessionsMax: 20 },
+  },
+};
+
+/** Undefined: turned away without CONNACK. */
+async function tryToConnect(
+  url: string,
+  username: string,
+  fields: Record<string, unknown> = {},
+): Promise<RawClient | undefined> {
+  const client = await RawClient.open(url);
+  onTestFinished(() => client.close());
+  client.send({
+    ...{ cmd: 'connect', protocolId: 'MQTT', protocolVersion: 5, clean: true, keepalive: 0 },
+    ...{ clientId: unique('c'), username, ...fields },
+  });
+  const answer = await client.next().catch(() => undefined);
+  if (answer !== undefined) expect(answer).toMatchObject({ cmd: 'connack', reasonCode: 0 });
+  return answer === undefined ? undefined : client;
+}
+
+/** How many of the filters, all of one session and each in a SUBSCRIBE of its own, are granted. */
+async function subscribed(client: RawClient, filters: readonly string[]): Promise<number> {
+  let granted = 0;
+  for (const [index, topic] of filters.entries()) {
+    client.send({ cmd: 'subscribe', messageId: index + 1, subscriptions: [{ topic, qos: 0 }] });
+    const { granted: codes } = await client.expect('suback');
+    if ((codes as number[])[0] === 0) granted += 1;
+  }
+  return granted;
+}
+
+if (program !== undefined)
+  describe('an identity that spreads over three processes', () => {
+    let engine: TestEngine;
+    let members: RunningNode[];
+
+    beforeAll(async () => {
+      engine = await startEngine(program);
+      members = [];
+      for (let count = 0; count < 3; count += 1) members.push(await startMember(engine.url, OPTIONS));
+    });
+
+    afterAll(async () => {
+      for (const member of members) await member.stop();
+      await engine.stop();
+    });
+
+    const urlAt = (index: number) => members[index % members.length]?.url ?? '';
+
+    it('has as many connections as at one, however many it tries at once, again and again [SEC-QUOTA-5]', async () => {
+      const ada = `${unique('t')}/ada`;
+      for (let round = 0; round < 3; round += 1) {
+        const tries = Array.from({ length: 30 }, (_, index) => tryToConnect(urlAt(index), ada));
+        const connected = (await Promise.all(tries)).filter((client) => client !== undefined);
+        expect(connected).toHaveLength(CONNECTIONS_MAX);
+        const bob = await tryToConnect(urlAt(round), `${unique('t')}/bob`);
+        expect(bob).toBeDefined();
+        for (const client of connected) await client.disconnect();
+        // A process tells the engine when it has seen the end.
+        await expect
+          .poll(async () => (await tryToConnect(urlAt(round), ada))?.disconnect().then(() => true))
+          .toBe(true);
+      }
+    });
+
+    it('has as many subscriptions as at one, of sessions that subscribe at once [SEC-QUOTA-5]', async () => {
+      const ada = `${unique('t')}/ada`;
+      const clients = await Promise.all([0, 1, 2].map((at) => tryToConnect(urlAt(at), ada)));
+      const filters = ['a', 'b', 'c', 'd', 'e', 'f'];
+      const granted = await Promise.all(clients.map((client) => client && subscribed(client, filters)));
+      expect(granted.reduce<number>((sum, count = 0) => sum + count, 0)).toBe(SUBSCRIPTIONS_MAX);
+      await clients[0]?.disconnect();
+      await expect.poll(async () => clients[1] && (await subscribed(clients[1], ['g']))).toBe(1);
+    });
+
+    it('keeps its room where its session is taken over, and gives it back with a refused CONNECT', async () => {
+      const ada = `${unique('t')}/ada`;
+      const clientId = unique('c');
+      const kept = { clientId, clean: false, properties: { sessionExpiryInterval: 60 } };
+      expect(await tryToConnect(urlAt(0), ada, kept)).toBeDefined();
+      for (let at = 1; at < CONNECTIONS_MAX; at += 1)
+        expect(await tryToConnect(urlAt(at), ada)).toBeDefined();
+      for (let at = 0; at < 3; at += 1) expect(await tryToConnect(urlAt(at), ada, kept)).toBeDefined();
+      for (let at = 0; at < 3; at += 1) expect(await tryToConnect(urlAt(at), ada)).toBeUndefined();
+    });
+  });
+
+if (program !== undefined)
+  describe('the rates of an identity', () => {
+    const PER_SECOND = 40;
+    const COUNT = 120;
+
+    it('are those of one process, however many it sends to [SEC-QUOTA-1]', async () => {
+      const engine = await startEngine(program);
+      onTestFinished(() => engine.stop());
+      const options = {
+        authenticator: byUserName,
+        quotas: { identity: { publishesPerSecondMax: PER_SECOND } },
+      };
+      const members: RunningNode[] = [];
+      onTestFinished(async () => {
+        for (const member of members) await member.stop();
+      });
+      for (let count = 0; count < 3; count += 1) members.push(await startMember(engine.url, options));
+      const ada = `${unique('t')}/ada`;
+      const clients = await Promise.all(members.map(({ url }) => tryToConnect(url, ada)));
+      const startedAtMs = performance.now();
+      const sendAll = async (client: RawClient | undefined) => {
+        for (let messageId = 1; messageId <= COUNT; messageId += 1)
+          client?.send({ cmd: 'publish', topic: 't', qos: 1, messageId, payload: 'x' });
+        for (let messageId = 1; messageId <= COUNT; messageId += 1) await client?.expect('puback');
+      };
+      await Promise.all(clients.map(sendAll));
+      // Beside the rate: a burst of a second, and a tenth of a second and a packet at each process.
+      const atOnce = PER_SECOND + 3 * (PER_SECOND / 10 + 1) + 1;
+      const leastMs = ((3 * COUNT - atOnce) / PER_SECOND) * 1_000;
+      expect(performance.now() - startedAtMs).toBeGreaterThan(leastMs);
+    });
+  });
+
+if (program !== undefined)
+  describe('the counts of a cluster', () => {
+    const built = new Built();
+
+    it('come back when a process that holds them is killed, also where its heir is killed next [SEC-QUOTA-5]', async () => {
+      const directory = mkdtempSync(join(tmpdir(), 'apus-quota-'));
+      onTestFinished(() => rmSync(directory, { recursive: true }));
+      const users = join(directory, 'users.json');
+      const password = await hashPassword(Buffer.from('correct horse'));
+      writeFileSync(
+        users,
+        JSON.stringify({ users: [{ name: 'ada', password, publish: ['#'], subscribe: ['#'] }] }),
+      );
+      const engine = await startEngine(program);
+      onTestFinished(() => engine.stop());
+      const flags = ['--users', users, '--identity-connections-max', '2', '--identity-sessions-max', '3'];
+      const start = () => built.serve(['--cluster', engine.url, ...flags]);
+      const [one, two, three] = [await start(), await start(), await start()] as [Serving, Serving, Serving];
+      const show = { password: 'correct horse' };
+      const kept = { clean: false, properties: { sessionExpiryInterval: 60 }, ...show };
+      const at = ({ url }: Serving, fields: object = show) =>
+        tryToConnect(url, 'ada', { clientId: unique('ada-c'), ...fields });
+      expect(await at(one, { ...kept, clientId: 'ada-kept' })).toBeDefined();
+      expect(await at(one)).toBeDefined();
+      expect(await at(two)).toBeUndefined();
+      await one.stop('SIGKILL');
+      // The connections are gone, and the session that was kept counts at the heir.
+      let back: RawClient | undefined;
+      await expect
+        .poll(async () => {
+          back ??= await at(two);
+          return back !== undefined;
+        }, ARRIVAL)
+        .toBe(true);
+      let other: RawClient | undefined;
+      await expect
+        .poll(async () => {
+          other ??= await at(three);
+          return other !== undefined;
+        }, ARRIVAL)
+        .toBe(true);
+      expect(await at(three)).toBeUndefined();
+      await other?.disconnect();
+      await back?.disconnect();
+      await two.stop('SIGKILL');
+      const clients: RawClient[] = [];
+      await expect
+        .poll(async () => {
+          const client = await at(three, {
+            ...kept,
+            clientId: clients.length === 0 ? 'ada-kept' : unique('ada-c'),
+          });
+          if (client !== undefined) clients.push(client);
+          return clients.length;
+        }, ARRIVAL)
+        .toBe(2);
+      expect(await at(three)).toBeUndefined();
+    });
+
+    it('are exact again when the engine was killed and has lost what it was told last', async () => {
+      const engine = await startEngine(program, ['--appendonly', 'yes', '--appendfsync', 'everysec']);
+      onTestFinished(() => engine.stop());
+      const members = [await startMember(engine.url, OPTIONS), await startMember(engine.url, OPTIONS)];
+      onTestFinished(async () => {
+        for (const member of members) await member.stop();
+      });
+      const ada = `${unique('t')}/ada`;
+      const clients: (RawClient | undefined)[] = [];
+      for (let count = 0; count < CONNECTIONS_MAX; count += 1)
+        clients.push(await tryToConnect(members[count % 2]?.url ?? '', ada));
+      await engine.kill('SIGKILL');
+      await engine.start();
+      for (const { url } of members) expect(await tryToConnect(url, ada)).toBeUndefined();
+      await clients[0]?.disconnect();
+      await expect
+        .poll(async () => (await tryToConnect(members[1]?.url ?? '', ada)) !== undefined)
+        .toBe(true);
+      expect(await tryToConnect(members[0]?.url ?? '', ada)).toBeUndefined();
+    });
+  });
