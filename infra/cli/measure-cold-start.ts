@@ -40,6 +40,7 @@ const ENVIRONMENT = {
   APUS_IOT_CORE: JSON.stringify([{ name: 'a', in: [{ filter: 'a/#' }] }]),
   APUS_RULES: JSON.stringify([{ name: 'a', filter: 'a', to: { publish: { topic: 'b' } } }]),
   APUS_RULE_QUEUE_URL: 'https://sqs.us-east-1.amazonaws.com/1/rules.fifo',
+  APUS_METRICS_NAMESPACE: 'Apus',
   APUS_USAGE_BUCKET: 'usage',
   APUS_USAGE_EXPORT: 'csv',
   BREAKER_API_ID: 'a',

@@ -43,6 +43,7 @@ test('a message whose publisher asks for it leaves three spans, and its context 
   expect([route?.parentSpanId, deliver?.parentSpanId]).toEqual([receive?.spanId, receive?.spanId]);
   expect(deliver?.kind).toBe(PRODUCER);
   expect(attributeOf(receive, 'messaging.destination.name')).toBe('a/b');
+  expect(attributeOf(receive, 'apus.tenant')).toBe('default');
   expect([attributeOf(route, 'apus.filters'), attributeOf(deliver, 'apus.deliveries')]).toEqual(['1', '1']);
   expect(requests[0]).toEqual({ path: '/v1/traces', authorization: 'Bearer abc' });
 });

@@ -16,6 +16,7 @@ export type { DynamoConflatedGroups } from './subscriptions/conflated-groups.ts'
 export type { ShardRange } from './subscriptions/shards.ts';
 export type { SubscriberEntry } from './subscriptions/subscriber-entry.ts';
 export type { FramePlan, SubscriberSlice } from './subscriptions/subscriptions.ts';
+export { positionBehind } from './sweep/position.ts';
 export type * from './sweep/scan.ts';
 export { defineTable, TTL_ATTRIBUTE } from './table/define-table.ts';
 export * from './table/errors.ts';

@@ -1,6 +1,11 @@
 import type { Subscription } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import type { SessionName, SweepPosition, SweptSession } from '@apus/store-dynamodb';
+import {
+  positionBehind,
+  type SessionName,
+  type SweepPosition,
+  type SweptSession,
+} from '@apus/store-dynamodb';
 import { isSession } from '../operator/table-walk.ts';
 import type { HttpAnswer } from '../publish/http.ts';
 import { ApiProblem } from './api-problem.ts';
@@ -129,7 +134,7 @@ class Page {
 
   /** @param skip those that the page before has told. @returns whether the page ends here */
   #add(session: SessionName, held: readonly Held[], skip = 0): boolean {
-    const behind = this.#context.scan.behind(session);
+    const behind = positionBehind(session);
     for (const [index, each] of held.entries()) {
       if (index < skip || !this.#fits(each)) continue;
       if (this.entries.length === this.#limit) {

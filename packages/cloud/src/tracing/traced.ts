@@ -3,6 +3,7 @@ import {
   type Connections,
   type Delivery,
   type FailedPush,
+  type Link,
   type MatchedFilter,
   type Message,
   type SubscriptionStore,
@@ -17,9 +18,8 @@ export function tracedBroker(broker: Broker, tracer: Tracer): Broker {
     receive(link, packet) {
       if (!('type' in packet) || packet.type !== 'publish') return broker.receive(link, packet);
       const { topic, properties, qos } = packet;
-      return tracer.receive(topic, properties, { 'messaging.mqtt.qos': qos }, () =>
-        broker.receive(link, packet),
-      );
+      const attributes: Attributes = { 'messaging.mqtt.qos': qos, ...tenantOf(link) };
+      return tracer.receive(topic, properties, attributes, () => broker.receive(link, packet));
     },
     publish(request) {
       const { topic, properties, qos, tenant } = request;
@@ -27,6 +27,10 @@ export function tracedBroker(broker: Broker, tracer: Tracer): Broker {
       return tracer.receive(topic, properties, attributes, () => broker.publish(request));
     },
   };
+}
+
+function tenantOf({ state }: Link): Attributes {
+  return state.phase === 'connected' ? { 'apus.tenant': state.connection.session.tenant } : {};
 }
 
 /** Subscriptions in which the search for the subscribers of a message is a span. */

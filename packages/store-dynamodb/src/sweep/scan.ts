@@ -209,11 +209,6 @@ export class DynamoSweepScan {
     return { found: items.flatMap((item) => sweptOf(item) ?? []), next };
   }
 
-  /** Where a segment goes on behind a session. */
-  behind({ tenant, clientId }: SessionName): SweepPosition {
-    return sessionItemKey(tenant, clientId);
-  }
-
   /** Retained messages, and the lists of what sessions have subscribed to. They stand among all other messages. */
   async messagesPage(
     segment: number,
