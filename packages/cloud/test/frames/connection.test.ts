@@ -390,6 +390,7 @@ describe('a connection that is taken over', () => {
     const gateway = await startGateway();
     const clients = await Promise.all(Array.from({ length: 8 }, () => TextClient.open(gateway.url)));
     for (const client of clients) client.send([connect({ clientId: 'crowd' })]);
+    await expect.poll(() => gateway.emulator.connectionIds()).toHaveLength(1);
     await gateway.emulator.quiet();
     const survivors: TextClient[] = [];
     for (const client of clients) {
