@@ -15,6 +15,7 @@ export async function describeDeployment(stackName: string): Promise<Readonly<Re
     return value;
   };
   const keysArn = outputs.get(OUTPUTS.publishKeysArn);
+  const apiUrl = outputs.get(OUTPUTS.httpApiUrl);
   return {
     [E2E_VARIABLES.stackName]: stackName,
     [E2E_VARIABLES.url]: output(OUTPUTS.url),
@@ -22,6 +23,7 @@ export async function describeDeployment(stackName: string): Promise<Readonly<Re
     [E2E_VARIABLES.breakerName]: output(OUTPUTS.breakerName),
     [E2E_VARIABLES.tokenSecretArn]: output(OUTPUTS.tokenSecretArn),
     [E2E_VARIABLES.publishUrl]: output(OUTPUTS.httpPublishUrl),
+    ...(apiUrl !== undefined && { [E2E_VARIABLES.apiUrl]: apiUrl }),
     ...(keysArn !== undefined && { [E2E_VARIABLES.publishKey]: await secretOf(keysArn) }),
   };
 }

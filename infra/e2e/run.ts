@@ -5,6 +5,7 @@ import { describeDeployment } from './describe-deployment.ts';
 import { startStrictMinistack } from './ministack.ts';
 import { leaveHalfFinished, requireRefusals } from './mistakes.ts';
 import { INFRA, type Program, runProgram } from './run-program.ts';
+import { API_KEY_SHA256 } from './support/api.ts';
 import { requireLeft } from './what-is-left.ts';
 
 const STACK_NAME = 'apus-e2e';
@@ -15,6 +16,7 @@ const FLAGS = [
   ...['--rules', `${INFRA}e2e/rules.json`],
   ...['--topics', `${INFRA}e2e/topics.json`],
   ...['--usage', '--usage-export', 'csv'],
+  ...['--http-api-key-sha256', API_KEY_SHA256],
 ];
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 

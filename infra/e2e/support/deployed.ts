@@ -9,6 +9,8 @@ export const E2E_VARIABLES = {
   /** Where backends publish. */
   publishUrl: 'APUS_E2E_PUBLISH_URL',
   publishKey: 'APUS_E2E_PUBLISH_KEY',
+  /** Where operators find the HTTP API. */
+  apiUrl: 'APUS_E2E_API_URL',
 } as const;
 
 function required(name: string): string {
@@ -36,6 +38,9 @@ export const deployed = {
   },
   get publishUrl(): string {
     return required(E2E_VARIABLES.publishUrl);
+  },
+  get apiUrl(): string {
+    return required(E2E_VARIABLES.apiUrl);
   },
   get publishKey(): string {
     return required(E2E_VARIABLES.publishKey);
