@@ -67,6 +67,7 @@ export class PlainHandshakes implements SocketOwner {
     this.#silent.delete(socket);
   }
 
+  /** [SEC-MEMORY-6] */
   #endSilent(): void {
     const before = performance.now() - this.#timeoutMs;
     for (const [socket, sinceMs] of this.#silent) {

@@ -102,12 +102,12 @@ test('frames that come while a token is checked are handled when it has been', a
   while (bytes.at(-2) !== PINGRESP) [bytes] = (await once(socket, 'data')) as [Buffer];
 });
 
-test('a connection that sends nothing is cut when its time is over', async () => {
+test('a connection that sends nothing is cut when its time is over [SEC-MEMORY-6]', async () => {
   const socket = await socketTo({ handshakeTimeoutSeconds: 1 });
   expect(await text(socket)).toBe('');
 });
 
-test('a handshake that is never finished is answered by http when its time is over', async () => {
+test('a handshake that is never finished is answered by http when its time is over [SEC-MEMORY-6]', async () => {
   const socket = await socketTo({ handshakeTimeoutSeconds: 1 });
   socket.write(HANDSHAKE.slice(0, -2));
   expect(await text(socket)).toMatch(/^HTTP\/1\.1 408 /);
