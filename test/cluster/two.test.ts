@@ -122,13 +122,6 @@ if (program !== undefined)
       await expect(startMember(engine.url, options)).rejects.toThrow(sentence);
     });
 
-    it('delayed messages, which processes do not share, are refused', async () => {
-      const client = await connect(one);
-      await expect(client.client.publishAsync('$delayed/1/x', 'x', { qos: 1 })).rejects.toMatchObject({
-        code: 0x90,
-      });
-    });
-
     it('processes that stop at the same time all give their places up: no later one waits for a lease', async () => {
       const own = await startEngine(program);
       onTestFinished(() => own.stop());
