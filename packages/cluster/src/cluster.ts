@@ -11,6 +11,7 @@ import {
 } from '@apus/node';
 import {
   Claims,
+  Configurations,
   createValkeyStores,
   Duties,
   type Engine,
@@ -29,6 +30,7 @@ import {
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
+import { compareConfigurations } from './compare-configurations.ts';
 import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
@@ -102,6 +104,7 @@ export class EngineCluster implements Cluster {
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
     const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
+    await compareConfigurations(new Configurations(engine, membership), context);
     const others: Others = { bus, membership, clock };
     const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), others);
     const tenants =
