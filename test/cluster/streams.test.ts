@@ -49,6 +49,28 @@ if (program !== undefined)
       return reader;
     };
 
+    it('are compared at the start: a process with other ones says so, and one with the same says nothing', async () => {
+      const warned: unknown[] = [];
+      const start = async (given: typeof streams) => {
+        const logSink = (entry: unknown) => warned.push(entry);
+        const late = await startMember(engine.url, { streams: given, logLevel: 'warn', logSink });
+        await late.stop();
+      };
+      await start(streams);
+      expect(warned).toEqual([]);
+      await start([{ name: 's', topicFilter: 's/#', messagesMax: 10 }]);
+      const said = { event: 'streams-differ', fields: expect.objectContaining({ streams: ['s'] }) };
+      expect(warned).toEqual([expect.objectContaining(said), expect.objectContaining(said)]);
+      // It has left nothing behind: its place was taken over.
+      await expect
+        .poll(async () => {
+          warned.length = 0;
+          await start(streams);
+          return warned;
+        })
+        .toEqual([]);
+    });
+
     it('readers anywhere see the messages of publishers everywhere in the order of their numbers', async () => {
       const topic = `s/${unique('t')}`;
       const readers = [await readAt(0, topic, { rewind: '1' }), await readAt(1, topic, { rewind: '1' })];

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Log, type SessionRef, StreamFeed } from '@apus/broker';
+import { type Log, StreamFeed } from '@apus/broker';
 import {
   type Cluster,
   type ClusterContext,
@@ -8,15 +8,13 @@ import {
   type ForwardedClient,
   NODE_NAME,
   type PeerRequest,
-  USAGE_INTERVAL_SECONDS,
 } from '@apus/node';
-import { DiskError, type Restored } from '@apus/store-disk';
 import {
   Claims,
+  Configurations,
   createValkeyStores,
   Duties,
   type Engine,
-  GIVEN_UP,
   HeldCounts,
   LEASE_MS,
   Membership,
@@ -32,13 +30,14 @@ import {
 } from '@apus/store-valkey';
 import { Bus, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
+import { compareConfigurations } from './compare-configurations.ts';
 import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
 import { FullQueues } from './full-queues.ts';
 import { Lease } from './lease.ts';
-import { LEAVING_ROOMS_MS_MAX, WILL_GRACE_SECONDS } from './limits.ts';
+import { LEAVING_ROOMS_MS_MAX } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
 import { Questions } from './questions.ts';
 import { ClusterQueues } from './queues.ts';
@@ -52,12 +51,10 @@ import { SharedCounts } from './shared-counts.ts';
 import { SharedTenants } from './shared-tenants.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
+import { BRIDGES, TakeOver } from './take-over.ts';
 import { type Others, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
-
-/** The duty to run bridges and rules. */
-const BRIDGES = 'bridges';
 
 /** One process of a cluster. */
 export class EngineCluster implements Cluster {
@@ -93,7 +90,7 @@ export class EngineCluster implements Cluster {
   readonly #fail: (error: Error) => void;
   readonly #lease: Lease;
   readonly #full: FullQueues;
-  #node: ClusterNode | undefined;
+  #takeOver: TakeOver | undefined;
   #tunnels: Tunnels | undefined;
   #isStopped = false;
 
@@ -107,6 +104,7 @@ export class EngineCluster implements Cluster {
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
     const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
+    await compareConfigurations(new Configurations(engine, membership), context);
     const others: Others = { bus, membership, clock };
     const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), others);
     const tenants =
@@ -142,14 +140,23 @@ export class EngineCluster implements Cluster {
     this.#bus = bus;
     this.#bans = bans;
     this.#questions = new Questions(bus, context.clock);
-    this.#lease = new Lease({ ...context, membership, fail, adopt: (dead) => this.#adopt(dead) });
+    this.#lease = new Lease({
+      ...context,
+      membership,
+      fail,
+      adopt: async (dead) => await this.#takeOver?.adopt(dead),
+    });
     this.#full = new FullQueues({ ...context, membership, bus });
     const streams = new ValkeyStreams(engine, membership);
     if (context.streams !== undefined) keepUp(streams, engine, context.log);
     const presence = new ValkeyPresence(engine, membership, stores.sessions);
     const choice = new ShareChoice();
-    this.#own = new OwnRoutes(this.#storedRoutes, this.#bus, me, (tenant, filter) =>
-      stores.subscriptions.members(tenant, filter),
+    this.#own = new OwnRoutes(
+      this.#storedRoutes,
+      this.#bus,
+      me,
+      (tenant, filter) => stores.subscriptions.members(tenant, filter),
+      context.clock,
     );
     this.feed = new StreamFeed((tenant, topic) => stores.subscriptions.match(tenant, topic));
     this.rooms = new ClusterRooms({
@@ -198,8 +205,16 @@ export class EngineCluster implements Cluster {
   }
 
   async start(node: ClusterNode): Promise<void> {
-    this.#node = node;
     this.rooms.start(node);
+    this.#takeOver = new TakeOver(
+      {
+        ...{ membership: this.#membership, stores: this.#stores, sessions: this.#sessions },
+        ...{ own: this.#own, relay: this.#relay, bus: this.#bus, claims: this.#claims },
+        ...{ holdings: this.holdings, rooms: this.rooms, usage: this.#storedUsage, duties: this.#duties },
+        ...{ log: this.#log, fail: this.#fail, forget: (dead) => this.#forget(dead) },
+      },
+      node,
+    );
     this.#tunnels = new Tunnels(this.#bus, (peer, socket) => node.accept(peer, socket));
     for (const [process, routes] of await this.#storedRoutes.load()) {
       if (process === this.#membership.me) continue;
@@ -311,63 +326,6 @@ export class EngineCluster implements Cluster {
     return this.#bus.forget(dead);
   }
 
-  /** Takes over the sessions of a process whose lease is over. */
-  async #adopt(dead: string): Promise<void> {
-    const node = this.#node;
-    const reaped = await this.#membership.reap(dead);
-    if (reaped === undefined || node === undefined) return;
-    const content = await this.#stores.read(reaped);
-    // In one turn: from here on what this process publishes comes to the sessions without another process.
-    const restored = this.#stores.adopt(reaped, content, WILL_GRACE_SECONDS);
-    for (const session of restored.sessions) this.#sessions.adopted(session);
-    if (restored.lastMessageId !== undefined) node.broker.messageClock.observe(restored.lastMessageId);
-    // Their process may have died before it could end those that are banned.
-    const enforced = node.enforceBans();
-    for (const process of reaped.processes) this.#inherit(node, process, restored, enforced);
-    for (const { timer, dueAtMs } of restored.dueTimers) await node.timers.set(timer, dueAtMs);
-    // Before a client of the dead process may come back: it would meet its own connection.
-    for (const process of reaped.processes) await this.holdings.inherit(process);
-    for (const process of reaped.processes)
-      await this.#claims.inherit(process, (clientId) => this.#sessions.has(clientId));
-    await this.#tellRoutes(restored.sessions);
-    for (const process of reaped.processes) await this.rooms.inherit(process);
-    for (const process of reaped.processes)
-      await this.#storedUsage.inherit(process, USAGE_INTERVAL_SECONDS * 1000);
-    for (const process of reaped.processes)
-      if ((await this.#duties.inherit(process)).includes(BRIDGES)) node.lead();
-    await enforced;
-    await this.#stores.written();
-    for (const process of reaped.processes) await this.#tell(process, restored.sessions.length);
-  }
-
-  /** Frames that this process itself had for the dead one. */
-  #inherit(node: ClusterNode, dead: string, restored: Restored, enforced: Promise<void>): void {
-    this.#relay.adopt(dead, restored);
-    const own = this.#forget(dead);
-    const inherited = this.#relay.inherit(node.broker, this.#membership.me, dead, messagesOf(own));
-    void Promise.all([inherited, enforced]).then(() => {
-      for (const { resolve } of own) resolve();
-    });
-  }
-
-  /** Routes of the sessions, in the engine: processes that join from now on find them there. */
-  async #tellRoutes(sessions: readonly SessionRef[]): Promise<void> {
-    for (const session of sessions) this.#own.look(session.tenant, this.#stores.subscriptions.list(session));
-    await this.#own.stored();
-  }
-
-  async #tell(dead: string, sessions: number): Promise<void> {
-    const members = await this.#membership.adopted(dead);
-    if (members === undefined) {
-      this.#fail(new DiskError(GIVEN_UP));
-      return;
-    }
-    const others = members.filter((process) => process !== this.#membership.me && process !== dead);
-    this.#relay.told(dead, others);
-    for (const process of others) this.#bus.send(process, { type: 'dead', process: dead });
-    this.#log.info('process-taken-over', { process: dead, sessions });
-  }
-
   /** The sessions of this process are taken over at once by another one; where there is none, by the next that starts. */
   async #close(): Promise<void> {
     if (this.#isStopped) return;
@@ -381,6 +339,7 @@ export class EngineCluster implements Cluster {
     }
     this.#bus.stop();
     this.holdings.stop();
+    this.#own.stop();
     this.#engine.close();
   }
 

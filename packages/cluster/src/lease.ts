@@ -22,6 +22,8 @@ export class Lease {
   #cancel: () => void = () => {};
   #isStopped = false;
   #isReaping = false;
+  /** Processes that this one has given up, and whose sessions it could not take over yet. */
+  readonly #unfinished = new Set<string>();
 
   constructor(context: LeaseContext) {
     this.#context = context;
@@ -80,15 +82,21 @@ export class Lease {
 
   async #reap(dead: readonly string[]): Promise<void> {
     if (this.#isReaping || this.#isStopped) return;
-    const { membership, adopt, log } = this.#context;
     this.#isReaping = true;
+    for (const process of new Set([...this.#unfinished, ...dead])) await this.#adopt(process);
+    this.#isReaping = false;
+  }
+
+  /** One that fails is tried again with the next renewal. Where this process ends before, it goes to the one that gives this one up. */
+  async #adopt(dead: string): Promise<void> {
+    const { membership, adopt, log } = this.#context;
+    if (dead === membership.me) return;
+    this.#unfinished.add(dead);
     try {
-      for (const process of dead) if (process !== membership.me) await adopt(process);
+      await adopt(dead);
+      this.#unfinished.delete(dead);
     } catch (error) {
-      // What is unfinished goes to the process that gives this one up.
-      if (!this.#isStopped) log.error('process-not-taken-over', { error: String(error) });
-    } finally {
-      this.#isReaping = false;
+      if (!this.#isStopped) log.error('process-not-taken-over', { process: dead, error: String(error) });
     }
   }
 }

@@ -72,3 +72,6 @@ export const SPARE_PARTS = 1024;
 
 /** How often a process tells the tenants whose queues are full. */
 export const FULL_TOLD_MS = 1_000;
+
+/** Until a process tells the engine its routes again, where the engine has refused them. */
+export const ROUTES_RETRY_MS = 1_000;

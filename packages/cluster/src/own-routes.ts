@@ -1,11 +1,15 @@
 import type { FilterName, Subscriber } from '@apus/broker';
+import type { Scheduler } from '@apus/node';
 import type { StoredRoutes } from '@apus/store-valkey';
 import type { Bus } from './bus.ts';
-import type { RouteState } from './frames.ts';
+import type { Frame, RouteState } from './frames.ts';
+import { ROUTES_RETRY_MS } from './limits.ts';
 import { routeOf } from './route-name.ts';
 
 /** The members of a filter or share group at this process, now. */
 export type Members = (tenant: string, filter: FilterName) => readonly Subscriber[];
+
+type RoutesFrame = Extract<Frame, { type: 'routes' }>;
 
 interface Announced {
   isConnected: boolean;
@@ -32,12 +36,15 @@ export class OwnRoutes {
   readonly #bus: Bus;
   readonly #me: string;
   readonly #members: Members;
+  readonly #clock: Scheduler;
+  #isStopped = false;
   readonly #announced = new Map<string, Announced>();
   #change: Change | undefined;
   /** Of the last change: the engine makes them in order. */
   #lastStored: Promise<void> = Promise.resolve();
 
-  constructor(stored: StoredRoutes, bus: Bus, me: string, members: Members) {
+  constructor(stored: StoredRoutes, bus: Bus, me: string, members: Members, clock: Scheduler) {
+    this.#clock = clock;
     this.#stored = stored;
     this.#bus = bus;
     this.#me = me;
@@ -54,6 +61,10 @@ export class OwnRoutes {
   /** Settles when what was announced up to now is in the engine. */
   async stored(): Promise<void> {
     await (this.#change?.stored ?? this.#lastStored);
+  }
+
+  stop(): void {
+    this.#isStopped = true;
   }
 
   #look(tenant: string, filter: FilterName): Promise<void> | undefined {
@@ -114,8 +125,36 @@ export class OwnRoutes {
     return { set: [], removed: [], done, settle, stored, store };
   }
 
+  async #tell(change: Change): Promise<void> {
+    const { frame, members } = await this.#store(change);
+    change.store();
+    await Promise.all(
+      members.filter((process) => process !== this.#me).map((process) => this.#bus.request(process, frame)),
+    );
+  }
+
+  /** Until the engine has it: nothing else would tell it these routes. */
+  async #store(
+    change: Change,
+  ): Promise<{ readonly frame: RoutesFrame; readonly members: readonly string[] }> {
+    for (;;) {
+      const frame = this.#frameOf(change);
+      const { set, removed } = frame;
+      const put = set.map(([route, isConnected]) => [route, isConnected ? '1' : '0'] as const);
+      try {
+        const members = await this.#stored.change(put, removed);
+        if (members !== undefined) return { frame, members };
+      } catch (error) {
+        if (this.#isStopped) throw error;
+        await new Promise<void>((resolve) => this.#clock.after(ROUTES_RETRY_MS, resolve));
+        continue;
+      }
+      throw new Error('this process has been given up');
+    }
+  }
+
   /** The last word on each route counts. */
-  async #tell({ set, removed, store }: Change): Promise<void> {
+  #frameOf({ set, removed }: Change): RoutesFrame {
     const put = new Map<string, boolean>();
     const gone = new Set<string>();
     for (const route of new Set([...set.map(([name]) => name), ...removed])) {
@@ -123,16 +162,7 @@ export class OwnRoutes {
       if (announced === undefined) gone.add(route);
       else put.set(route, announced.isConnected);
     }
-    const members = await this.#stored.change(
-      Array.from(put, ([route, isConnected]) => [route, isConnected ? '1' : '0'] as const),
-      [...gone],
-    );
-    if (members === undefined) throw new Error('this process has been given up');
-    store();
-    const frame = { type: 'routes', set: [...put], removed: [...gone] } as const;
-    await Promise.all(
-      members.filter((process) => process !== this.#me).map((process) => this.#bus.request(process, frame)),
-    );
+    return { type: 'routes', set: [...put], removed: [...gone] };
   }
 }
 

@@ -1,5 +1,6 @@
 export { ValkeyBans } from './bans.ts';
 export { Claims, type Home } from './claims.ts';
+export { Configurations } from './configurations.ts';
 export { createValkeyStores, type ValkeyStores, type ValkeyStoresOptions } from './create-valkey-stores.ts';
 export { type DueKeys, ValkeyDelays } from './delays.ts';
 export { Duties } from './duties.ts';

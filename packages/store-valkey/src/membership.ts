@@ -158,6 +158,7 @@ export class Membership {
       this.#journals(dead),
       key('homes', dead),
       key('routes', dead),
+      key('configuration', dead),
     ];
     const answer = await this.#engine.run(ADOPTED, keys, [this.me, dead]);
     return answer === 0 ? undefined : names(answer);
