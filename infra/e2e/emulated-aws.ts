@@ -20,10 +20,17 @@ async function emulatedAws(args: readonly string[]): Promise<void> {
 }
 
 function portOf(args: readonly string[]): number {
-  const { values } = parseArgs({ args: [...args], options: { port: { type: 'string' } } });
-  const port = Number(values.port ?? PORT_DEFAULT);
+  const port = Number(valueOfPort(args) ?? PORT_DEFAULT);
   if (Number.isInteger(port) && port >= 1 && port <= PORT_MAX) return port;
   throw new CommandError(`--port is a whole number from 1 to ${PORT_MAX}.`);
+}
+
+function valueOfPort(args: readonly string[]): string | undefined {
+  try {
+    return parseArgs({ args: [...args], options: { port: { type: 'string' } } }).values.port;
+  } catch (error) {
+    throw new CommandError(`${(error as Error).message}: this command takes --port alone.`, { cause: error });
+  }
 }
 
 function textOf({ endpoint, environment }: StrictMinistack): string {

@@ -23,6 +23,7 @@ export async function startStrictMinistack(port?: number): Promise<StrictMinista
   const folder = await mkdtemp(join(tmpdir(), 'apus-ministack-'));
   // Its runner of functions is a script of CommonJS, which a package.json further up would make a module.
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
+  const removeFolder = () => rm(folder, { recursive: true, force: true });
   const { endpoint, stop } = await startMinistack({
     launch: [LAUNCHER],
     ...(port !== undefined && { port }),
@@ -35,6 +36,9 @@ export async function startStrictMinistack(port?: number): Promise<StrictMinista
       AUTH: 'true',
       PYTHONDONTWRITEBYTECODE: '1',
     },
+  }).catch(async (error: unknown) => {
+    await removeFolder();
+    throw error;
   });
   return {
     endpoint,
@@ -45,7 +49,7 @@ export async function startStrictMinistack(port?: number): Promise<StrictMinista
     },
     stop: async () => {
       await stop();
-      await rm(folder, { recursive: true, force: true });
+      await removeFolder();
     },
   };
 }
