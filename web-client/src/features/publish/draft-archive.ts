@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { newId } from '../../engine/new-profile.ts';
 import { database, type StoredDraft, type StoreToChange } from '../../state/database.ts';
 import type { Draft } from '../../state/draft.ts';
-import { noteStorageTrouble, tryStorage } from '../../state/storage.ts';
+import { tryStorage } from '../../state/storage.ts';
 
 /** Messages in the history; the oldest go. */
 const HISTORY_MAX = 100;
@@ -43,7 +43,7 @@ export async function clearHistory(): Promise<void> {
 export function useArchive(kind: StoredDraft['kind']): readonly StoredDraft[] {
   const [drafts, setDrafts] = useState<readonly StoredDraft[]>([]);
   useEffect(() => {
-    const read = (): void => void list(kind).then(setDrafts, () => noteStorageTrouble('unavailable'));
+    const read = (): void => void tryStorage(() => list(kind)).then((stored) => stored && setDrafts(stored));
     const changes = new BroadcastChannel(CHANGES);
     changes.onmessage = read;
     read();
