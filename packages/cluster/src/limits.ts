@@ -61,6 +61,9 @@ export const SETTLE_POLL_MS = 10;
 /** Counts of holders that one command changes. */
 export const COUNTS_STEP = 500;
 
+/** A client that has no room is asked for once more after this long: the end of another one may be on its way to the engine. */
+export const COUNTS_AGAIN_MS = 100;
+
 /** Until the next attempt, where the engine has refused one. */
 export const COUNTS_RETRY_MS = 1_000;
 

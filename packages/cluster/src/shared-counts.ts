@@ -2,7 +2,7 @@ import type { Awaitable, Log } from '@apus/broker';
 import type { HoldingAsk, Scheduler, SharedHoldings } from '@apus/node';
 import type { HeldKind, Holdings } from '@apus/store-memory';
 import type { HeldCounts, HeldPart } from '@apus/store-valkey';
-import { COUNTS_RETRY_MS, COUNTS_STEP, SPARE_PARTS } from './limits.ts';
+import { COUNTS_AGAIN_MS, COUNTS_RETRY_MS, COUNTS_STEP, SPARE_PARTS } from './limits.ts';
 
 const TAKEN = -1;
 
@@ -17,7 +17,7 @@ interface Part {
   pending: number;
   /** May be reserved beyond what is held. */
   spare: number;
-  /** Asks that wait for the engine. */
+  /** Asks and changes that are under way to the engine: it is not looked at, nor forgotten, meanwhile. */
   asked: number;
   /** The engine may not have it: it was started again. */
   isUncertain: boolean;
@@ -70,7 +70,7 @@ export class SharedCounts implements SharedHoldings {
 
   reserve(asks: readonly HoldingAsk[]): Awaitable<number> {
     const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
-    if (!this.#isCovered(asks, parts)) return this.#wait(asks, parts, true);
+    if (!this.#isCovered(asks, parts)) return this.#ask(asks, true);
     for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
     return TAKEN;
   }
@@ -86,7 +86,7 @@ export class SharedCounts implements SharedHoldings {
   reach(asks: readonly HoldingAsk[]): Awaitable<void> {
     const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
     if (this.#isCovered(asks, parts)) return undefined;
-    return this.#wait(asks, parts, false).then(() => {});
+    return this.#ask(asks, false).then(() => {});
   }
 
   room(key: string, kind: HeldKind): number {
@@ -142,7 +142,15 @@ export class SharedCounts implements SharedHoldings {
     return part;
   }
 
-  #wait(asks: readonly HoldingAsk[], parts: readonly Part[], isReservation: boolean): Promise<number> {
+  /** Once more where there is no room: another process may be about to tell that a client has left it. */
+  async #ask(asks: readonly HoldingAsk[], isReservation: boolean): Promise<number> {
+    if ((await this.#wait(asks, isReservation)) === TAKEN) return TAKEN;
+    await new Promise<void>((resolve) => this.#clock.after(COUNTS_AGAIN_MS, resolve));
+    return await this.#wait(asks, isReservation);
+  }
+
+  #wait(asks: readonly HoldingAsk[], isReservation: boolean): Promise<number> {
+    const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
     for (const [index, part] of parts.entries()) {
       part.asked += 1;
       part.spare = Math.floor((asks[index]?.max ?? 0) / SPARE_PARTS);
@@ -162,9 +170,10 @@ export class SharedCounts implements SharedHoldings {
   }
 
   #look(part: Part): void {
-    if (part.asked > 0) return;
+    if (part.asked > 0 || this.#parts.get(part.field) !== part) return;
     const target = this.#target(part);
     if (target === part.reserved && !part.isUncertain) {
+      this.#stale.delete(part);
       if (target === 0) this.#parts.delete(part.field);
       return;
     }
@@ -181,35 +190,44 @@ export class SharedCounts implements SharedHoldings {
   async #run(): Promise<void> {
     while (!this.#isStopped && (this.#waiting.length > 0 || this.#stale.size > 0)) {
       const waiting = this.#waiting.splice(0, COUNTS_STEP);
-      const parts = new Set(waiting.flatMap((each) => each.parts));
+      const stale = this.#takeStale();
+      const parts = [...waiting.flatMap((each) => each.parts), ...stale];
       try {
-        await this.#inTurn(() => this.#step(waiting, parts));
+        await this.#inTurn(() => this.#step(waiting, stale));
       } catch (error) {
         for (const { reject } of waiting) reject(error);
         await this.#failed(error, parts);
       }
-      for (const part of waiting.flatMap((each) => each.parts)) part.asked -= 1;
+      for (const part of parts) part.asked -= 1;
       // Callers count what they have been given, before the next look at it.
       await new Promise((resolve) => setImmediate(resolve));
-      for (const part of parts) this.#look(part);
+      for (const part of new Set(parts)) this.#look(part);
     }
     this.#isRunning = false;
   }
 
+  #takeStale(): readonly Part[] {
+    const taken: Part[] = [];
+    for (const part of this.#stale) {
+      if (taken.length === COUNTS_STEP) break;
+      this.#stale.delete(part);
+      part.asked += 1;
+      taken.push(part);
+    }
+    return taken;
+  }
+
   /** It is not known which of the parts the engine has. */
-  async #failed(error: unknown, parts: ReadonlySet<Part>): Promise<void> {
+  async #failed(error: unknown, parts: readonly Part[]): Promise<void> {
     if (this.#isStopped) return;
     this.#log.error('holdings-not-counted', { error: String(error) });
     for (const part of parts) part.isUncertain = true;
     await new Promise<void>((resolve) => this.#clock.after(COUNTS_RETRY_MS, resolve));
   }
 
-  async #step(waiting: readonly Waiting[], asked: Set<Part>): Promise<void> {
+  async #step(waiting: readonly Waiting[], stale: readonly Part[]): Promise<void> {
     const entries = new Map<Part, HeldPart>();
-    for (const part of this.#stale) {
-      if (entries.size === COUNTS_STEP) break;
-      this.#stale.delete(part);
-      asked.add(part);
+    for (const part of stale) {
       const target = this.#target(part);
       if (target !== part.reserved || part.isUncertain)
         entries.set(part, { field: part.field, least: target, want: target, max: 0 });
@@ -220,6 +238,8 @@ export class SharedCounts implements SharedHoldings {
         entries.set(part, { field: part.field, least, want: least + by + part.spare, max });
     }
     if (entries.size > 0) {
+      // The engine may be about to take away the rest: it is given to no client meanwhile.
+      for (const [part, { least }] of entries) part.reserved = Math.min(part.reserved, least);
       const granted = await this.#counts.take([...entries.values()]);
       for (const [index, part] of [...entries.keys()].entries()) {
         part.reserved = granted[index] ?? part.reserved;
@@ -231,11 +251,11 @@ export class SharedCounts implements SharedHoldings {
 
   /** In the order in which they have asked. */
   #answer({ asks, parts, isReservation }: Waiting): number {
-    if (!isReservation) return TAKEN;
     const refused = parts.findIndex(
       (part, index) => this.#held(part) + (asks[index]?.by ?? 0) > part.reserved,
     );
-    if (refused === TAKEN) for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
+    if (refused === TAKEN && isReservation)
+      for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
     return refused;
   }
 
