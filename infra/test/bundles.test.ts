@@ -15,7 +15,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   disconnect: 640,
   fanOut: 665,
   timers: 645,
-  sweep: 645,
+  sweep: 660,
   operator: 690,
   publish: 700,
   api: 790,
