@@ -18,7 +18,7 @@ export interface ModuleLayerProps {
 }
 
 /**
- * What an owner has written for functions, as a module in a layer. It is apart from their code, which a package brings
+ * A module in a layer with the code and data that an owner has written for functions. It is apart from their code, which a package brings
  * with it; and a change of it changes the layer alone.
  */
 export function createModuleLayer(scope: Construct, id: string, props: ModuleLayerProps): ILayerVersion {

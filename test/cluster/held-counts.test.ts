@@ -68,7 +68,7 @@ if (program !== undefined)
 
     const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-    it('never allow more than the quota, and come back whatever fails and dies [SEC-QUOTA-5]', async () => {
+    it('never allow more than the quota, and come back behind failures and deaths [SEC-QUOTA-5]', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
           runs += 1;

@@ -105,7 +105,7 @@ if (program !== undefined)
         readers.push(await readAt(count % 2, topic, { 'stream-offset': count % 3 ? 'latest' : 'earliest' }));
       isOver = true;
       await Promise.all(publishing);
-      // What the publishers sent while the last reader joined may have been appended before its end was found.
+      // Messages that the publishers sent while the last reader joined may have been appended before its end was found.
       sent += 1;
       await publishers[0]?.client.publishAsync(topic, 'x', { qos: 1 });
       for (const reader of readers) {

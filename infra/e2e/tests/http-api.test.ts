@@ -9,7 +9,7 @@ interface Letter {
   readonly topic: string;
 }
 
-it('answers nobody without the key', async () => {
+it('refuses a request without the key', async () => {
   expect(await callApi('GET', 'rules', 'another-key-of-many-characters')).toMatchObject({ status: 401 });
 });
 

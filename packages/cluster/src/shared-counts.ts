@@ -161,7 +161,7 @@ export class SharedCounts implements SharedHoldings {
     });
   }
 
-  /** What it should have in the engine. */
+  /** The part that it should have in the engine. */
   #target(part: Part): number {
     const held = this.#held(part);
     if (held === 0) return 0;

@@ -9,11 +9,11 @@ export type HandshakeLimits = Pick<NodeLimits, 'handshakeTimeoutSeconds' | 'hand
 type TakeHandshake = (request: HandshakeHead, socket: Socket, head: Buffer) => void;
 
 /** Owns a socket between its handshake and its answer. */
-const NOBODY: SocketOwner = { received() {}, ended() {}, closed() {} };
+const NO_OWNER: SocketOwner = { received() {}, ended() {}, closed() {} };
 
 /**
  * Reads the first bytes of each connection of an HTTP server. A plain handshake is taken here, without the parser and the
- * objects of `http`; any other connection goes to `http` with these bytes, as if nobody had read them.
+ * objects of `http`; any other connection goes to `http` with these bytes, unread.
  */
 export class PlainHandshakes implements SocketOwner {
   readonly #server: Server;
@@ -54,7 +54,7 @@ export class PlainHandshakes implements SocketOwner {
       socket.emit('data', chunk);
       return;
     }
-    own(socket, NOBODY);
+    own(socket, NO_OWNER);
     const { url, headers, end } = read;
     this.#take({ method: 'GET', url, headers, socket }, socket, chunk.subarray(end));
   }

@@ -306,7 +306,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   };
 }
 
-/** What has been opened is closed where the configuration of access turns out to be wrong. */
+/** Closes the resources that are open where the configuration of access turns out to be wrong. */
 async function accessFor(options: ResolvedOptions, log: Log, opened: OpenedStores): Promise<Access> {
   try {
     const access = openAccess(options, log);

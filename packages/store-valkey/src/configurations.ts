@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts';
 import type { Membership } from './membership.ts';
 
-/** What each process was started with, as far as all should have the same. It is forgotten with its process. */
+/** The options that all processes should have alike, of each process. They are forgotten with their process. */
 export class Configurations {
   readonly #engine: Engine;
   readonly #membership: Membership;

@@ -52,7 +52,7 @@ return 1`,
 /** One count of this process. */
 export interface HeldPart {
   readonly field: string;
-  /** What it has in any case. */
+  /** The part that it has in any case. */
   readonly least: number;
   readonly want: number;
   /** So much all processes may have together; 0: any number. */

@@ -70,7 +70,7 @@ export function namesOfFigures(hasRules: boolean): readonly MetricName[] {
   return [...new Set([...Object.values(EMQX), ...own])];
 }
 
-/** What the functions have counted this month, of all tenants, as CloudWatch has it. */
+/** The counters of the functions since the month began, of all tenants, as CloudWatch has them. */
 export function metricsHandlers({ counters, rules }: ApiContext) {
   const asked = async (): Promise<MonthFigures> => {
     if (counters === undefined) throw unavailable('this process has none');

@@ -14,7 +14,7 @@ const SETTLED_MS = 5 * MINUTE_MS;
 /** Sweeps count connections every ten minutes. */
 const CONNECTIONS_MS = 20 * MINUTE_MS;
 
-/** What the functions have counted since the month began, and the connections that the last sweep has seen. */
+/** The counters of the functions since the month began, and the connections that the last sweep has seen. */
 export interface MonthFigures {
   readonly since: Range;
   readonly counts: ReadonlyMap<MetricName, number>;

@@ -117,7 +117,7 @@ async function httpReader(): Promise<(bytes: Buffer) => Promise<HttpReading | un
   };
 }
 
-/** Whatever is read here, `http` reads in the same way: a stranger gains nothing by the shorter path. */
+/** `http` reads each request that is read here in the same way: a stranger gains nothing by the shorter path. */
 test('http agrees with all that is read, for requests that were tampered with', async () => {
   const readByHttp = await httpReader();
   const original = Buffer.concat([requestOf([...LINES, 'X-Forwarded-For: 192.0.2.1']), Buffer.of(0x82)]);
