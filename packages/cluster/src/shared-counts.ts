@@ -110,7 +110,7 @@ export class SharedCounts implements SharedHoldings {
 
   stop(): void {
     this.#isStopped = true;
-    for (const { reject } of this.#waiting.splice(0)) reject(new Error('this process stops'));
+    for (const { reject } of this.#waiting.splice(0)) reject(stopped());
   }
 
   #own(field: string): number {
@@ -156,6 +156,7 @@ export class SharedCounts implements SharedHoldings {
       part.spare = Math.floor((asks[index]?.max ?? 0) / SPARE_PARTS);
     }
     return new Promise((resolve, reject) => {
+      if (this.#isStopped) return reject(stopped());
       this.#waiting.push({ asks, parts, isReservation, resolve, reject });
       this.#runSoon();
     });
@@ -265,6 +266,10 @@ export class SharedCounts implements SharedHoldings {
     this.#turn = turn.catch(() => {});
     return turn;
   }
+}
+
+function stopped(): Error {
+  return new Error('this process stops');
 }
 
 function summed(
