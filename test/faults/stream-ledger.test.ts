@@ -103,6 +103,25 @@ describe('a reader of a stream', () => {
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, ...ALL, 'asked', suback('e-4', 4, false)])).toHaveLength(1);
   });
 
+  it('takes "false" for a topic that the reader did not know, whose beginning is not sent', () => {
+    const published = new PublishedToStreams();
+    const whole = { epoch: 'e', number: 2, after: 2 };
+    const problemsOfGap = (after: number) => {
+      const ledger = new ReaderLedger(published, { name: 'r', isExact: true });
+      ledger.begun({ isRecovered: true, topics: new Map([['t', whole]]) }, 0);
+      ledger.asked();
+      const other = { epoch: 'f', number: 2, after };
+      const topics = new Map([
+        ['t', whole],
+        ['unknown', other],
+      ]);
+      ledger.begun({ isRecovered: false, topics }, 1);
+      return ledger.problems.map(({ what }) => what);
+    };
+    expect(problemsOfGap(1)).toEqual([]);
+    expect(problemsOfGap(0)).toEqual(['gap: r has everything, and SUBACK says false']);
+  });
+
   it('takes "false" for what is missing, and asks for all behind it', () => {
     const gap = suback('e-3', 2, false);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-1', gap, 's:e-3', 'e-4'])).toEqual([]);

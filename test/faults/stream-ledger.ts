@@ -241,13 +241,18 @@ export class ReaderLedger {
     }
   }
 
-  /** "False" is said where something is missing: where the reader has seen all, it would reload for nothing. */
+  /**
+   * "False" is said where something is missing: where the reader has seen all, it would reload for nothing. Of a topic that it did
+   * not know it has missed what is no longer sent.
+   */
   #checkGap({ topics }: Begun): void {
-    const isWhole = [...(this.#asked ?? this.#topics)].every(([topic, { epoch, last }]) => {
+    const asked = this.#asked ?? this.#topics;
+    const isWhole = [...asked].every(([topic, { epoch, last }]) => {
       const now = topics.get(topic);
       return now !== undefined && now.epoch === epoch && now.number <= last;
     });
-    if (isWhole && this.#topics.size > 0)
+    const knowsAll = [...topics].every(([topic, { after }]) => asked.has(topic) || after === 0);
+    if (isWhole && knowsAll && this.#topics.size > 0)
       this.#wrong(`gap: ${this.#name} has everything, and SUBACK says false`, this.#name);
   }
 
