@@ -7,18 +7,8 @@ import { encodePacket } from '@apus/mqtt';
 import { expect, onTestFinished, test } from 'vitest';
 import type { NodeOptions } from '../src/index.ts';
 import { frameBytes } from './support/client-frame.ts';
+import { HANDSHAKE } from './support/handshake-text.ts';
 import { nodeForTest } from './support/nodes.ts';
-
-const HANDSHAKE = [
-  'GET /mqtt HTTP/1.1',
-  'Host: localhost',
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  'Sec-WebSocket-Protocol: mqtt',
-  '\r\n',
-].join('\r\n');
 
 const CONNECT = frameBytes({
   opcode: 2,

@@ -1,25 +1,15 @@
 import { NODE_QUOTAS } from '@apus/broker';
-import type { PublishPacket } from '@apus/mqtt';
 import { bench, describe } from 'vitest';
 import { LinkRate } from '../src/quotas/link-rate.ts';
 import { RateQuota } from '../src/quotas/rate-quota.ts';
 import { Throttle } from '../src/quotas/throttle.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
+import { PUBLISH } from './support/publish-packet.ts';
 
 const PUBLISHES = 1_000;
 /** At which a client stays within its quota, and never waits. */
 const SPACING_MS = 1;
 const PACKET_BYTES = 100;
-const PUBLISH: PublishPacket = {
-  type: 'publish',
-  topic: 't',
-  payload: new Uint8Array(),
-  qos: 0,
-  retain: false,
-  dup: false,
-  packetId: 0,
-  properties: {},
-};
 
 // npx vitest bench --run --project node packages/node/test/quota-cost.bench.ts
 describe('the cost of quotas for a PUBLISH to one recipient, a thousand times', () => {

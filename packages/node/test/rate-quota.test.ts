@@ -1,17 +1,7 @@
 import { type Identity, NODE_QUOTAS, withAddress, withQuotas } from '@apus/broker';
 import { expect, test } from 'vitest';
 import { BURST_MS, RateQuota } from '../src/quotas/rate-quota.ts';
-
-const PUBLISH = {
-  type: 'publish',
-  topic: 't',
-  payload: new Uint8Array(),
-  qos: 0,
-  retain: false,
-  dup: false,
-  packetId: 0,
-  properties: {},
-} as const;
+import { PUBLISH } from './support/publish-packet.ts';
 
 const identity = (tenant: string, name: string): Identity => ({ tenant, name });
 

@@ -4,20 +4,11 @@ import { expect, test } from 'vitest';
 import { RateAccount } from '../src/quotas/rate-account.ts';
 import { BURST_MS, RateQuota } from '../src/quotas/rate-quota.ts';
 import { RATE_SLICE_MS, RateBank, type SharedRates, type Spending } from '../src/quotas/shared-rates.ts';
+import { PUBLISH } from './support/publish-packet.ts';
 
 const PER_SECOND = 50;
 const PACKET_MS = 1_000 / PER_SECOND;
 const QUOTAS = withQuotas(NO_QUOTAS, { identity: { publishesPerSecondMax: PER_SECOND } });
-const PUBLISH = {
-  type: 'publish',
-  topic: 't',
-  payload: new Uint8Array(),
-  qos: 0,
-  retain: false,
-  dup: false,
-  packetId: 0,
-  properties: {},
-} as const;
 
 /** The accounts of all, whose answers come when they are let go. */
 class Held implements SharedRates {

@@ -2,17 +2,8 @@ import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Frame, frameBytes } from '../support/client-frame.ts';
+import { HANDSHAKE } from '../support/handshake-text.ts';
 import { nodeForTest } from '../support/nodes.ts';
-
-const HANDSHAKE = [
-  'GET /mqtt HTTP/1.1',
-  'Host: localhost',
-  'Connection: Upgrade',
-  'Upgrade: websocket',
-  'Sec-WebSocket-Version: 13',
-  'Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==',
-  'Sec-WebSocket-Protocol: mqtt',
-];
 
 /** Sends frames behind a handshake, in the same bytes, and returns the frames of the server until it has gone. */
 async function answersTo(frames: readonly (Frame | Buffer)[], closeTimeoutSeconds = 5): Promise<Buffer> {
@@ -24,7 +15,7 @@ async function answersTo(frames: readonly (Frame | Buffer)[], closeTimeoutSecond
   const chunks: Buffer[] = [];
   socket.on('data', (chunk: Buffer) => chunks.push(chunk));
   const bytes = frames.map((frame) => (Buffer.isBuffer(frame) ? frame : frameBytes(frame)));
-  socket.write(Buffer.concat([Buffer.from(`${HANDSHAKE.join('\r\n')}\r\n\r\n`), ...bytes]));
+  socket.write(Buffer.concat([Buffer.from(HANDSHAKE), ...bytes]));
   await once(socket, 'close');
   const all = Buffer.concat(chunks);
   return all.subarray(all.indexOf('\r\n\r\n') + 4);
@@ -95,7 +86,7 @@ test('a client that takes leave in the middle of a frame is gone', async () => {
   const socket = createConnection(node.port, '127.0.0.1');
   socket.resume();
   const half = frameBytes({ opcode: 2, payload: Buffer.alloc(100) }).subarray(0, 50);
-  socket.end(Buffer.concat([Buffer.from(`${HANDSHAKE.join('\r\n')}\r\n\r\n`), half]));
+  socket.end(Buffer.concat([Buffer.from(HANDSHAKE), half]));
   await once(socket, 'close');
 });
 
@@ -110,7 +101,7 @@ test.each([
   socket.on('data', (chunk: Buffer) => {
     answer += chunk.toString();
   });
-  socket.write(`${HANDSHAKE.join('\r\n').replace(wanted, instead)}\r\n\r\n`);
+  socket.write(HANDSHAKE.replace(wanted, instead));
   await once(socket, 'close');
   expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${status} `));
 });
