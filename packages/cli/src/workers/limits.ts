@@ -25,6 +25,8 @@ export const ENGINE_STOP_MS_MAX = 10_000;
 /** The last words of the engine, for the reason of its end: characters that are kept, and lines that are shown. */
 export const ENGINE_WORDS_MAX = 4_000;
 export const ENGINE_LINES_MAX = 3;
+/** How long its streams may stay open behind its end. */
+export const ENGINE_WORDS_MS_MAX = 1_000;
 
 /** Bytes of a socket's name, on every system. */
 export const SOCKET_NAME_BYTES_MAX = 103;

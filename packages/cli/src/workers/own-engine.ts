@@ -6,6 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import type { Duplex, Writable } from 'node:stream';
+import { finished } from 'node:stream/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DataDirectoryError, openEngineDirectory } from '@apus/store-disk';
 import { CommandError } from '../commands/command.ts';
@@ -16,6 +17,7 @@ import {
   ENGINE_START_MS_MAX,
   ENGINE_STOP_MS_MAX,
   ENGINE_WORDS_MAX,
+  ENGINE_WORDS_MS_MAX,
   PASSWORD_BYTES,
   SOCKET_NAME_BYTES_MAX,
 } from './limits.ts';
@@ -71,7 +73,10 @@ export class OwnEngine {
     input.on('error', () => {});
     input.end(configuration(place, socket, password));
     this.failed = this.#exited.then(
-      ([code, signal]) => this.#reason(code, signal),
+      async ([code, signal]) => {
+        await this.#allSaid();
+        return this.#reason(code, signal);
+      },
       (error: Error) => `The engine cannot be started: ${error.message}`,
     );
   }
@@ -131,6 +136,13 @@ export class OwnEngine {
     const watch = stdio[3] as Duplex;
     watch.on('error', () => {});
     this.#child.once('exit', () => watch.end('ended\n'));
+  }
+
+  /** Its last words may come after its end. A child of its own, which rewrites a file, may keep the streams open for longer. */
+  async #allSaid(): Promise<void> {
+    const { stdout, stderr } = this.#child;
+    const ended = [stdout, stderr].map((stream) => stream && finished(stream));
+    await Promise.race([Promise.allSettled(ended), sleep(ENGINE_WORDS_MS_MAX)]);
   }
 
   #reason(code: number | null, signal: string | null): string {
