@@ -178,7 +178,13 @@ export class EngineCluster implements Cluster {
     );
     engine.onReconnect(() => this.holdings.reaffirm());
     this.#relay = new Relay(stores.subscriptions, this.fanOut);
-    this.#sessions = new ClusterSessions(stores.sessions, this.#claims, stores.subscriptions, this.#own);
+    this.#sessions = new ClusterSessions(
+      stores.sessions,
+      this.#claims,
+      stores.subscriptions,
+      this.#own,
+      context.clock,
+    );
     this.opened = {
       stores: {
         sessions: this.#sessions,
@@ -245,7 +251,16 @@ export class EngineCluster implements Cluster {
   }
 
   homeOf(clientId: string): Promise<string | undefined> | undefined {
-    return this.#sessions.has(clientId) ? undefined : findHome(this.#claims, this.#context.clock, clientId);
+    if (this.#sessions.has(clientId)) return undefined;
+    return findHome(() => this.#claims.find(clientId), this.#context.clock);
+  }
+
+  takeClient(clientId: string): Promise<string | undefined> | undefined {
+    return this.#sessions.take(clientId);
+  }
+
+  leaveClient(clientId: string): void {
+    this.#sessions.leave(clientId);
   }
 
   forward(home: string, { peer, socket, read }: ForwardedClient): void {

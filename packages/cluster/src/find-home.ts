@@ -1,21 +1,18 @@
 import type { Scheduler } from '@apus/node';
-import type { Claims } from '@apus/store-valkey';
+import type { Home } from '@apus/store-valkey';
 import { MOVING_MS_MAX, MOVING_POLL_MS } from './limits.ts';
 import { NotHere } from './not-here.ts';
 
 /**
- * The process that has the sessions of the client. Undefined: this one, or none.
+ * The process that has the sessions of a client. Undefined: this one, or none.
  *
+ * @param ask asks the engine
  * @throws {NotHere} when they are on their way from one process to another for too long
  */
-export async function findHome(
-  claims: Claims,
-  clock: Scheduler,
-  clientId: string,
-): Promise<string | undefined> {
+export async function findHome(ask: () => Promise<Home>, clock: Scheduler): Promise<string | undefined> {
   const deadlineMs = performance.now() + MOVING_MS_MAX;
   for (;;) {
-    const home = await claims.find(clientId);
+    const home = await ask();
     if (typeof home === 'object') return home.process;
     if (home !== 'moving') return undefined;
     if (performance.now() > deadlineMs)

@@ -8,8 +8,10 @@ import type {
   SessionRef,
   SessionStore,
 } from '@apus/broker';
+import type { Scheduler } from '@apus/node';
 import type { JournaledStores } from '@apus/store-disk';
 import type { Claims } from '@apus/store-valkey';
+import { findHome } from './find-home.ts';
 import { NotHere } from './not-here.ts';
 import type { OwnRoutes } from './own-routes.ts';
 
@@ -25,16 +27,24 @@ export class ClusterSessions {
   readonly #claims: Claims;
   readonly #subscriptions: Subscriptions;
   readonly #routes: OwnRoutes;
+  readonly #clock: Scheduler;
   /** How many sessions the clients have that are claimed: the same identifier is another client in each tenant. */
   readonly #counts = new Map<string, number>();
-  /** Calls of `open` that wait for the claim of a client. */
-  readonly #claiming = new Map<string, number>();
+  /** CONNECTs under way here: each keeps the claim of its client, whether or not there is a session. */
+  readonly #connecting = new Map<string, number>();
 
-  constructor(inner: Inner, claims: Claims, subscriptions: Subscriptions, routes: OwnRoutes) {
+  constructor(
+    inner: Inner,
+    claims: Claims,
+    subscriptions: Subscriptions,
+    routes: OwnRoutes,
+    clock: Scheduler,
+  ) {
     this.#inner = inner;
     this.#claims = claims;
     this.#subscriptions = subscriptions;
     this.#routes = routes;
+    this.#clock = clock;
   }
 
   /** A session that this process has taken over with its claim. */
@@ -44,6 +54,27 @@ export class ClusterSessions {
 
   has(clientId: string): boolean {
     return this.#counts.has(clientId);
+  }
+
+  /**
+   * Claims the client for a CONNECT that is to be handled here, until `leave`. A claim that came after the CONNECT's other
+   * work might find that another process has claimed the client for an earlier CONNECT, and the client would be refused.
+   *
+   * @returns the process that has the client instead, which `leave` need not be called for; undefined: this one has it; at
+   *   once where that is known
+   * @throws {NotHere} when its sessions are on their way from one process to another for too long
+   */
+  take(clientId: string): Promise<string | undefined> | undefined {
+    this.#connecting.set(clientId, (this.#connecting.get(clientId) ?? 0) + 1);
+    return this.#counts.has(clientId) ? undefined : this.#claim(clientId);
+  }
+
+  /** The CONNECT for which the client was taken has been handled. */
+  leave(clientId: string): void {
+    const left = (this.#connecting.get(clientId) ?? 1) - 1;
+    if (left > 0) this.#connecting.set(clientId, left);
+    else this.#connecting.delete(clientId);
+    this.#release(clientId);
   }
 
   open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
@@ -78,17 +109,23 @@ export class ClusterSessions {
   }
 
   async #claimAndOpen(request: OpenSession): Promise<OpenedSession | 'owned-by-another'> {
-    const { clientId } = request;
-    this.#claiming.set(clientId, (this.#claiming.get(clientId) ?? 0) + 1);
+    const home = await this.take(request.clientId);
+    if (home !== undefined) throw new NotHere('another process serves this client');
     try {
-      const home = await this.#claims.claim(clientId);
-      if (home !== 'here') throw new NotHere('another process serves this client');
       return await this.#open(request);
     } finally {
-      const left = (this.#claiming.get(clientId) ?? 1) - 1;
-      if (left > 0) this.#claiming.set(clientId, left);
-      else this.#claiming.delete(clientId);
-      this.#release(clientId);
+      this.leave(request.clientId);
+    }
+  }
+
+  async #claim(clientId: string): Promise<string | undefined> {
+    let isHere = false;
+    try {
+      const home = await findHome(() => this.#claims.claim(clientId), this.#clock);
+      isHere = home === undefined;
+      return home;
+    } finally {
+      if (!isHere) this.leave(clientId);
     }
   }
 
@@ -132,7 +169,7 @@ export class ClusterSessions {
 
   /** A claim that stays for want of an answer is harmless: its process still answers for the client. */
   #release(clientId: string): void {
-    if (this.#counts.has(clientId) || this.#claiming.has(clientId)) return;
+    if (this.#counts.has(clientId) || this.#connecting.has(clientId)) return;
     this.#claims.release(clientId).catch(() => {});
   }
 }

@@ -123,6 +123,13 @@ export interface Cluster extends ApiPeers {
    * @throws {Unavailable} when they are on their way from one process to another for too long
    */
   homeOf(clientId: string): Promise<string | undefined> | undefined;
+  /**
+   * The same for a CONNECT of the client: where no other process has it, this one does until `leaveClient` is called, and
+   * CONNECTs of the client to other processes are passed on to it.
+   */
+  takeClient(clientId: string): Promise<string | undefined> | undefined;
+  /** That CONNECT has been handled: the client is this process's as long as it has a session here. */
+  leaveClient(clientId: string): void;
   forward(home: string, client: ForwardedClient): void;
   /** Ends the connections of clients that others serve. */
   endForwarded(): void;

@@ -35,10 +35,12 @@ export interface LinkContext extends ReadingContext, LinkRateContext {
   readonly limits: LinkLimits;
   readonly webSocket: WebSocketOptions;
   /** Absent: this process serves all of its clients itself. */
-  readonly cluster?: Pick<Cluster, 'homeOf' | 'forward'> | undefined;
+  readonly cluster?: LinkCluster | undefined;
   /** Called once, when the network connection is gone. */
   readonly ended: (link: NodeLink) => void;
 }
+
+type LinkCluster = Pick<Cluster, 'takeClient' | 'leaveClient' | 'forward'>;
 
 export type LinkLimits = Pick<
   NodeLimits,
@@ -251,20 +253,34 @@ export class NodeLink
   /** A client whose sessions are at another process is served there. */
   #handleFirst(packet: Packet | Violation): Awaitable<void> {
     this.#mayBeElsewhere = false;
+    const { cluster } = this.#context;
     const clientId = 'type' in packet && packet.type === 'connect' ? packet.clientId : '';
-    const home = clientId === '' ? undefined : this.#context.cluster?.homeOf(clientId);
-    if (home !== undefined) return this.#handleAt(home, packet);
+    if (cluster === undefined || clientId === '') return this.#handleHere(packet);
+    return this.#handleAt(cluster, clientId, packet);
+  }
+
+  async #handleAt(cluster: LinkCluster, clientId: string, packet: Packet | Violation): Promise<void> {
+    let home: string | undefined;
+    try {
+      home = await cluster.takeClient(clientId);
+    } catch {
+      // The broker refuses the client: its session cannot be opened here.
+      return await this.#handleHere(packet);
+    }
+    if (home !== undefined && this.isOpen) return this.#forward(cluster, home);
+    try {
+      await this.#handleHere(packet);
+    } finally {
+      if (home === undefined) cluster.leaveClient(clientId);
+    }
+  }
+
+  #handleHere(packet: Packet | Violation): Awaitable<void> {
     this.#socket.keep();
     return this.handle(packet);
   }
 
-  async #handleAt(finding: Promise<string | undefined>, packet: Packet | Violation): Promise<void> {
-    // Where it cannot be found, the broker refuses the client: its session cannot be opened here.
-    const home = await finding.catch(() => undefined);
-    if (home === undefined || !this.isOpen) {
-      this.#socket.keep();
-      return await this.handle(packet);
-    }
+  #forward(cluster: LinkCluster, home: string): void {
     this.#isClosing = true;
     const { peer } = this;
     const forwarded = { peer, ...this.#socket.release() };
@@ -272,7 +288,7 @@ export class NodeLink
     this.#rate.end();
     this.#reading.end();
     this.#context.ended(this);
-    this.#context.cluster?.forward(home, forwarded);
+    cluster.forward(home, forwarded);
   }
 
   lost(why: string): Awaitable<void> {
