@@ -88,6 +88,7 @@ async function startLamp(url) {
     cert,
     key,
     reconnectPeriod: 200,
+    reconnectOnConnackError: true,
   });
   let isOn = false;
   lamp.on('message', (_, payload) => {

@@ -4,6 +4,40 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readBridges } from '../src/index.ts';
 import { Remote } from '../src/mqtt/remote.ts';
 
+test('a bridge comes back when the other broker has refused it', async () => {
+  const answers = [0x88, 0x87, 0];
+  const broker = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', () => {
+      const code = answers.shift() ?? 0;
+      socket.write(Uint8Array.of(0x20, 3, 0, code, 0));
+      if (code !== 0) socket.end();
+    });
+  }).listen(0, '127.0.0.1');
+  onTestFinished(() => void broker.close());
+  await once(broker, 'listening');
+  const { port } = broker.address() as AddressInfo;
+  const place = { where: 'b', directory: '.', environment: {}, nowMs: Date.now() };
+  const mqtt = { url: `mqtt://127.0.0.1:${port}`, version: '5' };
+  const [bridge] = readBridges({ bridges: [{ name: 'a', mqtt, in: [{ filter: 'a' }] }] }, place);
+  if (bridge?.kind !== 'mqtt') throw new Error('no bridge to an MQTT broker');
+  const downs: (string | undefined)[] = [];
+  let isUp = () => {};
+  const up = new Promise<void>((resolve) => {
+    isUp = resolve;
+  });
+  const nothing = { received: async () => {}, released: async () => {}, ready: () => {} };
+  const down = (why?: string) => void downs.push(why);
+  const remote = new Remote(bridge, { ...nothing, down, up: async () => isUp() });
+  remote.connect();
+  onTestFinished(() => remote.stop());
+  await up;
+  expect(downs.slice(0, 2)).toEqual([
+    expect.stringContaining('unavailable'),
+    expect.stringContaining('Not authorized'),
+  ]);
+});
+
 test('a bridge that is stopped while its address is being signed connects no more', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());

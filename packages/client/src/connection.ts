@@ -44,6 +44,8 @@ export interface ConnectionPorts {
   readonly statistics: Statistics;
   readonly report: (event: TransportEvent) => void;
   readonly refused: (packet: SplitPacket) => TransportError | undefined;
+  /** CONNACK refuses for a reason that may pass: the library is to try again. */
+  readonly comeBack: () => void;
   /** The connection has lived long enough to be called a good one. */
   readonly stable: () => void;
   /** A connection begins. Answers how long to wait before the next, in milliseconds. */
@@ -99,6 +101,7 @@ export class Connection implements SocketEnd {
       drained: () => this.#drained(),
       refused: (packet) => this.#refused(packet),
       finished: (code) => this.#closeSocket(code),
+      comeBack: ports.comeBack,
       fail: (error) => this.#fail(error),
       mayMove: (move) => this.#mover.plan(move),
       move: () => this.#mover.begin(),

@@ -21,6 +21,9 @@ type Bytes = Uint8Array<ArrayBuffer>;
 
 const BAD_AUTHENTICATION_METHOD = 0x8c;
 
+/** Server unavailable in MQTT 3.1.1; in MQTT 5 this, Server busy, Server shutting down, Quota exceeded and Connection rate exceeded. */
+const PASSING: readonly number[] = [3, 0x88, 0x89, 0x8b, 0x97, 0x9f];
+
 export interface ExchangePorts {
   readonly settings: Settings;
   readonly memory: Memory;
@@ -38,6 +41,8 @@ export interface ExchangePorts {
   readonly refused: (packet: SplitPacket) => void;
   /** Everything is said: the socket may be closed. */
   readonly finished: (code: number) => void;
+  /** CONNACK refuses for a reason that may pass. */
+  readonly comeBack: () => void;
   readonly fail: (error: TransportError) => void;
   /** The server lets the session move to another connection. */
   readonly mayMove: (move: string) => void;
@@ -354,7 +359,8 @@ export class Exchange {
     const { hasMethod, isFive } = this.#facts;
     const code = this.#facts.connack(packet);
     if (code !== 0) {
-      // The library does not come back after a CONNACK that refuses. Where it can, it sees the connection's end alone.
+      // The library comes back after a CONNACK that refuses where it is told to, or where it sees the connection's end alone.
+      if (PASSING.includes(code)) this.#ports.comeBack();
       if (code === BAD_AUTHENTICATION_METHOD && hasMethod) this.#renewal.giveUp();
       else if (this.#renewal.hasEnded) this.#ports.fail(tokenExpired());
       return false;

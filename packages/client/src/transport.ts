@@ -13,6 +13,8 @@ import { newStatistics, type Statistics } from './statistics.ts';
 export interface ClientOptions {
   /** 0: never reconnect. Otherwise the transport sets it, in milliseconds, before each reconnect. */
   reconnectPeriod?: number;
+  /** Whether the library comes back after a CONNACK that refuses. The transport sets it where another attempt may do better. */
+  reconnectOnConnackError?: boolean;
   /** Given to the WebSocket class as its third argument: certificates and such for `ws`. */
   readonly wsOptions?: object;
 }
@@ -55,6 +57,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const statistics = newStatistics();
   const reconnects = new ReconnectPolicy(settings.random);
   let client: ErrorReceiver | undefined;
+  let refusalPassed = false;
 
   const report = (event: TransportEvent): void => {
     timers.defer(() => {
@@ -76,6 +79,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
       };
       const begin = (): number => reconnectAfter(reconnects.begin());
       begin();
+      if (refusalPassed) mqttOptions.reconnectOnConnackError = false;
+      refusalPassed = false;
       const connection = new Connection({
         url,
         offer: isSingle ? OFFER_ONCE : OFFER,
@@ -95,6 +100,10 @@ export function createTransport(options: TransportOptions = {}): Transport {
           return undefined;
         },
         begin,
+        comeBack() {
+          refusalPassed = !mqttOptions.reconnectOnConnackError;
+          mqttOptions.reconnectOnConnackError = true;
+        },
         stable: () => void reconnectAfter(reconnects.stable()),
       });
       void connection.open();

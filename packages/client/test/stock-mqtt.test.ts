@@ -205,6 +205,41 @@ describe('the end', () => {
   });
 });
 
+describe.each([
+  [4, 3, 5],
+  [5, 0x88, 0x87],
+] as const)('after a CONNACK that refuses, MQTT %i', (protocolVersion, passing, lasting) => {
+  const refused = async (code: number, options: IClientOptions = {}): Promise<MqttClient> => {
+    broker.refuseWith = code;
+    const client = connect(mqtt, gateway.url, { protocolVersion, ...options });
+    clients.push(client);
+    expect(await happens(client, 'error')).toMatchObject({ code });
+    return client;
+  };
+
+  test('the client comes back where the reason may pass', async () => {
+    const client = await refused(passing);
+    broker.refuseWith = 0;
+    await happens(client, 'connect');
+  });
+
+  test('it stays away where its user has to put something right, also after a reason that may pass', async () => {
+    const first = await refused(lasting);
+    expect(first.options.reconnectOnConnackError).toBeFalsy();
+    const second = await refused(passing);
+    broker.refuseWith = lasting;
+    expect(await happens(second, 'error')).toMatchObject({ code: lasting });
+    expect(second.options.reconnectOnConnackError).toBe(false);
+  });
+
+  test('what the program says itself stands', async () => {
+    const client = await refused(lasting, { reconnectOnConnackError: true });
+    broker.refuseWith = 0;
+    await happens(client, 'connect');
+    expect(client.options.reconnectOnConnackError).toBe(true);
+  });
+});
+
 describe('reconnecting', () => {
   test('a cut is followed by a reconnect at once, and subscriptions are made again', async () => {
     const client = await open();

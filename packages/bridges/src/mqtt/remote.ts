@@ -167,6 +167,8 @@ export class Remote {
     return {
       ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds, resubscribe: false },
       ...{ reconnectPeriod: RECONNECT_MS, connectTimeout: CONNECT_TIMEOUT_MS, queueQoSZero: false },
+      // mqtt.js gives up after a CONNACK that refuses: the other broker may be busy, or its owner may put it right.
+      reconnectOnConnackError: true,
       manualConnect: true,
       ...(signedUrl !== undefined && { transformWsUrl: () => signedUrl.current }),
       ...(username !== undefined && { username }),
