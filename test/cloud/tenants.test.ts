@@ -12,6 +12,9 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 240_000 });
 
+/** A connection that is given up loses what comes meanwhile, as its client is told: here only a broken one is. */
+const PATIENT = { replyTimeoutSeconds: 60 };
+
 /** Names that nothing else in a key is called. */
 const OWN = 'tenant-of-acme';
 const OTHER = 'tenant-of-others';
@@ -56,7 +59,7 @@ function collecting(client: CloudOptions['dynamo']): CloudOptions['dynamo'] {
 
 function tenancy(own = OWN, other = OTHER): Tenancy {
   return {
-    connectMqtt: (options) => connectInTextFrames(mqtt, world.url, options),
+    connectMqtt: (options) => connectInTextFrames(mqtt, world.url, options, PATIENT),
     own,
     other,
     settled: () => world.emulator.quiet(),
