@@ -35,7 +35,6 @@ import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
-import { FullQueues } from './full-queues.ts';
 import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
@@ -48,6 +47,7 @@ import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
 import { SharedCounts } from './shared-counts.ts';
+import { SharedQueues } from './shared-queues.ts';
 import { SharedTenants } from './shared-tenants.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
@@ -89,7 +89,7 @@ export class EngineCluster implements Cluster {
   readonly #log: Log;
   readonly #fail: (error: Error) => void;
   readonly #lease: Lease;
-  readonly #full: FullQueues;
+  readonly #queues: SharedQueues;
   #takeOver: TakeOver | undefined;
   #tunnels: Tunnels | undefined;
   #isStopped = false;
@@ -146,7 +146,7 @@ export class EngineCluster implements Cluster {
       fail,
       adopt: async (dead) => await this.#takeOver?.adopt(dead),
     });
-    this.#full = new FullQueues({ ...context, membership, bus });
+    this.#queues = new SharedQueues({ ...context, membership, bus });
     const streams = new ValkeyStreams(engine, membership);
     if (context.streams !== undefined) keepUp(streams, engine, context.log);
     const presence = new ValkeyPresence(engine, membership, stores.sessions);
@@ -227,7 +227,7 @@ export class EngineCluster implements Cluster {
     this.#bans.start((bans) => node.bansChanged(bans));
     this.tenants?.start((name, json) => node.tenantChanged(name, json));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
-    await this.#full.start();
+    await this.#queues.start();
     await this.#lease.start();
     if (await this.#duties.take(BRIDGES)) node.lead();
   }
@@ -281,8 +281,8 @@ export class EngineCluster implements Cluster {
         return this.tenants?.told(frame.name);
       case 'clear':
         return node.clearTenant(frame.tenant);
-      case 'full':
-        this.#full.told(from, frame.tenants);
+      case 'queues':
+        this.#queues.told(from, frame.queues);
         return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
@@ -322,7 +322,7 @@ export class EngineCluster implements Cluster {
     this.#remote.removeProcess(dead);
     this.#tunnels?.lost(dead);
     this.#relay.lost(dead);
-    this.#full.forget(dead);
+    this.#queues.forget(dead);
     return this.#bus.forget(dead);
   }
 
@@ -331,7 +331,7 @@ export class EngineCluster implements Cluster {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#lease.stop();
-    this.#full.stop();
+    this.#queues.stop();
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {

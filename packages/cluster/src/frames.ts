@@ -1,5 +1,6 @@
 import { type Message, owned, type Peer } from '@apus/broker';
 import type { ApiAnswer, PeerRequest } from '@apus/node';
+import type { QueuesScope } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
 /** Names a connection of a client that another process serves: unique at the process that the client is connected to. */
@@ -16,6 +17,15 @@ export interface PublishFrame {
   readonly groups: readonly string[];
   readonly hops: number;
 }
+
+/** The memory of the sender's queues that has changed, of these tenants and identities. */
+export interface QueuesFrame {
+  readonly type: 'queues';
+  readonly queues: readonly ToldQueues[];
+}
+
+/** Of a tenant, or of an identity by its `quotaHolderKey`. No bytes: so few that they are not counted any more. */
+export type ToldQueues = readonly [scope: QueuesScope, name: string, bytes: number, isFull: boolean];
 
 /** A message between processes. They arrive in the order in which they are sent. */
 export type Frame =
@@ -35,8 +45,7 @@ export type Frame =
   | { readonly type: 'tenant'; readonly name: string }
   /** The tenant is being removed: its sessions end. */
   | { readonly type: 'clear'; readonly tenant: string }
-  /** The tenants whose queues are full at the sender. */
-  | { readonly type: 'full'; readonly tenants: readonly string[] }
+  | QueuesFrame
   /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */
   | { readonly type: 'ask'; readonly id: number; readonly request: PeerRequest }
   | { readonly type: 'answer'; readonly id: number; readonly answer: ApiAnswer }
