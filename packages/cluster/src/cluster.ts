@@ -8,6 +8,7 @@ import {
   type ForwardedClient,
   NODE_NAME,
   type PeerRequest,
+  type TenantFilter,
 } from '@apus/node';
 import {
   Claims,
@@ -35,6 +36,7 @@ import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
+import { FullRules } from './full-rules.ts';
 import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
@@ -91,7 +93,9 @@ export class EngineCluster implements Cluster {
   readonly #lease: Lease;
   readonly #queues: SharedQueues;
   #takeOver: TakeOver | undefined;
+  #fullRules: FullRules | undefined;
   #tunnels: Tunnels | undefined;
+  #node: ClusterNode | undefined;
   #isStopped = false;
 
   static async join(engine: Engine, context: ClusterContext, isFirst: boolean): Promise<EngineCluster> {
@@ -206,6 +210,9 @@ export class EngineCluster implements Cluster {
 
   async start(node: ClusterNode): Promise<void> {
     this.rooms.start(node);
+    this.#node = node;
+    if (node.backlog !== undefined)
+      this.#fullRules = new FullRules(node.backlog, this.#bus, this.#context.clock);
     this.#takeOver = new TakeOver(
       {
         ...{ membership: this.#membership, stores: this.#stores, sessions: this.#sessions },
@@ -264,7 +271,7 @@ export class EngineCluster implements Cluster {
   #handle(node: ClusterNode, from: string, frame: Frame): Promise<void> | undefined {
     switch (frame.type) {
       case 'publish':
-        return this.#relay.publish(node.broker, from, frame);
+        return this.#fullRules?.giveBack(from, frame) ?? this.#relay.publish(node.broker, from, frame);
       case 'routes':
         this.#remote.change(from, frame.set, frame.removed);
         return undefined;
@@ -283,6 +290,12 @@ export class EngineCluster implements Cluster {
         return node.clearTenant(frame.tenant);
       case 'queues':
         this.#queues.told(from, frame.queues);
+        return undefined;
+      case 'full':
+        this.#rulesFull(from, frame.filters);
+        return undefined;
+      case 'later':
+        this.fanOut.gaveBack(from, frame.messageId);
         return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
@@ -318,11 +331,19 @@ export class EngineCluster implements Cluster {
       else void inherited.then(resolve);
   }
 
+  /** Queues of rules at another process. Of those that were full, some may have room again. */
+  #rulesFull(process: string, filters: readonly TenantFilter[]): void {
+    this.#node?.fullElsewhere(process, filters);
+    this.fanOut.mayHaveRoom(process);
+  }
+
   #forget(dead: string) {
     this.#remote.removeProcess(dead);
     this.#tunnels?.lost(dead);
     this.#relay.lost(dead);
     this.#queues.forget(dead);
+    this.#fullRules?.forget(dead);
+    this.#rulesFull(dead, []);
     return this.#bus.forget(dead);
   }
 
@@ -332,6 +353,7 @@ export class EngineCluster implements Cluster {
     this.#isStopped = true;
     this.#lease.stop();
     this.#queues.stop();
+    this.#fullRules?.stop();
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {

@@ -79,5 +79,8 @@ export const QUEUES_TOLD_MS = 100;
 /** How often a process looks for others that have joined, which it has to tell what its queues have. */
 export const MEMBERS_LOOKED_MS = 1_000;
 
+/** How often a process looks whether queues of rules have room again, of which others know that they are full. */
+export const FULL_RULES_LOOKED_MS = 100;
+
 /** Until a process tells the engine its routes again, where the engine has refused them. */
 export const ROUTES_RETRY_MS = 1_000;
