@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Admin, Consumer, type Message, Producer } from '@platformatic/kafka';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   bridgedNode,
   clientFor,
@@ -13,6 +12,7 @@ import { ruledNode, ruleOf } from '../../packages/bridges/test/support/ruled.ts'
 import { Built } from '../../packages/cli/test/support/built.ts';
 import { unique } from '../support/unique.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
+import { type KafkaRecord, kafkaRecords } from './kafka-records.ts';
 import { directory, startKillable } from './killable.ts';
 import { firstOf, reader } from './load.ts';
 
@@ -20,63 +20,10 @@ const built = new Built();
 
 const kafka = await kafkaOrSkip();
 const brokers = [kafka?.address ?? ''];
-const client = { clientId: 'test', bootstrapBrokers: brokers, retries: 20, retryDelay: 300 };
+const { topicWith, producer, produce, consumed } = kafkaRecords(brokers);
 const ARRIVAL = { timeout: 60_000, interval: 50 };
-type Bytes = Buffer;
 
-async function topicWith(partitions: number): Promise<string> {
-  const topic = unique('topic');
-  const admin = new Admin(client);
-  await admin.createTopics({ topics: [topic], partitions, replicas: 1 });
-  await admin.close();
-  return topic;
-}
-
-function producer(): Producer<Bytes, Bytes, Bytes, Bytes> {
-  // A request that is sent again, as on a busy machine, writes its records once.
-  const made = new Producer<Bytes, Bytes, Bytes, Bytes>({
-    ...client,
-    autocreateTopics: false,
-    idempotent: true,
-  });
-  onTestFinished(async () => {
-    await Promise.resolve(made.close()).catch(() => {});
-  });
-  return made;
-}
-
-interface Given {
-  readonly key?: string | Buffer;
-  readonly value?: string | Buffer;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly partition?: number;
-}
-
-async function produce(topic: string, records: readonly Given[], by = producer()): Promise<void> {
-  const messages = records.map(({ key, value, headers = {}, partition }) => ({
-    topic,
-    ...(key !== undefined && { key: Buffer.from(key) }),
-    ...(value !== undefined && { value: Buffer.from(value) }),
-    headers: new Map(Object.entries(headers).map(([name, each]) => [Buffer.from(name), Buffer.from(each)])),
-    ...(partition !== undefined && { partition }),
-  }));
-  await by.send({ messages });
-}
-
-/** Everything of a topic, from its beginning on. */
-async function consumed(topic: string): Promise<readonly Message<Bytes, Bytes, Bytes, Bytes>[]> {
-  const records: Message<Bytes, Bytes, Bytes, Bytes>[] = [];
-  const consumer = new Consumer<Bytes, Bytes, Bytes, Bytes>({ ...client, groupId: unique('reader') });
-  const stream = await consumer.consume({ topics: [topic], mode: 'earliest', autocommit: false });
-  stream.on('data', (record) => records.push(record));
-  stream.on('error', () => {});
-  onTestFinished(async () => {
-    await Promise.resolve(consumer.close(true)).catch(() => {});
-  });
-  return records;
-}
-
-function headersOf(record: Message<Bytes, Bytes, Bytes, Bytes> | undefined): Record<string, string> {
+function headersOf(record: KafkaRecord | undefined): Record<string, string> {
   const pairs = [...(record?.headers ?? [])].map(([name, value]) => [name.toString(), value.toString()]);
   return Object.fromEntries(pairs);
 }

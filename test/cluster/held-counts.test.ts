@@ -97,13 +97,13 @@ if (program !== undefined)
           };
           const connect = async (at: Member, identity: number, isOpened: boolean) => {
             const asks = asksOf(IDENTITIES[identity] as Identity);
-            const refused = await Promise.resolve(at.counts.reserve(asks)).catch(() => 0);
-            if (refused !== -1) return;
+            const reserved = await Promise.resolve(at.counts.reserve(asks)).catch(() => undefined);
+            if (reserved === undefined || !('release' in reserved)) return;
             if (!members.includes(at)) return;
             // The session is claimed meanwhile.
             await turn();
             if (!members.includes(at)) return;
-            at.counts.release(asks);
+            reserved.release();
             if (isOpened) count(at, identity, 1);
           };
           for (const each of steps) {
@@ -134,8 +134,11 @@ if (program !== undefined)
           // All of the quota is there again, for any process.
           for (const identity of IDENTITIES)
             for (let index = 0; index < MAX; index += 1)
-              expect(await members[index % PROCESSES]?.counts.reserve(asksOf(identity))).toBe(-1);
-          expect(await members[0]?.counts.reserve(asksOf(IDENTITIES[0] as Identity))).toBe(0);
+              expect(await members[index % PROCESSES]?.counts.reserve(asksOf(identity))).toHaveProperty(
+                'release',
+              );
+          const asks = asksOf(IDENTITIES[0] as Identity);
+          expect(await members[0]?.counts.reserve(asks)).toEqual(asks[0]);
           for (const at of members) at.counts.stop();
           engine.close();
         }),

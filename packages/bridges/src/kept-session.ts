@@ -24,12 +24,12 @@ export interface KeptSessionOptions {
 
 /** A session of this broker that is opened anew whenever the broker has ended its connection, until it is stopped. */
 export class KeptSession {
-  readonly #context: Pick<BridgesContext, 'open' | 'clock'>;
+  readonly #context: Pick<BridgesContext, 'open' | 'waiting' | 'clock'>;
   readonly #options: KeptSessionOptions;
   #local: LocalSession | undefined;
   #isStopped = false;
 
-  constructor(context: Pick<BridgesContext, 'open' | 'clock'>, options: KeptSessionOptions) {
+  constructor(context: Pick<BridgesContext, 'open' | 'waiting' | 'clock'>, options: KeptSessionOptions) {
     this.#context = context;
     this.#options = options;
   }
@@ -45,7 +45,7 @@ export class KeptSession {
 
   /** Messages that wait in its queue. */
   get waitingMessages(): number {
-    return this.#local?.waiting().messages ?? 0;
+    return this.#context.waiting(this.#options.session).messages;
   }
 
   /** @throws {LocalLinkEnded} where the broker does not let it in */

@@ -4,6 +4,7 @@ import type { Bridge } from './bridge.ts';
 import type { BridgeConfiguration } from './configuration/configuration.ts';
 import type { RuleConfiguration } from './rules/configuration/rules.ts';
 import { type OpenedRules, openRules } from './rules/open-rules.ts';
+import { RuleBacklog } from './rules/rule-backlog.ts';
 
 /** Starts the bridges and the rules that files declare, for `startNode`. */
 export function openBridges(
@@ -17,7 +18,10 @@ export function openBridges(
     try {
       const bridges: Bridge[] = [];
       for (const each of configurations.filter(isOfPart)) bridges.push(await bridgeOf(each, context));
-      return await startAll(bridges, opened, context);
+      const running = await startAll(bridges, opened, context);
+      return part === 'alone' || rules.length === 0
+        ? running
+        : { ...running, backlog: new RuleBacklog(rules, context) };
     } catch (error) {
       await opened.stop();
       throw error;
@@ -58,10 +62,7 @@ async function startAll(
     list: (tenant) =>
       Promise.all(bridges.filter((bridge) => bridge.tenant === tenant).map((bridge) => bridge.status())),
     rules,
-    outlet: {
-      take: (...message) => takeAll(outlets, ...message),
-      hasRoom: (tenant, message) => rules.hasRoom(tenant, message),
-    },
+    outlet: { take: (...message) => takeAll(outlets, ...message) },
     async stop() {
       await stop();
       await rules.stop();

@@ -20,7 +20,13 @@ import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
 import { ownedWill } from './owned.ts';
 import { payloadViolation } from './payload.ts';
-import { type Identity, NEVER_EXPIRES, type OpenedSession, Unavailable } from './ports/index.ts';
+import {
+  type Identity,
+  NEVER_EXPIRES,
+  type OpenedSession,
+  type Reservation,
+  Unavailable,
+} from './ports/index.ts';
 import { isPresenceTopic } from './presence/names.ts';
 import { withAddress } from './quota-holder.ts';
 import { refuse } from './refuse.ts';
@@ -45,9 +51,9 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
     banViolation(context, link, identity, packet.clientId) ?? (yield* refusalOf(context, admission));
   if (refusal !== undefined) return refuse(context, link, packet, refusal);
   let nowMs = 0;
-  const opened = yield* openWithin(context, packet, identity, (opening) => {
+  const opened = yield* openWithin(context, packet, identity, (reservation) => {
     nowMs = context.ports.clock.now();
-    return open(context, link, admission, nowMs, opening);
+    return open(context, link, admission, nowMs, reservation);
   });
   if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
   if ('scope' in opened) return turnAway(context, link, admission, opened);
@@ -128,7 +134,7 @@ function open(
   link: Link,
   { packet, identity, bindingRank }: NamedAdmission,
   nowMs: number,
-  opening: (() => void) | undefined,
+  reservation: Reservation | undefined,
 ): Flow<OpenedSession | 'owned-by-another'> {
   const { limits, ports } = context;
   const { receiveMaximum, maximumPacketSize } = packet.properties;
@@ -152,7 +158,7 @@ function open(
       will: packet.will && ownedWill(packet.will),
       nowMs,
       isWillOwed: (previous, present) => isWillOwedTo(context, identity, previous, present),
-      ...(opening && { opening }),
+      reservation,
     }),
   );
 }

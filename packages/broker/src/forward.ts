@@ -123,7 +123,9 @@ function* forwardIfAllowed(
     return yield* appendAndDeliver(context, tenant, stream, message, recipients, options);
   const { deliveries, wide } = recipients;
   // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
-  if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide)))) return 'backlog-full';
+  const isAnswered = hasAnswer(message, options);
+  if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide, isAnswered))))
+    return 'backlog-full';
   yield* finish(deliverUnderWay(context, message, leavingNow(context, message, deliveries, options)));
   if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(message)));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';

@@ -2,7 +2,7 @@ import type { ConnectPacket } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
-import type { ExceededHolding, FilterName, Identity, Publisher } from './ports/index.ts';
+import type { ExceededHolding, FilterName, Identity, Publisher, Reservation } from './ports/index.ts';
 import { isSameHolder } from './quota-holder.ts';
 import { subscriptionWeight } from './subscription-weight.ts';
 
@@ -19,25 +19,20 @@ export function* openWithin<T>(
   context: Context,
   { clientId, will }: Pick<ConnectPacket, 'clientId' | 'will'>,
   identity: Identity,
-  open: (opening?: () => void) => Flow<T>,
+  open: (reservation?: Reservation) => Flow<T>,
 ): Flow<T | NoRoom> {
   const full = yield* fullBroker(context, identity.tenant, clientId, will !== undefined);
   if (full !== undefined) return full;
   const { holdingQuota } = context.ports;
   if (holdingQuota === undefined) return yield* open();
   const client = { identity, clientId };
-  const exceeded = yield* waitFor(holdingQuota.exceededBy(client));
-  if (exceeded !== undefined)
-    return (yield* takesPlace(context, client, exceeded)) ? yield* open() : exceeded;
-  let isKept = true;
-  const opening = (): void => {
-    if (isKept) holdingQuota.opened?.(client);
-    isKept = false;
-  };
+  const reserved = yield* waitFor(holdingQuota.reserve(client));
+  if (reserved === undefined) return yield* open();
+  if ('scope' in reserved) return (yield* takesPlace(context, client, reserved)) ? yield* open() : reserved;
   try {
-    return yield* open(opening);
+    return yield* open(reserved);
   } finally {
-    opening();
+    reserved.release();
   }
 }
 
@@ -88,9 +83,8 @@ export function* subscriptionsMax(
 ): Flow<number> {
   if (holdingQuota === undefined) return subscriptionsPerSessionMax;
   const client = { identity, clientId: session.clientId };
-  if (holdingQuota.reserveSubscriptions !== undefined) {
-    const weight = subscriptions.reduce((sum, name) => sum + subscriptionWeight(name), 0);
-    yield* waitFor(holdingQuota.reserveSubscriptions(client, weight));
-  }
+  const weight = subscriptions.reduce((sum, name) => sum + subscriptionWeight(name), 0);
+  const reservation = yield* waitFor(holdingQuota.reserveSubscriptions?.(client, weight));
+  reservation?.release();
   return holdingQuota.subscriptionsMax(client, session, subscriptionsPerSessionMax);
 }

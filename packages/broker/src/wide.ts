@@ -15,8 +15,13 @@ export function wideFilters(tenant: string, matched: readonly MatchedFilter[]): 
 }
 
 /** False where the workers are too far behind: then nothing was handed over. */
-export function* fanOut(context: Context, message: Message, wide: readonly WideFilter[]): Flow<boolean> {
-  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide));
+export function* fanOut(
+  context: Context,
+  message: Message,
+  wide: readonly WideFilter[],
+  isAnswered = false,
+): Flow<boolean> {
+  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide, isAnswered));
   if (!isTaken) logBacklog(context, message);
   return isTaken;
 }

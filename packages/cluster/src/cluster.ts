@@ -8,6 +8,7 @@ import {
   type ForwardedClient,
   NODE_NAME,
   type PeerRequest,
+  type TenantFilter,
 } from '@apus/node';
 import {
   Claims,
@@ -35,7 +36,7 @@ import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
-import { FullQueues } from './full-queues.ts';
+import { FullRules } from './full-rules.ts';
 import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
@@ -48,6 +49,7 @@ import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
 import { SharedCounts } from './shared-counts.ts';
+import { SharedQueues } from './shared-queues.ts';
 import { SharedTenants } from './shared-tenants.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
@@ -89,9 +91,11 @@ export class EngineCluster implements Cluster {
   readonly #log: Log;
   readonly #fail: (error: Error) => void;
   readonly #lease: Lease;
-  readonly #full: FullQueues;
+  readonly #queues: SharedQueues;
   #takeOver: TakeOver | undefined;
+  #fullRules: FullRules | undefined;
   #tunnels: Tunnels | undefined;
+  #node: ClusterNode | undefined;
   #isStopped = false;
 
   static async join(engine: Engine, context: ClusterContext, isFirst: boolean): Promise<EngineCluster> {
@@ -146,7 +150,7 @@ export class EngineCluster implements Cluster {
       fail,
       adopt: async (dead) => await this.#takeOver?.adopt(dead),
     });
-    this.#full = new FullQueues({ ...context, membership, bus });
+    this.#queues = new SharedQueues({ ...context, membership, bus });
     const streams = new ValkeyStreams(engine, membership);
     if (context.streams !== undefined) keepUp(streams, engine, context.log);
     const presence = new ValkeyPresence(engine, membership, stores.sessions);
@@ -212,6 +216,9 @@ export class EngineCluster implements Cluster {
 
   async start(node: ClusterNode): Promise<void> {
     this.rooms.start(node);
+    this.#node = node;
+    if (node.backlog !== undefined)
+      this.#fullRules = new FullRules(node.backlog, this.#bus, this.#context.clock);
     this.#takeOver = new TakeOver(
       {
         ...{ membership: this.#membership, stores: this.#stores, sessions: this.#sessions },
@@ -233,7 +240,7 @@ export class EngineCluster implements Cluster {
     this.#bans.start((bans) => node.bansChanged(bans));
     this.tenants?.start((name, json) => node.tenantChanged(name, json));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
-    await this.#full.start();
+    await this.#queues.start();
     await this.#lease.start();
     if (await this.#duties.take(BRIDGES)) node.lead();
   }
@@ -279,7 +286,7 @@ export class EngineCluster implements Cluster {
   #handle(node: ClusterNode, from: string, frame: Frame): Promise<void> | undefined {
     switch (frame.type) {
       case 'publish':
-        return this.#relay.publish(node.broker, from, frame);
+        return this.#fullRules?.giveBack(from, frame) ?? this.#relay.publish(node.broker, from, frame);
       case 'routes':
         this.#remote.change(from, frame.set, frame.removed);
         return undefined;
@@ -296,8 +303,14 @@ export class EngineCluster implements Cluster {
         return this.tenants?.told(frame.name);
       case 'clear':
         return node.clearTenant(frame.tenant);
+      case 'queues':
+        this.#queues.told(from, frame.queues);
+        return undefined;
       case 'full':
-        this.#full.told(from, frame.tenants);
+        this.#rulesFull(from, frame.filters);
+        return undefined;
+      case 'later':
+        this.fanOut.gaveBack(from, frame.messageId);
         return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
@@ -333,11 +346,19 @@ export class EngineCluster implements Cluster {
       else void inherited.then(resolve);
   }
 
+  /** Queues of rules at another process. Of those that were full, some may have room again. */
+  #rulesFull(process: string, filters: readonly TenantFilter[]): void {
+    this.#node?.fullElsewhere(process, filters);
+    this.fanOut.mayHaveRoom(process);
+  }
+
   #forget(dead: string) {
     this.#remote.removeProcess(dead);
     this.#tunnels?.lost(dead);
     this.#relay.lost(dead);
-    this.#full.forget(dead);
+    this.#queues.forget(dead);
+    this.#fullRules?.forget(dead);
+    this.#rulesFull(dead, []);
     return this.#bus.forget(dead);
   }
 
@@ -346,7 +367,8 @@ export class EngineCluster implements Cluster {
     if (this.#isStopped) return;
     this.#isStopped = true;
     this.#lease.stop();
-    this.#full.stop();
+    this.#queues.stop();
+    this.#fullRules?.stop();
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {

@@ -1,4 +1,4 @@
-import type { FanOut, Message, ShareName, WideFilter } from '@apus/broker';
+import type { FanOut, Message, MessageId, ShareName, WideFilter } from '@apus/broker';
 import type { Bus } from './bus.ts';
 import { encodeFrame, type PublishFrame } from './frames.ts';
 import type { RemoteRoutes } from './remote-routes.ts';
@@ -12,12 +12,28 @@ interface Part {
   readonly groups: string[];
 }
 
+interface Handed {
+  readonly tenant: string;
+  readonly parts: ReadonlyMap<string, Part>;
+  readonly done: Promise<void>;
+}
+
+interface GivenBack {
+  readonly process: string;
+  /** Settles when the process has room again, or is dead. */
+  readonly room: Promise<void>;
+}
+
 /** Hands messages to the processes that have subscribers for them: each message once for each process. */
 export class ClusterFanOut implements FanOut {
   readonly #bus: Bus;
   readonly #routes: RemoteRoutes;
   readonly #choice: ShareChoice;
-  readonly #settling = new WeakMap<Message, Promise<void>>();
+  readonly #settling = new WeakMap<Message, Handed>();
+  /** Messages that a process had no room for, by their ids. */
+  readonly #givenBack = new Map<MessageId, GivenBack>();
+  /** By process: called when it has room again, or is dead. */
+  readonly #waiting = new Map<string, (() => void)[]>();
 
   constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice) {
     this.#bus = bus;
@@ -25,16 +41,39 @@ export class ClusterFanOut implements FanOut {
     this.#choice = choice;
   }
 
-  accept(message: Message, filters: readonly WideFilter[]): boolean {
+  accept(message: Message, filters: readonly WideFilter[], isAnswered = false): boolean {
     const tenant = filters[0]?.tenant ?? '';
     const parts = this.#partsOf(tenant, message.topic, filters);
     for (const process of parts.keys()) if (this.#bus.isFull(process)) return false;
-    this.#hand(tenant, message, parts);
+    this.#hand(tenant, message, parts, isAnswered);
     return true;
   }
 
-  settled(message: Message): Promise<void> | undefined {
-    return this.#settling.get(message);
+  async settled(message: Message): Promise<void> {
+    const handed = this.#settling.get(message);
+    if (handed === undefined) return;
+    await handed.done;
+    for (let back = this.#takeBack(message); back !== undefined; back = this.#takeBack(message)) {
+      await back.room;
+      await this.#sendAgain(handed, message, back.process);
+    }
+  }
+
+  /** The process had no room for the message. */
+  gaveBack(process: string, messageId: MessageId): void {
+    const room = new Promise<void>((resolve) => {
+      const waiting = this.#waiting.get(process);
+      if (waiting === undefined) this.#waiting.set(process, [resolve]);
+      else waiting.push(resolve);
+    });
+    this.#givenBack.set(messageId, { process, room });
+  }
+
+  /** The process has room again, or is dead. */
+  mayHaveRoom(process: string): void {
+    const waiting = this.#waiting.get(process) ?? [];
+    this.#waiting.delete(process);
+    for (const resolve of waiting) resolve();
   }
 
   /** Asked before a message of a stream has its place. Members of share groups are chosen behind that. */
@@ -47,7 +86,7 @@ export class ClusterFanOut implements FanOut {
 
   take(message: Message, filters: readonly WideFilter[]): void {
     const tenant = filters[0]?.tenant ?? '';
-    this.#hand(tenant, message, this.#partsOf(tenant, message.topic, filters));
+    this.#hand(tenant, message, this.#partsOf(tenant, message.topic, filters), false);
   }
 
   passOn(tenant: string, message: Message, share: ShareName): Promise<void> | undefined {
@@ -63,10 +102,29 @@ export class ClusterFanOut implements FanOut {
     return this.#send(tenant, message, this.#partsOf(tenant, message.topic, filters), hops + 1);
   }
 
-  #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>): void {
-    const handed = this.#send(tenant, message, parts, 0);
+  #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>, isAnswered: boolean): void {
+    const done = this.#send(tenant, message, parts, 0, isAnswered);
     // At QoS 0 no publisher waits.
-    if (handed !== undefined && message.qos > 0) this.#settling.set(message, handed);
+    if (done !== undefined && message.qos > 0) this.#settling.set(message, { tenant, parts, done });
+  }
+
+  #takeBack({ id }: Message): GivenBack | undefined {
+    const back = this.#givenBack.get(id);
+    this.#givenBack.delete(id);
+    return back;
+  }
+
+  /** The sessions of a dead process are at another one by now: any of those that have subscribers. */
+  async #sendAgain({ tenant, parts }: Handed, message: Message, process: string): Promise<void> {
+    const part = parts.get(process);
+    const filters = [EVERYWHERE, ...(part?.groups ?? [])].map((topicFilter) => ({
+      tenant,
+      topicFilter,
+      shards: 1,
+    }));
+    const now = this.#partsOf(tenant, message.topic, filters);
+    const isThere = part !== undefined && now.has(process);
+    await this.#send(tenant, message, isThere ? new Map([[process, part]]) : now, 0, true);
   }
 
   #send(
@@ -74,11 +132,12 @@ export class ClusterFanOut implements FanOut {
     message: Message,
     parts: ReadonlyMap<string, Part>,
     hops: number,
+    mayWait = false,
   ): Promise<void> | undefined {
     const sent: Promise<void>[] = [];
     let plain: Buffer | undefined;
     for (const [process, { isPlain, groups }] of parts) {
-      const frame: PublishFrame = { type: 'publish', tenant, message, isPlain, groups, hops };
+      const frame: PublishFrame = { type: 'publish', tenant, message, isPlain, groups, hops, mayWait };
       // Most messages go to all of their processes in the same form.
       if (groups.length === 0) plain ??= encodeFrame(frame);
       sent.push(this.#bus.request(process, frame, groups.length === 0 ? plain : undefined));

@@ -1,5 +1,6 @@
 import { type Message, owned, type Peer } from '@apus/broker';
-import type { ApiAnswer, PeerRequest } from '@apus/node';
+import type { ApiAnswer, PeerRequest, TenantFilter } from '@apus/node';
+import type { QueuesScope } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
 /** Names a connection of a client that another process serves: unique at the process that the client is connected to. */
@@ -15,7 +16,18 @@ export interface PublishFrame {
   /** Share groups, as `GROUP/FILTER`, in which the other process is to choose a member. */
   readonly groups: readonly string[];
   readonly hops: number;
+  /** Its publisher is answered when subscribers have it: where there is no room for it now, it may be given back. */
+  readonly mayWait: boolean;
 }
+
+/** The memory of the sender's queues that has changed, of these tenants and identities. */
+export interface QueuesFrame {
+  readonly type: 'queues';
+  readonly queues: readonly ToldQueues[];
+}
+
+/** Of a tenant, or of an identity by its `quotaHolderKey`. No bytes: so few that they are not counted any more. */
+export type ToldQueues = readonly [scope: QueuesScope, name: string, bytes: number, isFull: boolean];
 
 /** A message between processes. They arrive in the order in which they are sent. */
 export type Frame =
@@ -35,8 +47,11 @@ export type Frame =
   | { readonly type: 'tenant'; readonly name: string }
   /** The tenant is being removed: its sessions end. */
   | { readonly type: 'clear'; readonly tenant: string }
-  /** The tenants whose queues are full at the sender. */
-  | { readonly type: 'full'; readonly tenants: readonly string[] }
+  | QueuesFrame
+  /** Queues of rules of the sender that take no more, all of them. */
+  | { readonly type: 'full'; readonly filters: readonly TenantFilter[] }
+  /** A message is given back that had no room in one of them: it is to be sent again when there is. */
+  | { readonly type: 'later'; readonly messageId: string }
   /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */
   | { readonly type: 'ask'; readonly id: number; readonly request: PeerRequest }
   | { readonly type: 'answer'; readonly id: number; readonly answer: ApiAnswer }
@@ -61,7 +76,7 @@ type MessageFields = [
   number | undefined,
   string | undefined,
 ];
-type PublishFields = ['p', string, MessageFields, boolean, readonly string[], number];
+type PublishFields = ['p', string, MessageFields, boolean, readonly string[], number, boolean];
 
 const packr = new Packr({ useRecords: false });
 
@@ -80,14 +95,14 @@ export function decodeFrame(bytes: Buffer): Frame {
   return publishFrame(value as PublishFields);
 }
 
-function publishFields({ tenant, message, isPlain, groups, hops }: PublishFrame): PublishFields {
+function publishFields({ tenant, message, isPlain, groups, hops, mayWait }: PublishFrame): PublishFields {
   const { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey } = message;
   const fields: MessageFields = [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey];
-  return ['p', tenant, fields, isPlain, groups, hops];
+  return ['p', tenant, fields, isPlain, groups, hops, mayWait];
 }
 
-function publishFrame([, tenant, fields, isPlain, groups, hops]: PublishFields): PublishFrame {
+function publishFrame([, tenant, fields, isPlain, groups, hops, mayWait]: PublishFields): PublishFrame {
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
   const message = { id, topic, payload: owned(payload), qos, retain, properties, expiresAtMs, publisherKey };
-  return { type: 'publish', tenant, message, isPlain, groups, hops };
+  return { type: 'publish', tenant, message, isPlain, groups, hops, mayWait };
 }

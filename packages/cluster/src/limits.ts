@@ -73,8 +73,14 @@ export const COUNTS_RETRY_MS = 1_000;
  */
 export const SPARE_PARTS = 1024;
 
-/** How often a process tells the tenants whose queues are full. */
-export const FULL_TOLD_MS = 1_000;
+/** Between two times that a process tells the others what its queues have. */
+export const QUEUES_TOLD_MS = 100;
+
+/** How often a process looks for others that have joined, which it has to tell what its queues have. */
+export const MEMBERS_LOOKED_MS = 1_000;
+
+/** How often a process looks whether queues of rules have room again, of which others know that they are full. */
+export const FULL_RULES_LOOKED_MS = 100;
 
 /** Until a process tells the engine its routes again, where the engine has refused them. */
 export const ROUTES_RETRY_MS = 1_000;

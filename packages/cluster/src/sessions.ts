@@ -130,7 +130,7 @@ export class ClusterSessions {
   }
 
   #open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
-    request.opening?.();
+    request.reservation?.release();
     const opened = this.#counting(request, () => this.#inner.open(request));
     if (opened instanceof Promise)
       return opened.then((answer) => {

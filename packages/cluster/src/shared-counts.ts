@@ -1,10 +1,8 @@
-import type { Awaitable, Log } from '@apus/broker';
+import type { Awaitable, Log, Reservation } from '@apus/broker';
 import type { HoldingAsk, Scheduler, SharedHoldings } from '@apus/node';
 import type { HeldKind, Holdings } from '@apus/store-memory';
 import type { HeldCounts, HeldPart } from '@apus/store-valkey';
 import { COUNTS_AGAIN_MS, COUNTS_RETRY_MS, COUNTS_STEP, SPARE_PARTS } from './limits.ts';
-
-const TAKEN = -1;
 
 /** A count of a holder at this process. */
 interface Part {
@@ -26,9 +24,7 @@ interface Part {
 interface Waiting {
   readonly asks: readonly HoldingAsk[];
   readonly parts: readonly Part[];
-  /** All or nothing; it stays taken until it is released. */
-  readonly isReservation: boolean;
-  resolve(refused: number): void;
+  resolve(answer: Reservation | HoldingAsk): void;
   reject(error: unknown): void;
 }
 
@@ -68,25 +64,9 @@ export class SharedCounts implements SharedHoldings {
     };
   }
 
-  reserve(asks: readonly HoldingAsk[]): Awaitable<number> {
-    const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
-    if (!this.#isCovered(asks, parts)) return this.#ask(asks, true);
-    for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
-    return TAKEN;
-  }
-
-  release(asks: readonly HoldingAsk[]): void {
-    for (const { key, kind, by } of asks) {
-      const part = this.#partOf(key, kind);
-      part.pending = Math.max(0, part.pending - by);
-      this.#look(part);
-    }
-  }
-
-  reach(asks: readonly HoldingAsk[]): Awaitable<void> {
-    const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
-    if (this.#isCovered(asks, parts)) return undefined;
-    return this.#ask(asks, false).then(() => {});
+  reserve(asks: readonly HoldingAsk[]): Awaitable<Reservation | HoldingAsk> {
+    const answer = this.#take(asks, this.#partsOf(asks));
+    return 'release' in answer ? answer : this.#ask(asks);
   }
 
   room(key: string, kind: HeldKind): number {
@@ -123,13 +103,36 @@ export class SharedCounts implements SharedHoldings {
     return part.reserved;
   }
 
-  #isCovered(asks: readonly HoldingAsk[], parts: readonly Part[]): boolean {
-    return parts.every((part, index) => this.#held(part) + (asks[index]?.by ?? 0) <= part.reserved);
+  /** All of it, where the parts of this process cover it; else the first ask that has too little. */
+  #take(asks: readonly HoldingAsk[], parts: readonly Part[]): Reservation | HoldingAsk {
+    const lacking = asks.find(({ by }, index) => {
+      const part = parts[index];
+      return part !== undefined && this.#held(part) + by > part.reserved;
+    });
+    if (lacking !== undefined) return lacking;
+    this.#pend(asks, parts, 1);
+    let isKept = true;
+    return {
+      release: () => {
+        if (!isKept) return;
+        isKept = false;
+        this.#pend(asks, parts, -1);
+        for (const part of parts) this.#look(part);
+      },
+    };
+  }
+
+  #pend(asks: readonly HoldingAsk[], parts: readonly Part[], sign: 1 | -1): void {
+    for (const [index, part] of parts.entries()) part.pending += sign * (asks[index]?.by ?? 0);
   }
 
   /** With those that are about to be counted. */
   #held({ key, kind, pending }: Part): number {
     return (this.#holdings.findKey(key)?.[kind] ?? 0) + pending;
+  }
+
+  #partsOf(asks: readonly HoldingAsk[]): readonly Part[] {
+    return asks.map(({ key, kind }) => this.#partOf(key, kind));
   }
 
   #partOf(key: string, kind: HeldKind): Part {
@@ -143,21 +146,22 @@ export class SharedCounts implements SharedHoldings {
   }
 
   /** Once more where there is no room: another process may be about to tell that a client has left it. */
-  async #ask(asks: readonly HoldingAsk[], isReservation: boolean): Promise<number> {
-    if ((await this.#wait(asks, isReservation)) === TAKEN) return TAKEN;
+  async #ask(asks: readonly HoldingAsk[]): Promise<Reservation | HoldingAsk> {
+    const answer = await this.#wait(asks);
+    if ('release' in answer) return answer;
     await new Promise<void>((resolve) => this.#clock.after(COUNTS_AGAIN_MS, resolve));
-    return await this.#wait(asks, isReservation);
+    return await this.#wait(asks);
   }
 
-  #wait(asks: readonly HoldingAsk[], isReservation: boolean): Promise<number> {
-    const parts = asks.map((ask) => this.#partOf(ask.key, ask.kind));
+  #wait(asks: readonly HoldingAsk[]): Promise<Reservation | HoldingAsk> {
+    const parts = this.#partsOf(asks);
     for (const [index, part] of parts.entries()) {
       part.asked += 1;
       part.spare = Math.floor((asks[index]?.max ?? 0) / SPARE_PARTS);
     }
     return new Promise((resolve, reject) => {
       if (this.#isStopped) return reject(stopped());
-      this.#waiting.push({ asks, parts, isReservation, resolve, reject });
+      this.#waiting.push({ asks, parts, resolve, reject });
       this.#runSoon();
     });
   }
@@ -247,17 +251,8 @@ export class SharedCounts implements SharedHoldings {
         part.isUncertain = false;
       }
     }
-    for (const each of waiting) each.resolve(this.#answer(each));
-  }
-
-  /** In the order in which they have asked. */
-  #answer({ asks, parts, isReservation }: Waiting): number {
-    const refused = parts.findIndex(
-      (part, index) => this.#held(part) + (asks[index]?.by ?? 0) > part.reserved,
-    );
-    if (refused === TAKEN && isReservation)
-      for (const [index, part] of parts.entries()) part.pending += asks[index]?.by ?? 0;
-    return refused;
+    // In the order in which they have asked.
+    for (const { asks, parts, resolve } of waiting) resolve(this.#take(asks, parts));
   }
 
   /** No other command on the parts is under way meanwhile. */

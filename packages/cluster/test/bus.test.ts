@@ -88,6 +88,7 @@ function message(text: string, qos: 0 | 1 | 2 = 1): PublishFrame {
     isPlain: true,
     groups: [],
     hops: 0,
+    mayWait: false,
     message: {
       id: text,
       topic: 'a',

@@ -15,6 +15,7 @@ import type { TenantStore } from '@apus/identity';
 import type { MemoryBudget } from '@apus/store-memory';
 import type { ApiAnswer } from './api/answer.ts';
 import type { Slice } from './api/paging.ts';
+import type { Backlog, TenantFilter } from './bridges/bridges.ts';
 import type { SharedHoldings } from './quotas/shared-holdings.ts';
 import type { SharedRates } from './quotas/shared-rates.ts';
 import type { Scheduler } from './scheduler.ts';
@@ -70,6 +71,10 @@ export interface ClusterNode {
   clearTenant(tenant: string): Promise<void>;
   /** The bridges and rules that one process at a time runs are this one's. May be called again. */
   lead(): void;
+  /** Queues of rules at this process, which messages of other processes fill as well. Undefined: there are none. */
+  readonly backlog: Backlog | undefined;
+  /** Queues of rules at another process: publishers of such messages are to send them again later. */
+  fullElsewhere(process: string, filters: readonly TenantFilter[]): void;
   /** Another process is asked for the usage of all. Settles when that of this one is in the journal. */
   saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends those that are banned. */

@@ -2,6 +2,8 @@ export { NODE_NAME } from '@apus/api';
 export type { ApiAnswer } from './api/answer.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
+  Backlog,
+  BacklogRoom,
   BridgesContext,
   BridgesPart,
   DeadLetter,
@@ -11,6 +13,8 @@ export type {
   OpenBridges,
   RunningBridges,
   RunningRules,
+  TenantFilter,
+  Waiting,
 } from './bridges/bridges.ts';
 export { type LocalHandler, type LocalLink, LocalLinkEnded } from './bridges/local-link.ts';
 export { takeAll } from './bridges/take-all.ts';

@@ -232,6 +232,8 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
       tenantChanged: async (name, json) => await tenants?.changed(name, json),
       clearTenant: async (tenant) => void (await tenants?.endSessions(tenant)),
       lead: () => bridges?.lead(),
+      backlog: bridges?.backlog,
+      fullElsewhere: (process, filters) => bridges?.fullElsewhere(process, filters),
       saveUsage: () => usage.save(),
       enforceBans: () => banKeeper.enforceAll(),
       accept: (peer, socket) => listener.serve(peer, socket),

@@ -26,7 +26,11 @@ export type PresentMember = Pick<HeldMember, 'member' | 'now' | 'joinedAtMs' | '
 
 /** Stores of this process: the operator can list all that they hold. */
 export interface LocalStores extends Stores {
-  readonly sessions: SessionStore & { all(): Iterable<SessionRecord>; readonly holdings: Holdings };
+  readonly sessions: Omit<SessionStore, 'get'> & {
+    get(tenant: string, clientId: string): SessionRecord | undefined;
+    all(): Iterable<SessionRecord>;
+    readonly holdings: Holdings;
+  };
   readonly queues: Omit<QueueStore, 'length'> & {
     length(session: SessionRef): number;
     bytes(session: SessionRef): number;

@@ -1,7 +1,7 @@
 import { type Identity, quotaHolderKey, quotaHolderOf } from '@apus/broker';
 
 /** A holder, as `quotaHolderOf` needs it. */
-type Holder = Pick<Identity, 'tenant' | 'name' | 'address'>;
+type Holder = Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas'>;
 
 /** The things that are counted of a holder. */
 export type HeldKind = 'connections' | 'sessions' | 'subscriptions';
@@ -25,6 +25,8 @@ export function tenantHoldingKey(tenant: string): string {
 /** Counts for the sessions of one identity, or of one tenant; subscriptions by their weight. */
 export class Holding {
   readonly key: string;
+  /** As its client that came last has shown it. */
+  identity: Holder;
   readonly #tenant: Holding | undefined;
   readonly #register: Register;
   #connections = 0;
@@ -33,8 +35,9 @@ export class Holding {
   #queuedBytes = 0;
 
   /** @param tenant is changed with it */
-  constructor(key: string, tenant: Holding | undefined, register: Register) {
+  constructor(key: string, identity: Holder, tenant: Holding | undefined, register: Register) {
     this.key = key;
+    this.identity = identity;
     this.#tenant = tenant;
     this.#register = register;
   }
@@ -92,8 +95,11 @@ export class Holdings {
   of(identity: Holder, clientId: string): Holding {
     const key = keyOf(identity, clientId);
     const known = this.#holders.get(key);
-    if (known !== undefined) return known;
-    const holding = new Holding(key, this.#tenantOf(identity.tenant), this.#ofHolders);
+    if (known !== undefined) {
+      known.identity = identity;
+      return known;
+    }
+    const holding = new Holding(key, identity, this.#tenantOf(identity.tenant), this.#ofHolders);
     this.#holders.set(key, holding);
     return holding;
   }
@@ -132,7 +138,7 @@ export class Holdings {
   #tenantOf(tenant: string): Holding {
     let holding = this.#tenants.get(tenant);
     if (holding === undefined) {
-      holding = new Holding(tenantHoldingKey(tenant), undefined, {
+      holding = new Holding(tenantHoldingKey(tenant), { tenant, name: '' }, undefined, {
         changed: ({ key }, kind) => this.watch?.(key, kind),
         emptied: () => this.#tenants.delete(tenant),
       });

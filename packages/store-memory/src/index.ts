@@ -19,6 +19,7 @@ export {
   tenantHoldingKey,
 } from './holdings.ts';
 export { InflightWindow, messageOf } from './inflight-window.ts';
+export type { QueuesScope, QueuesState, QueuesSum } from './memory-budget.ts';
 export type { HeldWill } from './memory-session.ts';
 export { WaitingLine } from './waiting-line.ts';
 export {

@@ -33,6 +33,33 @@ const RESERVE_SHARE = 1 / 8;
 /** The share of a tenant's queues that one identity may use, if its quota is larger. */
 export const IDENTITY_QUEUES_SHARE = 1 / 2;
 
+/**
+ * Steps of a limit of queues. Processes that share the limit are told of each: so each may have up to a 64th of it that others do
+ * not know of, and most messages pass no step.
+ */
+const QUEUES_STEPS = 64;
+
+/** Whose queues they are: of a tenant by its name, of an identity by its `quotaHolderKey`. */
+export type QueuesScope = 'tenant' | 'identity';
+
+/** The memory of queues at one process. */
+export interface QueuesState {
+  readonly bytes: number;
+  /** They have all that they may have there. */
+  readonly isFull: boolean;
+}
+
+/** The memory of queues at all other processes. */
+export interface QueuesSum {
+  readonly bytes: number;
+  /** So many of them are full. */
+  readonly fullAt: number;
+}
+
+type QueuesElsewhere = Readonly<Record<QueuesScope, ReadonlyMap<string, QueuesSum>>>;
+
+const NOWHERE: QueuesElsewhere = { tenant: new Map(), identity: new Map() };
+
 /** Bytes that all stores of a process keep for clients, and their limit [SEC-MEMORY-5]. */
 export class MemoryBudget implements Memory {
   readonly #bytesMax: number;
@@ -40,10 +67,12 @@ export class MemoryBudget implements Memory {
   readonly #queuedPerIdentityMax: number;
   /** By tenant, where a plan names it. */
   readonly #queuedByPlanMax = new Map<string, number>();
-  /** Called when the queues of a tenant at this process become full, or are no more. @default nothing is called */
-  watchQueues: ((tenant: string, isFull: boolean) => void) | undefined;
-  /** Whether the queues of a tenant are full at another process that shares them. @default there is none */
-  isQueueFullElsewhere: (tenant: string) => boolean = () => false;
+  /** Called when queues at this process have passed a step of their limit: below the first one with 0 bytes. */
+  watchQueues: ((scope: QueuesScope, name: string, state: QueuesState) => void) | undefined;
+  /** @default there is no other process */
+  queuesElsewhere: QueuesElsewhere = NOWHERE;
+  /** Passed last, where it is not 0. */
+  readonly #steps = { tenant: new Map<string, number>(), identity: new Map<string, number>() };
   /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
   readonly #queued = new Map<string, number>();
   #bytes = 0;
@@ -78,14 +107,28 @@ export class MemoryBudget implements Memory {
 
   /** The plan of a tenant, as a client of it has shown it last. */
   planned({ tenant, plan }: Pick<Identity, 'tenant' | 'plan'>): void {
-    const wasFull = this.#isFullHere(tenant);
     if (plan?.queuedBytesMax === undefined) this.#queuedByPlanMax.delete(tenant);
     else this.#queuedByPlanMax.set(tenant, plan.queuedBytesMax || Number.POSITIVE_INFINITY);
-    this.#tellWatcher(tenant, wasFull);
+    this.#lookAtTenant(tenant);
   }
 
+  /**
+   * The limit of a plan is for all processes together, that of `tenantQueueBytesMax` for the memory of each: beyond it at one, no
+   * other takes a message either.
+   */
   isQueueFull(tenant: string): boolean {
-    return this.#isFullHere(tenant) || this.isQueueFullElsewhere(tenant);
+    const bytes = this.queuedBytes(tenant);
+    if (bytes >= this.#queuedOfTenantMax(tenant)) return true;
+    const elsewhere = this.queuesElsewhere.tenant.get(tenant);
+    if (elsewhere === undefined) return false;
+    const planned = this.#queuedByPlanMax.get(tenant) ?? Number.POSITIVE_INFINITY;
+    return elsewhere.fullAt > 0 || bytes + elsewhere.bytes >= planned;
+  }
+
+  /** Whether the queues of an identity may have so many bytes more: together with those at other processes, at most `bytesMax`. */
+  fits({ key, queuedBytes }: Holding, bytes: number, bytesMax: number): boolean {
+    const elsewhere = this.queuesElsewhere.identity.get(key)?.bytes ?? 0;
+    return queuedBytes + elsewhere + bytes <= bytesMax;
   }
 
   queuedBytes(tenant: string): number {
@@ -119,20 +162,34 @@ export class MemoryBudget implements Memory {
   /** The same for the memory of a tenant's queues. */
   changeQueued(tenant: string, bytes: number): void {
     this.change(bytes);
-    const wasFull = this.#isFullHere(tenant);
     const queued = this.queuedBytes(tenant) + bytes;
     if (queued === 0) this.#queued.delete(tenant);
     else this.#queued.set(tenant, queued);
-    this.#tellWatcher(tenant, wasFull);
+    this.#lookAtTenant(tenant);
   }
 
-  #isFullHere(tenant: string): boolean {
-    return this.queuedBytes(tenant) >= (this.#queuedByPlanMax.get(tenant) ?? this.#queuedPerTenantMax);
+  /** The queues of one identity have changed. */
+  lookAtQueues({ key, identity, queuedBytes }: Holding): void {
+    if (this.watchQueues !== undefined)
+      this.#look('identity', key, queuedBytes, this.queuedBytesMax(identity));
   }
 
-  #tellWatcher(tenant: string, wasFull: boolean): void {
-    const isFull = this.#isFullHere(tenant);
-    if (isFull !== wasFull) this.watchQueues?.(tenant, isFull);
+  #lookAtTenant(tenant: string): void {
+    if (this.watchQueues !== undefined)
+      this.#look('tenant', tenant, this.queuedBytes(tenant), this.#queuedOfTenantMax(tenant));
+  }
+
+  #look(scope: QueuesScope, name: string, bytes: number, bytesMax: number): void {
+    const steps = this.#steps[scope];
+    const step = Math.floor((bytes * QUEUES_STEPS) / bytesMax);
+    if (step === (steps.get(name) ?? 0)) return;
+    if (step === 0) steps.delete(name);
+    else steps.set(name, step);
+    this.watchQueues?.(scope, name, { bytes: step === 0 ? 0 : bytes, isFull: bytes >= bytesMax });
+  }
+
+  #queuedOfTenantMax(tenant: string): number {
+    return this.#queuedByPlanMax.get(tenant) ?? this.#queuedPerTenantMax;
   }
 }
 
@@ -159,14 +216,14 @@ export class HeldMessage {
 
   /** Whether one more queue of this identity may hold it [SEC-QUOTA-8]. */
   fits(holding: Holding, bytesMax: number): boolean {
-    return holding.queuedBytes + this.#bytesOf(this.#queuesOf(holding)) <= bytesMax;
+    return this.#budget.fits(holding, this.#bytesOf(this.#queuesOf(holding)), bytesMax);
   }
 
   /** One more queue holds it, of this identity. */
   hold(holding: Holding): void {
     const queues = this.#queuesOf(holding);
     this.#budget.changeQueued(this.#tenant, this.#bytesOf(this.#holders));
-    holding.changeQueued(this.#bytesOf(queues));
+    this.#changeQueued(holding, this.#bytesOf(queues));
     this.#holders += 1;
     this.#setQueuesOf(holding, queues + 1);
   }
@@ -176,7 +233,12 @@ export class HeldMessage {
     this.#holders -= 1;
     this.#setQueuesOf(holding, queues);
     this.#budget.changeQueued(this.#tenant, -this.#bytesOf(this.#holders));
-    holding.changeQueued(-this.#bytesOf(queues));
+    this.#changeQueued(holding, -this.#bytesOf(queues));
+  }
+
+  #changeQueued(holding: Holding, bytes: number): void {
+    holding.changeQueued(bytes);
+    this.#budget.lookAtQueues(holding);
   }
 
   /** The first queue takes the message and its place, each further one its place. */

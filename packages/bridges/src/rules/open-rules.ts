@@ -1,13 +1,10 @@
-import type { Message } from '@apus/broker';
 import type { BridgesContext, RunningRules } from '@apus/node';
 import type { RuleConfiguration, TargetConfiguration } from './configuration/rules.ts';
 import { Rule } from './rule.ts';
 import type { Target } from './target.ts';
 import { openTarget } from './targets/open-target.ts';
 
-/** Running rules, with what the broker asks of them. */
 export interface OpenedRules extends RunningRules {
-  hasRoom(tenant: string, message: Message): boolean;
   stop(): Promise<void>;
 }
 
@@ -35,7 +32,6 @@ export async function openRules(
     list: (tenant) => rules.filter((rule) => rule.tenant === tenant).map((rule) => rule.status()),
     deadLetters: (tenant, name) =>
       rules.find((rule) => rule.tenant === tenant && rule.name === name)?.deadLetters,
-    hasRoom: (tenant, message) => rules.every((rule) => rule.hasRoom(tenant, message)),
     stop,
   };
 }

@@ -1,4 +1,4 @@
-import { type Delivery, type Message, messageBytes } from '@apus/broker';
+import type { Delivery, Message } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import type { BridgesContext, DeadLetters, LocalHandler, LocalLink } from '@apus/node';
 import { StateKeeper } from '../bridge.ts';
@@ -15,8 +15,6 @@ const WINDOW = 100;
 const UNDER_WAY_MAX = 500;
 /** How long the queue of a rule outlives the process. The broker's own bound, `sessionExpirySecondsMax`, may be lower. */
 const EXPIRY_SECONDS = 7 * 24 * 60 * 60;
-/** The queue takes so much of its length and bytes from publishers, and the rest from wills, which have no answer. */
-const QUEUE_SHARE = 0.9;
 /** How long `stop` waits for calls that are under way. */
 const STOP_MS_MAX = 3_000;
 
@@ -87,17 +85,6 @@ export class Rule implements LocalHandler {
   async start(): Promise<void> {
     await this.#session.open();
     this.#state.set('connected');
-  }
-
-  /** Whether a message for this rule finds a place in its queue. */
-  hasRoom(tenant: string, message: Message): boolean {
-    const { filter } = this.#configuration;
-    const { local } = this.#session;
-    if (tenant !== this.tenant || local === undefined || !matches(filter, message.topic)) return true;
-    const { messages, bytes } = local.waiting();
-    const { queueLengthMax, queueBytesMax } = this.#context;
-    const bytesThen = bytes + messageBytes(message);
-    return messages < QUEUE_SHARE * queueLengthMax && bytesThen <= QUEUE_SHARE * queueBytesMax;
   }
 
   status(): object {

@@ -17,8 +17,10 @@ export interface FanOut {
   /**
    * Takes responsibility for the message towards every subscriber in the shards of these filters. False when so much
    * waits for one of them already that no more is taken: then nothing was handed over.
+   *
+   * @param isAnswered whether the publisher waits for an answer: then the message may wait for room as well. @default false
    */
-  accept(message: Message, filters: readonly WideFilter[]): Awaitable<boolean>;
+  accept(message: Message, filters: readonly WideFilter[], isAnswered?: boolean): Awaitable<boolean>;
 
   /** Whether `accept` would take a message that first needs its place in a stream. */
   hasRoom(filters: readonly WideFilter[], message: Message): Awaitable<boolean>;

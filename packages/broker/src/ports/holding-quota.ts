@@ -9,27 +9,28 @@ export interface ExceededHolding {
   readonly scope: 'identity' | 'tenant';
 }
 
+/** Room that is kept for a client, in the counts of processes that count together. */
+export interface Reservation {
+  /**
+   * To be called in the turn in which a store counts what the room is for, or when nothing comes of it. A second call does nothing.
+   */
+  release(): void;
+}
+
 /** Bounds what clients of one identity, and of one tenant, hold. All of it is free again when they let it go. */
 export interface HoldingQuota {
   /**
    * Asked before a client's session is opened: the holding that has no room for a further connection, or session, of
-   * the client.
+   * the client; otherwise the room for them, undefined where none has to be kept.
    */
-  exceededBy(client: Publisher): Awaitable<ExceededHolding | undefined>;
+  reserve(client: Publisher): Awaitable<ExceededHolding | Reservation | undefined>;
   /**
-   * Called once behind each `exceededBy` that has found room: the session is about to be counted, or was not opened. Room that was
-   * kept for the client is free again.
-   *
-   * @default nothing is kept
-   */
-  opened?(client: Publisher): void;
-  /**
-   * Awaited before `subscriptionsMax` where subscriptions of so much weight are to be stored: processes that count together take
-   * room for them.
+   * Asked before `subscriptionsMax` where subscriptions of so much weight are to be stored: room for all of them. Undefined: there
+   * is less, or none has to be kept.
    *
    * @default the counts are of this process
    */
-  reserveSubscriptions?(client: Publisher, weight: number): Awaitable<void>;
+  reserveSubscriptions?(client: Publisher, weight: number): Awaitable<Reservation | undefined>;
   /**
    * As many subscriptions, counted by weight, as this session may hold together with the others of its identity and
    * tenant; `maximum` where no quota is tighter. Valid until the caller next waits for a port.

@@ -4,6 +4,7 @@ import type { Awaitable } from '../flow.ts';
 import type { MessageId } from '../message.ts';
 import type { Attachment, ConnectionId, SessionRef } from '../session.ts';
 import type { Identity } from './authentication.ts';
+import type { Reservation } from './holding-quota.ts';
 import type { PresencePlace } from './presence.ts';
 
 /** Session Expiry Interval that means "never" (section 3.1.2.11.2). */
@@ -67,11 +68,8 @@ export interface OpenSession {
    * than once and has no effects.
    */
   isWillOwed(previous: SessionRecord, present: boolean): boolean;
-  /**
-   * Room is kept for the session, where processes count together: a store that counts with others calls this before it counts the
-   * session, in the same turn. @default none is kept
-   */
-  readonly opening?: () => void;
+  /** A store that waits before it counts the session releases it in the turn in which it does. @default none is kept */
+  readonly reservation?: Reservation | undefined;
 }
 
 export interface OpenedSession {

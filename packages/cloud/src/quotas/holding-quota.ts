@@ -64,7 +64,7 @@ export class SharedHoldingQuota implements HoldingQuota {
   }
 
   /** Answers at once, unless a holder may have room again, or every connection of it is counted. */
-  exceededBy(client: Publisher): ExceededHolding | undefined | Promise<ExceededHolding | undefined> {
+  reserve(client: Publisher): ExceededHolding | undefined | Promise<ExceededHolding | undefined> {
     const isToBeAsked = (['identity', 'tenant'] as const).some((scope) => this.#hasToAsk(scope, client));
     if (isToBeAsked) return this.#ask(client);
     for (const scope of ['identity', 'tenant'] as const) {

@@ -103,7 +103,7 @@ describe('the count of connections and sessions', () => {
     const all = Array.from({ length: count }, () => new SharedHoldingQuota({ quotas, holdings, clock }));
     const held = async (index: number, id: string, by: 1 | -1) =>
       await all[index % count]?.held({ of: 'connections', id, by, ...ada });
-    const isFull = async (index: number) => (await all[index % count]?.exceededBy(ada)) !== undefined;
+    const isFull = async (index: number) => (await all[index % count]?.reserve(ada)) !== undefined;
     return { all, held, isFull, calls, counted: () => of({ kind: 'identity', tenant: 't', name: 'ada' }) };
   }
   /** As API Gateway names connections. */

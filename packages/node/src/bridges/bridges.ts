@@ -33,14 +33,22 @@ export interface LocalSession {
   readonly topicFilters: readonly string[];
   /** Frees the ids of QoS 2 messages that were received and not released, for a peer that has forgotten them. */
   forgetReceived(): Awaitable<void>;
-  /** Messages that wait in the session's queue, and `messageBytes` of them. */
-  waiting(): { readonly messages: number; readonly bytes: number };
+}
+
+type LocalSessionName = Pick<LocalSessionOptions, 'tenant' | 'kind' | 'name'>;
+
+/** Messages that wait in a session's queue, and `messageBytes` of them. */
+export interface Waiting {
+  readonly messages: number;
+  readonly bytes: number;
 }
 
 /** The parts of a node that bridges use. */
 export interface BridgesContext {
   /** @throws {LocalLinkEnded} where the broker does not let it in */
   open(options: LocalSessionOptions): Promise<LocalSession>;
+  /** Nothing waits for a session that is not at this process. */
+  waiting(session: LocalSessionName): Waiting;
   /** As for a publisher without a connection: the answer says that the message is durable here. */
   publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
   /** Packets of this size are the largest that the broker takes from anybody. */
@@ -79,6 +87,22 @@ export interface DeadLetter {
   readonly failedAtMs: number;
 }
 
+export interface TenantFilter {
+  readonly tenant: string;
+  readonly topicFilter: string;
+}
+
+/** `little`: a publisher is to send its message again later. `none`: the message may not be queued, also if it is on its way. */
+export type BacklogRoom = 'enough' | 'little' | 'none';
+
+/** The queues at this process out of which messages leave later. */
+export interface Backlog {
+  /** Asked in the turn in which the message is queued, so that none gives way that was acknowledged. */
+  roomFor(tenant: string, message: Message): BacklogRoom;
+  /** Filters whose messages have found little room or none, until there is room for many again. */
+  full(): readonly TenantFilter[];
+}
+
 /** The bridges of a node. */
 export interface RunningBridges {
   /** For `GET /api/v5/bridges`. */
@@ -87,6 +111,8 @@ export interface RunningBridges {
   readonly rules?: RunningRules | undefined;
   /** Where messages leave before their publishers are answered. @default nothing does so */
   readonly outlet?: Outlet | undefined;
+  /** Of the parts 'all' and 'shared'. @default there are no such queues */
+  readonly backlog?: Backlog | undefined;
   stop(): Promise<void>;
 }
 
@@ -99,7 +125,7 @@ export type BridgesPart = 'all' | 'shared' | 'alone';
 /** Starts bridges: `apus serve --bridges FILE` brings those of a file. It must not wait for another system. */
 export type OpenBridges = (context: BridgesContext, part: BridgesPart) => Promise<RunningBridges>;
 
-interface Parts extends Omit<BridgesContext, 'open' | 'publish' | 'kept'> {
+interface Parts extends Omit<BridgesContext, 'open' | 'waiting' | 'publish' | 'kept'> {
   readonly broker: Broker;
   readonly stores: LocalStores;
   readonly locals: LocalLinks;
@@ -113,14 +139,25 @@ export function bridgesContext(parts: Parts): BridgesContext {
     publish: (request) => broker.publish(request),
     kept: (purpose, limits) => new KeptMessages(stores.retained, purpose, limits),
     open: (options) => openSession(parts, options),
+    waiting: (name) => waitingFor(stores, name),
   };
+}
+
+function waitingFor({ sessions, queues }: LocalStores, { tenant, kind, name }: LocalSessionName): Waiting {
+  const session = sessions.get(tenant, localClientId({ kind, name }))?.session;
+  if (session === undefined) return { messages: 0, bytes: 0 };
+  return { messages: queues.length(session), bytes: queues.bytes(session) };
+}
+
+function localClientId({ kind, name }: Pick<LocalSessionName, 'kind' | 'name'>): string {
+  return `$${kind}/${name}`;
 }
 
 async function openSession(
   { broker, stores, locals, connectionId, log }: Parts,
   { tenant, kind, name, expirySeconds, receiveMaximum, handler }: LocalSessionOptions,
 ): Promise<LocalSession> {
-  const clientId = `$${kind}/${name}`;
+  const clientId = localClientId({ kind, name });
   const link = new LocalLink({
     id: connectionId(),
     peer: { address: `${kind} ${name}`, identity: bridgeIdentity(tenant, clientId) },
@@ -141,11 +178,6 @@ async function openSession(
     async forgetReceived() {
       const now = sessionNow();
       if (now !== undefined) await stores.received.clear(now);
-    },
-    waiting() {
-      const now = sessionNow();
-      if (now === undefined) return { messages: 0, bytes: 0 };
-      return { messages: stores.queues.length(now), bytes: stores.queues.bytes(now) };
     },
   };
 }

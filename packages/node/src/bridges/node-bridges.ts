@@ -1,5 +1,13 @@
 import type { Awaitable, Message, Outlet } from '@apus/broker';
-import type { BridgesContext, OpenBridges, RunningBridges, RunningRules } from './bridges.ts';
+import { matches } from '@apus/mqtt';
+import type {
+  Backlog,
+  BridgesContext,
+  OpenBridges,
+  RunningBridges,
+  RunningRules,
+  TenantFilter,
+} from './bridges.ts';
 import { takeAll } from './take-all.ts';
 
 /** Until the next attempt, where the bridges of a dead process cannot be started yet. */
@@ -13,6 +21,9 @@ export class NodeBridges implements Outlet {
   readonly #open: OpenBridges;
   readonly #running: RunningBridges[] = [];
   readonly #outlets: Outlet[] = [];
+  /** Filters of queues that are full at other processes. */
+  readonly #fullElsewhere = new Map<string, readonly TenantFilter[]>();
+  #backlog: Backlog | undefined;
   #context: BridgesContext | undefined;
   #isLeading = false;
   #leading: Promise<void> = Promise.resolve();
@@ -48,7 +59,22 @@ export class NodeBridges implements Outlet {
   }
 
   hasRoom(tenant: string, message: Message): boolean {
-    return this.#outlets.every((outlet) => outlet.hasRoom?.(tenant, message) !== false);
+    if (this.#backlog === undefined) return true;
+    for (const filters of this.#fullElsewhere.values())
+      for (const full of filters)
+        if (full.tenant === tenant && matches(full.topicFilter, message.topic)) return false;
+    return this.#backlog.roomFor(tenant, message) === 'enough';
+  }
+
+  /** At this process. Undefined: no message leaves later. */
+  get backlog(): Backlog | undefined {
+    return this.#backlog;
+  }
+
+  /** Another process has these full queues now. */
+  fullElsewhere(process: string, filters: readonly TenantFilter[]): void {
+    if (filters.length === 0) this.#fullElsewhere.delete(process);
+    else this.#fullElsewhere.set(process, filters);
   }
 
   async stop(): Promise<void> {
@@ -73,6 +99,7 @@ export class NodeBridges implements Outlet {
 
   #add(running: RunningBridges): void {
     this.#running.push(running);
+    this.#backlog ??= running.backlog;
     if (running.outlet !== undefined) this.#outlets.push(running.outlet);
   }
 }

@@ -6,6 +6,7 @@ import type {
   Identity,
   Publisher,
   QuotaScopes,
+  Reservation,
   RetainedHolder,
   SessionRef,
 } from '@apus/broker';
@@ -37,19 +38,15 @@ export class NodeHoldingQuota implements HoldingQuota {
     this.#options = options;
   }
 
-  exceededBy(client: Publisher): Awaitable<ExceededHolding | undefined> {
-    return this.#exceededHere(client) ?? this.#exceededTogether(client);
+  reserve(client: Publisher): Awaitable<ExceededHolding | Reservation | undefined> {
+    return this.#exceededHere(client) ?? this.#reserveTogether(client);
   }
 
-  opened(client: Publisher): void {
-    const { shared } = this.#options;
-    shared?.release(asksOfConnect(this.#bounds(client)));
-  }
-
-  reserveSubscriptions(client: Publisher, weight: number): Awaitable<void> {
+  reserveSubscriptions(client: Publisher, weight: number): Awaitable<Reservation | undefined> {
     const { shared } = this.#options;
     if (shared === undefined) return undefined;
-    return shared.reach(asksFor(this.#bounds(client), 'subscriptions', weight));
+    const answer = shared.reserve(asksFor(this.#bounds(client), 'subscriptions', weight));
+    return answer instanceof Promise ? answer.then(reservationOf) : reservationOf(answer);
   }
 
   subscriptionsMax(client: Publisher, session: SessionRef, maximum: number): number {
@@ -75,19 +72,17 @@ export class NodeHoldingQuota implements HoldingQuota {
     return ofTenant && { of: ofTenant, scope: 'tenant' };
   }
 
-  #exceededTogether(client: Publisher): Awaitable<ExceededHolding | undefined> {
+  #reserveTogether(client: Publisher): Awaitable<ExceededHolding | Reservation | undefined> {
     const { shared } = this.#options;
     if (shared === undefined) return undefined;
     const bounds = this.#bounds(client);
-    const asks = asksOfConnect(bounds);
-    const refused = shared.reserve(asks);
-    const exceeded = (index: number): ExceededHolding | undefined => {
-      const ask = asks[index];
-      const scope = bounds.find(({ key }) => key === ask?.key)?.scope;
-      if (ask === undefined || scope === undefined || ask.kind === 'subscriptions') return undefined;
-      return { of: ask.kind, scope };
+    const answer = shared.reserve(asksOfConnect(bounds));
+    const exceeded = (answer: Reservation | HoldingAsk): ExceededHolding | Reservation => {
+      if ('release' in answer) return answer;
+      const scope = answer.key === tenantHoldingKey(client.identity.tenant) ? 'tenant' : 'identity';
+      return { of: answer.kind === 'connections' ? 'connections' : 'sessions', scope };
     };
-    return refused instanceof Promise ? refused.then(exceeded) : exceeded(refused);
+    return answer instanceof Promise ? answer.then(exceeded) : exceeded(answer);
   }
 
   #roomHere({ identity, clientId }: Publisher): number {
@@ -111,6 +106,10 @@ export class NodeHoldingQuota implements HoldingQuota {
     const { quotas } = this.#options;
     return identity.quotas === undefined ? quotas.identity : { ...quotas.identity, ...identity.quotas };
   }
+}
+
+function reservationOf(answer: Reservation | HoldingAsk): Reservation | undefined {
+  return 'release' in answer ? answer : undefined;
 }
 
 /** Connections first: a client that takes over a connection takes over its session as well. */

@@ -1,0 +1,101 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type mqtt from 'mqtt';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { clientFor } from '../../packages/bridges/test/support/bridged.ts';
+import { receiver, SIMPLY_OK } from '../../packages/bridges/test/support/receiver.ts';
+import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
+import { directory } from '../bridges/killable.ts';
+import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
+
+const program = engineOrSkip();
+/** A dead process is given up after five seconds; the machine may be busy. */
+const ARRIVAL = { timeout: 120_000, interval: 100 };
+const QUEUE_LENGTH = 200;
+/** A rule has so many under way beside its queue. */
+const WINDOW = 100;
+const PUBLISHERS = 20;
+
+interface Flood {
+  readonly acknowledged: string[];
+  readonly refused: number[];
+  /** All have been answered. A message that finds no room at another process waits for it. */
+  done: Promise<unknown>;
+}
+
+if (program !== undefined)
+  describe('a rule whose target hangs', () => {
+    const built = new Built();
+
+    async function hangingRule() {
+      const server = await receiver(() => {});
+      const webhook = { url: server.url, allowAddresses: ['127.0.0.1'], timeoutSeconds: 1 };
+      const rules = [{ name: 'slow', filter: 'up/#', to: { webhook }, retrySecondsMax: 1 }];
+      const path = join(directory(), 'rules.json');
+      writeFileSync(path, JSON.stringify({ rules }));
+      const engine = await startEngine(program ?? '');
+      onTestFinished(() => engine.stop());
+      const flags = ['--cluster', engine.url, '--rules', path, '--queue-length-max', String(QUEUE_LENGTH)];
+      // The first one runs the rule.
+      const members = [await built.serve(flags), await built.serve(flags), await built.serve(flags)] as const;
+      return { server, members };
+    }
+
+    /** Each client publishes one message after another, as fast as they are answered. */
+    function flood(members: readonly Serving[], prefix: string, count: number): Flood {
+      const flooding: Flood = { acknowledged: [], refused: [], done: Promise.resolve() };
+      const publish = async (at: Serving, publisher: number) => {
+        const client = await clientFor(at.url);
+        for (let number = 0; number < count; number += 1) {
+          const text = `${prefix}-${publisher}-${number}`;
+          await client.publishAsync('up/a', text, { qos: 1 }).then(
+            () => flooding.acknowledged.push(text),
+            (error: mqtt.ErrorWithReasonCode) => flooding.refused.push(error.code),
+          );
+        }
+      };
+      const all = Array.from({ length: PUBLISHERS }, (_, index) =>
+        publish(members[index % members.length] as Serving, index),
+      );
+      flooding.done = Promise.all(all);
+      return flooding;
+    }
+
+    it('refuses publishers at all processes when its queue is full, loses nothing, and takes more when it has room', async () => {
+      const { server, members } = await hangingRule();
+      const { acknowledged, refused, done } = flood(members, 'full', 40);
+      await expect.poll(() => refused.length, ARRIVAL).toBeGreaterThan(100);
+      expect(new Set(refused)).toEqual(new Set([0x97]));
+      expect(acknowledged.length).toBeLessThanOrEqual(QUEUE_LENGTH + WINDOW);
+      expect(acknowledged.length).toBeGreaterThan(WINDOW);
+      // Others notice nothing.
+      const other = await clientFor(members[1].url);
+      await other.publishAsync('other', 'goes on', { qos: 1 });
+      server.answer = SIMPLY_OK;
+      await done;
+      const arrived = () => new Set(server.payloads());
+      await expect.poll(() => acknowledged.filter((text) => !arrived().has(text)), ARRIVAL).toEqual([]);
+      const taken = () =>
+        other.publishAsync('up/a', 'again', { qos: 1 }).then(
+          () => true,
+          () => false,
+        );
+      await expect.poll(taken, ARRIVAL).toBe(true);
+    });
+
+    it('loses nothing when the process dies that runs it, and its heir gets the full queue', async () => {
+      const { server, members } = await hangingRule();
+      const before = flood(members.slice(1), 'before', 40);
+      await expect.poll(() => before.refused.length, ARRIVAL).toBeGreaterThan(100);
+      await members[0].stop('SIGKILL');
+      const after = flood(members.slice(1), 'after', 40);
+      await expect.poll(() => after.refused.length, ARRIVAL).toBeGreaterThan(100);
+      const all = () => [...before.acknowledged, ...after.acknowledged];
+      expect(all().length).toBeLessThanOrEqual(QUEUE_LENGTH + WINDOW);
+      server.answer = SIMPLY_OK;
+      await Promise.all([before.done, after.done]);
+      const acknowledged = all();
+      const arrived = () => new Set(server.payloads());
+      await expect.poll(() => acknowledged.filter((text) => !arrived().has(text)), ARRIVAL).toEqual([]);
+    });
+  });
