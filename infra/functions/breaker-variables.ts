@@ -1,3 +1,6 @@
+/** Frames a second that a tripped stage lets through: enough to see that clients are still there. */
+export const TRIPPED_FRAMES_PER_SECOND = 1;
+
 /** Names of the environment variables that the breaker reads and the construct sets. */
 export const BREAKER_VARIABLES = {
   apiId: 'BREAKER_API_ID',

@@ -6,9 +6,7 @@ import {
   UpdateEventSourceMappingCommand,
 } from '@aws-sdk/client-lambda';
 import { PublishCommand, type SNSClient } from '@aws-sdk/client-sns';
-
-/** Frames a second that a tripped stage lets through: enough to see that clients are still there. */
-export const TRIPPED_FRAMES_PER_SECOND = 1;
+import { TRIPPED_FRAMES_PER_SECOND } from './breaker-variables.ts';
 
 const MINUTE_MS = 60_000;
 

@@ -147,6 +147,8 @@ export class GatewayStage {
   readonly url: string;
   /** The target for the DNS record of a custom domain; undefined without one. */
   readonly domainTarget: string | undefined;
+  /** As API Gateway's own API names it: without an account. */
+  readonly arn: string;
 
   constructor(scope: Construct, api: WebSocketApi, { throttle, accessLogs, domain, logKey }: StageProps) {
     this.framesPerSecond = throttle.framesPerSecond ?? FRAMES_PER_SECOND;
@@ -162,6 +164,9 @@ export class GatewayStage {
     });
     this.url = domain === undefined ? this.stage.url : `wss://${domain.domainName}/${STAGE_NAME}`;
     this.domainTarget = domainName?.regionalDomainName;
+    const parts = { service: 'apigateway', account: '', arnFormat: ArnFormat.NO_RESOURCE_NAME };
+    const resource = `/apis/${api.apiId}/stages/${this.stage.stageName}`;
+    this.arn = Arn.format({ ...parts, resource }, Stack.of(scope));
     if (accessLogs === undefined) acknowledgeMissingLogs(this.stage);
   }
 }

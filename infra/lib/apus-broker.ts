@@ -11,6 +11,7 @@ import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification, type Verification } from './authentication.ts';
+import { breakerSettingsOf } from './breaker-settings.ts';
 import { calledAs } from './broker-function.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
@@ -142,6 +143,9 @@ export class ApusBroker extends Construct {
         : new HttpApi(this, {
             ...defaults,
             protection: apiProtection,
+            stage,
+            breaker: breakerSettingsOf(props, resources.api, stage),
+            bridges: props,
             rules,
             topics: props.topics,
             clientUrl: props.domain === undefined ? undefined : stage.url,

@@ -6,7 +6,7 @@ import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import type { EventSourceMapping, IFunction } from 'aws-cdk-lib/aws-lambda';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
 import { LambdaSubscription } from 'aws-cdk-lib/aws-sns-subscriptions';
-import { Arn, ArnFormat, Duration, Stack } from 'aws-cdk-lib/core';
+import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { BREAKER_VARIABLES } from '../functions/breaker-variables.ts';
 import { acknowledge } from './acknowledge.ts';
@@ -69,7 +69,7 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
   lambda.addToRolePolicy(
     new PolicyStatement({
       actions: ['apigateway:GET', 'apigateway:PATCH'],
-      resources: [stageArn(scope, props)],
+      resources: [stage.arn],
     }),
   );
   lambda.addToRolePolicy(
@@ -100,17 +100,4 @@ export function createBreaker(scope: Construct, props: BreakerConstructProps): B
   );
   alarm.addAlarmAction(new SnsAction(trigger));
   return lambda;
-}
-
-/** Resources of API Gateway's own API have no account in their names. */
-function stageArn(scope: Construct, { apiId, stage }: BreakerConstructProps): string {
-  return Arn.format(
-    {
-      service: 'apigateway',
-      account: '',
-      resource: `/apis/${apiId}/stages/${stage.stage.stageName}`,
-      arnFormat: ArnFormat.NO_RESOURCE_NAME,
-    },
-    Stack.of(scope),
-  );
 }

@@ -1,20 +1,30 @@
-import { VARIABLES } from '@apus/cloud/lambda';
+import { deployedBridges } from '@apus/bridges/lambda';
+import { type BreakerSettings, VARIABLES } from '@apus/cloud/lambda';
 import type { GivenTopics } from '@apus/topics';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type FunctionUrl, FunctionUrlAuthType, HttpMethod } from 'aws-cdk-lib/aws-lambda';
 import { Duration } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 import { acknowledgeRule, acknowledgeWildcard } from './acknowledge.ts';
+import type { GatewayStage } from './api.ts';
 import { grantInvoke } from './authentication.ts';
 import { BrokerFunction } from './broker-function.ts';
 import { MEMORY_MEGABYTES_SMALL, OPERATOR_TIMEOUT } from './defaults.ts';
 import { createDescribedTopics } from './described-topics.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { grantBroker, type Resources } from './permissions.ts';
-import type { HttpApiProps } from './props.ts';
+import type { ApusBrokerProps, HttpApiProps } from './props.ts';
+import { PropsError } from './props-error.ts';
+
+/** All variables of a function have 4 KB together. */
+const BRIDGES_BYTES_MAX = 2_048;
 
 export interface HttpApiFunctionProps extends FunctionDefaults {
   readonly resources: Resources;
+  readonly stage: GatewayStage;
+  /** Undefined: there is no breaker. */
+  readonly breaker: BreakerSettings | undefined;
+  readonly bridges: Pick<ApusBrokerProps, 'kafka' | 'iotCore'>;
   /** Sends messages to the targets of rules; undefined where there are none. */
   readonly rules: BrokerFunction | undefined;
   /** Undefined where no topics are described. */
@@ -35,7 +45,8 @@ export class HttpApi {
   constructor(scope: Construct, props: HttpApiFunctionProps) {
     const { resources, protection, environment, allowedOrigins = ['*'], reservedConcurrency } = props;
     const { logRetention, logKey, tracing, layers = [] } = props;
-    const { rules, clientUrl } = props;
+    const { rules, clientUrl, breaker, stage } = props;
+    const bridges = bridgesJson(scope, props.bridges);
     const keys = protection === 'iam' ? undefined : protection.keysSha256;
     const topics = createDescribedTopics(scope, props.topics);
     this.lambda = new BrokerFunction(scope, 'HttpApi', {
@@ -45,6 +56,8 @@ export class HttpApi {
         ...environment,
         ...(rules !== undefined && { [VARIABLES.rulesFunctionArn]: rules.functionArn }),
         ...topics?.variables,
+        ...(bridges !== undefined && { [VARIABLES.bridges]: bridges }),
+        ...(breaker !== undefined && { [VARIABLES.breaker]: JSON.stringify(breaker) }),
         ...(topics !== undefined && clientUrl !== undefined && { [VARIABLES.clientUrl]: clientUrl }),
         ...(keys !== undefined && { [VARIABLES.apiKeysSha256]: keys.join(',') }),
       },
@@ -62,6 +75,12 @@ export class HttpApi {
     resources.state.grantScanSessions(this.lambda);
     if (rules !== undefined) grantInvoke(this.lambda, [rules.functionArn]);
     this.#grantMetrics();
+    if (breaker !== undefined) {
+      // [SEC-QUOTA-7] The throttle of the stage says whether the breaker has tripped.
+      this.lambda.addToRolePolicy(
+        new PolicyStatement({ actions: ['apigateway:GET'], resources: [stage.arn] }),
+      );
+    }
     this.url = this.lambda.addFunctionUrl({
       authType: keys === undefined ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE,
       // Lambda answers a preflight by itself. A page has to bring the key: nothing goes with a request by itself.
@@ -90,7 +109,22 @@ export class HttpApi {
     acknowledgeWildcard(
       this.lambda.ownRole,
       '*',
-      'GetMetricData knows no resources. The function asks for the metrics of its own namespace.',
+      'GetMetricData knows no resources. The function asks for the metrics of its own namespace, and of its stage.',
     );
   }
+}
+
+/** Undefined where there are none. @throws {PropsError} */
+function bridgesJson(
+  scope: Construct,
+  { kafka = [], iotCore = [] }: HttpApiFunctionProps['bridges'],
+): string | undefined {
+  if (kafka.length + iotCore.length === 0) return undefined;
+  const json = JSON.stringify(deployedBridges(kafka, iotCore));
+  const bytes = Buffer.byteLength(json);
+  if (bytes <= BRIDGES_BYTES_MAX) return json;
+  throw new PropsError(
+    scope,
+    `the list of bridges has ${bytes} bytes as JSON, and the function of httpApi takes ${BRIDGES_BYTES_MAX}: fewer bridges with more topics each, or fewer brokers named of each.`,
+  );
 }

@@ -77,6 +77,51 @@ describe('the HTTP API of operators', () => {
     synthBroker({ topics }).template.resourceCountIs('AWS::Lambda::LayerVersion', 0);
   });
 
+  const variablesOf = (props: Parameters<typeof synthBroker>[0]) => {
+    const functions = synthBroker(props).template.findResources('AWS::Lambda::Function', {
+      Properties: OF_API,
+    });
+    return Object.values(functions)[0]?.Properties.Environment.Variables as Readonly<Record<string, unknown>>;
+  };
+
+  it('knows the breaker by its limits and its stage, and none where the owner wants none', () => {
+    const breaker = { messagesPerMinuteMax: 5_000, resetMinutes: 0 };
+    const given = JSON.stringify(
+      variablesOf({ ...KEYED, breaker, throttle: { framesPerSecond: 50 } }).APUS_BREAKER,
+    ).replaceAll('\\', '');
+    for (const part of [
+      '"stageName":"mqtt"',
+      '"framesPerSecond":50,"trippedFramesPerSecond":1',
+      '"messagesPerMinuteMax":5000,"resetMinutes":0',
+    ])
+      expect(given).toContain(part);
+    expect(variablesOf({ ...KEYED, breaker: false })).not.toHaveProperty('APUS_BREAKER');
+  });
+
+  it('knows the bridges, which alone tells an operator of a deployment that they are there', () => {
+    const kafka = [
+      {
+        ...{ name: 'orders', tenant: 'acme', kafka: { brokers: ['b-1.example:9096', 'b-2.example:9096'] } },
+        in: [{ topic: 'orders', to: 'orders/{key}' }],
+      },
+    ];
+    const iotCore = [{ name: 'things', iotCore: {}, in: [{ filter: 'sensors/#' }, { filter: 'doors/+' }] }];
+    expect(JSON.parse(String(variablesOf({ ...KEYED, kafka, iotCore }).APUS_BRIDGES))).toEqual([
+      {
+        ...{ tenant: 'acme', name: 'orders', type: 'kafka', group: 'apus-orders' },
+        remote: 'b-1.example:9096, b-2.example:9096',
+      },
+      { tenant: 'default', name: 'things', type: 'iot-core', remote: 'sensors/#, doors/+' },
+    ]);
+    expect(variablesOf(KEYED)).not.toHaveProperty('APUS_BRIDGES');
+    const many = Array.from({ length: 30 }, (_, index) => ({
+      ...{ name: `orders-${index}`, kafka: { brokers: ['broker-with-a-long-name.example:9096'] } },
+      in: [{ topic: 'orders', to: 'orders/{key}' }],
+    }));
+    expect(() => synthBroker({ ...KEYED, kafka: many })).toThrow('the list of bridges has');
+    expect(() => synthBroker({ kafka: many })).not.toThrow();
+  });
+
   it('refuses descriptions that no answer of Lambda could hold', () => {
     const examples = ['x'.repeat(600_000)];
     const topics = {

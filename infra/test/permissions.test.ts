@@ -49,8 +49,11 @@ const READ_SECRET = ['secretsmanager:DescribeSecret', 'secretsmanager:GetSecretV
 /** CloudWatch has no resource for the metrics of one namespace. */
 const READ_METRICS = 'cloudwatch:GetMetricData *';
 
+const READ_STAGE =
+  'apigateway:GET arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt';
+
 const BREAKER = [
-  'apigateway:GET arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
+  READ_STAGE,
   'apigateway:PATCH arn:{AWS::Partition}:apigateway:{AWS::Region}::/apis/{BrokerApi}/stages/mqtt',
   'lambda:UpdateEventSourceMapping arn:{AWS::Partition}:lambda:{AWS::Region}:{AWS::AccountId}:event-source-mapping:{BrokerFanOutSource}',
   'sns:Publish {BrokerAlarmTopic}',
@@ -82,8 +85,18 @@ describe('each function may do what it does, and nothing else', () => {
   it('HttpApi, where operators have keys: what the function of the operator may, and no secret', () => {
     const { template: keyed } = synthBroker({ httpApi: { keysSha256: ['0'.repeat(64)] } });
     const permissions = new Set(permissionsOf(keyed, 'BrokerHttpApiRole'));
-    const expected = [...BROKER, 'dynamodb:Scan {BrokerSessionsTable}', ...logs('HttpApi'), READ_METRICS];
+    const scan = 'dynamodb:Scan {BrokerSessionsTable}';
+    const expected = [...BROKER, scan, ...logs('HttpApi'), READ_METRICS, READ_STAGE];
     expect([...permissions]).toEqual([...new Set(expected)].sort());
+  });
+
+  it('HttpApi may read no stage where there is no breaker, and change none where there is one', () => {
+    const of = (breaker: object | false) => {
+      const { template: keyed } = synthBroker({ httpApi: 'iam', breaker });
+      return permissionsOf(keyed, 'BrokerHttpApiRole').filter((each) => each.startsWith('apigateway:'));
+    };
+    expect(of(false)).toEqual([]);
+    expect(of({})).toEqual([READ_STAGE]);
   });
 
   it('HttpApi may call the function of rules where there is one, and no queue of theirs but to send', () => {

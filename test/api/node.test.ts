@@ -16,8 +16,8 @@ const OUT_OF_REACH = [
   ...OPERATION_IDS.map((id) => `${id} 500`),
   // Of a deployment (test/cloud/api.test.ts), and of a cluster (test/cluster/api.test.ts).
   ...OPERATION_IDS.flatMap((id) => [`${id} 429`, `${id} 503`]),
-  ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('deployment') === false).map(
-    (id) => `${id} 501`,
+  ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('node') === false).flatMap((id) =>
+    Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
   ),
   // A deployment without presence, or without usage, or with too many sessions.
   ...['listMembers 501', 'getUsage 501', 'listTopics 501'],
@@ -34,6 +34,8 @@ interface Found {
 const TRIALS: Readonly<Record<OperationId, (found: Found) => readonly Trial[]>> = {
   getOpenApi: () => [{ status: 200 }],
   getAsyncApi: () => [{ status: 200 }],
+  getBreaker: () => [{ status: 501 }],
+  listQuotas: () => [{ status: 200 }],
   getStats: () => [{ status: 200 }],
   getMetrics: () => [{ status: 200 }],
   getPrometheus: () => [{ status: 200 }],

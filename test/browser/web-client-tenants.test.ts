@@ -1,10 +1,12 @@
 import { join } from 'node:path';
 import { rulesOfLists } from '@apus/broker';
+import { CloudWatchMetrics, GatewayMessages, MonthCounters } from '@apus/cloud/lambda';
 import { connectAsync } from 'mqtt';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { rulesBeside } from '../cloud/api-parts.ts';
+import { bridgesOf, FakeStage, rulesBeside } from '../cloud/api-parts.ts';
 import { Program } from '../cloud/program.ts';
 import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
+import { type CloudWatchStandIn, startCloudWatch } from '../support/cloud-watch.ts';
 import { API_KEY, API_KEY_SHA256, type FunctionUrl, startFunctionUrl } from '../support/function-url.ts';
 import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
@@ -13,6 +15,10 @@ import type { StaticSite } from './support/served-client.ts';
 
 const WIDE = 1440;
 const PHONE = 390;
+
+const STARTED_MS = Date.parse('2026-11-27T12:34:30Z');
+const MINUTE_MS = 60_000;
+const STAGE = { ApiId: 'a1b2c3', Stage: 'mqtt' };
 
 clientSuite('the web client’s admin view, of tenants and of a deployment', (suite) => {
   it('shows the tenants of a node that keeps a register, what each has used, and what each has', async () => {
@@ -67,6 +73,8 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
     let site: StaticSite;
     let api: FunctionUrl;
     let outside: Awaited<ReturnType<typeof rulesBeside>>;
+    let cloudWatch: CloudWatchStandIn;
+    const stage = new FakeStage();
     const programs: Program[] = [];
 
     beforeAll(async () => {
@@ -92,12 +100,44 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       }
       await world.operate({ action: 'create-tenant', entry: { name: 'acme' } });
       outside = await rulesBeside(['default'], ['l1', 'l2']);
-      const { rules } = outside;
-      api = await startFunctionUrl(world.apiFunction({ keysSha256: [API_KEY_SHA256] }, { rules }));
+      const startedAtMs = Date.now();
+      const clock = { now: () => STARTED_MS + Date.now() - startedAtMs };
+      cloudWatch = await startCloudWatch(clock.now);
+      putMetrics();
+      const ofFunctions = new CloudWatchMetrics(cloudWatch.client, 'Apus/apus/Broker');
+      const ofStage = new CloudWatchMetrics(cloudWatch.client, 'AWS/ApiGateway', STAGE);
+      const silent = { debug() {}, info() {}, warn() {}, error() {} };
+      const parts = {
+        clock,
+        rules: outside.rules,
+        bridges: bridgesOf(['default']),
+        breaker: { ...stage.breaker(), messages: new GatewayMessages(ofStage, clock, silent) },
+        counters: new MonthCounters(ofFunctions, clock, ['MessagesIn', 'MessagesOut', 'MessagesDropped']),
+      };
+      api = await startFunctionUrl(world.apiFunction({ keysSha256: [API_KEY_SHA256] }, parts));
       site = await suite.built.serveFiles();
     });
 
+    /** What CloudWatch has at a deployment of an ordinary day. */
+    function putMetrics(): void {
+      const at = (minutesAgo: number) => STARTED_MS - (STARTED_MS % MINUTE_MS) - minutesAgo * MINUTE_MS;
+      const ofFunctions = { namespace: 'Apus/apus/Broker', dimensions: { service: 'apus' } };
+      for (const [name, minutesAgo, value] of [
+        ['MessagesIn', 20_000, 1_200_000],
+        ['MessagesIn', 10, 345],
+        ['MessagesOut', 8, 6_789],
+        ['MessagesDropped', 30, 12],
+      ] as const)
+        cloudWatch.put({ ...ofFunctions, name, atMs: at(minutesAgo), value });
+      for (const minutesAgo of [1, 2, 3])
+        cloudWatch.put({
+          ...{ namespace: 'AWS/ApiGateway', dimensions: STAGE, name: 'MessageCount' },
+          ...{ atMs: at(minutesAgo), value: 61_234 },
+        });
+    }
+
     afterAll(async () => {
+      await cloudWatch?.stop();
       for (const { mqtt } of programs) await mqtt.endAsync(true);
       await api?.stop();
       await site?.stop();
@@ -132,7 +172,11 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByRole('row').filter({ hasText: 'sensor 1' }).waitFor();
       const asked = (path: string) =>
         api.requests.slice(before).filter((request) => request === `GET /api/v5/${path}`).length;
-      expect([asked('clients'), asked('stats'), asked('metrics'), asked('usage')]).toEqual([1, 1, 0, 0]);
+      const figures = page.getByLabel('The broker in numbers');
+      await figures.getByText('closed').waitFor();
+      expect(['clients', 'stats', 'metrics', 'breaker', 'usage', 'quotas'].map(asked)).toEqual([
+        ...[1, 1, 1, 1, 0, 0],
+      ]);
       await page.getByRole('button', { name: 'Ask again' }).click();
       await eventually(async () => asked('clients')).toBe(2);
       expect(await client.stored()).not.toContain(API_KEY);
@@ -170,14 +214,16 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       expect(await client.accessibilityProblemsInBothColours('admin-deployment-usage')).toEqual([]);
     });
 
-    it('shows subscriptions and rules, and sends dead letters again, without a tab that is of a node', async () => {
+    it('shows subscriptions, bridges and rules, and sends dead letters again', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
       const { page } = client;
       await signIn(client);
       await page.getByRole('tab', { name: 'Subscriptions' }).click();
       const subscriptions = page.getByRole('table', { name: 'Subscriptions' });
       await subscriptions.getByRole('row').filter({ hasText: 'sensor 2' }).getByText('news/#').waitFor();
-      await page.getByRole('tab', { name: 'Rules' }).click();
+      await page.getByRole('tab', { name: 'Bridges and rules' }).click();
+      await page.getByRole('row').filter({ hasText: 'kafka b-1.example:9096' }).waitFor();
+      await page.getByRole('row').filter({ hasText: 'iot-core sensors/#' }).waitFor();
       const row = page.getByRole('row').filter({ hasText: 'https://example.com/' });
       await row.getByText('2', { exact: true }).waitFor();
       expect(await client.accessibilityProblemsInBothColours('admin-deployment-rules')).toEqual([]);
@@ -186,7 +232,42 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByRole('dialog').getByRole('button', { name: 'Send again', exact: true }).click();
       await row.getByText('0', { exact: true }).waitFor();
       await eventually(() => page.getByRole('alert').count()).toBe(0);
-      expect(api.requests.filter((request) => request.includes('bridges'))).toEqual([]);
+    });
+
+    it('shows what CloudWatch has counted, the breaker while it is closed and once it has tripped, and quotas', async () => {
+      const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
+      const { page } = client;
+      await signIn(client);
+      const figures = page.getByLabel('The broker in numbers');
+      const figure = async (name: string): Promise<string> =>
+        (await figures.locator('div', { has: page.getByText(name, { exact: true }) }).textContent()) ?? '';
+      await eventually(() => figure('Messages received')).toContain('1.2M');
+      await eventually(() => figure('Messages sent')).toContain('6,789');
+      await eventually(() => figure('Messages dropped')).toContain('12');
+      await eventually(() => figure('Breaker')).toContain('closed');
+      await eventually(() => figure('Gateway messages a minute')).toContain('61,234of 100,000');
+      expect(await client.accessibilityProblemsInBothColours('admin-breaker-closed')).toEqual([]);
+      await page.getByRole('tab', { name: 'Quotas' }).click();
+      const quotas = page.getByRole('table', { name: 'Quotas' });
+      await quotas.getByLabel('61,234 of 70,000').waitFor();
+      await quotas.getByLabel('2 of 900,000').first().waitFor({ state: 'attached' });
+      expect(await client.accessibilityProblemsInBothColours('admin-quotas')).toEqual([]);
+
+      Object.assign(stage, { framesPerSecond: 1, updatedAtMs: STARTED_MS - 3 * MINUTE_MS });
+      onTestFinished(() => void Object.assign(stage, { framesPerSecond: 500 }));
+      const alert = page.getByRole('alert').filter({ hasText: 'The breaker has tripped' });
+      await eventually(async () => {
+        await page.getByRole('button', { name: 'Refresh the numbers' }).click();
+        return await alert.count();
+      }).toBe(1);
+      await alert.getByText('may send 1 frame a second').waitFor();
+      await alert.getByText('at the first look after').waitFor();
+      await eventually(() => figure('Breaker')).toContain('tripped');
+      expect(await client.accessibilityProblemsInBothColours('admin-breaker-tripped')).toEqual([]);
+      await page.setViewportSize({ width: PHONE, height: 844 });
+      await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
+      expect(await client.accessibilityProblemsInBothColours('admin-breaker-390')).toEqual([]);
+      await page.setViewportSize({ width: WIDE, height: 900 });
     });
 
     it('fits a phone', async () => {

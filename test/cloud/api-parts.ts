@@ -15,7 +15,9 @@ import { ruleKey } from '../../packages/bridges/src/lambda/rules-handler.ts';
 import { createRulesOperator } from '../../packages/bridges/src/lambda/rules-operator.ts';
 
 /** Further parts of the function of operators. */
-export type ApiParts = Partial<Pick<ApiFunctionOptions, 'rules' | 'counters' | 'described' | 'scan'>>;
+export type ApiParts = Partial<
+  Pick<ApiFunctionOptions, 'rules' | 'counters' | 'described' | 'scan' | 'breaker' | 'bridges' | 'clock'>
+>;
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
@@ -95,4 +97,38 @@ export function describedFor(tenants: readonly string[]): NonNullable<ApiParts['
     topics: readTopics(given),
     server: { name: 'gateway', url: 'wss://api.example.com/mqtt', door: 'gateway', isOpen: false },
   };
+}
+
+/** The stage of a deployment, and its messages, as a test sets them. */
+export class FakeStage {
+  framesPerSecond = 500;
+  updatedAtMs = 0;
+  /** API Gateway does not answer. */
+  isSilent = false;
+  lastMinute: { readonly atMs: number; readonly value: number } | undefined;
+  /** Times that API Gateway was asked. */
+  looks = 0;
+
+  breaker(settings: object = {}): NonNullable<ApiParts['breaker']> {
+    return {
+      settings: {
+        ...{ apiId: 'a1b2c3', stageName: 'mqtt', framesPerSecond: 500, trippedFramesPerSecond: 1 },
+        ...{ messagesPerMinuteMax: 100_000, resetMinutes: 20, ...settings },
+      },
+      messages: { lastMinute: async () => this.lastMinute },
+      readStage: async () => {
+        this.looks += 1;
+        if (this.isSilent) throw new Error('API Gateway answered 429: slow down');
+        return { framesPerSecond: this.framesPerSecond, updatedAtMs: this.updatedAtMs };
+      },
+    };
+  }
+}
+
+/** A bridge of each kind for each tenant. */
+export function bridgesOf(tenants: readonly string[]): NonNullable<ApiParts['bridges']> {
+  return tenants.flatMap((tenant) => [
+    { tenant, name: 'orders', type: 'kafka', remote: 'b-1.example:9096', group: 'orders' },
+    { tenant, name: 'things', type: 'iot-core', remote: 'sensors/#' },
+  ]);
 }

@@ -70,6 +70,7 @@ export function trialsOf({ takes, has }: TrialSetting): Trials {
       { status: 400, query: '?clientid=ann&after=x' },
     ],
     listTopics: () => [{ status: 200 }, { status: 400, query: '?after=x' }],
+    listBridges: () => [{ status: 200 }],
     listRules: () => [{ status: 200 }],
     listDeadLetters: () => [
       { status: 200, path: HOT },
@@ -97,6 +98,12 @@ export function trialsOf({ takes, has }: TrialSetting): Trials {
       { status: 404 },
     ],
     discardDeadLetters: () => [{ status: 204, path: HOT }, { status: 404 }],
+    getBreaker: () => [
+      { status: 200 },
+      { status: 404, before: () => has('none') },
+      { status: 200, before: () => has('all') },
+    ],
+    listQuotas: () => [{ status: 200 }],
     getMetrics: () => [{ status: 200 }],
     getPrometheus: () => [{ status: 200 }],
     getAsyncApi: () => [

@@ -1,10 +1,10 @@
-import { OPERATION_IDS, OPERATIONS, type OperationId } from '@apus/api';
+import { OPERATION_IDS, type OperationId } from '@apus/api';
 import { rulesOfLists } from '@apus/broker';
 import type { ApiFunction } from '@apus/cloud/lambda';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { type Answered, Document, type Trial } from '../api/document.ts';
 import { call, KEY, KEYS } from './api-caller.ts';
-import { type ApiParts, countersOver, describedFor, rulesBeside } from './api-parts.ts';
+import { type ApiParts, bridgesOf, countersOver, describedFor, FakeStage, rulesBeside } from './api-parts.ts';
 import { type Found, LETTERS, trialsOf } from './api-trials.ts';
 import { Program } from './program.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 const [OWN, OTHER, EMPTY] = ['acme', 'others', 'empty'];
 
 /** Operations that ask another service, which may not answer. */
-const AWAITED: readonly OperationId[] = ['listRules', 'getMetrics', 'getPrometheus'];
+const AWAITED: readonly OperationId[] = ['listRules', 'getMetrics', 'getPrometheus', 'getBreaker'];
 
 /** Whether the target of the rule takes messages from now on. */
 const takes = (isTaken: boolean) => {
@@ -29,20 +29,14 @@ const has = (some: 'all' | 'none') => {
 const OUT_OF_REACH = [
   // A bug, a table that is too large for its time.
   ...OPERATION_IDS.flatMap((id) => [`${id} 500`, ...(AWAITED.includes(id) ? [] : [`${id} 503`])]),
-  // Operations of a node alone.
-  ...OPERATION_IDS.filter((id) => !isAnswered(id) && !id.startsWith('publish')).flatMap((id) =>
-    Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
-  ),
+  // A node says it of an operation that a deployment alone answers.
+  'getBreaker 501',
   ...['publishBulk 200', 'publishBulk 413', 'publishBulk 415'],
   // A node without a register.
   ...['listTenants 404', 'createTenant 404'],
 ];
 
 const TRIALS = trialsOf({ takes, has });
-
-function isAnswered(id: OperationId): boolean {
-  return OPERATIONS[id].doors?.includes('deployment') ?? true;
-}
 
 let world: InProcessWorld;
 const programs: Program[] = [];
@@ -67,6 +61,8 @@ beforeAll(async () => {
     rules: outside.rules,
     counters: countersOver(Date.UTC(2026, 10, 27, 12), 5),
     described: describedFor(['default', OWN]),
+    bridges: bridgesOf(['default', OWN]),
+    breaker: new FakeStage().breaker(),
   };
   parts = whole;
   await furnish('default');
@@ -120,10 +116,7 @@ async function ask(id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<
 
 describe('the API of a deployment, for a tenant without anything beside one with everything', () => {
   const questions = () =>
-    document.operations.filter(
-      ({ operationId, method, 'x-apus-scope': scope }) =>
-        scope === 'tenant' && method === 'GET' && isAnswered(operationId as OperationId),
-    );
+    document.operations.filter(({ method, 'x-apus-scope': scope }) => scope === 'tenant' && method === 'GET');
   const successOf = (id: OperationId) => TRIALS[id]?.(found).find(({ status }) => status < 300);
   const tell = async (tenant: string): Promise<Readonly<Record<string, unknown>>> => {
     const answers: Record<string, unknown> = {};
@@ -158,10 +151,10 @@ describe('the API of a deployment, for a tenant without anything beside one with
 });
 
 describe('the document at a deployment', () => {
-  it('is that of a node, and each operation is tried or said to be of a node', () => {
+  it('is that of a node, and each operation is tried', () => {
     const ids = document.operations.map(({ operationId }) => operationId);
     expect([...ids].sort()).toEqual([...OPERATION_IDS].sort());
-    expect(Object.keys(TRIALS).sort()).toEqual(OPERATION_IDS.filter(isAnswered).sort());
+    expect(Object.keys(TRIALS).sort()).toEqual([...OPERATION_IDS].sort());
   });
 
   it.each(Object.keys(TRIALS) as OperationId[])('describes the answers of %s', async (id) => {
@@ -173,21 +166,13 @@ describe('the document at a deployment', () => {
     }
   });
 
-  it('describes what a deployment does not answer: 501, and where it is found', async () => {
-    for (const id of OPERATION_IDS) {
-      if (isAnswered(id)) continue;
-      const answered = await ask(id);
-      expect(answered, id).toMatchObject({ status: 501, body: { code: 'NOT_SUPPORTED' } });
-      document.expectAnswer(id, answered);
-    }
-  });
-
   it('describes what is said where another service does not answer, and where sessions are too many', async () => {
     const silence = new Error('it is silent');
     parts = {
       rules: { ...outside.rules, ask: () => Promise.reject(silence) },
       counters: countersOver(0, 0, true),
       scan: scanOf(2_001),
+      breaker: Object.assign(new FakeStage(), { isSilent: true }).breaker(),
     };
     for (const id of AWAITED) {
       const answered = await ask(id);

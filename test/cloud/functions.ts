@@ -1,4 +1,4 @@
-import { type Log, readStreams } from '@apus/broker';
+import { GATEWAY_QUOTAS, type Log, readStreams } from '@apus/broker';
 import { parseClientFrame, type RequestSender, SignedPoster } from '@apus/cloud';
 import {
   type ApiFunctionOptions,
@@ -206,6 +206,7 @@ export function functionsOf(environment: Environment, services: Services, option
       createApiFunction({
         ...operatorOptions,
         subscriptions: stores.subscriptions,
+        quotas: options.quotas ?? GATEWAY_QUOTAS,
         sleep: async () => {},
         ...parts,
         access,

@@ -8,7 +8,7 @@ const INTRODUCTION = `# The HTTP API, operation by operation
 
 This page is for somebody who writes a program against \`${API_PATH}\`. It is made of the same table as the OpenAPI 3.1 document that a node answers at \`${API_PATH}/openapi.json\` and \`apus api\` prints: \`apus api --markdown\` prints this page. [operate.md](operate.md#what-it-is-doing) says how a node lets callers in.
 
-An operation of a *tenant* speaks of the tenant that the header \`Apus-Tenant\` names, or of \`default\`; one of the *broker* speaks of all of them. A deployment with \`--http-api\` answers the same paths over HTTPS ([deploy.md](deploy.md#operating-over-https)), but for those that are marked *Node*: there it says 501, and the sentence behind the mark. Backends find publishing, streams and rooms at another URL, that of \`--http-publish\` ([deploy.md](deploy.md#publishing-from-a-backend)). A list is read a page at a time: \`after\` is \`meta.next\` of the page before, at both; \`page\` counts pages at a node, and a deployment counts none.
+An operation of a *tenant* speaks of the tenant that the header \`Apus-Tenant\` names, or of \`default\`; one of the *broker* speaks of all of them. A deployment with \`--http-api\` answers the same paths over HTTPS ([deploy.md](deploy.md#operating-over-https)). An operation that is marked *Node* or *Deployment* is answered there alone: the other one says 501, and the sentence behind the mark. Backends find publishing, streams and rooms at another URL, that of \`--http-publish\` ([deploy.md](deploy.md#publishing-from-a-backend)). A list is read a page at a time: \`after\` is \`meta.next\` of the page before, at both; \`page\` counts pages at a node, and a deployment counts none.
 
 Every operation may be answered with 400, 401, 403, 429, 500 and 503 as well, a path that is not here with 404, another method with 405: all of them have a [Problem](#problem). A message that is not taken has a [PublishFailure](#publishfailure), or in a list its place among the answers.`;
 
@@ -34,7 +34,7 @@ function sectionOf(tag: string): string {
 }
 
 function rowOf(operation: Operation): string {
-  const { method, path, scope, summary, description, query, body, answers, elsewhere } = operation;
+  const { method, path, scope, summary, description, query, body, answers, doors, elsewhere } = operation;
   const statuses = Object.entries(answers);
   const isError = ([status]: [string, unknown]) => status >= '400';
   const errors = statuses.filter(isError).map(([status]) => status);
@@ -45,7 +45,9 @@ function rowOf(operation: Operation): string {
     ...(body === undefined ? [] : [`Body: ${typeOf(body.schema)}.`]),
     ...statuses.filter((each) => !isError(each)).map(([status, each]) => answerOf(status, each)),
     ...(errors.length === 0 ? [] : [`Or ${errors.join(', ')}.`]),
-    ...(elsewhere === undefined ? [] : [`*Node.* ${elsewhere}`]),
+    ...(elsewhere === undefined
+      ? []
+      : [`*${doors?.includes('node') ? 'Node' : 'Deployment'}.* ${elsewhere}`]),
   ];
   return `| ${code(`${method} ${path.replaceAll(/:(\w+)/g, '{$1}')}`)} | ${scope} | ${parts.join(' ')} |`;
 }

@@ -8,7 +8,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
  */
 export type Role = 'operator' | 'client' | 'backend';
 
-/** A node answers every operation; a deployment, over HTTPS, those that its tables can answer. */
+/** A node, or a deployment over HTTPS. Each answers nearly every operation. */
 export type Door = 'node' | 'deployment';
 
 export interface Parameter {

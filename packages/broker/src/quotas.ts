@@ -187,11 +187,43 @@ export function parseQuotas(value: unknown): Partial<Quotas> | string {
 /** The quotas of the tenant of an identity. */
 export function tenantQuotasOf(
   { tenant }: QuotaScopes,
-  { plan }: { readonly plan?: TenantPlan },
+  { plan }: { readonly plan?: TenantPlan | undefined },
 ): TenantQuotas {
   return plan === undefined ? tenant : { ...tenant, ...plan };
 }
 
 function isQuotaName(name: string): name is keyof Quotas {
   return QUOTA_NAMES.includes(name as keyof Quotas);
+}
+
+/** A quota as an operator is told of it. */
+export interface QuotaInForce {
+  readonly scope: keyof QuotaScopes;
+  readonly name: keyof Quotas;
+  readonly max: number;
+  /** Null: nobody adds it up. */
+  readonly used: number | null;
+}
+
+/** Amounts that holders use; those that are not known are absent. */
+export type UsedQuotas = {
+  readonly [Scope in keyof QuotaScopes]?: { readonly [Name in keyof Quotas]?: number | undefined };
+};
+
+/** The quotas that bound something for a tenant with this plan, its own first. */
+export function quotasInForce(
+  scopes: QuotaScopes,
+  plan: TenantPlan | undefined,
+  used: UsedQuotas,
+): readonly QuotaInForce[] {
+  const bounds = {
+    tenant: tenantQuotasOf(scopes, { plan }),
+    identity: scopes.identity,
+    broker: scopes.broker,
+  };
+  return (['tenant', 'identity', 'broker'] as const).flatMap((scope) =>
+    (Object.entries(bounds[scope]) as [keyof Quotas, number][])
+      .filter(([, max]) => max > 0)
+      .map(([name, max]) => ({ scope, name, max, used: used[scope]?.[name] ?? null })),
+  );
 }

@@ -12,6 +12,12 @@ import type { Traffic } from './traffic.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
 import { type GivenWorkload, type Workload, workloadFrom } from './workload.ts';
 
+const HOURS_OF_MONTH = 730;
+
+/** Metrics of a deployment without rules that its figures are made of: one more of now than of an hour that is over. */
+const METRICS_OF_FIGURES = 12;
+const METRICS_OF_AN_HOUR = 11;
+
 /** The usage of a workload in a month. */
 export interface Estimate {
   readonly workload: Workload;
@@ -49,6 +55,7 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
     ...streamOperations(workload, rates, budgets),
     ...integrationOperations(workload, rates),
     sweep(workload, rates),
+    figures(workload),
     standing(workload),
   ].filter(({ count }) => count > 0);
   return {
@@ -58,6 +65,20 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
     traffic: trafficOf(workload, rates),
     floor: floorOfWorkload(workload, rates),
     assumptions: assumptionsOf(workload, rates),
+  };
+}
+
+/** CloudWatch bills each metric that is asked for. Whole hours are remembered, and asked for once. */
+function figures({ figuresPerHour }: Workload): Operation {
+  const questions = figuresPerHour * HOURS_OF_MONTH;
+  const hours = Math.min(1, figuresPerHour) * HOURS_OF_MONTH;
+  return {
+    name: 'figures',
+    count: questions,
+    usage: usage({
+      lambdaRequests: questions,
+      metricsRead: questions * METRICS_OF_FIGURES + hours * METRICS_OF_AN_HOUR,
+    }),
   };
 }
 

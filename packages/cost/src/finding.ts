@@ -74,6 +74,7 @@ const CAUSES: { readonly [K in OperationName]: string } = {
   'iot-core': 'messages of AWS IoT Core',
   rules: 'messages that leave by rules',
   sweep: 'the sweep, which reads all sessions every ten minutes',
+  figures: 'figures that Prometheus or an Admin view asks for',
   standing: 'what is paid for whether or not anybody connects',
 };
 

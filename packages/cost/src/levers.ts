@@ -71,4 +71,5 @@ const LEVERS: { readonly [K in UsageName]: string } = {
   dashboardMonths: 'Three dashboards are free in each account.',
   alarmMonths: 'Ten alarms are free in each account.',
   metricMonths: 'Ten metrics are free in each account.',
+  metricsRead: 'Ask for the figures less often: every five minutes cost a fifth.',
 };

@@ -24,6 +24,7 @@ export type OperationName =
   | 'iot-core'
   | 'rules'
   | 'sweep'
+  | 'figures'
   | 'standing';
 
 /** One kind of thing that happens, how often in a month, and all that it uses. */

@@ -111,6 +111,10 @@ export const priceBook = {
     free: { quantity: 10, months: 'always' },
     note: 'By the hour in which it is written.',
   }),
+  metricRead: perMillion(CLOUDWATCH, 'GetMetricData', 'metric requested', 10, {
+    note: '$0.01 for a thousand; the free million requests of the API are of other operations.',
+    status: 'unconfirmed',
+  }),
   secret: each(aws('AWS Secrets Manager', 'secrets-manager/pricing'), 'Secret', 'secret-month', 0.4),
   kmsKey: each(aws('AWS KMS', 'kms/pricing'), 'Key of the customer', 'key-month', 1, {
     note: 'Keys that AWS owns cost nothing.',

@@ -30,6 +30,8 @@ export interface Usage {
   readonly alarmMonths: number;
   /** Metrics that are written, and not those of AWS's services. */
   readonly metricMonths: number;
+  /** Metrics that are asked for with GetMetricData. */
+  readonly metricsRead: number;
 }
 
 export type UsageName = keyof Usage;
@@ -66,6 +68,7 @@ export const USAGE_KINDS: { readonly [K in UsageName]: UsageKind } = {
   dashboardMonths: { price: 'dashboard', label: 'Dashboards' },
   alarmMonths: { price: 'alarm', label: 'Alarms' },
   metricMonths: { price: 'metric', label: 'Metrics' },
+  metricsRead: { price: 'metricRead', label: 'Metrics read' },
 };
 
 export const USAGE_NAMES = Object.keys(USAGE_KINDS) as readonly UsageName[];

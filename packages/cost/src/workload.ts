@@ -43,6 +43,7 @@ export interface Workload {
   readonly kmsKeys: number;
   readonly dashboards: number;
   readonly alarms: number;
+  readonly figuresPerHour: number;
 }
 
 /** One field of a workload: its meaning, and its allowed values. */
@@ -194,6 +195,12 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
   kmsKeys: { help: 'KMS keys of your own.', least: 0, most: 1_000, preset: 0 },
   dashboards: { help: 'CloudWatch dashboards.', least: 0, most: 1_000, preset: 0 },
   alarms: { help: 'CloudWatch alarms.', least: 0, most: 10_000, preset: 0 },
+  figuresPerHour: {
+    help: 'Times an hour that Prometheus, or an Admin view, asks a deployment for its metrics; further ones in a minute read nothing.',
+    least: 0,
+    most: 60,
+    preset: 0,
+  },
 };
 
 /** A workload that cannot be estimated; the message names the field and its allowed values. */

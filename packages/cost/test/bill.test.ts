@@ -37,6 +37,7 @@ describe('a bill, by hand', () => {
     ['dashboardMonths', 1, 3],
     ['alarmMonths', 10, 1],
     ['metricMonths', 10, 3],
+    ['metricsRead', 100_000, 1],
   ] as const)('%s: %i cost $%d', (name, quantity, usd) => {
     expect(billOf({ [name]: quantity }).usd).toBeCloseTo(usd, 10);
   });

@@ -4,6 +4,7 @@ const integer = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
 const oneDigit = new Intl.NumberFormat(undefined, { maximumFractionDigits: 1 });
 const compact = new Intl.NumberFormat(undefined, { notation: 'compact', maximumFractionDigits: 1 });
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+const minute = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
 
 const KIB = 1024;
 const MIB = KIB * KIB;
@@ -45,6 +46,11 @@ export function formatTime(atMs: number): string {
   const two = (value: number): string => String(value).padStart(2, '0');
   const milliseconds = String(date.getMilliseconds()).padStart(3, '0');
   return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}.${milliseconds}`;
+}
+
+/** `12:34`, in local time. */
+export function formatMinute(atMs: number): string {
+  return minute.format(atMs);
 }
 
 export function formatDateTime(atMs: number): string {

@@ -1,4 +1,5 @@
 import type { Operation } from '../operation.ts';
+import { boundOperations } from './bounds.ts';
 import { clientOperations } from './clients.ts';
 import { messageOperations } from './messages.ts';
 import { operatorOperations } from './operator.ts';
@@ -8,6 +9,7 @@ const operations = {
   ...clientOperations,
   ...messageOperations,
   ...systemOperations,
+  ...boundOperations,
   ...operatorOperations,
 } as const;
 

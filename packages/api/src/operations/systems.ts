@@ -13,10 +13,9 @@ export const systemOperations = {
     path: '/bridges',
     tag,
     summary: 'Lists bridges to other systems: their state, lag, errors and counts.',
+    description:
+      'Those of a deployment are event sources of Lambda and rules of AWS IoT Core: CloudWatch has their lag and errors.',
     answers: { 200: answer('All of them.', object({ data: list(ref('Bridge')) })) },
-    doors: ['node'],
-    elsewhere:
-      'The bridges of a deployment are event sources of Lambda and rules of AWS IoT Core, which have no state here: CloudWatch has their lag and errors.',
     scope: 'tenant',
   },
   listRules: {

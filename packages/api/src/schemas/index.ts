@@ -1,4 +1,5 @@
 import { count, flag, list, nullable, object, ref, type Schema, text } from '../schema.ts';
+import { boundSchemas } from './bounds.ts';
 import { clientSchemas } from './clients.ts';
 import { messageSchemas } from './messages.ts';
 import { operatorSchemas } from './operator.ts';
@@ -17,6 +18,7 @@ export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...clientSchemas,
   ...messageSchemas,
   ...systemSchemas,
+  ...boundSchemas,
   ...operatorSchemas,
   PageMeta: object({
     'page?': count('From 1. At a node.'),

@@ -29,23 +29,28 @@ function ofNode(fields: Readonly<Record<string, Schema>>): Readonly<Record<strin
 }
 
 export const systemSchemas: Readonly<Record<string, Schema>> = {
-  Bridge: object({
-    name: text(),
-    type: oneOf(['mqtt', 'kafka']),
-    remote: text(),
-    'group?': text('Consumer group, of Kafka.'),
-    ...state,
-    in: object({
-      ...crossed,
-      'lag?': nullable(count('Records of Kafka that have not been published yet; null: Kafka does not say.')),
-      'skipped?': count('Records of Kafka that can be no message.'),
-    }),
-    out: object({
-      ...crossed,
-      'inflight?': count('Messages on their way.'),
-      waiting: count('Messages in the queue.'),
-    }),
-  }),
+  Bridge: object(
+    {
+      name: text(),
+      type: oneOf(['mqtt', 'kafka', 'iot-core'], 'At a node AWS IoT Core is `mqtt`.'),
+      remote: text('Its address; of a deployment, the topics of AWS IoT Core that come from there.'),
+      'group?': text('Consumer group, of Kafka.'),
+      ...ofNode(state),
+      in: object({
+        ...crossed,
+        'lag?': nullable(
+          count('Records of Kafka that have not been published yet; null: Kafka does not say.'),
+        ),
+        'skipped?': count('Records of Kafka that can be no message.'),
+      }),
+      out: object({
+        ...crossed,
+        'inflight?': count('Messages on their way.'),
+        waiting: nullable(count('Messages in the queue.')),
+      }),
+    },
+    'A bridge. Null, and counts that are absent: a deployment does not know them.',
+  ),
   MessageRule: object(
     {
       name: text(),

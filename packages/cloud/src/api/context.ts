@@ -1,5 +1,5 @@
 import type { OperationId } from '@apus/api';
-import type { Awaitable } from '@apus/broker';
+import type { Awaitable, QuotaScopes } from '@apus/broker';
 import type { DynamoStores } from '@apus/store-dynamodb';
 import type { InvocationContext } from '../events/gateway.ts';
 import type { MonthCounters } from '../metrics/month-counters.ts';
@@ -7,15 +7,25 @@ import type { Operator, OperatorAnswer, OperatorOptions } from '../operator/crea
 import { type HttpAnswer, type HttpRequest, jsonAnswer } from '../publish/http.ts';
 import { ApiProblem } from './api-problem.ts';
 import type { DescribedTopics } from './async-api.ts';
+import type { ApiBreaker } from './breaker.ts';
+import type { DeployedBridge } from './bridges.ts';
 import type { ApiRules } from './rules.ts';
+import type { TenantCounts } from './tenant-counts.ts';
 
 export interface ApiContext extends Omit<OperatorOptions, 'sleep'> {
   readonly subscriptions: DynamoStores['subscriptions'];
   readonly operator: Operator;
   /** Undefined where there are no rules. */
   readonly rules?: ApiRules | undefined;
+  /** @default none */
+  readonly bridges?: readonly DeployedBridge[] | undefined;
   /** Undefined: there is no CloudWatch, and a question says so. */
   readonly counters?: MonthCounters | undefined;
+  /** Undefined where the deployment has none. */
+  readonly breaker?: ApiBreaker | undefined;
+  /** In force where a tenant has no plan of its own, and an identity no quotas of its own. */
+  readonly quotas: QuotaScopes;
+  readonly counts: TenantCounts;
   /** Undefined where no topics are described. */
   readonly described?: DescribedTopics | undefined;
   /** @default the broker's own default */

@@ -16,20 +16,25 @@ import { type OperatorAccess, OperatorGate } from './access.ts';
 import { ApiProblem } from './api-problem.ts';
 import { asyncApiHandlers } from './async-api.ts';
 import { banHandlers } from './banned.ts';
+import { breakerHandlers } from './breaker.ts';
+import { bridgeHandlers } from './bridges.ts';
 import { clientHandlers } from './clients.ts';
 import type { ApiContext, Handlers } from './context.ts';
-import { elsewhereHandlers } from './elsewhere.ts';
 import { messageHandlers } from './messages.ts';
 import { metricsHandlers } from './metrics.ts';
 import { publishHandlers } from './publish.ts';
+import { quotaHandlers } from './quotas.ts';
 import { ruleHandlers } from './rules.ts';
 import { statsHandlers } from './stats.ts';
 import { subscriptionHandlers } from './subscriptions.ts';
+import { TenantCounts } from './tenant-counts.ts';
 import { tenantHandlers } from './tenants.ts';
 
 const QUERY_CHARACTERS_MAX = 4_096;
 
-export interface ApiFunctionOptions extends Omit<ApiContext, 'operator'>, Pick<OperatorOptions, 'sleep'> {
+export interface ApiFunctionOptions
+  extends Omit<ApiContext, 'operator' | 'counts'>,
+    Pick<OperatorOptions, 'sleep'> {
   readonly access: OperatorAccess;
 }
 
@@ -41,7 +46,11 @@ export type ApiFunction = (event: FunctionUrlEvent, context: InvocationContext) 
  */
 export function createApiFunction(options: ApiFunctionOptions): ApiFunction {
   const gate = new OperatorGate(options.clock, options.access);
-  const handlers = handlersOf({ ...options, operator: createOperator(options) });
+  const handlers = handlersOf({
+    ...options,
+    operator: createOperator(options),
+    counts: new TenantCounts(options.scan, options.clock),
+  });
   return async (event, context) => {
     const request = requestOf(event);
     try {
@@ -66,11 +75,13 @@ function handlersOf(context: ApiContext): Handlers {
     ...publishHandlers(context),
     ...tenantHandlers(context),
     ...statsHandlers(context),
+    ...breakerHandlers(context),
+    ...quotaHandlers(context),
     ...metricsHandlers(context),
     ...subscriptionHandlers(context),
     ...ruleHandlers(context),
     ...asyncApiHandlers(context),
-    ...elsewhereHandlers,
+    ...bridgeHandlers(context),
     getOpenApi: () => jsonAnswer(200, document),
   };
 }

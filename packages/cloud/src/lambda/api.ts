@@ -1,14 +1,27 @@
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
+import type { ApiBreaker } from '../api/breaker.ts';
 import { createApiFunction } from '../api/create-api-function.ts';
 import { namesOfFigures } from '../api/metrics.ts';
 import type { ApiRules } from '../api/rules.ts';
+import { stageReader } from '../api/stage.ts';
 import { CloudWatchMetrics } from '../metrics/cloud-watch.ts';
+import { GatewayMessages } from '../metrics/gateway-messages.ts';
 import { METRICS } from '../metrics/metric-names.ts';
 import { MonthCounters } from '../metrics/month-counters.ts';
 import { askRulesFunction } from '../rules/ask-rules.ts';
 import { authorizationOf } from './authentication.ts';
 import { createRuntime, withMetrics } from './runtime.ts';
-import { apiKeysOf, credentialsOf, describedTopicsOf, limitsOf, required, rulesOf } from './settings.ts';
+import {
+  apiKeysOf,
+  breakerOf,
+  bridgesOf,
+  credentialsOf,
+  describedTopicsOf,
+  limitsOf,
+  quotasOf,
+  required,
+  rulesOf,
+} from './settings.ts';
 import { VARIABLES } from './variables.ts';
 
 /** A month of one metric is some hundred kilobytes. */
@@ -22,7 +35,8 @@ const { cloud, clock, log, sleep } = runtime;
 const { stores } = cloud;
 const rules = apiRulesOf();
 const namespace = required(process.env, VARIABLES.metricsNamespace);
-const cloudWatch = new CloudWatchMetrics(new CloudWatchClient(CLOUD_WATCH), namespace);
+const cloudWatchClient = new CloudWatchClient(CLOUD_WATCH);
+const cloudWatch = new CloudWatchMetrics(cloudWatchClient, namespace);
 
 /** Answers operators over HTTPS. With hashes of keys a request shows a key; without, Lambda has checked its signature. */
 export const handler = withMetrics(
@@ -41,6 +55,9 @@ export const handler = withMetrics(
     usage: cloud.usage && stores.usage,
     rules,
     counters: new MonthCounters(cloudWatch, clock, namesOfFigures(rules !== undefined)),
+    bridges: bridgesOf(process.env),
+    breaker: apiBreakerOf(),
+    quotas: quotasOf(process.env),
     described: describedTopicsOf(process.env),
     clock,
     sleep,
@@ -61,4 +78,24 @@ function apiRulesOf(): ApiRules | undefined {
     now: () => clock.now(),
   });
   return { filters: found.filters, ask };
+}
+
+function apiBreakerOf(): ApiBreaker | undefined {
+  const settings = breakerOf(process.env);
+  if (settings === undefined) return undefined;
+  const { apiId, stageName } = settings;
+  const dimensions = { ApiId: apiId, Stage: stageName };
+  const stages = new CloudWatchMetrics(cloudWatchClient, 'AWS/ApiGateway', dimensions);
+  return {
+    settings,
+    messages: new GatewayMessages(stages, clock, log),
+    readStage: stageReader({
+      apiId,
+      stageName,
+      region: required(process.env, 'AWS_REGION'),
+      credentials: credentialsOf(process.env),
+      endpoint: process.env.AWS_ENDPOINT_URL,
+      now: () => clock.now(),
+    }),
+  };
 }

@@ -1,11 +1,14 @@
 /** The functions in AWS. They are apart from the rest because they load clients of the AWS SDK. */
 
 export { API_KEYS_MAX, KEY_SHA256 } from '../api/access.ts';
+export type { BreakerSettings } from '../api/breaker.ts';
+export type { DeployedBridge } from '../api/bridges.ts';
 export {
   type ApiFunction,
   type ApiFunctionOptions,
   createApiFunction,
 } from '../api/create-api-function.ts';
+export { type Stage, stageReader } from '../api/stage.ts';
 export type { SqsBatchResponse, SqsEvent, SqsRecord } from '../events/sqs.ts';
 export { type Backlog, type FanOutQueue, GatheredJobs } from '../fan-out/gathered-jobs.ts';
 export { regionOfFunction } from '../fan-out/invoke-function.ts';
@@ -17,6 +20,7 @@ export { createFanOutWorker, type FanOutWorkerOptions } from '../fan-out/worker.
 export { ALIVE_ROUTE, CONNECT_IN_HANDSHAKE, EXTENSIONS } from '../frames/text-frame.ts';
 export type { ConnectDeadline } from '../handshake/connect-deadline.ts';
 export { CloudWatchMetrics } from '../metrics/cloud-watch.ts';
+export { GatewayMessages } from '../metrics/gateway-messages.ts';
 export {
   BRIDGE_METRICS,
   METERED_TENANTS_MAX,

@@ -13,6 +13,8 @@ import type { CheckedTopic } from '@apus/topics/checked';
 import type { Topics } from '@apus/topics/document';
 import { KEY_SHA256 } from '../api/access.ts';
 import type { DescribedTopics } from '../api/async-api.ts';
+import type { BreakerSettings } from '../api/breaker.ts';
+import type { DeployedBridge } from '../api/bridges.ts';
 import type { AllowedOrigins } from '../handshake/allowed-origins.ts';
 import type { AwsCredentials } from '../http/sigv4.ts';
 import { CUT_AFTER_MS_MAX, RESUME_SECONDS_MAX } from '../options.ts';
@@ -131,6 +133,18 @@ export function describedTopicsOf(variables: Variables): DescribedTopics | undef
   const isOpen = variables[VARIABLES.authentication] === 'anonymous';
   const topics = requireFrom(import.meta.url)(name) as Topics;
   return { topics, server: { name: 'gateway', url, door: 'gateway', isOpen } };
+}
+
+/** Undefined where the deployment has none. */
+export function breakerOf(variables: Variables): BreakerSettings | undefined {
+  const json = variables[VARIABLES.breaker];
+  return json === undefined || json === '' ? undefined : (JSON.parse(json) as BreakerSettings);
+}
+
+/** Undefined where there are none. */
+export function bridgesOf(variables: Variables): readonly DeployedBridge[] | undefined {
+  const json = variables[VARIABLES.bridges];
+  return json === undefined || json === '' ? undefined : (JSON.parse(json) as readonly DeployedBridge[]);
 }
 
 export function exportFormatOf(variables: Variables): ExportFormat {

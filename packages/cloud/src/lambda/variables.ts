@@ -64,6 +64,10 @@ export const VARIABLES = {
   publishTenants: 'APUS_PUBLISH_TENANTS',
   /** SHA-256 of each key of operators who call the API over HTTPS, with commas between. Not set: requests are signed. */
   apiKeysSha256: 'APUS_API_KEYS_SHA256',
+  /** The bridges, for the function of operators: JSON, a list of `DeployedBridge`. Not set: there are none. */
+  bridges: 'APUS_BRIDGES',
+  /** The breaker, for the function of operators: JSON of `BreakerSettings`. Not set: there is none. */
+  breaker: 'APUS_BREAKER',
   /** The least that is logged: `debug`, `info`, `warn` or `error`. */
   logLevel: 'APUS_LOG_LEVEL',
   metricsNamespace: 'APUS_METRICS_NAMESPACE',

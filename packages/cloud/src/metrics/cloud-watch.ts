@@ -8,15 +8,21 @@ import { METRICS_SERVICE, type MetricName } from './metric-names.ts';
 /** Pages of one answer: the data points of a few metrics in a month fill one. */
 const PAGES_MAX = 10;
 
+/** All points of a metric have been given; `PartialData` promises more with the next page. */
+const COMPLETE = 'Complete';
+
 /** A time, from its beginning up to its end. */
 export interface Range {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
+/** The metric of a stage of API Gateway that counts its messages. */
+export const GATEWAY_MESSAGES = 'MessageCount';
+
 /** A metric, added up or averaged in each period. */
 export interface MetricQuery {
-  readonly name: MetricName;
+  readonly name: MetricName | typeof GATEWAY_MESSAGES;
   readonly statistic: 'Sum' | 'Average';
   /** A whole number of minutes. */
   readonly periodSeconds: number;
@@ -28,23 +34,31 @@ export interface MetricPoint {
   readonly value: number;
 }
 
-/** The metrics that the functions of one deployment write, as CloudWatch has them. */
+/** The metrics of one namespace with the same dimensions, as CloudWatch has them. */
 export class CloudWatchMetrics {
   readonly #client: Pick<CloudWatchClient, 'send'>;
   readonly #namespace: string;
+  readonly #dimensions: readonly { readonly Name: string; readonly Value: string }[];
 
-  constructor(client: Pick<CloudWatchClient, 'send'>, namespace: string) {
+  /** @param dimensions by their names. @default those of the metrics that the functions of a deployment write */
+  constructor(
+    client: Pick<CloudWatchClient, 'send'>,
+    namespace: string,
+    dimensions: Readonly<Record<string, string>> = { service: METRICS_SERVICE },
+  ) {
     this.#client = client;
     this.#namespace = namespace;
+    this.#dimensions = Object.entries(dimensions).map(([Name, Value]) => ({ Name, Value }));
   }
 
   /**
    * The points of each query in their order, one list for each. Each query is billed as a metric.
    *
-   * @throws {Error} where CloudWatch does not answer, or has more than it should
+   * @throws {Error} where CloudWatch does not answer, has more than it should, or says that it has not given all
    */
   async points(queries: readonly MetricQuery[], range: Range): Promise<readonly (readonly MetricPoint[])[]> {
     const found = new Map<string, MetricPoint[]>();
+    const statuses = new Map<string, string>();
     let token: string | undefined;
     for (let pages = 0; pages < PAGES_MAX; pages += 1) {
       const { MetricDataResults = [], NextToken } = await this.#client.send(
@@ -56,10 +70,17 @@ export class CloudWatchMetrics {
           ...(token !== undefined && { NextToken: token }),
         }),
       );
-      for (const result of MetricDataResults)
-        found.set(result.Id ?? '', [...(found.get(result.Id ?? '') ?? []), ...pointsOf(result)]);
+      for (const result of MetricDataResults) {
+        const { Id: id = '', StatusCode = COMPLETE } = result;
+        found.set(id, [...(found.get(id) ?? []), ...pointsOf(result)]);
+        statuses.set(id, StatusCode);
+      }
       token = NextToken;
-      if (token === undefined) return queries.map((_, index) => found.get(idOf(index)) ?? []);
+      if (token !== undefined) continue;
+      // A sum of a part of the points would be a counter that falls.
+      const failed = [...statuses.values()].find((status) => status !== COMPLETE);
+      if (failed !== undefined) throw new Error(`CloudWatch has not given all points: ${failed}`);
+      return queries.map((_, index) => found.get(idOf(index)) ?? []);
     }
     throw new Error(`CloudWatch has more than ${PAGES_MAX} pages for a few metrics.`);
   }
@@ -71,7 +92,7 @@ export class CloudWatchMetrics {
         Metric: {
           Namespace: this.#namespace,
           MetricName: name,
-          Dimensions: [{ Name: 'service', Value: METRICS_SERVICE }],
+          Dimensions: [...this.#dimensions],
         },
         Period: periodSeconds,
         Stat: statistic,

@@ -3,8 +3,10 @@ import { bridgeHandlers } from './bridges.ts';
 import { clientHandlers } from './clients.ts';
 import type { ApiContext } from './context.ts';
 import { documentHandlers } from './documents.ts';
+import { elsewhereHandlers } from './elsewhere.ts';
 import { presenceHandlers } from './presence.ts';
 import { publishHandlers } from './publish.ts';
+import { quotaHandlers } from './quotas.ts';
 import { retainedHandlers } from './retained.ts';
 import type { Handlers } from './router.ts';
 import { ruleHandlers } from './rules.ts';
@@ -29,6 +31,8 @@ export function apiHandlers(context: ApiContext): Handlers {
     ...ruleHandlers(context),
     ...tenantHandlers(context),
     ...usageHandlers(context),
+    ...quotaHandlers(context),
+    ...elsewhereHandlers,
     ...documentHandlers,
   };
 }

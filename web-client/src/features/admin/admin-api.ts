@@ -110,6 +110,27 @@ export interface UsageLine {
   readonly bytesOut: number;
 }
 
+/** The breaker of a deployment. */
+export interface BreakerState {
+  readonly state: 'closed' | 'tripped';
+  readonly since: string | null;
+  readonly closes_at: string | null;
+  readonly frames_per_second_max: number;
+  readonly messages_per_minute_max: number;
+  /** Null: CloudWatch has none of the last minutes. */
+  readonly messages_last_minute: number | null;
+  readonly last_minute_at: string | null;
+}
+
+/** A bound, and what is used of it. */
+export interface QuotaEntry {
+  readonly scope: 'identity' | 'tenant' | 'broker';
+  readonly name: string;
+  readonly max: number;
+  /** Null: it is not added up. */
+  readonly used: number | null;
+}
+
 export interface Page<T> {
   readonly data: readonly T[];
   readonly meta: {
@@ -172,6 +193,16 @@ export class AdminApi {
   /** @throws {ApiError} */
   async figures(path: 'stats' | 'metrics', signal: AbortSignal): Promise<Figures> {
     return sumOfFigures((await this.#ask('GET', `/${path}`, signal)) as readonly Figures[]);
+  }
+
+  /** Undefined where the deployment has none, or is of a version that does not say. @throws {ApiError} */
+  async breaker(signal: AbortSignal): Promise<BreakerState | undefined> {
+    try {
+      return (await this.#ask('GET', '/breaker', signal)) as BreakerState;
+    } catch (error) {
+      if (error instanceof ApiError && error.status === 404) return undefined;
+      throw error;
+    }
   }
 
   /** @throws {ApiError} */

@@ -4,6 +4,7 @@ import { useTranslation } from 'react-i18next';
 import type { AdminApi } from './admin-api.ts';
 import { BansTable } from './bans-table.tsx';
 import { ClientsTable } from './clients-table.tsx';
+import { QuotasTable } from './quotas-table.tsx';
 import { RetainedTable } from './retained-table.tsx';
 import { StreamsTable } from './streams-table.tsx';
 import { SubscriptionsTable } from './subscriptions-table.tsx';
@@ -32,11 +33,8 @@ export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
     ['retained', t('admin.tabs.retained'), <RetainedTable key="retained" api={api} />],
     ['streams', t('admin.tenants.streams.tab'), <StreamsTable key="streams" api={api} />],
     ['bans', t('admin.tabs.bans'), <BansTable key="bans" api={api} />],
-    [
-      'systems',
-      t(api.isDeployment ? 'admin.systems.rules' : 'admin.systems.tab'),
-      <SystemsTables key="systems" api={api} />,
-    ],
+    ['systems', t('admin.systems.tab'), <SystemsTables key="systems" api={api} />],
+    ['quotas', t('admin.bounds.quotas.tab'), <QuotasTable key="quotas" api={api} />],
     ...(api.hasTenants
       ? ([
           ['tenants', t('admin.tenants.tab'), <TenantsTable key="tenants" api={api} look={look} />],

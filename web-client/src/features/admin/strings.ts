@@ -1,7 +1,9 @@
+import { bounds } from './bounds-strings.ts';
 import { systems } from './systems-strings.ts';
 import { tenants } from './tenants-strings.ts';
 
 export const admin = {
+  bounds,
   systems,
   tenants,
   title: 'Admin',

@@ -16,13 +16,15 @@ interface Direction {
   readonly skipped?: number;
 }
 
-export interface BridgeEntry extends System {
-  readonly in: Direction & { readonly lag?: number | null };
-  readonly out: Direction & { readonly waiting?: number };
-}
-
-/** Null: a deployment does not know it of one rule. */
+/** Null: a deployment does not know it. */
 type OfNode<T> = { readonly [Field in keyof T]: T[Field] | null };
+
+export interface BridgeEntry
+  extends Pick<System, 'name' | 'type' | 'remote'>,
+    OfNode<Pick<System, 'status' | 'since' | 'last_error'>> {
+  readonly in: Direction & { readonly lag?: number | null };
+  readonly out: Direction & { readonly waiting?: number | null };
+}
 
 export interface RuleEntry
   extends Pick<System, 'name' | 'type' | 'remote'>,

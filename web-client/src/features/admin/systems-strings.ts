@@ -4,6 +4,7 @@ export const systems = {
   bridges: 'Bridges',
   rules: 'Rules',
   noBridges: 'This node has no bridges: apus serve --bridges FILE.',
+  noDeployedBridges: 'This deployment has no bridges for this tenant: npm run deploy -- --bridges FILE.',
   noRules: 'This node has no rules: apus serve --rules FILE.',
   noDeployedRules: 'This deployment has no rules for this tenant: npm run deploy -- --rules FILE.',
   columns: {

@@ -13,8 +13,8 @@ import { usePoll } from './use-poll.ts';
 const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', stopped: 'gray' } as const;
 
 /**
- * The systems that the broker exchanges messages with: whether they are well, and what has not reached them. A deployment
- * has bridges as well, but no list of them.
+ * The systems that the broker exchanges messages with: whether they are well, and what has not reached them. Of a bridge of
+ * a deployment CloudWatch alone knows that.
  */
 export function SystemsTables({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
@@ -22,16 +22,19 @@ export function SystemsTables({ api }: { readonly api: AdminApi }) {
     names.map((name) => t(`admin.systems.columns.${name}`));
   return (
     <>
-      {!api.isDeployment && (
-        <SystemsTable<BridgeEntry>
-          api={api}
-          path="/bridges"
-          label={t('admin.systems.bridges')}
-          columns={columns('name', 'remote', 'status', 'in', 'lag', 'out', 'waiting', 'failed', 'error')}
-          empty={t('admin.systems.noBridges')}
-          row={(bridge) => <BridgeRow key={bridge.name} bridge={bridge} />}
-        />
-      )}
+      <SystemsTable<BridgeEntry>
+        api={api}
+        path="/bridges"
+        label={t('admin.systems.bridges')}
+        columns={columns(
+          ...(['name', 'remote'] as const),
+          ...(api.isDeployment
+            ? ([] as const)
+            : (['status', 'in', 'lag', 'out', 'waiting', 'failed', 'error'] as const)),
+        )}
+        empty={t(api.isDeployment ? 'admin.systems.noDeployedBridges' : 'admin.systems.noBridges')}
+        row={(bridge) => <BridgeRow key={bridge.name} bridge={bridge} isDeployment={api.isDeployment} />}
+      />
       <SystemsTable<RuleEntry>
         api={api}
         path="/rules"
@@ -106,7 +109,12 @@ export function SystemsTable<T>({ api, path, label, columns, empty, row }: Table
   );
 }
 
-function BridgeRow({ bridge }: { readonly bridge: BridgeEntry }) {
+interface BridgeRowProps {
+  readonly bridge: BridgeEntry;
+  readonly isDeployment: boolean;
+}
+
+function BridgeRow({ bridge, isDeployment }: BridgeRowProps) {
   const { name, type, remote, status, last_error, in: into, out } = bridge;
   return (
     <tr>
@@ -114,15 +122,17 @@ function BridgeRow({ bridge }: { readonly bridge: BridgeEntry }) {
         {name}
       </th>
       <td>{`${type} ${visibleText(remote)}`}</td>
-      <td>
-        <Status status={status} />
-      </td>
-      <Count count={into.forwarded} />
-      <Count count={into.lag ?? undefined} />
-      <Count count={out.forwarded} />
-      <Count count={out.waiting} />
-      <Count count={notCarried(bridge)} />
-      <td>{last_error === null ? '' : visibleText(last_error)}</td>
+      {!isDeployment && (
+        <>
+          <td>{status !== null && <Status status={status} />}</td>
+          <Count count={into.forwarded} />
+          <Count count={into.lag ?? undefined} />
+          <Count count={out.forwarded} />
+          <Count count={out.waiting ?? undefined} />
+          <Count count={notCarried(bridge)} />
+          <td>{last_error === null ? '' : visibleText(last_error)}</td>
+        </>
+      )}
     </tr>
   );
 }

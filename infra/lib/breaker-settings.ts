@@ -1,0 +1,24 @@
+import type { BreakerSettings } from '@apus/cloud/lambda';
+import { TRIPPED_FRAMES_PER_SECOND } from '../functions/breaker-variables.ts';
+import type { GatewayApi, GatewayStage } from './api.ts';
+import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
+import type { ApusBrokerProps } from './props.ts';
+
+/** The breaker as the API of operators knows it; undefined with `breaker: false`. */
+export function breakerSettingsOf(
+  { breaker }: Pick<ApusBrokerProps, 'breaker'>,
+  { api }: GatewayApi,
+  { stage, framesPerSecond }: GatewayStage,
+): BreakerSettings | undefined {
+  if (breaker === false) return undefined;
+  const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX, resetMinutes = BREAKER_RESET_MINUTES } =
+    breaker ?? {};
+  return {
+    apiId: api.apiId,
+    stageName: stage.stageName,
+    framesPerSecond,
+    trippedFramesPerSecond: TRIPPED_FRAMES_PER_SECOND,
+    messagesPerMinuteMax,
+    resetMinutes,
+  };
+}

@@ -1,0 +1,81 @@
+import type { Clock } from '@apus/broker';
+import type { MetricPoint } from '../metrics/cloud-watch.ts';
+import type { GatewayMessages } from '../metrics/gateway-messages.ts';
+import { type HttpAnswer, problem } from '../publish/http.ts';
+import { ApiProblem } from './api-problem.ts';
+import { type ApiContext, type Handlers, ok, rfc3339 } from './context.ts';
+import type { Stage } from './stage.ts';
+
+const MINUTE_MS = 60_000;
+
+/** API Gateway answers some ten questions a second about all stages of an account. */
+const STAGE_KEPT_MS = 10_000;
+
+/** The breaker of a deployment, as the construct has made it. */
+export interface BreakerSettings {
+  readonly apiId: string;
+  readonly stageName: string;
+  /** Frames a second of all clients, while the breaker is closed and while it is tripped. */
+  readonly framesPerSecond: number;
+  readonly trippedFramesPerSecond: number;
+  readonly messagesPerMinuteMax: number;
+  /** 0: it closes by hand alone. */
+  readonly resetMinutes: number;
+}
+
+/** The breaker, and what tells its state. */
+export interface ApiBreaker {
+  readonly settings: BreakerSettings;
+  readonly readStage: () => Promise<Stage>;
+  readonly messages: Pick<GatewayMessages, 'lastMinute'>;
+}
+
+/** The state of the breaker is the throttle of the stage: nothing else has to remember it [SEC-QUOTA-7]. */
+export function breakerHandlers({ breaker, clock }: ApiContext) {
+  if (breaker === undefined) return { getBreaker: () => NO_BREAKER } satisfies Partial<Handlers>;
+  const { settings, messages } = breaker;
+  const look = lookingAt(breaker, clock);
+  const getBreaker = async (): Promise<HttpAnswer> => {
+    const [stage, minute] = await Promise.all([look(), messages.lastMinute()]);
+    return ok(answerOf(settings, stage, minute));
+  };
+  return { getBreaker } satisfies Partial<Handlers>;
+}
+
+const NO_BREAKER = problem('NOT_FOUND', 'This deployment has no breaker (breaker: false).');
+
+/** Remembers the stage for a while, and also that API Gateway did not answer. */
+function lookingAt({ readStage }: ApiBreaker, clock: Clock): () => Promise<Stage> {
+  let kept: { readonly stage: Promise<Stage>; readonly untilMs: number } | undefined;
+  return async () => {
+    const nowMs = clock.now();
+    if (kept === undefined || kept.untilMs <= nowMs)
+      kept = { stage: readStage(), untilMs: nowMs + STAGE_KEPT_MS };
+    return await kept.stage.catch((error: unknown) => {
+      const why = error instanceof Error ? error.message : String(error);
+      throw new ApiProblem('SERVICE_UNAVAILABLE', `The state of the breaker is unknown: ${why}`);
+    });
+  };
+}
+
+function answerOf(settings: BreakerSettings, stage: Stage, minute: MetricPoint | undefined): object {
+  const { framesPerSecond, trippedFramesPerSecond, messagesPerMinuteMax, resetMinutes } = settings;
+  const isTripped =
+    stage.framesPerSecond === trippedFramesPerSecond && framesPerSecond !== trippedFramesPerSecond;
+  const sinceMs = isTripped ? stage.updatedAtMs : undefined;
+  const closesAtMs =
+    sinceMs === undefined || resetMinutes === 0 ? undefined : sinceMs + resetMinutes * MINUTE_MS;
+  return {
+    state: isTripped ? 'tripped' : 'closed',
+    since: timeOf(sinceMs),
+    closes_at: timeOf(closesAtMs),
+    frames_per_second_max: stage.framesPerSecond ?? framesPerSecond,
+    messages_per_minute_max: messagesPerMinuteMax,
+    messages_last_minute: minute?.value ?? null,
+    last_minute_at: timeOf(minute?.atMs),
+  };
+}
+
+function timeOf(atMs: number | undefined): string | null {
+  return atMs === undefined ? null : rfc3339(atMs);
+}

@@ -1,0 +1,8 @@
+import { OPERATIONS } from '@apus/api';
+import { refusal } from './answer.ts';
+import type { Handlers } from './router.ts';
+
+/** Operations that a deployment alone answers: the document says why, and so does the answer. */
+export const elsewhereHandlers = {
+  getBreaker: () => refusal(501, 'NOT_SUPPORTED', OPERATIONS.getBreaker.elsewhere ?? ''),
+} satisfies Partial<Handlers>;

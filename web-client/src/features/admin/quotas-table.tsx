@@ -1,0 +1,57 @@
+import { Progress } from '@mantine/core';
+import { useTranslation } from 'react-i18next';
+import { formatExact } from '../../ui/format.ts';
+import type { AdminApi, QuotaEntry } from './admin-api.ts';
+import classes from './admin-view.module.css';
+import type { bounds } from './bounds-strings.ts';
+import { SystemsTable } from './systems-table.tsx';
+
+/** A holder is warned of from this share of a quota on. */
+const NEARLY_FULL = 0.8;
+
+/** The bounds of the tenant that is shown, of its identities, and of all tenants together. */
+export function QuotasTable({ api }: { readonly api: AdminApi }) {
+  const { t } = useTranslation();
+  return (
+    <SystemsTable<QuotaEntry>
+      api={api}
+      path="/quotas"
+      label={t('admin.bounds.quotas.tab')}
+      columns={(['scope', 'name', 'used', 'max'] as const).map((name) =>
+        t(`admin.bounds.quotas.columns.${name}`),
+      )}
+      empty={t('admin.bounds.quotas.empty')}
+      row={(quota) => <QuotaRow key={`${quota.scope} ${quota.name}`} quota={quota} />}
+    />
+  );
+}
+
+function QuotaRow({ quota }: { readonly quota: QuotaEntry }) {
+  const { t } = useTranslation();
+  const { scope, name, max, used } = quota;
+  return (
+    <tr>
+      <td>{t(`admin.bounds.quotas.scopes.${scope}`)}</td>
+      <th scope="row">{t(`admin.bounds.quotas.names.${name as keyof typeof bounds.quotas.names}`, name)}</th>
+      <td className={classes.number}>{used === null ? '' : <Used quota={quota} used={used} />}</td>
+      <td className={classes.number}>{formatExact(max)}</td>
+    </tr>
+  );
+}
+
+function Used({ quota: { max }, used }: { readonly quota: QuotaEntry; readonly used: number }) {
+  const { t } = useTranslation();
+  const share = used / max;
+  return (
+    <>
+      {formatExact(used)}
+      <Progress
+        value={Math.min(100, share * 100)}
+        color={share >= NEARLY_FULL ? 'red' : 'teal'}
+        size="sm"
+        mt={2}
+        aria-label={t('admin.bounds.quotas.usedOf', { used: formatExact(used), max: formatExact(max) })}
+      />
+    </>
+  );
+}
