@@ -2,11 +2,43 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import './.ci/aws-sdk.mjs';
 
-/** Files that replace modules, or the clock and the chance of their whole process. */
-const ALONE = ['packages/cli/test/user.test.ts', 'test/faults/*.test.ts'];
+/**
+ * Files that replace modules, or the clock and the chance of their whole process, or that weigh its memory: a collection
+ * in a process that has run hundreds of files takes ten times as long.
+ */
+const ALONE = [
+  'packages/cli/test/user.test.ts',
+  'packages/store-*/test/counted-memory.test.ts',
+  'test/faults/*.test.ts',
+];
 
 /** Its doors would share one watcher, as processes of a cluster do not. */
 const NOT_IN_A_CLUSTER = ['test/behaviour/users-file.test.ts'];
+
+const IS_CI = process.env.CI !== undefined;
+
+/** What the processes of a cluster share. The rest of the suite is about one connection: over a cluster it runs in CI. */
+const SHARED_IN_A_CLUSTER = [
+  ...['bans', 'client-events', 'clients-mqttjs', 'conflation', 'dropped', 'flow-control', 'holding-quotas'],
+  ...[
+    'ordering',
+    'overlapping',
+    'presence',
+    'publish',
+    'qos1',
+    'qos2',
+    'queue',
+    'renewal',
+    'retained',
+    'session',
+  ],
+  ...['shared', 'streams', 'streams-cut', 'streams-resume', 'take-over', 'tenants', 'will'],
+].map((name) => `test/behaviour/${name}.test.ts`);
+
+if (!IS_CI)
+  process.stderr.write(
+    'Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.\n',
+  );
 
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.
@@ -52,7 +84,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'cluster',
-          include: ['test/behaviour/**/*.test.ts'],
+          include: IS_CI ? ['test/behaviour/**/*.test.ts'] : SHARED_IN_A_CLUSTER,
           exclude: [...configDefaults.exclude, ...NOT_IN_A_CLUSTER],
           env: { APUS_TEST_DOOR: 'cluster' },
         },

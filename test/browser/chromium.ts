@@ -13,6 +13,12 @@ const INSTALLED = [
 ];
 const PATHS = process.env.APUS_CHROMIUM === undefined ? INSTALLED : [process.env.APUS_CHROMIUM];
 
+/**
+ * A test reads a page once: to compile its hot functions well takes a sixth of the processor's time, and saves less. One
+ * of the two optimising compilers alone costs more than both or none.
+ */
+const ARGS = ['--no-sandbox', '--disable-background-networking', '--js-flags=--no-maglev,--no-opt'];
+
 /** Why the tests in a browser are skipped here, or undefined. In CI a missing browser is a failure. */
 export function whyNoBrowser(): string | undefined {
   if (PATHS.some(existsSync)) return undefined;
@@ -23,5 +29,5 @@ export function whyNoBrowser(): string | undefined {
 export async function launchChromium(): Promise<Browser> {
   const executablePath = PATHS.find(existsSync);
   if (executablePath === undefined) throw new Error('there is no Chromium on this machine');
-  return await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-background-networking'] });
+  return await chromium.launch({ executablePath, args: ARGS });
 }

@@ -189,7 +189,7 @@ clientSuite('the page for developers', (suite) => {
     }
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
-      expect(await client.accessibilityProblems(), colorScheme).toEqual([]);
+      expect(await client.allAccessibilityProblems(), colorScheme).toEqual([]);
       await client.screenshot(`portal-${topic}-${width}-${colorScheme}`);
     }
     await eventually(() => client.overflow()).toBeLessThanOrEqual(0);

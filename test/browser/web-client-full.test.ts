@@ -50,7 +50,7 @@ clientSuite('views full of data', (suite) => {
       const { colours, width, height } = this.#look;
       for (const [index, colorScheme] of colours.entries()) {
         await this.client.changeColours(colorScheme);
-        for (const problem of await this.client.accessibilityProblems(index === 0 ? 'all' : 'contrast'))
+        for (const problem of await this.client.allAccessibilityProblems(index === 0 ? 'all' : 'contrast'))
           this.problems.push(`${what}, ${colorScheme}: ${problem}`);
         if ((await this.client.overflow()) > 0) this.problems.push(`${what}: wider than the window`);
         await this.client.screenshot(`full-${colorScheme}-${width}-${height}-${what}`);

@@ -1,14 +1,15 @@
 import type { IClientOptions } from 'mqtt';
 import { describe, expect, it } from 'vitest';
 import { FAULT_KINDS, FaultPlan, type Rates } from '../faults/fault-plan.ts';
+import { sized } from '../support/runs.ts';
 import { Program } from './program.ts';
 import { VirtualStage } from './virtual-stage.ts';
 
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 300_000;
 
-/** A week where there is time for it, and a day in between. */
-const DAYS = process.env.CI === undefined ? 1 : 7;
+/** A week in CI, and six hours elsewhere. */
+const DAYS = sized(0.25, 7);
 
 /** Moves of a connection of two hours on a day, at least: each comes before 96 % of them have passed. */
 const MOVES_A_DAY = 12;
@@ -39,7 +40,7 @@ const TOPICS = ['q0', 'q1', 'q2'] as const;
 
 describe('a connection that is never cut', () => {
   it(
-    'for days its programs see messages only: none lost, doubled or out of order',
+    'for hours and days its programs see messages only: none lost, doubled or out of order',
     async () => {
       await stage.start();
       const readers = [
@@ -173,4 +174,4 @@ function owed(reader: Program, topic: (typeof TOPICS)[number], sent: readonly st
 }
 
 /** Some moves of each client, of which each takes a second. */
-const DENSE_MS = process.env.CI === undefined ? 10_000 : 25_000;
+const DENSE_MS = sized(6_000, 25_000);

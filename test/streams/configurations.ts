@@ -1,3 +1,4 @@
+import { cases } from '../support/runs.ts';
 import type { Configuration, Mutation } from './world.ts';
 
 interface Named {
@@ -21,22 +22,26 @@ export const QUIET: Configuration = {
 const BARE = { ...QUIET, reader: 'bare' } as const;
 
 /** Each is explored within seconds. */
-export const SMALL: readonly Named[] = [
-  { name: 'an exact reader, handlers that die', config: { ...QUIET, crashes: 1, asks: 1 } },
-  { name: 'an exact reader, whose connection ends twice', config: { ...QUIET, cuts: 2 } },
-  { name: 'an exact reader, a handler that dies, a cut', config: { ...QUIET, crashes: 1, cuts: 1 } },
-  {
-    name: 'an exact reader, a publisher with two messages',
-    config: { ...QUIET, publishers: 1, messages: 2, crashes: 1, cuts: 2 },
-  },
-  { name: 'an exact reader, a post that fails', config: { ...QUIET, failures: 1, cuts: 1 } },
-  { name: 'an exact reader, messages that are forgotten', config: { ...QUIET, truncations: 1, cuts: 1 } },
-  { name: 'an exact reader behind workers', config: { ...QUIET, isWide: true, crashes: 1, cuts: 1 } },
-  { name: 'a bare reader, a handler that dies, two cuts', config: { ...BARE, crashes: 1, cuts: 2 } },
-  { name: 'a bare reader, a post that fails', config: { ...BARE, failures: 1, cuts: 1 } },
-  { name: 'a bare reader, messages that are forgotten', config: { ...BARE, truncations: 1, cuts: 1 } },
-  { name: 'a bare reader behind workers', config: { ...BARE, isWide: true, crashes: 1, cuts: 2 } },
-];
+export const SMALL: readonly Named[] = cases<Named>(
+  [
+    { name: 'an exact reader, handlers that die', config: { ...QUIET, crashes: 1, asks: 1 } },
+    { name: 'an exact reader, a handler that dies, a cut', config: { ...QUIET, crashes: 1, cuts: 1 } },
+    {
+      name: 'an exact reader, a publisher with two messages',
+      config: { ...QUIET, publishers: 1, messages: 2, crashes: 1, cuts: 2 },
+    },
+    { name: 'an exact reader, a post that fails', config: { ...QUIET, failures: 1, cuts: 1 } },
+    { name: 'an exact reader, messages that are forgotten', config: { ...QUIET, truncations: 1, cuts: 1 } },
+    { name: 'an exact reader behind workers', config: { ...QUIET, isWide: true, crashes: 1, cuts: 1 } },
+    { name: 'a bare reader, a post that fails', config: { ...BARE, failures: 1, cuts: 1 } },
+  ],
+  [
+    { name: 'an exact reader, whose connection ends twice', config: { ...QUIET, cuts: 2 } },
+    { name: 'a bare reader, a handler that dies, two cuts', config: { ...BARE, crashes: 1, cuts: 2 } },
+    { name: 'a bare reader, messages that are forgotten', config: { ...BARE, truncations: 1, cuts: 1 } },
+    { name: 'a bare reader behind workers', config: { ...BARE, isWide: true, crashes: 1, cuts: 2 } },
+  ],
+);
 
 /** These take minutes. */
 export const LARGE: readonly Named[] = [

@@ -9,6 +9,11 @@ export function runs(inCi: number): number {
   return process.env.CI === undefined ? Math.ceil(inCi / SHARE) : inCi;
 }
 
+/** How long, how many or how far apart: what CI takes, and a share of it elsewhere. */
+export function sized<Size>(usual: Size, inCi: Size): Size {
+  return process.env.CI === undefined ? usual : inCi;
+}
+
 /** Cases that repeat one another at another door, or in another size of window: in CI all, elsewhere the usual ones. */
 export function cases<const Case>(
   usual: readonly [Case, ...Case[]],

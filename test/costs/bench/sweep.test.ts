@@ -1,5 +1,6 @@
 import { SWEPT } from '@apus/cost';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sized } from '../../support/runs.ts';
 import { subscribe } from '../../support/text-client.ts';
 import { startGatewayWorld } from './gateway-world.ts';
 import {
@@ -13,7 +14,7 @@ import {
 import type { CountingWorld } from './world.ts';
 
 /** So many that half a read unit, to which a scan is rounded, is a hundredth; elsewhere than in CI four of them. */
-const CLIENTS = process.env.CI === undefined ? 50 : 200;
+const CLIENTS = sized(50, 200);
 
 /** Of a scan: eventually consistent, so that a read unit is two times 4 KB. */
 const BYTES_PER_UNIT = 8_192;

@@ -1,6 +1,6 @@
 import { presenceStoreContract } from '@apus/broker/contract';
-import { withEveryService } from '../support/stores.ts';
+import { withService } from '../support/stores.ts';
 
-await withEveryService((service) => {
+await withService((service) => {
   presenceStoreContract('DynamoDB', () => service.make());
 });

@@ -13,9 +13,6 @@ const named = (name: string, config: Partial<Configuration>): NamedConfiguration
 /** Each is explored completely within seconds: a part of `npm test`. */
 export const SMALL: readonly NamedConfiguration[] = [
   named('two publishers', { publishers: ['1', '1'] }),
-  named('a publisher that goes on beside another', { publishers: ['1|1', '1'] }),
-  named('the same with room for two', { publishers: ['1|1', '1'], receiveMaximum: 2 }),
-  named('the same where the client holds pushes back', { publishers: ['1|1', '1'], isHolding: true }),
   named('QoS 2 beside QoS 1, with room for two', { publishers: ['2', '1'], receiveMaximum: 2 }),
   named('two in a frame, of which one fits, and a log that is read in part', {
     publishers: ['11', '1'],
@@ -31,7 +28,6 @@ export const SMALL: readonly NamedConfiguration[] = [
     lostAnswers: 1,
     lostReplies: 1,
   }),
-  named('posts of unknown fate', { publishers: ['1|2', ''], postsOfUnknownFate: 1, reconnects: 1 }),
   named('two publishers whose handlers die', { publishers: ['1', '1'], crashes: 1 }),
   named('two in a frame at QoS 2, beside another, whose handlers die', {
     publishers: ['22', ''],
@@ -42,11 +38,21 @@ export const SMALL: readonly NamedConfiguration[] = [
   named('a client that moves, and a publisher of QoS 2', { publishers: ['2|1', ''], moves: 1 }),
   named('a client that moves while handlers die', { publishers: ['1', ''], moves: 1, crashes: 1 }),
   named('a client that moves, and a job', { publishers: ['', ''], worker: '1', moves: 1 }),
-  named('a client that moves, and leaves', { publishers: ['1', ''], moves: 1, reconnects: 1 }),
 ];
 
-/** Each takes as long as ten of the others: in CI. */
+/** Each takes as long as several of the others: in CI. */
 export const IN_CI: readonly NamedConfiguration[] = [
+  named('a publisher that goes on beside another', { publishers: ['1|1', '1'] }),
+  named('a publisher that goes on beside another, with room for two', {
+    publishers: ['1|1', '1'],
+    receiveMaximum: 2,
+  }),
+  named('a publisher that goes on beside another, where the client holds pushes back', {
+    publishers: ['1|1', '1'],
+    isHolding: true,
+  }),
+  named('posts of unknown fate', { publishers: ['1|2', ''], postsOfUnknownFate: 1, reconnects: 1 }),
+  named('a client that moves, and leaves', { publishers: ['1', ''], moves: 1, reconnects: 1 }),
   named('a job that comes twice', { publishers: ['', ''], worker: '1', earlyRedeliveries: 1, crashes: 1 }),
   named('a job of QoS 2 that comes twice', {
     publishers: ['', ''],

@@ -1,7 +1,7 @@
 import type { Stores } from '@apus/broker';
 import { queueStoreContract } from '@apus/broker/contract';
 import { vi } from 'vitest';
-import { NOW_MS, withEveryService } from '../support/stores.ts';
+import { NOW_MS, withService } from '../support/stores.ts';
 
 // The walks make some ten thousand calls over HTTP.
 vi.setConfig({ testTimeout: 600_000 });
@@ -20,6 +20,6 @@ function connecting(stores: Stores): Stores {
   return stores;
 }
 
-await withEveryService((service) => {
+await withService((service) => {
   queueStoreContract('DynamoDB', () => connecting(service.make()));
 });

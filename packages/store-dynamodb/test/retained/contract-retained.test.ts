@@ -1,11 +1,11 @@
 import { retainedStoreContract } from '@apus/broker/contract';
 import { vi } from 'vitest';
-import { withEveryService } from '../support/stores.ts';
+import { withService } from '../support/stores.ts';
 
 // The walk makes some ten thousand calls over HTTP.
 vi.setConfig({ testTimeout: 600_000 });
 
-await withEveryService((service) => {
+await withService((service) => {
   retainedStoreContract(
     'DynamoDB',
     // Without tombstones, which the suite's model does not have: see retained.test.ts for those.

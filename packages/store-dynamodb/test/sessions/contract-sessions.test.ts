@@ -1,7 +1,7 @@
 import { linkStoreContract, receivedStoreContract, sessionStoreContract } from '@apus/broker/contract';
-import { withEveryService } from '../support/stores.ts';
+import { withService } from '../support/stores.ts';
 
-await withEveryService((service) => {
+await withService((service) => {
   // The number of sessions is sampled: an exact one would be a hot item.
   sessionStoreContract('DynamoDB', () => service.make(), { countsAreExact: false });
   receivedStoreContract('DynamoDB', () => service.make(), { countsAreExact: false });

@@ -4,6 +4,7 @@ import { createDynamoDb } from '@apus/emulator';
 import { createDynamoStores, defineTable } from '@apus/store-dynamodb';
 import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../../../../test/support/runs.ts';
 
 const TABLE = 'apus-streams';
 const TOPIC = 's/a';
@@ -16,7 +17,7 @@ const MEDIAN_MS = 4;
 const SIGMA = Math.log(15 / MEDIAN_MS) / 2.326;
 
 /** Appends of one topic that begin in so many seconds of virtual time. */
-const SECONDS = process.env.CI === undefined ? 2 : 4;
+const SECONDS = sized(2, 4);
 
 /** Appends to one topic at these rates, in virtual time: how many writes each one takes. */
 describe('one topic that many publish to', () => {

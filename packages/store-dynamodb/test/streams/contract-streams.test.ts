@@ -1,7 +1,7 @@
 import { streamStoreContract } from '@apus/broker/contract';
-import { withEveryService } from '../support/stores.ts';
+import { withService } from '../support/stores.ts';
 
-await withEveryService((service) => {
+await withService((service) => {
   streamStoreContract('DynamoDB', () => service.make().streams, {
     dropsBeyondCount: false,
   });

@@ -4,9 +4,9 @@ import { LayoutError } from '../../src/table/errors.ts';
 import { linkKey, sessionItemKey } from '../../src/table/keys.ts';
 import { marshalled } from '../../src/table/table.ts';
 import { open, unique } from '../support/client.ts';
-import { withEveryService } from '../support/stores.ts';
+import { withService } from '../support/stores.ts';
 
-await withEveryService((service) => {
+await withService((service) => {
   const olderItem = async (key: { p: string; s: string }) => {
     const Item = { ...marshalled(key), v: { N: '1' }, d: { S: 'written by an older version' } };
     await service.client.send(new PutItemCommand({ TableName: service.sessionsTableName, Item }));

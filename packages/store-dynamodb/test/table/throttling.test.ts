@@ -2,9 +2,9 @@ import { ThrottledError } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { ATTEMPTS_MAX, FIRST_PAUSE_MS, PAUSE_MS_MAX, RETRY_MS_MAX } from '../../src/limits.ts';
 import { open, subscriptionTo, unique } from '../support/client.ts';
-import { FakeClock, failure, withEveryService } from '../support/stores.ts';
+import { FakeClock, failure, withService } from '../support/stores.ts';
 
-await withEveryService((service) => {
+await withService((service) => {
   describe('throttling', () => {
     const throttled = (times: number) => {
       const fakeClock = new FakeClock();

@@ -1,7 +1,7 @@
 import type { Packet } from '@apus/mqtt';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { Door, publishOf } from '../support/door.ts';
-import { FakeClock, withEveryService } from '../support/stores.ts';
+import { FakeClock, withService } from '../support/stores.ts';
 
 let tenants = 0;
 
@@ -9,7 +9,7 @@ const DISCONNECT: Packet = { type: 'disconnect', reasonCode: 0, properties: {} }
 const PUBACK = (packetId: number): Packet => ({ type: 'puback', packetId, reasonCode: 0, properties: {} });
 
 // Read and write units of whole frames, by the broker itself: the table of docs/data-model.md.
-await withEveryService((service) => {
+await withService((service) => {
   describe('units that a frame consumes', () => {
     let door: Door;
     let clock: FakeClock;
