@@ -18,6 +18,7 @@ export const ORPHAN_MS_MAX = 2_000;
 /** How long the engine may take until it answers at its socket. */
 export const ENGINE_START_MS_MAX = 10_000;
 export const ENGINE_POLL_MS = 20;
+export const ENGINE_ANSWER_MS_MAX = 1_000;
 
 /** How long the engine may take to write its file when it is asked to end. */
 export const ENGINE_STOP_MS_MAX = 10_000;

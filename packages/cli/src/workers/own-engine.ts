@@ -12,6 +12,7 @@ import { DataDirectoryError, openEngineDirectory } from '@apus/store-disk';
 import { CommandError } from '../commands/command.ts';
 import { findEngine } from './engine-program.ts';
 import {
+  ENGINE_ANSWER_MS_MAX,
   ENGINE_LINES_MAX,
   ENGINE_POLL_MS,
   ENGINE_START_MS_MAX,
@@ -222,12 +223,16 @@ async function checked(place: Place): Promise<Place> {
   }
 }
 
+/** Whether an engine says something there, were it that a password is missing. One that still reads its file takes connections. */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((answer) => {
-    const socket = connect(path, () => {
-      socket.destroy();
+    const socket = connect(path, () => socket.write('PING\r\n'));
+    socket.setTimeout(ENGINE_ANSWER_MS_MAX, () => socket.destroy());
+    socket.once('data', () => {
       answer(true);
+      socket.destroy();
     });
-    socket.once('error', () => answer(false));
+    socket.on('error', () => {});
+    socket.once('close', () => answer(false));
   });
 }
