@@ -239,7 +239,8 @@ export class SharedCounts implements SharedHoldings {
     }
     for (const [part, { by, max }] of summed(waiting)) {
       const least = this.#held(part);
-      if (least + by > part.reserved || part.isUncertain)
+      // A part that would shrink to what is held is asked for as well.
+      if (least + by > part.reserved || part.isUncertain || entries.has(part))
         entries.set(part, { field: part.field, least, want: least + by + part.spare, max });
     }
     if (entries.size > 0) {

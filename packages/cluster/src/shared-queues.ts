@@ -20,13 +20,16 @@ const NOTHING: QueuesState = { bytes: 0, isFull: false };
 
 /**
  * The memory of queues at all processes. Each tells the others what tenants and identities have in its queues: at once when that has
- * passed a step of their limit, and then not again for a pause, behind which it tells the last state. A process is told all when it
- * joins, and then what has changed.
+ * passed a step of their limit, and then not again for a pause, behind which it tells the last state. That they are full it tells
+ * without a pause, before it has acknowledged the message that was the last. A process is told all when it joins, and then what has
+ * changed.
  */
 export class SharedQueues {
   readonly #context: SharedQueuesContext;
   readonly #own = new Map<Key, QueuesState>();
   readonly #changed = new Set<Key>();
+  /** Others know these as full. */
+  readonly #toldFull = new Set<Key>();
   readonly #elsewhere = new Map<string, Map<Key, QueuesState>>();
   /** Of all other processes together. */
   readonly #sums = { tenant: new Map<string, QueuesSum>(), identity: new Map<string, QueuesSum>() };
@@ -34,6 +37,7 @@ export class SharedQueues {
   readonly #informed = new Set<string>();
   #others: readonly string[] = [];
   #isPausing = false;
+  #isTelling = false;
   #cancelLook: () => void = () => {};
   #cancelPause: () => void = () => {};
 
@@ -45,7 +49,8 @@ export class SharedQueues {
       if (state.bytes === 0) this.#own.delete(key);
       else this.#own.set(key, state);
       this.#changed.add(key);
-      this.#tellSoon();
+      if (state.isFull && !this.#toldFull.has(key)) this.#tellInThisTurn();
+      else this.#tellSoon();
     };
     memory.queuesElsewhere = this.#sums;
   }
@@ -115,12 +120,19 @@ export class SharedQueues {
   #tellSoon(): void {
     if (this.#isPausing) return;
     this.#isPausing = true;
+    this.#tellInThisTurn();
+    this.#cancelPause = this.#context.clock.after(QUEUES_TOLD_MS, () => {
+      this.#isPausing = false;
+      if (this.#changed.size > 0) this.#tellSoon();
+    });
+  }
+
+  #tellInThisTurn(): void {
+    if (this.#isTelling) return;
+    this.#isTelling = true;
     setImmediate(() => {
+      this.#isTelling = false;
       this.#tell();
-      this.#cancelPause = this.#context.clock.after(QUEUES_TOLD_MS, () => {
-        this.#isPausing = false;
-        if (this.#changed.size > 0) this.#tellSoon();
-      });
     });
   }
 
@@ -129,6 +141,10 @@ export class SharedQueues {
     const { bus } = this.#context;
     const changed = this.#frameOf(this.#changed);
     const all = this.#frameOf(this.#own.keys());
+    for (const key of this.#changed) {
+      if (this.#own.get(key)?.isFull === true) this.#toldFull.add(key);
+      else this.#toldFull.delete(key);
+    }
     this.#changed.clear();
     for (const process of new Set([...this.#others, ...bus.peers])) {
       const frame = this.#informed.has(process) ? changed : all;
