@@ -73,7 +73,7 @@ module.exports = {
     layer('cluster', ['mqtt', 'broker', 'store-memory', 'store-disk', 'store-valkey', 'node']),
     layer(
       'cli',
-      PACKAGES.filter((name) => name !== 'client' && name !== 'publish'),
+      PACKAGES.filter((name) => name !== 'publish'),
     ),
     {
       name: 'node-knows-no-aws',

@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { SignJWT } from 'jose';
 import type { Locator } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.ts';
@@ -183,6 +184,36 @@ clientSuite('connections in the web client', (suite) => {
     await page.reload();
     await item(client, 'second name').waitFor();
     await eventually(() => item(client, 'Copy of second name').count()).toBe(0);
+  });
+
+  it('asks for a token where a deployment may be, takes one out of the URL, and is let in with it', async () => {
+    const file = join(suite.built.directory, 'tokens.json');
+    const secret = 'a secret of at least thirty-two bytes';
+    await writeFile(file, JSON.stringify({ authenticators: [{ jwt: { secret } }] }));
+    const broker = await suite.built.serve(['--identity', file]);
+    onTestFinished(() => broker.stop());
+    const token = await new SignJWT({ sub: 'ann', publish: ['#'], subscribe: ['#'] })
+      .setProtectedHeader({ alg: 'HS256' })
+      .setExpirationTime('1h')
+      .sign(new TextEncoder().encode(secret));
+    const client = await suite.open('messages', { context: await suite.newContext() });
+    const { page } = client;
+    await page.getByRole('button', { name: 'New connection', exact: true }).click();
+    const dialog = page.getByRole('dialog', { name: 'New connection' });
+    const url = dialog.getByLabel('URL');
+    const field = dialog.getByLabel('Token', { exact: true });
+    await url.fill('ws://127.0.0.1:8083/mqtt');
+    await eventually(() => field.count()).toBe(0);
+    await url.fill('wss://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/mqtt');
+    await field.waitFor();
+    expect(await client.accessibilityProblemsInBothColours('new-connection-token')).toEqual([]);
+    await url.fill(`${broker.gatewayUrl}?token=${token}`);
+    await dialog.getByLabel('User name').focus();
+    await eventually(() => url.inputValue()).toBe(broker.gatewayUrl);
+    await eventually(() => field.inputValue()).toBe(token);
+    await dialog.getByRole('button', { name: 'Connect', exact: true }).click();
+    await client.connected();
+    expect(await client.stored()).not.toContain(token);
   });
 
   it('takes no new connection before it has found those that there are', async () => {

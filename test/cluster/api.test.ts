@@ -141,6 +141,12 @@ if (program !== undefined) {
       const stats = (await api(at(1), 'GET', '/stats')).body as unknown as Readonly<Record<string, number>>[];
       const { body } = await api(at(1), 'GET', '/clients?limit=1');
       expect(stats.reduce((sum, each) => sum + (each['sessions.count'] ?? 0), 0)).toBe(body.meta.count);
+      const quotas = (await api(at(2), 'GET', '/quotas')).body as unknown as {
+        readonly data: readonly Record<string, unknown>[];
+      };
+      expect(quotas.data).toContainEqual({
+        ...{ scope: 'tenant', name: 'sessionsMax', max: 900_000, used: body.meta.count },
+      });
       const text = await (await fetch(new URL('/api/v5/prometheus/stats', at(0)))).text();
       expect(text.match(/^emqx_sessions_count\{node="apus@[^"]+:\d+"\} \d+$/gm)).toHaveLength(3);
       expect(text.match(/^# TYPE emqx_sessions_count gauge$/gm)).toHaveLength(1);

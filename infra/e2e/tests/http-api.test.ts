@@ -51,3 +51,15 @@ it('reads the metrics of CloudWatch, and has the described topics with its own a
   const { host, pathname } = new URL(deployed.url);
   expect(body).toMatchObject({ asyncapi: '3.0.0', servers: { gateway: { host, pathname } } });
 });
+
+it('says that the breaker is closed, lists quotas with what is used, and no bridges', async () => {
+  expect((await callApi('GET', 'breaker')).body).toMatchObject({
+    ...{ state: 'closed', since: null, frames_per_second_max: 500, messages_per_minute_max: 100_000 },
+  });
+  await connectClient();
+  const quotas = (await callApi('GET', 'quotas')).body.data as readonly Record<string, unknown>[];
+  expect(quotas).toContainEqual({
+    ...{ scope: 'tenant', name: 'connectionsMax', max: 900_000, used: expect.any(Number) },
+  });
+  expect((await callApi('GET', 'bridges')).body).toEqual({ data: [] });
+});

@@ -7,6 +7,7 @@ import {
   LambdaClient,
 } from '@aws-sdk/client-lambda';
 import { expect, it } from 'vitest';
+import { callApi } from '../support/api.ts';
 import { invoke, physicalIdOf, until } from '../support/aws.ts';
 import { connectClient, type TestClient, unique } from '../support/client.ts';
 import { deployed } from '../support/deployed.ts';
@@ -80,6 +81,11 @@ it('a runaway trips the breaker: backends are refused, workers stop, their jobs 
     stateOfBreaker,
     (now) => now.rate === 1 && now.source === 'Disabled' && now.publishConcurrency === 0,
   );
+  const { body: tripped } = await until(
+    () => callApi('GET', 'breaker'),
+    ({ body }) => body.state === 'tripped',
+  );
+  expect(tripped).toMatchObject({ frames_per_second_max: 1, messages_per_minute_max: 100_000 });
   const backend = createPublisher({ url: deployed.publishUrl, key: deployed.publishKey, attemptsMax: 1 });
   await expect(backend.publish(`${topic}/backend`, 'refused')).rejects.toMatchObject({ status: 429 });
 

@@ -6,7 +6,6 @@ import { FixedKeys, JwtAuthenticator, secretKey } from '@apus/identity';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { RawClient } from '../../../test/support/raw-client.ts';
 import { Built, outcomeOf } from './support/built.ts';
-import { doorsForTest } from './support/doors.ts';
 
 const apus = new Built();
 
@@ -217,22 +216,6 @@ describe('apus serve', () => {
       stderr: expect.stringMatching(/Cannot connect.*user name or password/i),
     });
   });
-});
-
-test('apus pub says that it is not let in without the token that its URL holds', async () => {
-  const node = await doorsForTest({ gatewayPort: 0 });
-  const url = `${node.gateway?.url ?? ''}?token=a.b.c`;
-  const { stderr } = await apus.run(['pub', '-u', url, '-t', 'a', '-m', 'x']);
-  expect(stderr).toMatch(/Cannot connect to ws:\S+\/mqtt\?…: HTTP/);
-  expect(stderr).not.toContain('a.b.c');
-});
-
-test('at a gateway door, apus pub says why it is not let in', async () => {
-  const node = await doorsForTest({ gatewayPort: 0 });
-  const { code, stderr } = await apus.run(['pub', '-u', node.gateway?.url ?? '', '-t', 'a', '-m', 'x']);
-  expect(code).toBe(1);
-  expect(stderr).toContain('HTTP 400');
-  expect(stderr).toContain('This looks like a gateway door');
 });
 
 describe('apus token', () => {

@@ -2,8 +2,9 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { validateTopicName } from '@apus/mqtt';
 import type { IClientPublishOptions, MqttClient } from 'mqtt';
-import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
+import { CLIENT_FLAGS, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
 import { type Command, CommandError } from './command.ts';
+import { connectClient } from './connect-client.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
 /** Lines that may be on their way at a time. */

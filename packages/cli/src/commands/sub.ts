@@ -1,8 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { parseTopicFilter, Violation } from '@apus/mqtt';
 import type { IClientOptions, IClientSubscribeOptions, IPublishPacket, MqttClient } from 'mqtt';
-import { CLIENT_FLAGS, connectClient, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
+import { CLIENT_FLAGS, qosFrom, reasonOf, versionFrom } from './client-flags.ts';
 import { type Command, CommandError } from './command.ts';
+import { connectClient } from './connect-client.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
 const FAILURE = 0x80;

@@ -7,6 +7,7 @@ import { openView } from '../../state/routes.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type ConnectionForm, isUrlRight, nameOfUrl, savedForm, withSplitUrl } from './connection-form.ts';
 import { keepEdit } from './edits-store.ts';
+import { mayWantToken } from './url-help.ts';
 import { UrlInput } from './url-input.tsx';
 
 /** Asks for what nearly every connection needs: where, and as whom. The rest is a click away. */
@@ -54,6 +55,17 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
             onChange={(url) => setForm({ ...form, profile: { ...profile, url } })}
             onBlur={() => setForm(withSplitUrl(form))}
           />
+          {(secrets.token !== undefined || mayWantToken(profile.url.trim())) && (
+            <PasswordInput
+              label={t('connections.editor.token')}
+              description={t('connections.tokenHint')}
+              autoComplete="off"
+              value={secrets.token ?? ''}
+              onChange={({ currentTarget: { value: token } }) =>
+                setForm({ ...form, secrets: { ...secrets, token } })
+              }
+            />
+          )}
           <TextInput
             label={t('connections.editor.username')}
             autoComplete="username"

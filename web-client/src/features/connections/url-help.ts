@@ -36,6 +36,9 @@ const NEAR =
 
 const THIS_MACHINE = /^(?:localhost|127\.|\[::1\])/i;
 
+/** In the path of an API of an emulated AWS on this machine. */
+const EMULATED_GATEWAY = '/execute-api/';
+
 /**
  * @param text what stands in the field of the URL
  * @param isPageSecure whether the page came by HTTPS: then a browser opens wss:// alone, but for its own machine
@@ -57,6 +60,13 @@ export function urlHelp(text: string, isPageSecure: boolean): UrlHelp | undefine
   const url = `${isSecure ? 'wss' : 'ws'}://${user}${name}${shownPort}${path}`;
   if (!URL.canParse(url)) return undefined;
   return { reason: isTcp ? 'tcp' : named === '' ? 'bare' : 'web', scheme: named, url };
+}
+
+/** Whether a broker at this address may want a token in its query, as a deployment does. */
+export function mayWantToken(url: string): boolean {
+  if (!/^wss?:\/\//i.test(url) || !URL.canParse(url)) return false;
+  const { hostname, pathname } = new URL(url);
+  return !THIS_MACHINE.test(hostname) || pathname.includes(EMULATED_GATEWAY);
 }
 
 function looksSecure(name: string, port: string | undefined): boolean {

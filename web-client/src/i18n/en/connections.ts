@@ -40,6 +40,7 @@ export const connections = {
   deleteTitle: 'Delete this connection?',
   deleteText: '“{{name}}” with its subscriptions and stored secrets is removed from this browser.',
   keep: 'Keep it',
+  tokenHint: 'A deployment of Apus wants one; other brokers want a user name, or nothing.',
   secretsTitle: 'Secrets for “{{name}}”',
   secretsText: 'They are kept as long as this page is open.',
   sharedTitle: 'A connection was shared with you',

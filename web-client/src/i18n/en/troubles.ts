@@ -8,7 +8,7 @@ export const troubles = {
   unreachable: {
     title: 'The server cannot be reached',
     advice:
-      'Is it running? Do host, port and path of the URL fit? Does the server let web pages of this address in, and is its certificate trusted by the browser? Browsers do not say which of these it was.',
+      'Is it running? Do host, port and path of the URL fit? Does the server want a token, as a deployment of Apus does? Does it let web pages of this address in, and is its certificate trusted by the browser? Browsers do not say which of these it was.',
   },
   lost: {
     title: 'The connection was cut',

@@ -1,7 +1,7 @@
 import { shellWord } from './literals.ts';
 import { PAYLOAD_FILE, type Snippets, USER_NAME, type Wanted } from './snippet.ts';
 
-/** With the broker's own command, which speaks to node doors. Values stand behind "=": one may begin with "-". */
+/** With the broker's own command, at node doors. Values stand behind "=": one may begin with "-". */
 export function shell({ server, filter, rewind, topic, payload, contentType }: Wanted): Snippets | undefined {
   if (server.door === 'gateway') return undefined;
   const install = 'npm install && npm run build   # in a copy of the repository of Apus';

@@ -1,0 +1,107 @@
+import mqtt, { type IClientOptions, type MqttClient } from 'mqtt';
+import { shownUrl } from '../shown-url.ts';
+import { optionsFrom, reasonOf, URL_DEFAULT } from './client-flags.ts';
+import { CommandError } from './command.ts';
+import { explainingWebSocket, type HandshakeRefusal } from './explaining-web-socket.ts';
+import { UsageError, type Values } from './flags.ts';
+
+/** Addresses of API Gateway: no node is there. */
+const GATEWAY_HOST = /\.execute-api\.[\w-]+\.amazonaws\.com(\.cn)?$/;
+
+/** Answers of a gateway door that wants to be shown who comes: statuses of HTTP, and codes of CONNACK. */
+const UNAUTHORIZED = [401, 403, 0x86, 0x87, 4, 5];
+
+/** Makes a client, and tells why the server refuses the WebSocket. */
+type Make = (refused: (refusal: HandshakeRefusal) => void) => Promise<MqttClient>;
+
+/** Why there is no connection, and the server's own answer where it gave one. */
+class NotConnected extends Error {
+  override readonly name = 'NotConnected';
+  readonly refusal: HandshakeRefusal | undefined;
+
+  constructor(refusal: HandshakeRefusal | undefined, cause: unknown) {
+    super(refusal === undefined ? reasonOf(cause) : `HTTP ${refusal.status}. ${refusal.explanation}`.trim(), {
+      cause,
+    });
+    this.refusal = refusal;
+  }
+}
+
+/**
+ * A connected client; after this it reconnects by itself. A server that refuses it as API Gateway does is a gateway door,
+ * and gets text frames. `prepare` sees the client before it is connected: the messages of a kept session follow CONNACK at
+ * once.
+ */
+export async function connectClient(
+  values: Values,
+  more: IClientOptions = {},
+  prepare: (client: MqttClient) => void = () => {},
+): Promise<MqttClient> {
+  const url = values.text('url') ?? URL_DEFAULT;
+  if (!URL.canParse(url)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
+  const token = values.text('token') ?? process.env.APUS_TOKEN;
+  const options = { ...optionsFrom(values), ...more };
+  const node = () => connected(atNode(url, options), prepare);
+  const gateway = () => connected(atGateway(url, options, token), prepare);
+  const fail = (error: unknown, hint = ''): never => {
+    throw new CommandError(`Cannot connect to ${shownUrl(url)}: ${reasonOf(error)}${hint}`, { cause: error });
+  };
+  if (!GATEWAY_HOST.test(new URL(url).hostname)) {
+    const found = await node().catch((error: NotConnected) =>
+      error.refusal?.isGateway === true ? undefined : fail(error),
+    );
+    if (found !== undefined) return found;
+  }
+  return await gateway().catch((error: NotConnected) => fail(error, hintFor(error, url, token)));
+}
+
+function atNode(url: string, options: IClientOptions): Make {
+  return async (refused) => {
+    const Socket = explainingWebSocket(refused);
+    return mqtt.connect(url, {
+      ...options,
+      createWebsocket: (to, subprotocols, { wsOptions }) =>
+        new Socket(to, subprotocols, wsOptions as ConstructorParameters<typeof Socket>[2]),
+    });
+  };
+}
+
+function atGateway(url: string, options: IClientOptions, token: string | undefined): Make {
+  return async (refused) => {
+    const client = await import('@apus/client');
+    return client.connect(mqtt, url, options, {
+      WebSocket: explainingWebSocket(refused),
+      ...(token !== undefined && { token: () => token }),
+    });
+  };
+}
+
+/** @throws {NotConnected} */
+async function connected(make: Make, prepare: (client: MqttClient) => void): Promise<MqttClient> {
+  let refusal: HandshakeRefusal | undefined;
+  const client = await make((given) => {
+    refusal = given;
+  });
+  prepare(client);
+  try {
+    await new Promise<void>((resolve, reject) => {
+      client.once('connect', () => resolve());
+      client.once('error', reject);
+      // Without an error it was the other side that closed.
+      client.once('close', () => reject(new Error('the connection was closed before CONNACK')));
+    });
+    return client;
+  } catch (error) {
+    // It may tell of its end.
+    client.on('error', () => {});
+    client.end(true);
+    throw new NotConnected(refusal, error);
+  }
+}
+
+function hintFor({ refusal, cause }: NotConnected, url: string, token: string | undefined): string {
+  const code = refusal?.status ?? (cause as { readonly code?: unknown }).code;
+  if (!UNAUTHORIZED.some((each) => each === code)) return '';
+  if (token !== undefined || new URL(url).searchParams.has('token')) return ' (The token may be wrong.)';
+  return ' (It wants a token, as `apus token` makes it: in the environment variable APUS_TOKEN, or as --token.)';
+}
