@@ -36,11 +36,6 @@ const SHARED_IN_A_CLUSTER = [
   ...['shared', 'streams', 'streams-cut', 'streams-resume', 'take-over', 'tenants', 'will'],
 ].map((name) => `test/behaviour/${name}.test.ts`);
 
-if (!IS_CI)
-  process.stderr.write(
-    'Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.\n',
-  );
-
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.
   resolve: { conditions: ['source'] },
