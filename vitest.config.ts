@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import './.ci/aws-sdk.mjs';
+import { moduleCache } from './.ci/module-cache.mjs';
 
 /**
  * Files that replace modules, or the clock and the chance of their whole process, or that weigh its memory: a collection
@@ -35,11 +36,6 @@ const SHARED_IN_A_CLUSTER = [
   ...['shared', 'streams', 'streams-cut', 'streams-resume', 'take-over', 'tenants', 'will'],
 ].map((name) => `test/behaviour/${name}.test.ts`);
 
-if (!IS_CI)
-  process.stderr.write(
-    'Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.\n',
-  );
-
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.
   resolve: { conditions: ['source'] },
@@ -54,6 +50,8 @@ export default defineConfig({
     // A worker loads a module once for all of its files: to load it for each of them took longer than most tests. So a
     // test's support registers what it ends with the test (`onTestFinished`), and not where its module is loaded.
     isolate: false,
+    // The next run, and the next project, read what was made of a source that has not changed: half of the time of an import.
+    experimental: { fsModuleCache: true, fsModuleCachePath: moduleCache() },
     projects: [
       {
         extends: true,

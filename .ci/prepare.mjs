@@ -1,4 +1,5 @@
-// Makes a fresh clone ready: installs what is missing, and with the argument `build` builds what has changed.
+// Makes a fresh clone ready: installs what is missing, and with the argument `build` builds what has changed;
+// with `test` it says what the tests leave out.
 // Runs before `npm start` and `npm test`, with nothing but Node.js; does nothing, quickly, when nothing changed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -25,6 +26,9 @@ if (process.argv.includes('build')) {
   const build = () => run('node', [join('packages', 'cli', 'build.mjs')]);
   step('build', hashOfCommand(), program, 'Building', build);
 }
+
+if (process.argv.includes('test') && process.env.CI === undefined)
+  console.error('Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.');
 
 /** `npm ci` where the lockfile fits, which it does in a clean clone; `npm install` while somebody changes packages. */
 function install() {

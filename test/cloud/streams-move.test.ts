@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { VirtualTime } from '../faults/virtual-time.ts';
+import { sized } from '../support/runs.ts';
 import { StreamLedger } from '../support/stream-ledger.ts';
 import { ResumingProgram, SubscribingProgram } from '../support/stream-program.ts';
 import { Program } from './program.ts';
@@ -9,7 +10,7 @@ import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-proce
 const TIMEOUT_MS = 300_000;
 
 /** Some moves of each reader. */
-const DENSE_MS = 25_000;
+const DENSE_MS = sized(14_000, 25_000);
 
 /** So often that messages are on their way while a reader moves. */
 const EVERY_MS = 47;

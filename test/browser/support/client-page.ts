@@ -23,7 +23,7 @@ const RULES = {
   contrast: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
 } as const;
 
-type Rules = keyof typeof RULES;
+export type Rules = keyof typeof RULES;
 
 /** A fifth of the time of these tests is Axe's. Outside of CI it looks only for tests that are about it. */
 const LOOKS_IN_PASSING = process.env.CI !== undefined;

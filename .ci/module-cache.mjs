@@ -1,0 +1,30 @@
+// Where Vitest keeps what it has made of each source, for its next run.
+import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { hashOf, ROOT } from './sources.mjs';
+
+const CACHES = join(ROOT, 'node_modules', '.cache', 'apus', 'vitest');
+
+/**
+ * A folder for the packages as their manifests describe them, which say where an import leads. Vitest itself looks at the
+ * source, at its own configuration and at the lockfile. Folders of other manifests are removed.
+ *
+ * @returns {string}
+ */
+export function moduleCache() {
+  const name = hashOf(['package.json', ...workspaces().map((folder) => join(folder, 'package.json'))]);
+  mkdirSync(CACHES, { recursive: true });
+  for (const other of readdirSync(CACHES))
+    if (other !== name) rmSync(join(CACHES, other), { recursive: true, force: true });
+  return join(CACHES, name);
+}
+
+/** @returns {string[]} */
+function workspaces() {
+  const { workspaces: given } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
+  return given.flatMap((/** @type {string} */ folder) => {
+    if (!folder.endsWith('/*')) return [folder];
+    const parent = folder.slice(0, -'/*'.length);
+    return readdirSync(join(ROOT, parent)).map((name) => join(parent, name));
+  });
+}
