@@ -97,6 +97,27 @@ describe('a watcher of a room', () => {
     expect(watcher.problems).toEqual([]);
   });
 
+  it('may be told of a leave that was asked for before its client resumed its session', () => {
+    const { world, truth, watcher } = roomOf();
+    truth.asks('a', 'ann', '');
+    truth.lost('a');
+    truth.resumed('a');
+    truth.says('a', '');
+    watcher.told('ann', '1');
+    world.now += TOLD_WITHIN_MS;
+    watcher.told('ann', '');
+    expect(watcher.problems).toEqual([]);
+    // One that has come back since may not.
+    truth.asks('a', 'ann', '2');
+    truth.says('a', '2');
+    truth.lost('a');
+    truth.resumed('a');
+    watcher.told('ann', '2');
+    world.now += TOLD_WITHIN_MS;
+    watcher.told('ann', '');
+    expect(kinds(watcher.problems)).toEqual(['false leave']);
+  });
+
   it('is told once of each that leaves when nothing goes wrong', () => {
     const { truth, watcher } = room();
     watcher.told('ann', '1');

@@ -12,6 +12,8 @@ interface Dweller {
   isConnected: boolean;
   /** The data that the server has acknowledged on this connection; empty: it has left. */
   data: string | undefined;
+  /** It has asked to leave, and has said nothing since. */
+  isLeaving: boolean;
   /** From then on the member cannot have left, as long as the gateway has the connection. Undefined: it may have. */
   thereSinceMs: number | undefined;
 }
@@ -41,7 +43,8 @@ export class RoomTruth {
   }
 
   connected(client: string, member: string): void {
-    this.#dwellers.set(client, { member, isConnected: true, data: undefined, thereSinceMs: undefined });
+    const unknown = { data: undefined, isLeaving: false, thereSinceMs: undefined };
+    this.#dwellers.set(client, { member, isConnected: true, ...unknown });
   }
 
   /** Its connection is lost, and its session may go on over another: it may have left meanwhile. */
@@ -53,7 +56,7 @@ export class RoomTruth {
   /** Its session goes on over another connection. */
   resumed(client: string): void {
     const dweller = this.#dwellers.get(client);
-    if (dweller?.isConnected && dweller.data) dweller.thereSinceMs ??= this.nowMs;
+    if (dweller?.isConnected && dweller.data && !dweller.isLeaving) dweller.thereSinceMs ??= this.nowMs;
   }
 
   /** A publication was acknowledged. */
@@ -76,6 +79,8 @@ export class RoomTruth {
 
   /** It publishes: from now on the server may have it, answered or not. */
   asks(client: string, member: string, data: string): void {
+    const dweller = this.#dwellers.get(client);
+    if (dweller !== undefined) dweller.isLeaving = data === '';
     if (data === '') {
       this.#hasLeft.add(member);
       this.lost(client);
