@@ -181,7 +181,7 @@ export class EngineCluster implements Cluster {
       context.log,
     );
     engine.onReconnect(() => this.holdings.reaffirm());
-    this.#relay = new Relay(stores.subscriptions, this.fanOut);
+    this.#relay = new Relay(stores.subscriptions, this.fanOut, (frame) => this.#fullRules?.whenRoom(frame));
     this.#sessions = new ClusterSessions(
       stores.sessions,
       this.#claims,
@@ -358,8 +358,10 @@ export class EngineCluster implements Cluster {
     this.#relay.lost(dead);
     this.#queues.forget(dead);
     this.#fullRules?.forget(dead);
-    this.#rulesFull(dead, []);
-    return this.#bus.forget(dead);
+    this.#node?.fullElsewhere(dead, []);
+    const unacknowledged = this.#bus.forget(dead);
+    const known = new Set(messagesOf(unacknowledged).map(({ message }) => message.id));
+    return [...unacknowledged, ...this.fanOut.forget(dead, known)];
   }
 
   /** The sessions of this process are taken over at once by another one; where there is none, by the next that starts. */

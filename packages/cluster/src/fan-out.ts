@@ -12,16 +12,13 @@ interface Part {
   readonly groups: string[];
 }
 
-interface Handed {
-  readonly tenant: string;
-  readonly parts: ReadonlyMap<string, Part>;
-  readonly done: Promise<void>;
-}
-
+/** A message that a process had no room for. */
 interface GivenBack {
   readonly process: string;
-  /** Settles when the process has room again, or is dead. */
-  readonly room: Promise<void>;
+  readonly frame: PublishFrame;
+  /** Settles with `room` when it is to be sent again, and with `inherited` when the heir of the dead process has it. */
+  readonly end: Promise<'room' | 'inherited'>;
+  readonly settle: (end: 'room' | 'inherited') => void;
 }
 
 /** Hands messages to the processes that have subscribers for them: each message once for each process. */
@@ -29,11 +26,10 @@ export class ClusterFanOut implements FanOut {
   readonly #bus: Bus;
   readonly #routes: RemoteRoutes;
   readonly #choice: ShareChoice;
-  readonly #settling = new WeakMap<Message, Handed>();
-  /** Messages that a process had no room for, by their ids. */
-  readonly #givenBack = new Map<MessageId, GivenBack>();
-  /** By process: called when it has room again, or is dead. */
-  readonly #waiting = new Map<string, (() => void)[]>();
+  readonly #settling = new WeakMap<Message, Promise<void>>();
+  /** Messages on their way that may be given back: what each process was sent. */
+  readonly #onTheirWay = new Map<MessageId, ReadonlyMap<string, PublishFrame>>();
+  readonly #givenBack = new Map<MessageId, GivenBack[]>();
 
   constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice) {
     this.#bus = bus;
@@ -49,31 +45,42 @@ export class ClusterFanOut implements FanOut {
     return true;
   }
 
-  async settled(message: Message): Promise<void> {
-    const handed = this.#settling.get(message);
-    if (handed === undefined) return;
-    await handed.done;
-    for (let back = this.#takeBack(message); back !== undefined; back = this.#takeBack(message)) {
-      await back.room;
-      await this.#sendAgain(handed, message, back.process);
-    }
+  settled(message: Message): Promise<void> | undefined {
+    return this.#settling.get(message);
   }
 
   /** The process had no room for the message. */
   gaveBack(process: string, messageId: MessageId): void {
-    const room = new Promise<void>((resolve) => {
-      const waiting = this.#waiting.get(process);
-      if (waiting === undefined) this.#waiting.set(process, [resolve]);
-      else waiting.push(resolve);
+    const frame = this.#onTheirWay.get(messageId)?.get(process);
+    if (frame === undefined) return;
+    let settle: GivenBack['settle'] = () => {};
+    const end = new Promise<'room' | 'inherited'>((resolve) => {
+      settle = resolve;
     });
-    this.#givenBack.set(messageId, { process, room });
+    const others = this.#givenBack.get(messageId) ?? [];
+    this.#givenBack.set(messageId, [...others, { process, frame, end, settle }]);
   }
 
-  /** The process has room again, or is dead. */
+  /** The process has room again. */
   mayHaveRoom(process: string): void {
-    const waiting = this.#waiting.get(process) ?? [];
-    this.#waiting.delete(process);
-    for (const resolve of waiting) resolve();
+    for (const back of this.#of(process)) back.settle('room');
+  }
+
+  /**
+   * The process is dead: messages that it has given back, which its heir is to get.
+   *
+   * @param known the heir gets these anyway
+   */
+  forget(
+    process: string,
+    known: ReadonlySet<MessageId>,
+  ): { readonly frame: PublishFrame; resolve(): void }[] {
+    return this.#of(process).flatMap(({ frame, settle }) => {
+      const resolve = () => settle('inherited');
+      if (!known.has(frame.message.id)) return { frame, resolve };
+      resolve();
+      return [];
+    });
   }
 
   /** Asked before a message of a stream has its place. Members of share groups are chosen behind that. */
@@ -102,29 +109,30 @@ export class ClusterFanOut implements FanOut {
     return this.#send(tenant, message, this.#partsOf(tenant, message.topic, filters), hops + 1);
   }
 
-  #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>, isAnswered: boolean): void {
-    const done = this.#send(tenant, message, parts, 0, isAnswered);
+  #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>, mayWait: boolean): void {
+    const frames = framesOf(tenant, message, parts, 0, mayWait);
+    const sent = this.#sendAll(frames);
     // At QoS 0 no publisher waits.
-    if (done !== undefined && message.qos > 0) this.#settling.set(message, { tenant, parts, done });
+    if (sent === undefined || message.qos === 0) return;
+    if (mayWait) this.#onTheirWay.set(message.id, frames);
+    this.#settling.set(message, mayWait ? this.#takenBy(message, sent) : sent);
   }
 
-  #takeBack({ id }: Message): GivenBack | undefined {
-    const back = this.#givenBack.get(id);
-    this.#givenBack.delete(id);
-    return back;
+  /** Settles when each process has taken the message. One that gives it back says so before it acknowledges it. */
+  async #takenBy({ id }: Message, sent: Promise<void>): Promise<void> {
+    await sent;
+    for (let back = this.#givenBack.get(id)?.[0]; back !== undefined; back = this.#givenBack.get(id)?.[0]) {
+      const end = await back.end;
+      const left = (this.#givenBack.get(id) ?? []).filter((each) => each !== back);
+      if (left.length > 0) this.#givenBack.set(id, left);
+      else this.#givenBack.delete(id);
+      if (end === 'room') await this.#bus.request(back.process, back.frame);
+    }
+    this.#onTheirWay.delete(id);
   }
 
-  /** The sessions of a dead process are at another one by now: any of those that have subscribers. */
-  async #sendAgain({ tenant, parts }: Handed, message: Message, process: string): Promise<void> {
-    const part = parts.get(process);
-    const filters = [EVERYWHERE, ...(part?.groups ?? [])].map((topicFilter) => ({
-      tenant,
-      topicFilter,
-      shards: 1,
-    }));
-    const now = this.#partsOf(tenant, message.topic, filters);
-    const isThere = part !== undefined && now.has(process);
-    await this.#send(tenant, message, isThere ? new Map([[process, part]]) : now, 0, true);
+  #of(process: string): GivenBack[] {
+    return [...this.#givenBack.values()].flat().filter((back) => back.process === process);
   }
 
   #send(
@@ -132,15 +140,18 @@ export class ClusterFanOut implements FanOut {
     message: Message,
     parts: ReadonlyMap<string, Part>,
     hops: number,
-    mayWait = false,
   ): Promise<void> | undefined {
+    return this.#sendAll(framesOf(tenant, message, parts, hops, false));
+  }
+
+  #sendAll(frames: ReadonlyMap<string, PublishFrame>): Promise<void> | undefined {
     const sent: Promise<void>[] = [];
     let plain: Buffer | undefined;
-    for (const [process, { isPlain, groups }] of parts) {
-      const frame: PublishFrame = { type: 'publish', tenant, message, isPlain, groups, hops, mayWait };
+    for (const [process, frame] of frames) {
+      const isPlain = frame.groups.length === 0;
       // Most messages go to all of their processes in the same form.
-      if (groups.length === 0) plain ??= encodeFrame(frame);
-      sent.push(this.#bus.request(process, frame, groups.length === 0 ? plain : undefined));
+      if (isPlain) plain ??= encodeFrame(frame);
+      sent.push(this.#bus.request(process, frame, isPlain ? plain : undefined));
     }
     if (sent.length < 2) return sent[0];
     return Promise.all(sent).then(() => {});
@@ -169,4 +180,17 @@ export class ClusterFanOut implements FanOut {
     }
     return parts;
   }
+}
+
+function framesOf(
+  tenant: string,
+  message: Message,
+  parts: ReadonlyMap<string, Part>,
+  hops: number,
+  mayWait: boolean,
+): Map<string, PublishFrame> {
+  const frames = new Map<string, PublishFrame>();
+  for (const [process, { isPlain, groups }] of parts)
+    frames.set(process, { type: 'publish', tenant, message, isPlain, groups, hops, mayWait });
+  return frames;
 }

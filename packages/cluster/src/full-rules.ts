@@ -24,6 +24,8 @@ export class FullRules {
   readonly #clock: Scheduler;
   /** Processes that know of a full queue: the last that each was told. */
   readonly #told = new Map<string, string>();
+  /** Of messages that wait for room. */
+  readonly #waiting: (() => void)[] = [];
   #cancel: (() => void) | undefined;
 
   constructor(backlog: Backlog, bus: Pick<Bus, 'send' | 'request'>, clock: Scheduler) {
@@ -45,6 +47,16 @@ export class FullRules {
     return room === 'none' ? this.#bus.request(from, { type: 'later', messageId: message.id }) : undefined;
   }
 
+  /**
+   * For a message that cannot be given back, as its process is dead. Settles when it is worth to ask again; undefined: it is
+   * to be delivered now.
+   */
+  whenRoom({ tenant, message, isPlain, mayWait }: PublishFrame): Promise<void> | undefined {
+    if (!isPlain || !mayWait || this.#backlog.roomFor(tenant, message) !== 'none') return undefined;
+    this.#lookLater();
+    return new Promise((resolve) => this.#waiting.push(resolve));
+  }
+
   forget(process: string): void {
     this.#told.delete(process);
   }
@@ -64,6 +76,7 @@ export class FullRules {
   #lookLater(): void {
     this.#cancel ??= this.#clock.after(FULL_RULES_LOOKED_MS, () => {
       this.#cancel = undefined;
+      for (const askAgain of this.#waiting.splice(0)) askAgain();
       const filters = this.#backlog.full();
       for (const process of [...this.#told.keys()]) this.#tell(process, filters);
       if (filters.length > 0) this.#lookLater();

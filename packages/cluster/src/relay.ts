@@ -27,14 +27,21 @@ interface Adoption {
 export class Relay {
   readonly #subscriptions: JournaledStores['subscriptions'];
   readonly #fanOut: ClusterFanOut;
+  readonly #whenRoom: (frame: PublishFrame) => Promise<void> | undefined;
   readonly #adoptions = new Map<string, Adoption>();
   /** Messages at QoS 2 that were delivered here, oldest first. */
   readonly #seen = new Set<string>();
   #isRelaying = false;
 
-  constructor(subscriptions: JournaledStores['subscriptions'], fanOut: ClusterFanOut) {
+  /** @param whenRoom settles when a queue that is full may have room; undefined: it has */
+  constructor(
+    subscriptions: JournaledStores['subscriptions'],
+    fanOut: ClusterFanOut,
+    whenRoom: (frame: PublishFrame) => Promise<void> | undefined,
+  ) {
     this.#subscriptions = subscriptions;
     this.#fanOut = fanOut;
+    this.#whenRoom = whenRoom;
   }
 
   /** A message of another process. Settles when it is as durable here as its QoS asks. */
@@ -57,7 +64,7 @@ export class Relay {
     const delivered = frames.flatMap((frame) => {
       const isFor = ({ session: { incarnation } }: Subscriber) =>
         incarnations.has(incarnation) && !copies.has(copyOf(incarnation, frame.message));
-      return this.#deliver(broker, frame, isFor) ?? [];
+      return this.#deliverWhenRoom(broker, frame, isFor) ?? [];
     });
     waiting?.delete(from);
     if (waiting?.size === 0) this.#adoptions.delete(dead);
@@ -104,6 +111,16 @@ export class Relay {
     for (const { incarnations, waiting } of this.#adoptions.values())
       if (waiting === undefined || waiting.has(from)) for (const each of incarnations) excluded.add(each);
     return excluded.size === 0 ? undefined : excluded;
+  }
+
+  #deliverWhenRoom(
+    broker: Broker,
+    frame: PublishFrame,
+    isFor: (subscriber: Subscriber) => boolean,
+  ): Promise<void> | undefined {
+    const room = this.#whenRoom(frame);
+    if (room === undefined) return this.#deliver(broker, frame, isFor);
+    return room.then(() => this.#deliverWhenRoom(broker, frame, isFor));
   }
 
   #deliver(

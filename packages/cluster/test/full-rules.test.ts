@@ -93,7 +93,7 @@ test('a publisher waits for room, and its message is sent to that process alone 
   fanOut.accept(MESSAGE, EVERYONE, true);
   fanOut.gaveBack('a', MESSAGE.id);
   let isSettled = false;
-  const settled = fanOut.settled(MESSAGE).then(() => {
+  const settled = Promise.resolve(fanOut.settled(MESSAGE)).then(() => {
     isSettled = true;
   });
   await turn();
@@ -106,15 +106,43 @@ test('a publisher waits for room, and its message is sent to that process alone 
   expect(sent).toEqual(['a', 'b', 'a']);
 });
 
-test('where the process dies meanwhile, the message goes to its heir', async () => {
-  const { sent, routes, subscribe, fanOut } = publisher('a');
+test('where the process dies meanwhile, its heir gets the message, and the publisher waits for that', async () => {
+  const { sent, fanOut } = publisher('a');
   fanOut.accept(MESSAGE, EVERYONE, true);
   fanOut.gaveBack('a', MESSAGE.id);
-  const settled = fanOut.settled(MESSAGE);
+  let isSettled = false;
+  const settled = Promise.resolve(fanOut.settled(MESSAGE)).then(() => {
+    isSettled = true;
+  });
+  const inherited = fanOut.forget('a', new Set());
+  expect(inherited.map(({ frame }) => frame.message)).toEqual([MESSAGE]);
   await turn();
-  subscribe('b');
-  routes.removeProcess('a');
-  fanOut.mayHaveRoom('a');
+  expect(isSettled).toBe(false);
+  inherited[0]?.resolve();
   await settled;
-  expect(sent).toEqual(['a', 'b']);
+  expect([sent, fanOut.forget('a', new Set())]).toEqual([['a'], []]);
+});
+
+test('a message that the heir gets as unacknowledged is not inherited twice', async () => {
+  const { fanOut } = publisher('a');
+  fanOut.accept(MESSAGE, EVERYONE, true);
+  fanOut.gaveBack('a', MESSAGE.id);
+  expect(fanOut.forget('a', new Set([MESSAGE.id]))).toEqual([]);
+  await fanOut.settled(MESSAGE);
+});
+
+test('a message of a dead process waits for room at its heir', async () => {
+  const { state, rules, look } = withRule();
+  expect(rules.whenRoom(publishOf())).toBe(undefined);
+  Object.assign(state, { room: 'none', full: FULL });
+  expect(rules.whenRoom(publishOf({ mayWait: false }))).toBe(undefined);
+  let hasRung = false;
+  const waits = rules.whenRoom(publishOf())?.then(() => {
+    hasRung = true;
+  });
+  await turn();
+  expect(hasRung).toBe(false);
+  look();
+  await waits;
+  expect(hasRung).toBe(true);
 });
