@@ -11,7 +11,7 @@ import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification, type Verification } from './authentication.ts';
-import { breakerSettingsOf } from './breaker-settings.ts';
+import { breakerJson } from './breaker-settings.ts';
 import { calledAs } from './broker-function.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
@@ -144,7 +144,7 @@ export class ApusBroker extends Construct {
             ...defaults,
             protection: apiProtection,
             stage,
-            breaker: breakerSettingsOf(props, resources.api, stage),
+            breaker: breakerJson(props, resources.api, stage),
             bridges: props,
             rules,
             topics: props.topics,

@@ -4,21 +4,21 @@ import type { GatewayApi, GatewayStage } from './api.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import type { ApusBrokerProps } from './props.ts';
 
-/** The breaker as the API of operators knows it; undefined with `breaker: false`. */
-export function breakerSettingsOf(
+/** The breaker as the API of operators knows it, as JSON; undefined with `breaker: false`. */
+export function breakerJson(
   { breaker }: Pick<ApusBrokerProps, 'breaker'>,
   { api }: GatewayApi,
   { stage, framesPerSecond }: GatewayStage,
-): BreakerSettings | undefined {
+): string | undefined {
   if (breaker === false) return undefined;
   const { messagesPerMinuteMax = MESSAGES_PER_MINUTE_MAX, resetMinutes = BREAKER_RESET_MINUTES } =
     breaker ?? {};
-  return {
+  return JSON.stringify({
     apiId: api.apiId,
     stageName: stage.stageName,
     framesPerSecond,
     trippedFramesPerSecond: TRIPPED_FRAMES_PER_SECOND,
     messagesPerMinuteMax,
     resetMinutes,
-  };
+  } satisfies BreakerSettings);
 }

@@ -1,5 +1,5 @@
-import { deployedBridges } from '@apus/bridges/lambda';
-import { type BreakerSettings, VARIABLES } from '@apus/cloud/lambda';
+import { deployedBridgesJson } from '@apus/bridges/lambda';
+import { VARIABLES } from '@apus/cloud/lambda';
 import type { GivenTopics } from '@apus/topics';
 import { PolicyStatement } from 'aws-cdk-lib/aws-iam';
 import { type FunctionUrl, FunctionUrlAuthType, HttpMethod } from 'aws-cdk-lib/aws-lambda';
@@ -22,8 +22,8 @@ const BRIDGES_BYTES_MAX = 2_048;
 export interface HttpApiFunctionProps extends FunctionDefaults {
   readonly resources: Resources;
   readonly stage: GatewayStage;
-  /** Undefined: there is no breaker. */
-  readonly breaker: BreakerSettings | undefined;
+  /** Its settings as JSON. Undefined: there is no breaker. */
+  readonly breaker: string | undefined;
   readonly bridges: Pick<ApusBrokerProps, 'kafka' | 'iotCore'>;
   /** Sends messages to the targets of rules; undefined where there are none. */
   readonly rules: BrokerFunction | undefined;
@@ -57,7 +57,7 @@ export class HttpApi {
         ...(rules !== undefined && { [VARIABLES.rulesFunctionArn]: rules.functionArn }),
         ...topics?.variables,
         ...(bridges !== undefined && { [VARIABLES.bridges]: bridges }),
-        ...(breaker !== undefined && { [VARIABLES.breaker]: JSON.stringify(breaker) }),
+        ...(breaker !== undefined && { [VARIABLES.breaker]: breaker }),
         ...(topics !== undefined && clientUrl !== undefined && { [VARIABLES.clientUrl]: clientUrl }),
         ...(keys !== undefined && { [VARIABLES.apiKeysSha256]: keys.join(',') }),
       },
@@ -120,7 +120,7 @@ function bridgesJson(
   { kafka = [], iotCore = [] }: HttpApiFunctionProps['bridges'],
 ): string | undefined {
   if (kafka.length + iotCore.length === 0) return undefined;
-  const json = JSON.stringify(deployedBridges(kafka, iotCore));
+  const json = deployedBridgesJson(kafka, iotCore);
   const bytes = Buffer.byteLength(json);
   if (bytes <= BRIDGES_BYTES_MAX) return json;
   throw new PropsError(

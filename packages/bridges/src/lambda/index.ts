@@ -1,6 +1,6 @@
 /** Bridges and rules of a deployment: their functions, and what their owner may say of them. They load no client of Kafka. */
 export { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
-export { deployedBridges } from './deployed-bridges.ts';
+export { deployedBridgesJson } from './deployed-bridges.ts';
 export {
   type GivenRule,
   networkOfRules,
