@@ -18,6 +18,13 @@ import type { OwnRoutes } from './own-routes.ts';
 type Inner = JournaledStores['sessions'];
 type Subscriptions = Pick<JournaledStores['subscriptions'], 'list'>;
 
+/** CONNECTs of a client. */
+interface Connecting {
+  connects: number;
+  /** This process has the claim of the client as long as one of them is under way. */
+  isClaimed: boolean;
+}
+
 /**
  * The sessions of this process. It claims each client whose sessions it holds, so that no other process opens one
  * meanwhile; a claim ends with the last session of the client.
@@ -31,7 +38,7 @@ export class ClusterSessions {
   /** How many sessions the clients have that are claimed: the same identifier is another client in each tenant. */
   readonly #counts = new Map<string, number>();
   /** CONNECTs under way here: each keeps the claim of its client, whether or not there is a session. */
-  readonly #connecting = new Map<string, number>();
+  readonly #connecting = new Map<string, Connecting>();
 
   constructor(
     inner: Inner,
@@ -65,20 +72,27 @@ export class ClusterSessions {
    * @throws {NotHere} when its sessions are on their way from one process to another for too long
    */
   take(clientId: string): Promise<string | undefined> | undefined {
-    this.#connecting.set(clientId, (this.#connecting.get(clientId) ?? 0) + 1);
-    return this.#counts.has(clientId) ? undefined : this.#claim(clientId);
+    const connecting = this.#connecting.get(clientId) ?? { connects: 0, isClaimed: false };
+    connecting.connects += 1;
+    this.#connecting.set(clientId, connecting);
+    if (this.#counts.has(clientId)) connecting.isClaimed = true;
+    return connecting.isClaimed ? undefined : this.#claim(clientId, connecting);
   }
 
   /** The CONNECT for which the client was taken has been handled. */
   leave(clientId: string): void {
-    const left = (this.#connecting.get(clientId) ?? 1) - 1;
-    if (left > 0) this.#connecting.set(clientId, left);
-    else this.#connecting.delete(clientId);
+    const connecting = this.#connecting.get(clientId);
+    if (connecting === undefined) return;
+    connecting.connects -= 1;
+    if (connecting.connects === 0) this.#connecting.delete(clientId);
     this.#release(clientId);
   }
 
   open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
-    return this.#counts.has(request.clientId) ? this.#open(request) : this.#claimAndOpen(request);
+    const { clientId } = request;
+    const isClaimed = this.#counts.has(clientId) || this.#connecting.get(clientId)?.isClaimed === true;
+    // In the turn of the call: the broker answers CONNECT before a later one takes the session over.
+    return isClaimed ? this.#open(request) : this.#claimAndOpen(request);
   }
 
   get: Inner['get'] = (tenant, clientId) => this.#inner.get(tenant, clientId);
@@ -118,11 +132,12 @@ export class ClusterSessions {
     }
   }
 
-  async #claim(clientId: string): Promise<string | undefined> {
+  async #claim(clientId: string, connecting: Connecting): Promise<string | undefined> {
     let isHere = false;
     try {
       const home = await findHome(() => this.#claims.claim(clientId), this.#clock);
       isHere = home === undefined;
+      connecting.isClaimed ||= isHere;
       return home;
     } finally {
       if (!isHere) this.leave(clientId);

@@ -89,16 +89,18 @@ export class NodeLink
   #drainWanted = false;
   /** Packets wait until the client has read what it was sent. */
   #isStalled = false;
-  /** Another process may have the sessions of the client. */
+  /** The cluster has not been asked where the client's sessions are. */
   #mayBeElsewhere: boolean;
+  readonly #isForwarded: boolean;
 
   /** @param isForwarded another process has passed the client on to this one */
   constructor(context: LinkContext, id: ConnectionId, peer: Peer, socket: Socket, isForwarded = false) {
     this.id = id;
     this.peer = peer;
     this.#context = context;
-    this.#mayBeElsewhere = context.cluster !== undefined && !isForwarded;
-    this.#socket = new WebSocket(socket, context.webSocket, this, this.#mayBeElsewhere);
+    this.#mayBeElsewhere = context.cluster !== undefined;
+    this.#isForwarded = isForwarded;
+    this.#socket = new WebSocket(socket, context.webSocket, this, this.#mayBeElsewhere && !isForwarded);
     this.#outbox = new Outbox(socket, context.flusher, this);
     const { limits, scheduler } = context;
     const inbound = new Inbound(limits.maximumPacketSize, limits.connectBytesMax);
@@ -267,7 +269,7 @@ export class NodeLink
       // The broker refuses the client: its session cannot be opened here.
       return await this.#handleHere(packet);
     }
-    if (home !== undefined && this.isOpen) return this.#forward(cluster, home);
+    if (home !== undefined && this.isOpen && !this.#isForwarded) return this.#forward(cluster, home);
     try {
       await this.#handleHere(packet);
     } finally {
