@@ -18,7 +18,7 @@ const NOT_IN_A_CLUSTER = ['test/behaviour/users-file.test.ts'];
 
 const IS_CI = process.env.CI !== undefined;
 
-/** What the processes of a cluster share. The rest of the suite is about one connection: over a cluster it runs in CI. */
+/** Tests of all that the processes of a cluster share. The rest of the suite is about one connection: over a cluster it runs in CI. */
 const SHARED_IN_A_CLUSTER = [
   ...['bans', 'client-events', 'clients-mqttjs', 'conflation', 'dropped', 'flow-control', 'holding-quotas'],
   ...[

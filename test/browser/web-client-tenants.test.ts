@@ -118,7 +118,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       site = await suite.built.serveFiles();
     });
 
-    /** What CloudWatch has at a deployment of an ordinary day. */
+    /** The metrics of a deployment of an ordinary day, as CloudWatch has them. */
     function putMetrics(): void {
       const at = (minutesAgo: number) => STARTED_MS - (STARTED_MS % MINUTE_MS) - minutesAgo * MINUTE_MS;
       const ofFunctions = { namespace: 'Apus/apus/Broker', dimensions: { service: 'apus' } };

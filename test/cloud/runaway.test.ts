@@ -19,7 +19,7 @@ const MESSAGES_PER_MINUTE_MAX = 100_000;
 const CUT_MS_MAX = 5_000;
 /** Half a minute of a flood in CI. */
 const FLOOD_SECONDS = sized(12, 30);
-/** What the breaker counts in a minute is in CI counted in one, and elsewhere in a third of one. */
+/** The breaker counts by the minute: CI plays a minute, and other machines a third of one. */
 const COUNTED_SECONDS = sized(20, 60);
 const MINUTES = sized(1, 2);
 /** More than the stage lets through. */
