@@ -211,7 +211,7 @@ async function checked(place: Place): Promise<Place> {
       throw new CommandError(
         `The engine's socket would be ${socket}: ${bytes} bytes, and a system takes ${SOCKET_NAME_BYTES_MAX}. Use a directory with a shorter path.`,
       );
-    while (await isAnswered(socket)) {
+    while (await isListening(socket)) {
       if (performance.now() > deadlineMs)
         throw new CommandError(`An engine of a former run still uses ${place.path}. End it first.`);
       await sleep(ENGINE_POLL_MS);
@@ -221,6 +221,17 @@ async function checked(place: Place): Promise<Place> {
     await place.release();
     throw error;
   }
+}
+
+/** Whether a program has the socket, were it one that does not answer: two engines would spoil each other's file. */
+function isListening(path: string): Promise<boolean> {
+  return new Promise((answer) => {
+    const socket = connect(path, () => {
+      socket.destroy();
+      answer(true);
+    });
+    socket.once('error', () => answer(false));
+  });
 }
 
 /** Whether an engine says something there, were it that a password is missing. One that still reads its file takes connections. */
