@@ -1,8 +1,8 @@
 import { type Authenticator, GATEWAY_QUOTAS, type QuotaScopes, type RateQuotas } from '@apus/broker';
 import { connect as connectInTextFrames } from '@apus/client';
-import type { PublishPacket } from '@apus/mqtt';
 import * as mqtt from 'mqtt';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { PUBLISH } from '../../packages/node/test/support/publish-packet.ts';
 import { VirtualTime } from '../faults/virtual-time.ts';
 import { sized } from '../support/runs.ts';
 import { Flood } from './flood.ts';
@@ -44,16 +44,7 @@ const AUTHENTICATOR: Authenticator = {
   authenticate: ({ clientId }) => ({ tenant: 'default', name: clientId.split('-')[0] ?? '' }),
 };
 
-const PUBLISH: PublishPacket = {
-  type: 'publish',
-  topic: 'flood',
-  payload: new Uint8Array(),
-  qos: 0,
-  retain: false,
-  dup: false,
-  packetId: 0,
-  properties: {},
-};
+const FLOOD_PUBLISH = { ...PUBLISH, topic: 'flood' };
 
 describe('one identity that floods a deployment', () => {
   let time: VirtualTime;
@@ -128,7 +119,7 @@ describe('one identity that floods a deployment', () => {
     const flood = new Flood(world.emulator, {
       clientId: 'mallory-1',
       framesPerSecond: FLOOD_PER_SECOND,
-      packet: PUBLISH,
+      packet: FLOOD_PUBLISH,
     });
     await time.advance(CUT_MS_MAX);
     expect(flood.connections[0]?.closedAtMs).toBeDefined();
@@ -159,7 +150,7 @@ describe('one identity that floods a deployment', () => {
     const flood = new Flood(world.emulator, {
       clientId: 'mallory-1',
       framesPerSecond: FLOOD_PER_SECOND,
-      packet: PUBLISH,
+      packet: FLOOD_PUBLISH,
     });
     await time.advance(COUNTED_SECONDS * 1_000);
     expect(messages()).toBeLessThan(((COUNTED_SECONDS / 60) * MESSAGES_PER_MINUTE_MAX) / 2);
@@ -180,7 +171,7 @@ describe('one identity that floods a deployment', () => {
     const floods = ['ada', 'bob', 'eve', 'mallory'].map((name) => {
       const clientId = `${name}-1`;
       const rate = { framesPerSecond: BUSY_PER_SECOND, returnMs: SCALE * 100 };
-      return new Flood(world.emulator, { clientId, ...rate, packet: PUBLISH });
+      return new Flood(world.emulator, { clientId, ...rate, packet: FLOOD_PUBLISH });
     });
     for (let minute = 0; minute < MINUTES; minute += 1) {
       const beside = await honestLatencies(honest, 60, SCALE * 1_000);
@@ -202,7 +193,7 @@ describe('one identity that floods a deployment', () => {
     const flood = new Flood(world.emulator, {
       clientId: 'mallory-1',
       framesPerSecond: FLOOD_PER_SECOND,
-      packet: PUBLISH,
+      packet: FLOOD_PUBLISH,
     });
     await time.advance(10_000);
     flood.stop();
