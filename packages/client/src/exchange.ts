@@ -13,16 +13,11 @@ import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
 import * as PacketType from './packet-type.ts';
 import { PartedReply, type Reply, type WholeReply } from './parted-reply.ts';
 import { Renewal } from './renewal.ts';
-import { SessionFacts } from './session-facts.ts';
+import { BAD_AUTHENTICATION_METHOD, mayPass, SessionFacts } from './session-facts.ts';
 import { countReceived, type Statistics } from './statistics.ts';
 import { Unconfirmed } from './unconfirmed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-const BAD_AUTHENTICATION_METHOD = 0x8c;
-
-/** Server unavailable in MQTT 3.1.1; in MQTT 5 this, Server busy, Server shutting down, Quota exceeded and Connection rate exceeded. */
-const PASSING: readonly number[] = [3, 0x88, 0x89, 0x8b, 0x97, 0x9f];
 
 export interface ExchangePorts {
   readonly settings: Settings;
@@ -359,8 +354,7 @@ export class Exchange {
     const { hasMethod, isFive } = this.#facts;
     const code = this.#facts.connack(packet);
     if (code !== 0) {
-      // The library comes back after a CONNACK that refuses where it is told to, or where it sees the connection's end alone.
-      if (PASSING.includes(code)) this.#ports.comeBack();
+      if (mayPass(code)) this.#ports.comeBack();
       if (code === BAD_AUTHENTICATION_METHOD && hasMethod) this.#renewal.giveUp();
       else if (this.#renewal.hasEnded) this.#ports.fail(tokenExpired());
       return false;

@@ -9,6 +9,16 @@ const CLEAN = 0x02;
 const WILL = 0x04;
 const SHARED = '$share/';
 
+export const BAD_AUTHENTICATION_METHOD = 0x8c;
+
+/** Server unavailable in MQTT 3.1.1; in MQTT 5 this, Server busy, Server shutting down, Quota exceeded and Connection rate exceeded. */
+const PASSING: readonly number[] = [3, 0x88, 0x89, 0x8b, 0x97, 0x9f];
+
+/** Whether another attempt may do better after a CONNACK that refuses with this code. */
+export function mayPass(code: number): boolean {
+  return PASSING.includes(code);
+}
+
 /** The facts that a transport reads in passing packets: whether PUBACKs are needed, and how long it may be silent. */
 export class SessionFacts {
   #version = 0;

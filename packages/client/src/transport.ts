@@ -57,7 +57,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
   const statistics = newStatistics();
   const reconnects = new ReconnectPolicy(settings.random);
   let client: ErrorReceiver | undefined;
-  let refusalPassed = false;
+  let setsComeBack = false;
 
   const report = (event: TransportEvent): void => {
     timers.defer(() => {
@@ -79,8 +79,8 @@ export function createTransport(options: TransportOptions = {}): Transport {
       };
       const begin = (): number => reconnectAfter(reconnects.begin());
       begin();
-      if (refusalPassed) mqttOptions.reconnectOnConnackError = false;
-      refusalPassed = false;
+      if (setsComeBack) mqttOptions.reconnectOnConnackError = false;
+      setsComeBack = false;
       const connection = new Connection({
         url,
         offer: isSingle ? OFFER_ONCE : OFFER,
@@ -101,7 +101,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
         },
         begin,
         comeBack() {
-          refusalPassed = !mqttOptions.reconnectOnConnackError;
+          setsComeBack = !mqttOptions.reconnectOnConnackError;
           mqttOptions.reconnectOnConnackError = true;
         },
         stable: () => void reconnectAfter(reconnects.stable()),
