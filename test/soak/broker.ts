@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { GatewayCounters } from '@apus/cost';
 import { hashPassword } from '@apus/identity';
+import { freePort } from '../support/free-port.ts';
 import type { Target } from './raw-client.ts';
 
 const START_MS_MAX = 30_000;
@@ -102,14 +102,4 @@ export class Broker {
 async function userOf(name: string) {
   const own = name === 'mallory' ? `${name}/#` : 'honest/%u/#';
   return { name, password: await hashPassword(Buffer.from(name)), publish: [own], subscribe: [own] };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port is free');
-  return address.port;
 }

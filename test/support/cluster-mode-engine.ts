@@ -11,7 +11,6 @@ const READY_MS_MAX = 30_000;
 const POLL_MS = 50;
 /** Offset of the port at which the engine's nodes talk to each other. */
 const BUS_PORT_OFFSET = 10_000;
-const HIGHEST_PORT = 65_535;
 
 /** What infra/lib/cluster/engine.ts grants: our keys, and no command for administrators. */
 export const ENGINE_RIGHTS = 'on ~{apus}:* &* +@all -@admin -@dangerous +info';
@@ -33,7 +32,7 @@ export async function startClusterModeEngine(program: string): Promise<ClusterMo
   const [primary, replica] = nodes;
 
   async function startNode(name: string) {
-    const port = await portBelow();
+    const port = await freePort(BUS_PORT_OFFSET);
     const file = join(directory, `${name}.conf`);
     const lines = [
       `port ${port}`,
@@ -81,14 +80,6 @@ export async function startClusterModeEngine(program: string): Promise<ClusterMo
       rmSync(directory, { recursive: true, force: true });
     },
   };
-}
-
-/** The port of the bus has to be one as well. */
-async function portBelow(): Promise<number> {
-  for (;;) {
-    const port = await freePort();
-    if (port + BUS_PORT_OFFSET <= HIGHEST_PORT) return port;
-  }
 }
 
 async function until(isSo: () => Promise<boolean>): Promise<void> {

@@ -10,11 +10,15 @@ const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 const TRIES_MAX = 100;
 
-/** A port of the loopback for a program that cannot choose one by itself: free now, and not held. */
-export async function freePort(): Promise<number> {
+/**
+ * A port of the loopback for a program that cannot choose one by itself: free now, and not held.
+ *
+ * @param alsoOffset The port that lies so far above it is of the same range and free, too.
+ */
+export async function freePort(alsoOffset = 0): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {
-    const port = randomInt(PORT_MIN, PORT_MAX);
-    if (await isFree(port)) return port;
+    const port = randomInt(PORT_MIN, PORT_MAX - alsoOffset);
+    if ((await isFree(port)) && (await isFree(port + alsoOffset))) return port;
   }
   throw new Error(`no port from ${PORT_MIN} to ${PORT_MAX} is free`);
 }

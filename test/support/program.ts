@@ -6,6 +6,8 @@ import { it } from 'vitest';
 
 const START_MS_MAX = 20_000;
 const POLL_MS = 20;
+/** Characters of a program's output that a failed start tells. */
+const LAST_WORDS_MAX = 2000;
 
 interface Wanted {
   /** Names and paths, in the order in which they are tried. */
@@ -38,12 +40,22 @@ function statusOf(program: string, args: readonly string[]): number | null | und
   }
 }
 
-/** A program that listens on a port of loopback: returns when it does. */
+/** A program that listens on a port of loopback: returns when it does. @throws with its last words when it does not */
 export async function launch(program: string, args: readonly string[], port: number): Promise<ChildProcess> {
-  const child = spawn(program, args, { stdio: 'ignore' });
+  const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
+  let lastWords = '';
+  for (const output of [child.stdout, child.stderr]) {
+    output.setEncoding('utf8').on('data', (text: string) => {
+      lastWords = (lastWords + text).slice(-LAST_WORDS_MAX);
+    });
+  }
   const deadlineMs = Date.now() + START_MS_MAX;
   while (!(await isListening(port))) {
-    if (child.exitCode !== null || Date.now() > deadlineMs) throw new Error(`${program} does not start`);
+    const hasEnded = child.exitCode !== null || child.signalCode !== null;
+    if (hasEnded || Date.now() > deadlineMs) {
+      await end(child, 'SIGKILL');
+      throw new Error(`${program} does not start: ${lastWords}`);
+    }
     await sleep(POLL_MS);
   }
   return child;

@@ -2,11 +2,11 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { type ProcessUse, processUse } from '../../../loadtest/bench/process-use.ts';
+import { freePort } from '../../support/free-port.ts';
 
 /** A process that takes this long to start has failed. */
 const START_MS_MAX = 30_000;
@@ -90,15 +90,6 @@ export async function endEngine({ child, directory }: RunningEngine): Promise<vo
 /** User and system time of processes so far, in seconds. */
 export function cpuSecondsOf(all: readonly ChildProcess[]): number {
   return all.reduce((sum, { pid = 0 }) => sum + processUse(pid).cpuSeconds, 0);
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 /** The resources of a process and of all that it has started. */
