@@ -1,11 +1,14 @@
 import { vi } from 'vitest';
 import { Copies } from '../../../packages/store-dynamodb/src/queue/copies.ts';
+import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
 import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-offer.ts';
+import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
 import { DynamoReceived } from '../../../packages/store-dynamodb/src/sessions/received.ts';
 import { bursts } from './directed-steps.ts';
 import { doneAtOnce, KILLS, type Mutation, slowly } from './mutation.ts';
 
 const DURATION_MS = 4_000;
+const REPETITIONS = { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 };
 const QOS_2 = bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS });
 
 /** QoS 2: pending, handed on, known again. */
@@ -32,13 +35,43 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
     finds: ['lost'],
   },
   {
-    name: 'nobody remembers the copies of QoS 2 messages',
+    name: 'a record does not note the QoS 2 copies whose exchange is complete',
     install: () => {
-      vi.spyOn(Copies.prototype, 'memoryOf').mockReturnValue(undefined);
+      const { write } = Records.prototype;
+      vi.spyOn(Records.prototype, 'write').mockImplementation(async function (
+        this: Records,
+        session,
+        before,
+        after,
+        along,
+      ) {
+        const record = { ...after.record, completed: [] };
+        return await write.call(this, session, before, { ...after, record }, along);
+      });
     },
     steps: QOS_2,
     durationMs: DURATION_MS,
-    rates: { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 },
+    rates: REPETITIONS,
+    finds: ['doubled'],
+  },
+  {
+    name: 'what a record forgets of QoS 2 copies is not written',
+    install: () => {
+      vi.spyOn(Forgotten.prototype, 'items').mockReturnValue([]);
+    },
+    steps: QOS_2,
+    durationMs: DURATION_MS,
+    rates: REPETITIONS,
+    finds: ['doubled'],
+  },
+  {
+    name: 'a share group does not remember the copies of QoS 2 messages',
+    install: () => {
+      vi.spyOn(Copies.prototype, 'memoryOf').mockReturnValue(undefined);
+    },
+    steps: bursts({ topic: 'jobs', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS }),
+    durationMs: DURATION_MS,
+    rates: REPETITIONS,
     finds: ['doubled'],
   },
   {
