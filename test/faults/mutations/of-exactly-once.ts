@@ -5,7 +5,7 @@ import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-o
 import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
 import { DynamoReceived } from '../../../packages/store-dynamodb/src/sessions/received.ts';
 import { bursts } from './directed-steps.ts';
-import { doneAtOnce, KILLS, type Mutation, slowly } from './mutation.ts';
+import { doneAtOnce, KILLS, type Mutation } from './mutation.ts';
 
 const DURATION_MS = 4_000;
 const REPETITIONS = { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 };
@@ -75,15 +75,27 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
     finds: ['doubled'],
   },
   {
-    name: 'a QoS 2 copy that may be under way is sent again on the same connection',
+    name: 'a QoS 2 copy that may never have been posted counts as sent',
     install: () => {
+      const { append } = RecordOffer.prototype;
+      const { lost } = Records.prototype;
+      let appending = 0;
       vi.spyOn(RecordOffer.prototype, 'uncertain', 'get').mockReturnValue([]);
+      vi.spyOn(RecordOffer.prototype, 'append').mockImplementation(async function (this: RecordOffer) {
+        appending += 1;
+        try {
+          return await append.call(this);
+        } finally {
+          appending -= 1;
+        }
+      });
+      vi.spyOn(Records.prototype, 'lost').mockImplementation(async function (this: Records, ...call) {
+        if (appending === 0) await lost.apply(this, call);
+      });
     },
     steps: QOS_2,
     durationMs: DURATION_MS,
-    // It takes its client a moment to answer, and the second worker comes meanwhile.
-    store: slowly(8),
-    rates: { 'queue-redelivers-early': 0.5, 'queue-slow': 0.3 },
-    finds: ['doubled'],
+    rates: { 'kill-before-post': 0.2 },
+    finds: ['lost'],
   },
 ];
