@@ -115,6 +115,7 @@ export function functionsOf(environment: Environment, services: Services, option
       ...(options.inlineSubscribersMax !== undefined && {
         inlineSubscribersMax: options.inlineSubscribersMax,
       }),
+      ...(options.completed !== undefined && { completed: options.completed }),
       ...(options.shardSubscribers !== undefined && { shardSubscribers: options.shardSubscribers }),
     },
   });

@@ -1,6 +1,7 @@
 import type { Authenticator, Authorizer, BrokerLimits, Clock, GivenStream, QuotaScopes } from '@apus/broker';
 import type { Cloud, CloudOptions, FanOutWorkerOptions } from '@apus/cloud/lambda';
 import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/emulator';
+import type { DynamoOptions } from '@apus/store-dynamodb';
 import type { Outside, OutsideFunctions } from './outside.ts';
 
 /** Changes what a deployment is made of, so that a test can see what a protection is for. */
@@ -23,6 +24,8 @@ export interface CloudWorldOptions {
   /** Subscribers of a filter that its head holds. @default the store's own */
   readonly inlineSubscribersMax?: number;
   readonly shardSubscribers?: number;
+  /** Names of completed QoS 2 copies in a session's record. @default the store's own */
+  readonly completed?: DynamoOptions['completed'];
   /** Timeout of the workers, and visibility timeout of their queues. @default 30 */
   readonly workerSeconds?: number;
   /** Of the workers. @default a deployment's */

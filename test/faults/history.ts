@@ -15,6 +15,9 @@ import { VirtualTime } from './virtual-time.ts';
 export { DEFAULT_SIZE, type History, type HistoryOptions } from './play.ts';
 
 const INLINE_SUBSCRIBERS_MAX = 2;
+
+/** Few, so that records forget: two names, and one of them stays. */
+const COMPLETED = { bytesMax: 50, bytesKept: 25 };
 /** A killed worker's batch comes back when this has passed. */
 const WORKER_SECONDS = 12;
 /**
@@ -74,6 +77,7 @@ async function startWorld(
     faults: plan.gateway,
     dynamoFaults: { ...plan.store, ...store },
     inlineSubscribersMax,
+    completed: COMPLETED,
     connectionSeconds: () =>
       plan.isOver || isAged(seed, size) ? CONNECTION_SECONDS_MAX : CONNECTION_SECONDS,
     streams: STREAMS,

@@ -14,7 +14,7 @@ const SCANNED_BYTES_PER_UNIT = 2 * READ_UNIT_BYTES;
 /** DynamoDB's storage is billed by 2^30 bytes. */
 const STORED_GIGABYTE_BYTES = 2 ** 30;
 
-/** The days for which the deduplication record of a QoS 2 copy stays. */
+/** The days for which the name of a QoS 2 copy stays. */
 const MEMORY_DAYS = 7;
 
 /** The sweep's reads of both tables, and the storage of the workload's stored gigabytes. */

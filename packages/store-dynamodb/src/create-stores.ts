@@ -8,6 +8,7 @@ import { DynamoUsers } from './identity/users.ts';
 import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
 import type { DynamoOptions, Settings } from './options.ts';
 import { DynamoPresence } from './presence/presence.ts';
+import { COMPLETED_LIMITS } from './queue/completed.ts';
 import { DynamoQueues } from './queue/record-queues.ts';
 import { Records } from './queue/records.ts';
 import { QuotaAccounts } from './quotas/quota-accounts.ts';
@@ -189,6 +190,7 @@ function settingsOf(options: DynamoOptions): Settings {
     sessionsTableName: options.tableName,
     streamsTableName: options.tableName,
     inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
+    completed: COMPLETED_LIMITS,
     shardSubscribers: SHARD_SUBSCRIBERS,
     ...options,
   };

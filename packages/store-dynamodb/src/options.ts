@@ -1,5 +1,6 @@
 import type { Clock } from '@apus/broker';
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import type { CompletedLimits } from './queue/completed.ts';
 import type { HeldChange } from './quotas/held-change.ts';
 
 export interface DynamoOptions {
@@ -64,6 +65,8 @@ export interface DynamoOptions {
   readonly postsWithinMs?: number;
   /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
+  /** Names of completed QoS 2 copies in a session's record. @default COMPLETED_LIMITS */
+  readonly completed?: CompletedLimits;
   /** Subscribers of a shard. @default SHARD_SUBSCRIBERS */
   readonly shardSubscribers?: number;
 }

@@ -1,6 +1,7 @@
 import { MEASURED_BUDGETS as BUDGETS, estimate, type OperationName, type Units } from '@apus/cost';
 import { describe, expect, it } from 'vitest';
 import { COSTS_PAGE } from './page.ts';
+import { EXCHANGES_OF_A_PAGE } from './publish-operations.ts';
 import { readTable } from './table.ts';
 
 /** Read and write units of a row of docs/costs.md. */
@@ -76,8 +77,11 @@ describe('the budgets of `apus cost` equal the table of docs/costs.md', () => {
     ],
     // PUBREL loads the connection; the receipt takes three writes; PUBREC and PUBCOMP are acknowledgements.
     [
-      'PUBLISH QoS 2 to 1',
-      sum(PUBLISH, { reads: 1, writes: 3 }, BUDGETS.exactlyOnceOnline, ACKNOWLEDGEMENT, ACKNOWLEDGEMENT),
+      'PUBLISH QoS 2 to 1, 24 one after another',
+      times(
+        EXCHANGES_OF_A_PAGE,
+        sum(PUBLISH, { reads: 1, writes: 3 }, BUDGETS.exactlyOnceOnline, ACKNOWLEDGEMENT, ACKNOWLEDGEMENT),
+      ),
     ],
   ])('%s', (name, estimated) => {
     expect(estimated).toEqual(measured(name));

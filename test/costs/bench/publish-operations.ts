@@ -19,17 +19,47 @@ export function publishTo(recipients: number, qos: Qos): BenchOperation {
     floor: floorOfPublish(recipients, qos),
     isLong: recipients > 100,
     async prepare(world, topic) {
-      const subscribers = await subscribed(world, topic, recipients, qos);
-      const publisher = await connected(world);
-      const run = async () => {
-        await publishOne(publisher, topic, qos);
-        // Waits as long as it takes, so that the reads below find the messages.
-        await world.settle();
-        for (const subscriber of subscribers) await receive(subscriber, qos);
-      };
+      const run = await publishing(world, topic, recipients, qos);
       if (qos === 2) await once(world, run);
       return run;
     },
+  };
+}
+
+/** Exchanges of a session from one time that its record forgets to the next (docs/data-model.md, "Exactly once"). */
+export const EXCHANGES_OF_A_PAGE = 24;
+
+/** The same at QoS 2 to one, so often that its session's record forgets once. */
+export const PUBLISH_QOS_2_OFTEN: BenchOperation = {
+  name: `PUBLISH QoS 2 to 1, ${EXCHANGES_OF_A_PAGE} one after another`,
+  deliveries: EXCHANGES_OF_A_PAGE,
+  floor: { in: 4 * EXCHANGES_OF_A_PAGE, out: 4 * EXCHANGES_OF_A_PAGE },
+  async prepare(world, topic) {
+    const run = await publishing(world, topic, 1, 2);
+    const often = async (times: number) => {
+      for (let time = 0; time < times; time += 1) await once(world, run);
+    };
+    await often(NAMES_KEPT + 1);
+    return async () => await often(EXCHANGES_OF_A_PAGE);
+  },
+};
+
+/** Of completed exchanges, when a record forgets the others. */
+const NAMES_KEPT = 5;
+
+async function publishing(
+  world: World,
+  topic: string,
+  recipients: number,
+  qos: Qos,
+): Promise<() => Promise<void>> {
+  const subscribers = await subscribed(world, topic, recipients, qos);
+  const publisher = await connected(world);
+  return async () => {
+    await publishOne(publisher, topic, qos);
+    // Waits as long as it takes, so that the reads below find the messages.
+    await world.settle();
+    for (const subscriber of subscribers) await receive(subscriber, qos);
   };
 }
 

@@ -14,6 +14,9 @@ import { QueuePoller, type SqsBatchResponse, type SqsEvent } from './queue-polle
 import { MinistackServices } from './services.ts';
 
 const INLINE_SUBSCRIBERS_MAX = 2;
+
+/** Few, so that records forget. */
+const COMPLETED = { bytesMax: 50, bytesKept: 25 };
 /** A worker's timeout, and after how long its jobs come again when it died. */
 const WORKER_SECONDS = 6;
 const FAN_OUT_WORKERS = 4;
@@ -40,6 +43,7 @@ export async function startMinistackWorld(plan: FaultPlan, trace: Trace): Promis
     functionsOf(environment, services, {
       seed,
       inlineSubscribersMax: INLINE_SUBSCRIBERS_MAX,
+      completed: COMPLETED,
       authenticator: AUTHENTICATOR,
       authorizer: rulesAuthorizer,
       streams: STREAMS,

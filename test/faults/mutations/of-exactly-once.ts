@@ -1,11 +1,14 @@
 import { vi } from 'vitest';
 import { Copies } from '../../../packages/store-dynamodb/src/queue/copies.ts';
+import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
 import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-offer.ts';
+import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
 import { DynamoReceived } from '../../../packages/store-dynamodb/src/sessions/received.ts';
 import { bursts } from './directed-steps.ts';
-import { doneAtOnce, KILLS, type Mutation, slowly } from './mutation.ts';
+import { doneAtOnce, KILLS, type Mutation } from './mutation.ts';
 
 const DURATION_MS = 4_000;
+const REPETITIONS = { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 };
 const QOS_2 = bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS });
 
 /** QoS 2: pending, handed on, known again. */
@@ -32,25 +35,67 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
     finds: ['lost'],
   },
   {
-    name: 'nobody remembers the copies of QoS 2 messages',
+    name: 'a record does not note the QoS 2 copies whose exchange is complete',
     install: () => {
-      vi.spyOn(Copies.prototype, 'memoryOf').mockReturnValue(undefined);
+      const { write } = Records.prototype;
+      vi.spyOn(Records.prototype, 'write').mockImplementation(async function (
+        this: Records,
+        session,
+        before,
+        after,
+        along,
+      ) {
+        const record = { ...after.record, completed: [] };
+        return await write.call(this, session, before, { ...after, record }, along);
+      });
     },
     steps: QOS_2,
     durationMs: DURATION_MS,
-    rates: { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 },
+    rates: REPETITIONS,
     finds: ['doubled'],
   },
   {
-    name: 'a QoS 2 copy that may be under way is sent again on the same connection',
+    name: 'what a record forgets of QoS 2 copies is not written',
     install: () => {
-      vi.spyOn(RecordOffer.prototype, 'uncertain', 'get').mockReturnValue([]);
+      vi.spyOn(Forgotten.prototype, 'items').mockReturnValue([]);
     },
     steps: QOS_2,
     durationMs: DURATION_MS,
-    // It takes its client a moment to answer, and the second worker comes meanwhile.
-    store: slowly(8),
-    rates: { 'queue-redelivers-early': 0.5, 'queue-slow': 0.3 },
+    rates: REPETITIONS,
     finds: ['doubled'],
+  },
+  {
+    name: 'a share group does not remember the copies of QoS 2 messages',
+    install: () => {
+      vi.spyOn(Copies.prototype, 'memoryOf').mockReturnValue(undefined);
+    },
+    steps: bursts({ topic: 'jobs', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS }),
+    durationMs: DURATION_MS,
+    rates: REPETITIONS,
+    finds: ['doubled'],
+  },
+  {
+    name: 'a QoS 2 copy that may never have been posted counts as sent',
+    install: () => {
+      const { append } = RecordOffer.prototype;
+      const { lost } = Records.prototype;
+      let appending = 0;
+      vi.spyOn(RecordOffer.prototype, 'uncertain', 'get').mockReturnValue([]);
+      vi.spyOn(RecordOffer.prototype, 'append').mockImplementation(async function (this: RecordOffer) {
+        appending += 1;
+        try {
+          return await append.call(this);
+        } finally {
+          appending -= 1;
+        }
+      });
+      vi.spyOn(Records.prototype, 'lost').mockImplementation(async function (this: Records, ...call) {
+        if (appending === 0) await lost.apply(this, call);
+      });
+    },
+    steps: QOS_2,
+    durationMs: DURATION_MS,
+    rates: { 'kill-before-post': 0.2 },
+    finds: ['lost'],
   },
 ];

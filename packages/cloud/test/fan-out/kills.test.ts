@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../../../test/support/gate.ts';
 import { runs } from '../../../../test/support/runs.ts';
-import { gate, never, type Process, World } from '../support/fan-out.ts';
+import { never, type Process, World } from '../support/fan-out.ts';
 
 /** Subscribers in the shard, half of them at QoS 0, and slices of three. */
 const SUBSCRIBERS = 8;

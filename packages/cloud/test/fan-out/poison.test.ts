@@ -1,9 +1,10 @@
 import type { Broker } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../../../test/support/gate.ts';
 import type { SqsRecord } from '../../src/events/sqs.ts';
 import type { MakeBroker } from '../../src/index.ts';
 import type { Process } from '../support/fan-out.ts';
-import { gate, never, World } from '../support/fan-out.ts';
+import { never, World } from '../support/fan-out.ts';
 
 const LIMITS = { sliceSubscribersMax: 3, attemptsMax: 4, attemptsTogetherMax: 2 };
 

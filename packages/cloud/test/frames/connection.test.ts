@@ -1,7 +1,8 @@
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../../../test/support/gate.ts';
 import { connect, payloads, publish, subscribe, TextClient } from '../../../../test/support/text-client.ts';
-import { gate, startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 const will = { topic: 'will', payload: 'gone', qos: 0, retain: false };
 const staying = { properties: { sessionExpiryInterval: 60 } };

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { gate } from '../../../../test/support/gate.ts';
 import {
   connect,
   type Received,
@@ -6,7 +7,7 @@ import {
   subscribe,
   TextClient,
 } from '../../../../test/support/text-client.ts';
-import { gate, startGateway } from '../support/gateway.ts';
+import { startGateway } from '../support/gateway.ts';
 
 /** Of each nine kilobytes two fit into a page. */
 const PAYLOAD_BYTES = 9_000;

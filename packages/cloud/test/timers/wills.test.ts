@@ -1,6 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { gate } from '../../../../test/support/gate.ts';
 import type { Fields } from '../../../../test/support/text-client.ts';
-import { gate } from '../support/fan-out.ts';
+
 import { alterStores, TimersWorld } from '../support/timers-world.ts';
 
 const WILL = { topic: 'will', payload: Buffer.from('gone'), qos: 1, retain: false };

@@ -1,4 +1,5 @@
 import type { Acknowledged } from '@apus/broker';
+import { withoutEntry } from './completed.ts';
 import type { Acknowledgement, Body, Decision, Effect, Entry, QueueRecord } from './types.ts';
 
 /** Applies the acknowledgements of one frame, in their order. */
@@ -58,7 +59,7 @@ function effectsOf({ name, body, packetId }: Entry, { packet }: Acknowledgement)
 
 function changed(record: QueueRecord, entry: Entry, { packet }: Acknowledgement): QueueRecord {
   const seen = record.awaits === entry.packetId ? arrived(record) : record;
-  if (packet !== 'pubrec') return { ...seen, entries: seen.entries.filter((each) => each !== entry) };
+  if (packet !== 'pubrec') return withoutEntry(seen, entry);
   const released: Entry = { ...entry, phase: 'pubrel-sent', body: bodyAfterPubrec(entry) };
   return { ...seen, entries: seen.entries.map((each) => (each === entry ? released : each)) };
 }

@@ -1,28 +1,17 @@
 import type { Delivery, SessionRef } from '@apus/broker';
 import { sessionKey } from '@apus/broker';
-import { hashOf, type Key, OWNED, ownedPartition, sharedCopyKey } from '../table/keys.ts';
+import { hashOf, sharedCopyKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 import { type Item, number, text, textOf, VERSION } from '../table/values.ts';
 
 /**
- * Deduplication records ("memories") of copies of QoS 2 messages. A fan-out may be repeated under the same message id:
- * the publisher sends a PUBLISH again after its first handling died, a worker's slice comes again, or both runs happen
- * at once. So the write that places a copy, inflight or in the log, also puts a memory, on condition that there is none
- * yet:
- *
- *     fan-out A                          client                  fan-out B, the same message
- *     puts memory and inflight 7
- *     (posts, dies)
- *                                        PUBREC, PUBCOMP: 7 is free, and given to another message
- *                                                                puts memory …: it is there, nothing is placed
- *
- * Both are written or neither: were the memory written first, a crash would lose the copy; were it second, the copy
- * could come twice. After that a copy is only moved, from the log to a packet id or from one connection to the next,
- * each time by one write or transaction, so there is exactly one copy until the exchange is complete. The memory stays
- * for `repeatSecondsMax`.
- *
- * A share group has one memory of a message, whichever member it was for: a repetition may choose another.
+ * Deduplication records ("memories") of copies of QoS 2 messages for share groups. A repetition of the fan-out may choose
+ * another member than the first did, so no session's record can know of it (as it does of the session's own copies: see
+ * `completed.ts`). The write that places such a copy, inflight or in the log, also puts a memory, on condition that there
+ * is none yet. Both are written or neither: were the memory written first, a crash would lose the copy; were it second, the
+ * copy could come twice. After that a copy is only moved, from the log to a packet id or from one connection to the next,
+ * each time by one write or transaction. The memory stays for `repeatSecondsMax`.
  */
 export class Copies {
   readonly #table: Table;
@@ -31,17 +20,17 @@ export class Copies {
     this.#table = table;
   }
 
-  /** The memory to put with the copy. Undefined for a copy without deduplication: at QoS 1, or without a name. */
-  memoryOf(messageId: string, index: string, delivery: Delivery): Item | undefined {
-    const { session, share, qos, copy } = delivery;
-    if (qos !== 2 || copy === undefined) return undefined;
-    const { p, s } = keyOf(messageId, index, delivery);
+  /** The memory to put with the copy. Undefined: it needs none. */
+  memoryOf(messageId: string, index: string, { session, share, qos, copy }: Delivery): Item | undefined {
+    if (qos !== 2 || copy === undefined || share === undefined) return undefined;
+    const { p, s } = sharedCopyKey(session.tenant, messageId, index);
     return {
       p: text(p),
       s: text(s),
       v: number(VERSION),
       t: number(this.#table.nowSeconds() + this.#table.settings.repeatSecondsMax),
-      ...(share !== undefined && { n: text(session.clientId), i: text(session.incarnation) }),
+      n: text(session.clientId),
+      i: text(session.incarnation),
     };
   }
 
@@ -62,9 +51,15 @@ export class Copies {
   }
 }
 
-/** Which copy: hashed, as it is a part of a sort key. */
-export function indexOfCopy({ share, copy = '' }: Delivery): string {
-  if (share !== undefined) return hashOf(['share', share.shareGroup, share.topicFilter, copy].join('\0'));
+/**
+ * Which copy: hashed, as it is a part of a sort key. Its first character says of which kind it is: see `isRepeatable`.
+ *
+ * @param nonce for a delivery that no repetition knows again, such as that of a retained message
+ */
+export function indexOfCopy({ share, copy }: Delivery, nonce: () => string): string {
+  if (share !== undefined)
+    return `$${copy === undefined ? nonce() : hashOf([share.shareGroup, share.topicFilter, copy].join('\0'))}`;
+  if (copy === undefined) return `~${nonce()}`;
   return copy === '' ? '' : hashOf(copy);
 }
 
@@ -75,9 +70,4 @@ export function holderOf(memory: Item | undefined, session: SessionRef): Session
   if (incarnation === session.incarnation) return undefined;
   const { tenant } = session;
   return { key: sessionKey(tenant, clientId), tenant, clientId, incarnation, attachment: undefined };
-}
-
-function keyOf(messageId: string, index: string, { session, share }: Delivery): Key {
-  if (share !== undefined) return sharedCopyKey(session.tenant, messageId, index);
-  return { p: ownedPartition(session), s: `${OWNED.copy}${messageId}\0${index}` };
 }

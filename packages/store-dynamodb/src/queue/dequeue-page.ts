@@ -1,4 +1,5 @@
 import { bodyAfterPubrec } from './acknowledge-entries.ts';
+import { isPlaced } from './completed.ts';
 import { ENTRIES_MAX, namesDequeued, placesTaken, withEntry } from './entries.ts';
 import type { Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from './types.ts';
 
@@ -123,8 +124,9 @@ class DequeuedPage {
   }
 
   /** False where it has to wait, and so all that is behind it. */
-  #sendItem({ name, qos, bytes, expiresAtMs }: LogItem): boolean {
-    if (expiresAtMs !== undefined && expiresAtMs <= this.#dequeue.nowMs) {
+  #sendItem({ name, qos, bytes, expiresAtMs, isRemembered = false }: LogItem): boolean {
+    const hasExpired = expiresAtMs !== undefined && expiresAtMs <= this.#dequeue.nowMs;
+    if (hasExpired || (qos === 2 && isPlaced(this.record, name, isRemembered))) {
       this.effects.push({ type: 'delete', name });
       return true;
     }

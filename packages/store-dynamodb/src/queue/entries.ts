@@ -6,8 +6,8 @@ import type { Body, Entry, QueueRecord } from './types.ts';
 export const ENTRIES_MAX = 1_024;
 
 /**
- * Entries that one write adds: each of QoS 2 is written with a deduplication record of its own, and a transaction has a
- * hundred items.
+ * Entries that one write adds: each of QoS 2 for a share group is written with a deduplication record of its own, and a
+ * transaction has a hundred items.
  */
 export const ENTRIES_AT_ONCE_MAX = 99;
 
@@ -16,6 +16,15 @@ export const RECORD_BYTES_MAX = 1_024;
 
 /** One batch may make an empty record this large: the write costs as much as its messages would cost in the log. */
 export const FIRST_BATCH_BYTES_MAX = 8_192;
+
+/** Names of completed exchanges that a record has before it forgets the oldest ones: some 28. */
+export const COMPLETED_BYTES_MAX = 560;
+
+/** Of the names that it keeps then: some five. A message that is a little late is newer than what was forgotten. */
+export const COMPLETED_BYTES_KEPT = 100;
+
+/** Of a name, deflated, for each of its characters. */
+const NAME_BYTES = 0.62;
 
 /** Acknowledgements that a record has noted before one reads it, and writes what they make of it. */
 export const NOTED_MAX = 32;
@@ -31,8 +40,20 @@ export function placesTaken({ entries }: QueueRecord): number {
   return entries.reduce((count, { isCounted }) => count + (isCounted ? 1 : 0), 0);
 }
 
-export function recordBytes(entries: readonly Pick<Entry, 'body' | 'bytes'>[]): number {
-  return entries.reduce((sum, entry) => sum + entryBytes(entry), RECORD_OVERHEAD_BYTES);
+/** Of its item, about. */
+export function recordBytes({
+  entries,
+  completed,
+}: {
+  readonly entries: readonly Pick<Entry, 'body' | 'bytes'>[];
+  readonly completed: readonly string[];
+}): number {
+  const begun = RECORD_OVERHEAD_BYTES + completedBytes(completed);
+  return entries.reduce((sum, entry) => sum + entryBytes(entry), begun);
+}
+
+export function completedBytes(completed: readonly string[]): number {
+  return completed.reduce((sum, name) => sum + Math.ceil(name.length * NAME_BYTES), 0);
 }
 
 function entryBytes({ body, bytes }: Pick<Entry, 'body' | 'bytes'>): number {

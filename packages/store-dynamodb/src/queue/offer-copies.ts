@@ -1,3 +1,4 @@
+import { isPlaced } from './completed.ts';
 import {
   ENTRIES_AT_ONCE_MAX,
   ENTRIES_MAX,
@@ -8,7 +9,7 @@ import {
   recordBytes,
   withEntry,
 } from './entries.ts';
-import type { Copy, Decision, Effect, Offer, QueueRecord } from './types.ts';
+import type { Copy, Decision, Effect, Entry, Offer, QueueRecord } from './types.ts';
 
 /**
  * A publisher's messages for the session: those that fit are taken in order, and posted when the record is written; the
@@ -33,9 +34,14 @@ export function offerCopies(record: QueueRecord, offer: Offer): Decision {
  */
 function whatIsKnown(record: QueueRecord, copy: Copy): 'new' | 'uncertain' | 'placed' | 'in-log' {
   const entry = record.entries.find(({ name }) => name === copy.name);
-  if (entry !== undefined) return entry.kind === 'push' && entry.phase === 'sent' ? 'uncertain' : 'placed';
+  if (entry !== undefined) return isUncertain(entry) ? 'uncertain' : 'placed';
   if (copy.isInLog) return 'in-log';
-  return copy.isRemembered ? 'placed' : 'new';
+  return copy.qos === 2 && isPlaced(record, copy.name, copy.isRemembered) ? 'placed' : 'new';
+}
+
+/** A publisher has posted it, or will, or has died. */
+export function isUncertain({ kind, phase }: Entry): boolean {
+  return kind === 'push' && phase === 'sent';
 }
 
 function take(record: QueueRecord, { untilMs }: Offer, copies: readonly Copy[]): Decision {
@@ -76,8 +82,9 @@ function mayGoDirectly(record: QueueRecord, { log }: Offer): boolean {
   return record.awaits === 0 && log.every((name) => dequeued.has(name));
 }
 
+/** Names of completed exchanges make way: see `forgetting`. */
 function hasBytesFor({ entries }: QueueRecord, copies: readonly Copy[]): boolean {
   const added = copies.map(({ body, bytes }) => ({ body, bytes }));
-  const size = recordBytes([...entries, ...added]);
+  const size = recordBytes({ entries: [...entries, ...added], completed: [] });
   return size <= (entries.length === 0 ? FIRST_BATCH_BYTES_MAX : RECORD_BYTES_MAX);
 }

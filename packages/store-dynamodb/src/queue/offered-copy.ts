@@ -8,7 +8,7 @@ export interface OfferedCopy {
   readonly name: string;
   readonly offered: OfferedEntry;
   readonly fields: Item;
-  /** By which it is known when it comes again. */
+  /** By which a copy for a share group is known when it comes again. */
   readonly memory: Item | undefined;
   readonly isHeld: boolean;
   isInLog: boolean;
@@ -18,7 +18,10 @@ export interface OfferedCopy {
 }
 
 /** As the record's decision needs it. */
-export function copyOf({ name, offered, fields, isInLog, isRemembered }: OfferedCopy): Copy {
+export function copyOf(
+  { name, offered, fields, isInLog, isRemembered }: OfferedCopy,
+  forgotten: ReadonlySet<string>,
+): Copy {
   const body = 'blob' in offered.content ? 'inline' : 'reference';
   return {
     name,
@@ -26,7 +29,7 @@ export function copyOf({ name, offered, fields, isInLog, isRemembered }: Offered
     body,
     bytes: sizeOfEntry(fields),
     isInLog,
-    isRemembered,
+    isRemembered: isRemembered || forgotten.has(name),
   };
 }
 

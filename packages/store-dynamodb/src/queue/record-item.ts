@@ -10,7 +10,8 @@ import type { Acknowledgement, Body, Entry, Mode, Phase, QueueRecord } from './t
  * it; `e` epoch, `c` connection (absent while the client is away) and `ca` how to send to it, `rm` Receive Maximum, `q`
  * mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may still
  * post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
- * `mc` their messages that are not in the log, `ak` the acknowledgements since the last write of all of it, `rn` and `rb` how much has left the log, `mv` when it was written, `n`
+ * `mc` their messages that are not in the log, `cp` names of completed exchanges, deflated JSON, and `fo` up to which
+ * name they are forgotten, `ak` the acknowledgements since the last write of all of it, `rn` and `rb` how much has left the log, `mv` when it was written, `n`
  * tenant, incarnation and client identifier where the key could not hold them whole. Each field that a blind write
  * changes (`c`, `ca`, `q`, `f`, `aw`, `z`) is an attribute of its own.
  */
@@ -37,7 +38,7 @@ const PACKET_OF = inverse(LETTER_OF_PACKET);
 
 /** The attributes of a record, under the nonce of the write that makes them so. */
 export function recordFields(record: QueueRecord, nonce: string): Item {
-  const { connectionId, mode, isFetching, awaits, hasEnded, entries } = record;
+  const { connectionId, mode, isFetching, awaits, hasEnded, entries, completed, forgottenTo } = record;
   return {
     v: number(VERSION),
     y: text(nonce),
@@ -50,14 +51,14 @@ export function recordFields(record: QueueRecord, nonce: string): Item {
     un: number(record.untilMs),
     ...(hasEnded && { z: number(1) }),
     id: number(record.lastPacketId),
-    ...(entries.length > 0 && { l: bytes(deflateRawSync(JSON.stringify(entries.map(packed)))) }),
+    ...(entries.length > 0 && { l: deflated(entries.map(packed)) }),
+    ...(completed.length > 0 && { cp: deflated(completed) }),
+    ...(forgottenTo !== '' && { fo: text(forgottenTo) }),
   };
 }
 
 /** The other way round. */
 export function recordOfItem(item: Item): { readonly record: QueueRecord; readonly nonce: string } {
-  const blob = bytesOf(item, 'l');
-  const list = blob === undefined ? [] : (JSON.parse(inflateRawSync(blob).toString()) as Packed[]);
   return {
     nonce: textOf(item, 'y') ?? '',
     record: {
@@ -71,9 +72,21 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
       untilMs: numberOf(item, 'un') ?? 0,
       hasEnded: numberOf(item, 'z') === 1,
       lastPacketId: numberOf(item, 'id') ?? 0,
-      entries: list.map(unpacked),
+      entries: inflated<Packed>(item, 'l').map(unpacked),
+      completed: inflated<string>(item, 'cp'),
+      forgottenTo: textOf(item, 'fo') ?? '',
     },
   };
+}
+
+export function deflated(list: readonly unknown[]): AttributeValue {
+  return bytes(deflateRawSync(JSON.stringify(list)));
+}
+
+/** The other way round. An empty list where the item has no such attribute. */
+export function inflated<T>(item: Item, name: string): readonly T[] {
+  const blob = bytesOf(item, name);
+  return blob === undefined ? [] : (JSON.parse(inflateRawSync(blob).toString()) as T[]);
 }
 
 /** An element of `ak`. */

@@ -100,6 +100,9 @@ export class RecordLog {
     if (excess.messages > 0 || excess.bytes > 0) {
       const known = memory && (await this.#copies.find(memory));
       if (known !== undefined) return { known };
+      // Nothing has to give way for a repetition.
+      if (offered.delivery.qos === 2 && (await this.has(session, offered)))
+        return { isStored: true, dropped: 0 };
       const fits = limits.queueLengthMax > 0 && size <= limits.queueBytesMax;
       if (limits.whenFull === 'drop-newest' || !fits) return { isStored: false, dropped: 1 };
       dropped = await this.#dropOldest(session, held, excess);
@@ -175,12 +178,18 @@ export function nameOfOffered(session: SessionRef, offered: Offered): string {
   return waitingKey(session, offered).s.slice(OWNED.waiting.length);
 }
 
-export function logItemOf(item: Item): LogItem {
+export function qosOfItem(item: Item): 1 | 2 {
+  return textOf(item, 'k') === '2' ? 2 : 1;
+}
+
+export function logItemOf(item: Item, forgotten: ReadonlySet<string>): LogItem {
+  const name = nameOfItem(item);
   return {
-    name: nameOfItem(item),
-    qos: textOf(item, 'k') === '2' ? 2 : 1,
+    name,
+    qos: qosOfItem(item),
     bytes: sizeOfEntry(item),
     expiresAtMs: numberOf(item, 'xp'),
+    isRemembered: forgotten.has(name),
   };
 }
 

@@ -11,6 +11,7 @@ export class RecordLook {
   readonly #records: Records;
   readonly #event: EventCache;
   readonly #unannounced = new Set<ConnectionId>();
+  readonly #uncertain = new Set<ConnectionId>();
 
   constructor(records: Records, event: EventCache) {
     this.#records = records;
@@ -22,12 +23,29 @@ export class RecordLook {
     return [...this.#unannounced];
   }
 
-  /** The client fetches the messages that wait, or has to be told to fetch. 'over': the session has ended. */
-  async look(session: SessionRef): Promise<'seen' | 'over'> {
+  /** Connections that have lost their sessions, and are to be ended: see `lookAfterAppending`. */
+  get uncertain(): readonly ConnectionId[] {
+    return [...this.#uncertain];
+  }
+
+  /**
+   * The client fetches the messages that wait, or has to be told to fetch. 'over': the session has ended.
+   *
+   * @param names of the messages that the caller has appended
+   */
+  async look(session: SessionRef, names: readonly string[]): Promise<'seen' | 'over'> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       const held = await this.#records.read(session);
-      const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended' }).effects;
+      const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended', names }).effects;
       if (held === undefined || effect?.type === 'pass-on') return 'over';
+      if (effect?.type === 'end-connection') {
+        const { connectionId } = effect;
+        // The connection whose frame this is stays: see `RecordOffer`.
+        if (this.#event.isOf(connectionId)) return 'seen';
+        await this.#records.lost(session, connectionId);
+        this.#uncertain.add(connectionId);
+        continue;
+      }
       const isAnnounced = effect?.type === 'object' && (await this.#object(session, held));
       if (effect?.type === 'nudge' || isAnnounced) this.#announce(held);
       if (effect?.type !== 'object' || isAnnounced) return 'seen';

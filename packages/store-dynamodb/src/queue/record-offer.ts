@@ -118,7 +118,7 @@ export class RecordOffer implements Offered {
       next += offers.length;
       await Promise.all(offers.map((offer) => this.#append(offer)));
     }
-    const uncertain = this.uncertain.filter((connectionId) => !ended.has(connectionId));
+    const uncertain = [...this.uncertain, ...this.#looked.uncertain].filter((each) => !ended.has(each));
     return { dropped: this.#dropped, uncertain, unannounced: this.#looked.unannounced };
   }
 
@@ -155,7 +155,7 @@ export class RecordOffer implements Offered {
     ttlSeconds: number,
     isHeld: boolean,
   ): OfferedCopy {
-    const index = delivery.copy === undefined ? this.#table.settings.randomId() : indexOfCopy(delivery);
+    const index = indexOfCopy(delivery, this.#table.settings.randomId);
     const offered = { message, delivery, index, content, ttlSeconds };
     return {
       name: nameOfOffered(delivery.session, offered),
@@ -217,13 +217,20 @@ export class RecordOffer implements Offered {
     record: QueueRecord,
     copies: readonly OfferedCopy[],
   ): Promise<Decision> {
+    const names = copies.filter(({ offered }) => offered.delivery.qos === 2).map(({ name }) => name);
+    const forgotten = await this.#parts.records.forgotten(session, record, names);
     const decideOn = async (on: QueueRecord) => {
       const isLogAsked = on.connectionId !== undefined && on.mode === 'closing' && on.awaits === 0;
       const read = isLogAsked ? await this.#parts.log.first(session, on.entries.length + 1) : undefined;
       const { clock, postsWithinMs } = this.#table.settings;
       const untilMs = clock.now() + postsWithinMs;
       const log = read?.items.map(nameOfItem) ?? [];
-      return decide(on, { type: 'offer', copies: copies.map(copyOf), log, untilMs });
+      return decide(on, {
+        type: 'offer',
+        copies: copies.map((copy) => copyOf(copy, forgotten)),
+        log,
+        untilMs,
+      });
     };
     const offline = { ...record, connectionId: undefined };
     // Messages that their links have no room for wait.
@@ -337,7 +344,7 @@ export class RecordOffer implements Offered {
 
   /** After an append. Of a session that is over the messages go to others of its share group. */
   async #look({ session, copies }: SessionOffer, names: ReadonlySet<string>): Promise<void> {
-    if ((await this.#looked.look(session)) === 'seen') return;
+    if ((await this.#looked.look(session, [...names])) === 'seen') return;
     for (const copy of copies)
       if (names.has(copy.name) && (await this.#parts.log.delete(session, copy.name)))
         passOnPlaced(copy, session);

@@ -23,16 +23,17 @@ import type { EventCache } from '../table/event-cache.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { AnsweredPage } from './answered-page.ts';
+import { isNew } from './completed.ts';
 import { Copies } from './copies.ts';
 import { namesDequeued } from './entries.ts';
-import { bodyRefOf, queuedOf } from './queue-items.ts';
+import { bodyRefOf, queuedOf, sizeOfEntry } from './queue-items.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
-import { logItemOf, nameOfItem, RecordLog } from './record-log.ts';
+import { logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import { RecordOffer } from './record-offer.ts';
 import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
-import { decide } from './session-record.ts';
-import type { Decision, Dequeue, Effect, Entry } from './types.ts';
+import { decide, NEW_RECORD } from './session-record.ts';
+import type { Decision, Dequeue, Effect, Entry, QueueRecord } from './types.ts';
 
 const NOTHING: readonly Queued[] = [];
 
@@ -161,8 +162,10 @@ export class DynamoQueues implements QueueStore {
       const item = isReleased(entry) ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
       return item === undefined ? [] : [[item, entry.packetId]];
     });
-    const dequeued = held === undefined ? new Set<string>() : namesDequeued(held.record);
-    const waiting = items.filter((item) => !dequeued.has(nameOfItem(item))).map((item) => [item, 0] as const);
+    const record = held?.record ?? NEW_RECORD;
+    const forgotten = await this.#forgottenOf(session, record, items);
+    const isWaiting = (item: Item) => isNew(record, logItemOf(item, forgotten));
+    const waiting = items.filter(isWaiting).map((item) => [item, 0] as const);
     const left = [...sent, ...waiting];
     const refs = left.flatMap(([item]) => bodyRefOf(item) ?? []);
     const bodies = await this.#bodies.load(session.tenant, refs);
@@ -188,7 +191,7 @@ export class DynamoQueues implements QueueStore {
   }
 
   async lookAgain(session: SessionRef): Promise<void> {
-    await new RecordLook(this.#records, this.#event).look(session);
+    await new RecordLook(this.#records, this.#event).look(session, []);
   }
 
   /** Undefined when another has written the record meanwhile. */
@@ -203,8 +206,10 @@ export class DynamoQueues implements QueueStore {
     await this.#acknowledgements.deleteFromLog(session);
     for (let isAgain = false; ; isAgain = true) {
       const read = await this.#log.first(session, namesDequeued(held.record).size + limit.messages + 1);
+      const forgotten = await this.#forgottenOf(session, held.record, read.items);
+      const items = read.items.map((item) => logItemOf(item, forgotten));
       const dequeue: Dequeue = {
-        log: { items: read.items.map(logItemOf), isComplete: read.isComplete },
+        log: { items, isComplete: read.isComplete },
         limit: page.left,
         nowMs,
         firstOfReply: this.#firstOfReply(session) || page.firstPacketId,
@@ -233,8 +238,18 @@ export class DynamoQueues implements QueueStore {
         const { items } = await this.#log.first(session, dequeued.size + 1);
         if (items.every((item) => dequeued.has(nameOfItem(item)))) return page.entries;
       } else if (!isAllExpired(page, decision)) return page.entries;
-      held = { ...held, attachment, record, removed, nonce: written.nonce };
+      held = { ...held, attachment, record: written.record, removed, nonce: written.nonce };
     }
+  }
+
+  /** Of the messages of the log the copies that were placed before, and are in no record any more. */
+  async #forgottenOf(
+    session: SessionRef,
+    record: QueueRecord,
+    items: readonly Item[],
+  ): Promise<ReadonlySet<string>> {
+    const names = items.filter((item) => qosOfItem(item) === 2).map(nameOfItem);
+    return await this.#records.forgotten(session, record, names);
   }
 
   #firstOfReply({ key }: SessionRef): PacketId {
@@ -269,7 +284,7 @@ export class DynamoQueues implements QueueStore {
       const entry = held.record.entries.find(({ name }) => name === effect.name);
       const item = items.find((each) => nameOfItem(each) === effect.name);
       messages += 1;
-      bytes += entry?.bytes ?? (item === undefined ? 0 : logItemOf(item).bytes);
+      bytes += entry?.bytes ?? (item === undefined ? 0 : sizeOfEntry(item));
     }
     return { messages, bytes };
   }

@@ -6,7 +6,9 @@ import { marshalled, type Table } from '../table/table.ts';
 import { type Action, transact } from '../table/transaction.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { acknowledgeEntries } from './acknowledge-entries.ts';
+import { forgetting } from './completed.ts';
 import { NOTED_MAX } from './entries.ts';
+import { Forgotten } from './forgotten.ts';
 import {
   attachmentFields,
   attachmentOfItem,
@@ -46,10 +48,11 @@ export const NOT_HELD: HeldRecord = {
 };
 
 /**
- * The outcome of a write of a record. `failed`: the places of the other items of the transaction that already existed.
+ * The outcome of a write of a record: the record as it was written, or in `failed` the places of the other items of the
+ * transaction that already existed.
  */
 export type RecordWritten =
-  | { readonly ok: true; readonly nonce: string }
+  | { readonly ok: true; readonly nonce: string; readonly record: QueueRecord }
   | {
       readonly ok: false;
       readonly failed: ReadonlyMap<number, Item | undefined>;
@@ -71,9 +74,20 @@ export interface Noted {
 /** Reads and writes records: each write under the version that it was decided on, or under conditions of its own. */
 export class Records {
   readonly #table: Table;
+  readonly #forgotten: Forgotten;
 
   constructor(table: Table) {
     this.#table = table;
+    this.#forgotten = new Forgotten(table);
+  }
+
+  /** Of the names of copies at QoS 2 those that were placed, and that the record has forgotten. */
+  async forgotten(
+    session: SessionRef,
+    record: QueueRecord,
+    names: readonly string[],
+  ): Promise<ReadonlySet<string>> {
+    return await this.#forgotten.among(session, record, names);
   }
 
   /**
@@ -107,7 +121,10 @@ export class Records {
     return current?.incarnation === incarnation ? current : undefined;
   }
 
-  /** Writes `after` in the place of `before`, in one transaction with items that must not exist yet. */
+  /**
+   * Writes `after` in the place of `before`, in one transaction with items that must not exist yet; without such items it
+   * forgets what is complete, where that is much (see `forgetting`).
+   */
   async write(
     session: SessionRef,
     before: HeldRecord,
@@ -115,26 +132,29 @@ export class Records {
     along: readonly Action[] = [],
   ): Promise<RecordWritten> {
     const nonce = this.#table.settings.randomId();
+    const forgot = along.length === 0 ? forgetting(after.record, this.#table.settings.completed) : undefined;
+    const record = forgot?.record ?? after.record;
+    const others = forgot === undefined ? along : this.#forgotten.items(session, forgot);
     const key = recordKey(session);
     const name = nameValue(key, session.tenant, session.incarnation, session.clientId);
     const item = {
       ...marshalled(key),
       ...(name !== undefined && { n: name }),
-      ...this.#fieldsOf(after, nonce),
+      ...this.#fieldsOf({ ...after, record }, nonce),
     };
     // Where only messages were dropped, no write has left a version.
     const condition =
       before.nonce === undefined || before.nonce === ''
         ? { condition: 'attribute_not_exists(y)' }
         : { condition: 'y = :nonce', values: { ':nonce': text(before.nonce) } };
-    if (along.length > 0) {
-      const transacted = await transact(this.#table, [...along, { put: item, ...condition }]);
-      return transacted.ok ? { ok: true, nonce } : { ok: false, failed: transacted.failed };
+    if (others.length > 0) {
+      const transacted = await transact(this.#table, [...others, { put: item, ...condition }]);
+      return transacted.ok ? { ok: true, nonce, record } : { ok: false, failed: transacted.failed };
     }
     const { ok, old, isRetry } = await this.#table.put(item, condition);
     // An attempt whose answer was lost has written it. Blind writes since then have changed the version, but not the
     // writer.
-    if (ok || textOf(old, 'yw') === nonce) return { ok: true, nonce };
+    if (ok || textOf(old, 'yw') === nonce) return { ok: true, nonce, record };
     return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
   }
 
@@ -233,7 +253,7 @@ export class Records {
 
   /** Of an incarnation that is over nothing stays but that, for publishers that are late. */
   async clear(session: SessionRef): Promise<void> {
-    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc, ak', {
+    const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc, ak, cp', {
       condition: 'attribute_exists(z)',
       values: { ':new': text(this.#table.settings.randomId()) },
     });

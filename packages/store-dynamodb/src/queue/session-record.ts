@@ -1,6 +1,7 @@
 import { acknowledgeEntries, arrived } from './acknowledge-entries.ts';
+import { withoutEntry } from './completed.ts';
 import { dequeuePage } from './dequeue-page.ts';
-import { offerCopies } from './offer-copies.ts';
+import { isUncertain, offerCopies } from './offer-copies.ts';
 import type {
   Appended,
   Connect,
@@ -27,7 +28,11 @@ export const NEW_RECORD: QueueRecord = {
   hasEnded: false,
   lastPacketId: 0,
   entries: [],
+  completed: [],
+  forgottenTo: '',
 };
+
+export { forgetting } from './completed.ts';
 
 /**
  * An event's effect on a session's record, and the caller's next steps. It reads and writes nothing: the caller writes the
@@ -80,12 +85,15 @@ function toBeSentAgain(entry: Entry): Entry {
 /**
  * After an append: will the client dequeue the message? It will when it is fetching; if there is no connection, the
  * next one will. When the last reply did not say that more waits, each publisher that appends nudges: the publisher
- * that objected may have died.
+ * that objected may have died. Nor is a copy at QoS 2 dequeued that another fan-out has placed meanwhile: its handler may
+ * have died before its post, so the fate of that copy is as uncertain as for an offer.
  */
-function lookAfterAppending(record: QueueRecord, _event: Appended): Decision {
-  const { hasEnded, connectionId, mode, isFetching } = record;
+function lookAfterAppending(record: QueueRecord, { names }: Appended): Decision {
+  const { hasEnded, connectionId, mode, isFetching, entries } = record;
   if (hasEnded) return { record, effects: [{ type: 'pass-on' }] };
   if (connectionId === undefined) return { record, effects: [] };
+  if (entries.some((entry) => entry.qos === 2 && isUncertain(entry) && names.includes(entry.name)))
+    return { record, effects: [{ type: 'end-connection', connectionId }] };
   if (mode !== 'backlog') return { record, effects: [{ type: 'object' }] };
   return { record, effects: isFetching ? [] : [{ type: 'nudge', connectionId }] };
 }
@@ -132,14 +140,14 @@ function lost(record: QueueRecord, { connectionId }: Lost): Decision {
  */
 function giveUp(record: QueueRecord, { packetId }: GiveUp): Decision {
   const given = record.entries.findIndex((entry) => entry.packetId === packetId);
-  if (given < 0) return { record, effects: [] };
-  const { name, body } = record.entries[given] as Entry;
+  const entry = record.entries[given];
+  if (entry === undefined) return { record, effects: [] };
+  const { name, body } = entry;
   const isOfPage = ({ kind, phase }: Entry) => kind === 'page' && phase === 'sent';
   const next = record.entries.slice(given + 1).find(isOfPage)?.packetId ?? 0;
   const awaits = record.awaits === packetId ? next : record.awaits;
-  const entries = record.entries.filter((entry) => entry.packetId !== packetId);
   const effects: Effect[] = body === 'log' ? [{ type: 'delete', name }] : [];
-  return { record: { ...record, awaits, entries }, effects };
+  return { record: { ...withoutEntry(record, entry), awaits }, effects };
 }
 
 /** A frame that has found the log empty looks once more: a publisher that appended meanwhile may rely on it. */

@@ -53,6 +53,10 @@ export interface QueueRecord {
   readonly lastPacketId: PacketId;
   /** Oldest first. */
   readonly entries: readonly Entry[];
+  /** Names of copies at QoS 2 whose exchange is complete: see `completed.ts`. */
+  readonly completed: readonly string[];
+  /** Of the names up to this one some may have been forgotten. Empty: of none. */
+  readonly forgottenTo: string;
 }
 
 /** A message that is on its way to the session. */
@@ -63,7 +67,7 @@ export interface Copy {
   readonly bytes: number;
   /** An earlier fan-out of the message has appended it, and it is still in the log. */
   readonly isInLog: boolean;
-  /** An earlier fan-out of the message has placed it. At QoS 2 only. */
+  /** An earlier fan-out of the message has placed it, and the record does not say so. At QoS 2 only. */
   readonly isRemembered: boolean;
 }
 
@@ -71,6 +75,8 @@ export interface LogItem {
   readonly name: string;
   readonly qos: 1 | 2;
   readonly bytes: number;
+  /** An earlier fan-out of the message has placed it, and the record has forgotten it. At QoS 2 only. */
+  readonly isRemembered?: boolean;
   /** In ms since the epoch. */
   readonly expiresAtMs?: number | undefined;
 }
@@ -120,6 +126,8 @@ export interface Offer {
 /** A publisher has appended, and reads the record to see whether the client will look at the log. Writes nothing. */
 export interface Appended {
   readonly type: 'appended';
+  /** What it has appended. */
+  readonly names: readonly string[];
 }
 
 /** A publisher that has appended objects to the belief that the log is empty. Written blindly, under its conditions. */

@@ -84,8 +84,9 @@ export const OWNED = {
   overflow: 'list\0',
   received: 'received',
   waiting: 'wait\0',
-  /** Sorts before all others, so that a query for those does not read these: they are only ever read by key. */
-  copy: 'copy\0',
+  /** These sort before all others, so that a query for those does not read them. See `Forgotten`. */
+  copies: 'copies\0',
+  lateCopy: 'copy\0',
 } as const;
 
 /** The memory of a message's copy for a share group, whichever member it came to. */

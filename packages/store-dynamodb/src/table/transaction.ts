@@ -14,7 +14,8 @@ import { type Item, textOf } from './values.ts';
 const UNITS_OF_TRANSACTIONS = 2;
 
 interface Condition {
-  readonly condition: string;
+  /** @default the write is made however the item is */
+  readonly condition?: string;
   readonly values?: Record<string, AttributeValue>;
 }
 
@@ -62,8 +63,10 @@ export async function transact(table: Table, actions: readonly Action[]): Promis
 function memberOf(table: Table, action: Action): TransactWriteItem {
   const shared = {
     TableName: table.nameFor(partitionOf(action)),
-    ConditionExpression: action.condition,
-    ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    ...(action.condition !== undefined && {
+      ConditionExpression: action.condition,
+      ReturnValuesOnConditionCheckFailure: 'ALL_OLD' as const,
+    }),
     ...(action.values !== undefined && { ExpressionAttributeValues: action.values }),
   };
   if ('put' in action) return { Put: { ...shared, Item: { ...action.put } } };

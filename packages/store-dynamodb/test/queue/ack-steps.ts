@@ -67,7 +67,7 @@ export function ackSteps(model: Model, state: State, place: number, emit: Emit) 
       if (handler.read !== state.record && !model.without('no-version'))
         return go({ step: 'read', read: undefined }, () => 'cannot write: the record is another by now');
       const decision = decideFrame(model, state, handler.read as QueueRecord, handler);
-      const after = withRecord(state, decision.record);
+      const after = model.written(state, decision.record);
       const page = packetsOf(decision);
       const to = page.length === 0 ? 'ends' : ({ step: 'post', page } as const);
       return go(to, () => `writes ${shownRecord(decision.record)}`, after);
@@ -86,7 +86,7 @@ function isNoted({ pubacks, pubcomps }: AckHandler): boolean {
 function decideFrame(model: Model, state: State, record: QueueRecord, handler: AckHandler): Decision {
   const { connection, pubacks, pubcomps } = handler;
   const dequeue = {
-    log: model.logPage(state.log, record),
+    log: model.logPage(state, record),
     limit: { messages: model.config.pageMessages, bytes: 1_000 },
     nowMs: timeFor(state),
     firstOfReply: 0,

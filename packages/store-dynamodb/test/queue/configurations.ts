@@ -34,6 +34,23 @@ export const SMALL: readonly NamedConfiguration[] = [
     receiveMaximum: 2,
     crashes: 1,
   }),
+  named('QoS 2 while handlers die, and the record forgets what is complete', {
+    publishers: ['2|2', ''],
+    crashes: 1,
+    namesKept: 0,
+  }),
+  named('QoS 2 for a client that leaves, and the record forgets what is complete', {
+    publishers: ['2', ''],
+    ...{ reconnects: 1, crashes: 1, namesKept: 0 },
+  }),
+  named('QoS 2 for a share group while handlers die', {
+    publishers: ['2|2', ''],
+    ...{ crashes: 1, isShared: true },
+  }),
+  named('two in a frame at QoS 2 for a share group, whose handlers die', {
+    publishers: ['22', ''],
+    ...{ receiveMaximum: 2, crashes: 1, isShared: true },
+  }),
   named('a client that moves', { publishers: ['1|1', ''], moves: 1 }),
   named('a client that moves, and a publisher of QoS 2', { publishers: ['2|1', ''], moves: 1 }),
   named('a client that moves while handlers die', { publishers: ['1', ''], moves: 1, crashes: 1 }),
@@ -60,6 +77,20 @@ export const IN_CI: readonly NamedConfiguration[] = [
     earlyRedeliveries: 1,
     reconnects: 1,
   }),
+  named('a job of QoS 2 that comes twice while handlers die, and the record forgets what is complete', {
+    publishers: ['', ''],
+    worker: '2',
+    ...{ earlyRedeliveries: 1, crashes: 1, namesKept: 0 },
+  }),
+  named('a job of QoS 2 for a share group that comes twice', {
+    publishers: ['', ''],
+    worker: '2',
+    ...{ earlyRedeliveries: 1, reconnects: 1, isShared: true },
+  }),
+  named('QoS 2 for a share group, with lost answers and lost replies', {
+    publishers: ['2|1', ''],
+    ...{ lostAnswers: 1, lostReplies: 1, isShared: true },
+  }),
 ];
 
 /** Each takes minutes: `APUS_RECORD_MODEL=large`. */
@@ -82,6 +113,11 @@ export const LARGE: readonly NamedConfiguration[] = [
     earlyRedeliveries: 1,
     crashes: 1,
     reconnects: 1,
+  }),
+  named('a job of QoS 2 that comes twice beside a publisher', {
+    publishers: ['1', ''],
+    worker: '2',
+    earlyRedeliveries: 1,
   }),
   named('two publishers, and a client that moves', { publishers: ['1|1', '2'], receiveMaximum: 2, moves: 1 }),
   named('a publisher and a job, and a client that moves', { publishers: ['1', ''], worker: '1', moves: 1 }),

@@ -1,5 +1,5 @@
 import type { QueueRecord } from '../../src/queue/types.ts';
-import { connectionOf, messageOf } from './model.ts';
+import { bitsOf, connectionOf, messageOf } from './model.ts';
 import type { AckHandler, Client, FrameHandler, Packet, PublishHandler, State } from './world.ts';
 
 const FRAME_STEPS = [
@@ -132,7 +132,7 @@ export class Encoder {
   #publish(handler: PublishHandler | undefined, state: State) {
     if (handler === undefined) return this.#add(-1);
     this.#add(PUBLISH_STEPS.indexOf(handler.step), handler.frame, handler.log, handler.batch, handler.todo);
-    this.#add(handler.rest, handler.postTo, handler.connection, handler.racesLost);
+    this.#add(handler.rest, handler.postTo, handler.connection, handler.racesLost, handler.appended);
     this.#packets(handler.post);
     this.#read(handler.read, state);
   }
@@ -149,6 +149,7 @@ export class Encoder {
 
 function numbersOf(record: QueueRecord): number[] {
   const { epoch, mode, isFetching, awaits, lastPacketId, entries, hasEnded, untilMs } = record;
+  const { completed, forgottenTo } = record;
   const numbers = [epoch, connectionOf(record), MODES.indexOf(mode), isFetching ? 1 : 0, awaits, untilMs];
   numbers.push(lastPacketId, hasEnded ? 1 : 0, entries.length);
   for (const { packetId, name, kind, phase, isCounted, body } of entries)
@@ -159,5 +160,6 @@ function numbersOf(record: QueueRecord): number[] {
       PHASES.indexOf(phase),
       BODIES.indexOf(body),
     );
+  numbers.push(bitsOf(completed), messageOf(forgottenTo));
   return numbers;
 }

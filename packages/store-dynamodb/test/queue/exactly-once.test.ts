@@ -164,12 +164,15 @@ await withService((service) => {
       }
     }, 120_000);
 
-    it('until its deduplication record is older than any repetition, whatever TTL does', async () => {
+    it('for a share group, until its deduplication record is older than any repetition, whatever TTL does', async () => {
       const fakeClock = new FakeClock();
       const stores = service.make({ fakeClock, repeatSecondsMax: 100 });
       const { session } = await open(stores, unique('tenant'), 'c');
       const offer = async () => {
-        const delivery = deliveryTo({ ...session }, { qos: 2, copy: '' });
+        const delivery = deliveryTo(
+          { ...session },
+          { qos: 2, copy: '', share: { shareGroup: 'g', topicFilter: 'a' } },
+        );
         await stores.queues.offer(messageOf(1, { qos: 2 }), [delivery], ROOMY);
         return delivery.packetId;
       };

@@ -12,7 +12,6 @@ import {
   shownNames,
   shownRecord,
   timeFor,
-  withRecord,
 } from './model.ts';
 import { type FrameHandler, PACKET_IDS_END, type Packet, type State } from './world.ts';
 
@@ -27,7 +26,7 @@ export function frameSteps(model: Model, state: State, connection: number, emit:
     case 'read':
       return read(step);
     case 'delete':
-      return remove(step, 'write');
+      return remove(step, handler.read === undefined ? 'read-again' : 'write');
     case 'write':
       return write(step);
     case 'delete-late':
@@ -94,9 +93,11 @@ function read(step: Step) {
   const { record, log } = state;
   const seen = { read: record, log };
   if (handler.does === 'connect') {
-    if (isRefused(decideConnect({ ...step, handler: { ...handler, log } }, record)))
-      return give(step, 'a later CONNECT has written');
-    return go(step, { ...seen, step: 'write' }, () => `reads the record and the log ${shownNames(log)}`);
+    const connected = decideConnect({ ...step, handler: { ...handler, log } }, record);
+    if (isRefused(connected)) return give(step, 'a later CONNECT has written');
+    const repeated = deletesOf(connected) & log;
+    const to = { ...seen, deletes: repeated, step: repeated === 0 ? 'write' : 'delete' } as const;
+    return go(step, to, () => `reads the record and the log ${shownNames(log)}`);
   }
   const decision = decideFrame(step, record, log);
   if (isRefused(decision)) return give(step, 'the record has another connection');
@@ -111,7 +112,7 @@ function read(step: Step) {
 }
 
 /** A delete knows nothing of the record: it is made also where that has changed. */
-function remove(step: Step, next: 'write' | 'reply') {
+function remove(step: Step, next: 'write' | 'reply' | 'read-again') {
   const { state, handler } = step;
   const { deletes } = handler;
   const after = changed(state, { log: state.log & ~deletes });
@@ -132,7 +133,7 @@ function write(step: Step) {
 function written(step: Step, decision: Decision, state: State) {
   const { model, handler } = step;
   const outcome = outcomeOf(decision, handler);
-  const after = withRecord(state, decision.record);
+  const after = model.written(state, decision.record);
   const { isLookingAgain } = outcome;
   const isDeleteOwed = handler.deletes !== 0 && model.without('delete-late');
   go(
@@ -146,7 +147,7 @@ function written(step: Step, decision: Decision, state: State) {
       pubcomps: 0,
       read: undefined,
     },
-    () => `writes ${shownRecord(decision.record)}`,
+    () => `writes ${shownRecord(after.record)}`,
     after,
   );
 }
@@ -163,20 +164,29 @@ function readAgain(step: Step) {
   const { state, connection } = step;
   const { record, log } = state;
   if (connectionOf(record) !== connection) return give(step, 'the record has another connection');
-  go(step, { step: 'dequeue-again', read: record, log }, () => `reads again: the log is ${shownNames(log)}`);
+  const again = decideAgain(step, record, log);
+  const repeated = deletesOf(again) & log;
+  const text = () => `reads again: the log is ${shownNames(log)}`;
+  // It reads what is left once more.
+  if (repeated !== 0) return go(step, { step: 'delete', read: undefined, deletes: repeated }, text);
+  go(step, { step: 'dequeue-again', read: record, log }, text);
 }
 
 function dequeueAgain(step: Step) {
-  const { model, state, connection, handler } = step;
+  const { state, handler } = step;
   if (handler.read !== state.record)
     return go(
       step,
       { step: 'read-again', read: undefined },
       () => 'cannot write: the record is another by now',
     );
-  const dequeue = dequeueOf(step, state.record, handler.log);
-  const event = { type: 'dequeue-again', connectionId: connectionId(connection), dequeue } as const;
-  written(step, model.core.decide(state.record, event), state);
+  written(step, decideAgain(step, state.record, handler.log), state);
+}
+
+function decideAgain(step: Step, record: QueueRecord, log: number): Decision {
+  const dequeue = dequeueOf(step, record, log);
+  const event = { type: 'dequeue-again', connectionId: connectionId(step.connection), dequeue } as const;
+  return step.model.core.decide(record, event);
 }
 
 function reply(step: Step) {
@@ -218,7 +228,7 @@ function decideFrame(step: Step, record: QueueRecord, log: number): Decision {
 
 function dequeueOf({ model, state, handler }: Step, record: QueueRecord, log: number): Dequeue {
   return {
-    log: model.logPage(log, record),
+    log: model.logPage({ log, memory: state.memory }, record),
     limit: { messages: Math.max(0, model.config.pageMessages - handler.page.length), bytes: 1_000 },
     nowMs: timeFor(state),
     firstOfReply: handler.firstOfReply,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { decide, NEW_RECORD } from '../../src/queue/session-record.ts';
+import { decide, forgetting, NEW_RECORD } from '../../src/queue/session-record.ts';
 import { IN_CI, LARGE, SMALL } from './configurations.ts';
 import { type Exploration, explore } from './explore.ts';
 import { Model } from './model.ts';
@@ -14,7 +14,7 @@ const LARGE_TIMEOUT_MS = 3_600_000;
 const IS_CI = process.env.CI !== undefined;
 const IS_LARGE = process.env.APUS_RECORD_MODEL === 'large';
 const IS_TRACED = process.env.APUS_RECORD_TRACES === '1';
-const CORE = { decide, NEW_RECORD };
+const CORE = { decide, forgetting, NEW_RECORD };
 
 // A machine that is busy many times over takes a minute for the largest of them.
 vi.setConfig({ testTimeout: 600_000 });

@@ -1,3 +1,4 @@
+import { isNew } from '../../src/queue/completed.ts';
 import type { LogPage, QueueRecord } from '../../src/queue/types.ts';
 import { ackSteps } from './ack-steps.ts';
 import { changed } from './changed.ts';
@@ -132,19 +133,39 @@ export class Model {
   }
 
   /** The log as a Query from its start reads it. */
-  logPage(log: number, record: QueueRecord): LogPage {
+  logPage({ log, memory }: Pick<State, 'log' | 'memory'>, record: QueueRecord): LogPage {
     const { logItemsRead } = this.config;
     const limit = logItemsRead === undefined ? INSTANCES_MAX : logItemsRead + record.entries.length;
-    const key = `${log} ${limit}`;
+    const forgotten = this.forgotten(memory);
+    const key = `${log} ${limit} ${forgotten}`;
     const known = this.#pages.get(key);
     if (known !== undefined) return known;
     const messages = messagesIn(log);
-    const items = messages
-      .slice(0, limit)
-      .map((message) => ({ name: nameOf(message), qos: this.instance(message).qos, bytes: 1 }));
+    const items = messages.slice(0, limit).map((message) => ({
+      name: nameOf(message),
+      qos: this.instance(message).qos,
+      bytes: 1,
+      isRemembered: ((forgotten >> message) & 1) === 1,
+    }));
     const page = { items, isComplete: messages.length <= limit };
     this.#pages.set(key, page);
     return page;
+  }
+
+  /** Messages, as bits, that a handler finds among those that the record has forgotten. */
+  forgotten(memory: number): number {
+    return this.config.isShared || this.without('forgotten-unread') ? 0 : memory & this.exactlyOnce;
+  }
+
+  /** What stands after a write of the whole record: it forgets where it has more names than it keeps. */
+  written(state: State, record: QueueRecord): State {
+    const { namesKept, isShared } = this.config;
+    if (isShared) return withRecord(state, { ...record, completed: [] });
+    const limits = { bytesMax: namesKept, bytesKept: namesKept };
+    const forgot = this.core.forgetting(record, limits);
+    if (forgot === undefined) return withRecord(state, record);
+    const names = this.without('forgotten-unwritten') ? [] : [...forgot.page, ...forgot.late];
+    return changed(withRecord(state, forgot.record), { memory: state.memory | bitsOf(names) });
   }
 
   instance(message: number): Instance {
@@ -180,10 +201,16 @@ export class Model {
     );
   }
 
+  /** A repetition in the log of a copy that was placed waits for nothing. */
+  isWaiting({ log, memory, record }: State): boolean {
+    const { items } = this.logPage({ log, memory }, record);
+    return items.some((item) => isNew(record, item));
+  }
+
   /** All is done, and nothing is left of it. */
   isFinished(state: State): boolean {
-    const { client, record, log } = state;
-    const isNothingKept = record.entries.length === 0 && log === 0;
+    const { client, record } = state;
+    const isNothingKept = record.entries.length === 0 && !this.isWaiting(state);
     const isClientDone =
       client.held.length === 0 && !client.isMoreWaiting && !client.isNudged && client.unreleased === 0;
     return isNothingKept && isClientDone && this.isQuiet(state);

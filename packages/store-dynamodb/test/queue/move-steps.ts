@@ -122,7 +122,7 @@ function rewound(model: Model, state: State, to: number): State {
     connectionId: connectionId(to),
     receiveMaximum: model.config.receiveMaximum,
     dequeue: {
-      log: model.logPage(state.log, state.record),
+      log: model.logPage(state, state.record),
       limit: { messages: model.config.pageMessages, bytes: 1_000 },
       nowMs: timeFor(state),
       firstOfReply: 0,

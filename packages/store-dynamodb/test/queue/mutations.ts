@@ -27,6 +27,7 @@ const OFFER = 'offer-copies.ts';
 const DEQUEUE = 'dequeue-page.ts';
 const RECORD = 'session-record.ts';
 const ENTRIES = 'entries.ts';
+const COMPLETED = 'completed.ts';
 
 const RECEIVE_MAXIMUM = /Receive Maximum/;
 const ORDER = /before an older one/;
@@ -36,6 +37,14 @@ const PACKET_ID = /packet id/;
 const STUCK = /nothing leads to the end/;
 
 const OFFLINE = { publishers: ['1|1', ''], reconnects: 1 } as const;
+const FORGETS = { publishers: ['2', ''], crashes: 1, namesKept: 0 } as const;
+const JOB_TWICE = {
+  publishers: ['', ''],
+  worker: '2',
+  earlyRedeliveries: 1,
+  crashes: 1,
+  reconnects: 1,
+} as const;
 const TWO = { publishers: ['1', '1'] } as const;
 const TWO_OF_ONE = { publishers: ['1|1', '1'] } as const;
 
@@ -185,16 +194,46 @@ export const MUTATIONS: readonly Mutation[] = [
     config: { publishers: ['1', ''], postsOfUnknownFate: 1 },
   },
   {
-    name: 'no memory of a QoS 2 copy',
+    name: 'no memory of a QoS 2 copy for a share group',
     caller: 'no-memory',
     finds: TWICE,
+    config: { publishers: ['2', ''], crashes: 1, isShared: true },
+  },
+  {
+    name: 'the record does not note the copies whose exchange is complete',
+    edit: { file: COMPLETED, from: '[...record.completed, entry.name]', to: 'record.completed' },
+    finds: TWICE,
     config: { publishers: ['2', ''], crashes: 1 },
+  },
+  {
+    name: 'what the record forgets is not written',
+    caller: 'forgotten-unwritten',
+    finds: TWICE,
+    config: FORGETS,
+  },
+  {
+    name: 'what the record has forgotten is not read',
+    caller: 'forgotten-unread',
+    finds: TWICE,
+    config: FORGETS,
+  },
+  {
+    name: 'a page sends a repetition of what was placed before',
+    edit: { file: DEQUEUE, from: 'qos === 2 && isPlaced', to: 'qos < 2 && isPlaced' },
+    finds: TWICE,
+    config: JOB_TWICE,
+  },
+  {
+    name: 'a worker drops its copy for one that may never have been posted',
+    edit: { file: RECORD, from: 'isUncertain(entry) && names', to: 'entry.packetId === 0 && names' },
+    finds: WAITS,
+    config: JOB_TWICE,
   },
   {
     name: 'the record is written before the log is deleted',
     caller: 'delete-late',
     finds: TWICE,
-    config: { publishers: ['2|2', ''], crashes: 1 },
+    config: { publishers: ['2|2', ''], crashes: 1, isShared: true },
   },
   {
     name: 'a publisher looks before it appends',
@@ -229,7 +268,7 @@ export const MUTATIONS: readonly Mutation[] = [
     name: 'a message that is taken overtakes an older one in the log',
     edit: { file: OFFER, from: 'isOneInLog ? 0 : countThatFits', to: 'countThatFits' },
     finds: ORDER,
-    config: { publishers: ['22', '1'], receiveMaximum: 2, crashes: 1 },
+    config: { publishers: ['22', '1'], receiveMaximum: 2, crashes: 1, isShared: true },
   },
   {
     name: 'a move that rewinds, as CONNECT does',

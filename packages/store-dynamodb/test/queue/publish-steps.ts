@@ -35,6 +35,7 @@ const NEW_HANDLER = {
   log: 0,
   rest: 0,
   post: [],
+  appended: 0,
   postTo: 0,
   connection: 0,
   racesLost: 0,
@@ -172,20 +173,26 @@ function uncertain(step: Step, connection: number) {
 function decideOffer({ model, state }: Step, record: QueueRecord, log: number, todo: number): Decision {
   const copies = messagesIn(todo).map((message): Copy => {
     const { qos } = model.instance(message);
-    const isInLog = ((log >> message) & 1) === 1;
-    const isRemembered =
-      (state.memory & model.exactlyOnce & (1 << message)) !== 0 && !model.without('no-memory');
+    // A handler that finds the memory of a copy for a share group looks for it in the log.
+    const isInLog = model.config.isShared && ((log >> message) & 1) === 1;
+    const known = model.config.isShared ? memoryOf(model, state) : model.forgotten(state.memory);
+    const isRemembered = ((known >> message) & 1) === 1;
     return { name: nameOf(message), qos, body: 'inline', bytes: 1, isInLog, isRemembered };
   });
   return model.core.decide(record, { type: 'offer', copies, log: namesIn(log), untilMs: TAKEN_UNTIL_MS });
 }
 
-/** Writes the record; at QoS 2 in one transaction with the memories of the copies. */
+/** Of the copies for a share group. */
+function memoryOf(model: Model, state: State): number {
+  const isRead = model.config.isShared && !model.without('no-memory');
+  return isRead ? state.memory & model.exactlyOnce : 0;
+}
+
+/** Writes the record; for a share group at QoS 2 in one transaction with the memories of the copies. */
 function take(step: Step) {
   const { model, state, handler } = step;
   const { rest } = handler;
-  const isRemembered = (handler.todo & state.memory & model.exactlyOnce) !== 0;
-  if (isRemembered && !model.without('no-memory')) {
+  if ((handler.todo & memoryOf(model, state)) !== 0) {
     const to = { step: 'read', todo: handler.todo | rest, rest: 0 } as const;
     return go(step, to, () => 'cannot write: a copy is known');
   }
@@ -193,8 +200,8 @@ function take(step: Step) {
   const seen = handler.read as QueueRecord;
   const decision = decideOffer(step, seen, handler.log, handler.todo);
   const post = packetsOf(decision);
-  const memory = state.memory | (handler.todo & model.exactlyOnce);
-  const after = changed(withRecord(state, decision.record), { memory });
+  const placed = model.written(state, decision.record);
+  const after = model.config.isShared ? remembering(model, placed, handler.todo) : placed;
   const to = {
     step: rest !== 0 && model.without('append-before-post') ? 'append' : 'post',
     todo: rest,
@@ -247,23 +254,26 @@ function append(step: Step) {
   const { model, state, handler } = step;
   const [message = 0] = messagesIn(handler.todo);
   const bit = 1 << message;
-  if ((state.memory & model.exactlyOnce & bit) !== 0 && !model.without('no-memory'))
+  if ((memoryOf(model, state) & bit) !== 0)
     return go(step, { step: 'read' }, () => 'cannot append: the copy is known');
   const todo = handler.todo & ~bit;
-  const memory = state.memory | (bit & model.exactlyOnce);
+  const waiting = changed(state, { log: state.log | bit });
+  const after = model.config.isShared ? remembering(model, waiting, bit) : waiting;
   const next = todo !== 0 ? 'append' : model.without('look-before-appending') ? 'finish' : 'look';
-  go(
-    step,
-    { step: next, todo },
-    () => `appends ${nameOf(message)}`,
-    changed(state, { log: state.log | bit, memory }),
-  );
+  const appended = handler.appended | bit;
+  go(step, { step: next, todo, appended }, () => `appends ${nameOf(message)}`, after);
+}
+
+function remembering(model: Model, state: State, bits: number): State {
+  return changed(state, { memory: state.memory | (bits & model.exactlyOnce) });
 }
 
 function look(step: Step) {
   const { model, state, handler } = step;
-  const decision = model.core.decide(state.record, { type: 'appended' });
+  const decision = model.core.decide(state.record, { type: 'appended', names: namesIn(handler.appended) });
   const connection = connectionOf(state.record);
+  if (effectOf(decision, 'end-connection') !== undefined)
+    return go(step, { step: 'end', connection }, () => 'finds that another has taken a place for its copy');
   const next = effectOf(decision, 'object') ? 'object' : effectOf(decision, 'nudge') ? 'nudge' : 'finish';
   go(
     step,

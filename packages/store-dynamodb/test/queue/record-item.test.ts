@@ -38,6 +38,8 @@ const records = fc.record<QueueRecord>({
   hasEnded: fc.boolean(),
   lastPacketId: fc.nat(32_767),
   entries,
+  completed: fc.array(fc.string()),
+  forgottenTo: fc.string(),
 });
 
 const attachments: fc.Arbitrary<Attachment> = fc.record(

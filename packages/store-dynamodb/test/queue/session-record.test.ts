@@ -101,12 +101,12 @@ describe('a publisher', () => {
   it('is refused by a session that has ended', () => {
     const { record } = decide(ONLINE, { type: 'end' });
     expect(offering(record, copy('m1')).effects).toEqual([{ type: 'refuse', reason: 'ended' }]);
-    expect(decide(record, { type: 'appended' }).effects).toEqual([{ type: 'pass-on' }]);
+    expect(decide(record, { type: 'appended', names: ['m1'] }).effects).toEqual([{ type: 'pass-on' }]);
   });
 
   it('does nothing for a copy that a page has sent, or that is remembered', () => {
     expect(offering({ ...ONLINE, entries: [entry(1)] }, copy('m1')).effects).toEqual([]);
-    expect(offering(ONLINE, copy('m1', { isRemembered: true })).effects).toEqual([]);
+    expect(offering(ONLINE, copy('m1', { qos: 2, isRemembered: true })).effects).toEqual([]);
   });
 });
 

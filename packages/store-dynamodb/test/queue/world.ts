@@ -1,10 +1,11 @@
 import type { PacketId } from '@apus/mqtt';
-import type { decide } from '../../src/queue/session-record.ts';
+import type { decide, forgetting } from '../../src/queue/session-record.ts';
 import type { QueueRecord } from '../../src/queue/types.ts';
 
 /** The code under exploration: the record's own, or one with a protection taken away. */
 export interface Core {
   readonly decide: typeof decide;
+  readonly forgetting: typeof forgetting;
   readonly NEW_RECORD: QueueRecord;
 }
 
@@ -35,6 +36,10 @@ export interface Configuration {
   readonly moves: number;
   /** Connections until the sweep cuts one. */
   readonly connections: number;
+  /** Names of completed exchanges that the record keeps when one more has come. */
+  readonly namesKept: number;
+  /** The copies are for a share group: memories beside the record say which were placed. */
+  readonly isShared: boolean;
 }
 
 export const QUIET: Configuration = {
@@ -52,6 +57,8 @@ export const QUIET: Configuration = {
   isHolding: false,
   moves: 0,
   connections: 4,
+  namesKept: 1,
+  isShared: false,
 };
 
 /**
@@ -61,6 +68,8 @@ export const QUIET: Configuration = {
 export type CallerMutation =
   | 'no-version'
   | 'no-memory'
+  | 'forgotten-unwritten'
+  | 'forgotten-unread'
   | 'delete-late'
   | 'note-on-any-connection'
   | 'look-before-appending'
@@ -182,6 +191,8 @@ export interface PublishHandler {
   readonly todo: number;
   readonly rest: number;
   readonly post: readonly Packet[];
+  /** Messages, as bits, that it has appended. */
+  readonly appended: number;
   /** To which it posts; which it ends. */
   readonly postTo: number;
   readonly connection: number;
@@ -215,7 +226,7 @@ export type Socket = 'none' | 'open' | 'half-open' | 'closed';
 
 export interface State {
   readonly record: QueueRecord;
-  /** Messages, as bits: in the log; whose QoS 2 memory stands; whose receipt is settled. */
+  /** Messages, as bits: in the log; whose QoS 2 memory stands, or which the record has forgotten; whose receipt is settled. */
   readonly log: number;
   readonly memory: number;
   readonly settled: number;
