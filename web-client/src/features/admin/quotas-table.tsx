@@ -35,7 +35,7 @@ function QuotaRow({ quota }: { readonly quota: QuotaEntry }) {
       <th scope="row">{t(`admin.bounds.quotas.names.${name as keyof typeof bounds.quotas.names}`, name)}</th>
       <td className={classes.number}>
         {used === null ? (
-          <Text span size="sm" c="dimmed">
+          <Text span inherit c="dimmed">
             {t(`admin.bounds.quotas.${scope === 'identity' ? 'ofEach' : 'notCounted'}`)}
           </Text>
         ) : (
