@@ -88,16 +88,15 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
   }
 
   /** Runs a program to its end. */
-  async function run(program: string, ...args: readonly string[]): Promise<string> {
-    return (await promisify(execFile)(program, args, { cwd: folder, env: environment, timeout: 60_000 }))
-      .stdout;
+  async function run(program: string, args: readonly string[], env = environment): Promise<string> {
+    return (await promisify(execFile)(program, args, { cwd: folder, env, timeout: 60_000 })).stdout;
   }
 
   /** The first line of a program that goes on. */
-  async function firstLineOf(program: string, ...args: readonly string[]): Promise<string> {
+  async function firstLineOf(program: string, args: readonly string[], env = environment): Promise<string> {
     const child = spawn(program, args, {
       cwd: folder,
-      env: environment,
+      env,
       stdio: ['ignore', 'pipe', 'inherit'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
@@ -130,32 +129,50 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     (broker) => {
       it('JavaScript, in Node.js', async () => {
         const page = await programsOf(broker, 'node', 'JavaScript');
-        await run(process.execPath, await save('publish.mjs', await textOf(page, 'publish.mjs')));
+        await run(process.execPath, [await save('publish.mjs', await textOf(page, 'publish.mjs'))]);
         const receive = await save('receive.mjs', await textOf(page, 'receive.mjs'));
-        expect(await firstLineOf(process.execPath, receive)).toBe(LINE);
+        expect(await firstLineOf(process.execPath, [receive])).toBe(LINE);
       });
 
       it('JavaScript through the Apus transport, at the gateway door', async () => {
         const page = await programsOf(broker, 'gateway', 'JavaScript');
         const code = await textOf(page, 'publish.mjs');
         expect(code).toContain("from '@apus/client'");
-        await run(process.execPath, await withTransport(await save('publish.mjs', code)));
+        await run(process.execPath, [await withTransport(await save('publish.mjs', code))]);
         const receive = await withTransport(await save('receive.mjs', await textOf(page, 'receive.mjs')));
-        expect(await firstLineOf(process.execPath, receive)).toBe(LINE);
+        expect(await firstLineOf(process.execPath, [receive])).toBe(LINE);
       });
 
       it.skipIf(python === undefined)('Python, with paho-mqtt', async () => {
         const page = await programsOf(broker, 'node', 'Python');
-        const published = await run(python ?? '', await save('publish.py', await textOf(page, 'publish.py')));
+        const published = await run(python ?? '', [
+          await save('publish.py', await textOf(page, 'publish.py')),
+        ]);
         expect(published).toMatch(/^(Success|No matching subscribers) *\n$/);
         const receive = await save('receive.py', await textOf(page, 'receive.py'));
-        expect(await firstLineOf(python ?? '', receive)).toBe(LINE);
+        expect(await firstLineOf(python ?? '', [receive])).toBe(LINE);
       });
 
-      it('the command line', async () => {
-        const page = await programsOf(broker, 'node', 'Command line');
-        await run('bash', '-c', await textOf(page, 'Publish'));
-        expect(await firstLineOf('bash', '-c', `exec ${await textOf(page, 'Receive')}`)).toBe(LINE);
+      it.each([
+        ['node', 'APUS_PASSWORD'],
+        ['gateway', 'APUS_TOKEN'],
+      ])('the command line, at the %s door', async (door, variable) => {
+        const page = await programsOf(broker, door, 'Command line');
+        if (broker === 'guarded') await page.getByText(`export ${variable}='YOUR-TOKEN'`).waitFor();
+        const shown = broker === 'guarded' ? { [variable]: token } : {};
+        const withToken = { ...environment, APUS_PASSWORD: undefined, ...shown };
+        await run('bash', ['-c', await textOf(page, 'Publish')], withToken);
+        const receive = `exec ${await textOf(page, 'Receive')}`;
+        expect(await firstLineOf('bash', ['-c', receive], withToken)).toBe(LINE);
+      });
+
+      it.runIf(broker === 'guarded')('the command line, at the gateway door without a token', async () => {
+        const page = await programsOf(broker, 'gateway', 'Command line');
+        const tried = run('bash', ['-c', await textOf(page, 'Publish')], {
+          ...environment,
+          APUS_PASSWORD: undefined,
+        });
+        await expect(tried).rejects.toThrow('It wants a token');
       });
 
       it.each(['node', 'gateway'])('React, at the %s door', async (door) => {
@@ -176,7 +193,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
   it.skipIf(python === undefined)('Python says why the broker refuses a payload', async () => {
     const page = await programsOf('open', 'node', 'Python');
     const code = (await textOf(page, 'publish.py')).replace('21.5', '"hot"');
-    const printed = await run(python ?? '', await save('refused.py', code));
+    const printed = await run(python ?? '', [await save('refused.py', code)]);
     expect(printed).toContain('Payload format invalid /celsius must be number');
   });
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
 import { SignJWT } from 'jose';
+import type { Page } from 'playwright-core';
 import { preview } from 'vite';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { clientSuite } from './support/client-suite.ts';
@@ -20,8 +21,8 @@ const TRY_WEIGHT_BYTES_MAX = 75 * 1024;
 const TEMPERATURE = 'sensors/{sensor}/temperature';
 const SECRET = 'a secret of at least thirty-two bytes';
 
-async function tokenFor(publish: string): Promise<string> {
-  return await new SignJWT({ sub: 'ann', publish: [publish], subscribe: ['sensors/#'] })
+async function tokenFor(publish: string, tenant = 'default'): Promise<string> {
+  return await new SignJWT({ sub: 'ann', tenant, publish: [publish], subscribe: ['sensors/#'] })
     .setProtectedHeader({ alg: 'HS256' })
     .setExpirationTime('1h')
     .sign(new TextEncoder().encode(SECRET));
@@ -89,6 +90,40 @@ clientSuite('the page for developers', (suite) => {
       .waitFor();
     expect(await client.stored()).not.toContain('eyJ');
     await client.screenshot('portal-tried');
+  });
+
+  it('shows a visitor of one tenant nothing of another, neither as messages nor as an example [SEC-TENANT-2]', async () => {
+    const visit = async (tenant: string): Promise<Page> => {
+      const context = await suite.newContext();
+      const client = await suite.openUrl(portalUrl(guarded.pageUrl, TEMPERATURE), { context });
+      await client.page.getByLabel('Token or password').fill(await tokenFor('sensors/#', tenant));
+      await client.page.getByRole('button', { name: 'Show the topics' }).click();
+      await client.page.getByRole('heading', { level: 1, name: 'Temperature' }).waitFor();
+      client.complaints.length = 0;
+      return client.page;
+    };
+    const received = (page: Page) => page.getByRole('list', { name: 'Received messages' });
+    const publish = async (page: Page, payload: string): Promise<void> => {
+      await page.getByLabel('Payload to publish').fill(payload);
+      await page.getByRole('button', { name: 'Publish', exact: true }).click();
+      await received(page).getByText(payload).waitFor();
+    };
+    const [own, other] = [await visit('acme'), await visit('other')];
+    await other.getByRole('button', { name: 'Listen', exact: true }).click();
+    await answerOf(other).getByText('Listening to sensors/+/temperature.').waitFor();
+    await publish(own, '{"celsius":42.5}');
+    await publish(other, '{"celsius":-7.25}');
+    for (const page of [own, other])
+      await eventually(() => received(page).getByRole('listitem').count()).toBe(1);
+    for (const [tenant, celsius] of [
+      ['acme', '42.5'],
+      ['other', '-7.25'],
+    ] as const) {
+      const newest = codeOf(await visit(tenant), 'The newest that has come.');
+      await newest.getByText(celsius).waitFor();
+    }
+    const third = await visit('third');
+    await eventually(() => codeOf(third, 'The newest that has come.').count()).toBe(0);
   });
 
   it('sends an example and shows it come back, through both doors, and from the past', async () => {

@@ -251,6 +251,9 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       const quotas = page.getByRole('table', { name: 'Quotas' });
       await quotas.getByLabel('61,234 of 70,000').waitFor();
       await quotas.getByLabel('2 of 900,000').first().waitFor({ state: 'attached' });
+      await quotas
+        .getByRole('row', { name: /^each identity.* Frames a second each for itself 100$/ })
+        .waitFor();
       expect(await client.accessibilityProblemsInBothColours('admin-quotas')).toEqual([]);
 
       Object.assign(stage, { framesPerSecond: 1, updatedAtMs: STARTED_MS - 3 * MINUTE_MS });
@@ -259,7 +262,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await eventually(async () => {
         await page.getByRole('button', { name: 'Refresh the numbers' }).click();
         return await alert.count();
-      }).toBe(1);
+      }, 1_000).toBe(1);
       await alert.getByText('may send 1 frame a second').waitFor();
       await alert.getByText('at the first look after').waitFor();
       await eventually(() => figure('Breaker')).toContain('tripped');

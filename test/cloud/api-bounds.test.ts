@@ -27,7 +27,10 @@ beforeAll(async () => {
   await programs[1]?.mqtt.endAsync();
   await world.operate({
     action: 'create-tenant',
-    entry: { name: 'acme', plan: { connectionsMax: 7, retainedMessagesMax: 3 } },
+    entry: {
+      name: 'acme',
+      plan: { connectionsMax: 7, retainedMessagesMax: 3, deliveriesPerMinuteMax: 600 },
+    },
   });
 });
 
@@ -150,6 +153,8 @@ describe('the quotas of a deployment', () => {
     expect(quota('tenant', 'connectionsMax')).toMatchObject({ max: 7, used: 0 });
     expect(quota('tenant', 'retainedMessagesMax')).toMatchObject({ max: 3, used: null });
     expect(quota('tenant', 'messagesPerMinuteMax')).toMatchObject({ max: 60_000, used: null });
+    // Each environment counts for itself: to add them up would cost writes (docs/tenants.md).
+    expect(quota('tenant', 'deliveriesPerMinuteMax')).toMatchObject({ max: 600, used: null });
   });
 
   it('are listed as well where the time is not enough to count, and without a breaker', async () => {

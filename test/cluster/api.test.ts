@@ -50,6 +50,29 @@ if (program !== undefined) {
     });
   });
 
+  it('adds up the deliveries that a tenant has caused at all processes [SEC-TENANT-4]', async () => {
+    const engine = await startEngine(program);
+    onTestFinished(() => engine.stop());
+    const quotas = { tenant: { deliveriesPerMinuteMax: 6_000 } };
+    const members = [await startMember(engine.url, { quotas }), await startMember(engine.url, { quotas })];
+    onTestFinished(async () => {
+      for (const member of members) await member.stop();
+    });
+    const topic = unique('t');
+    for (const { url } of members) {
+      const { client } = await ClusterClient.connect(url);
+      await client.subscribeAsync(topic, { qos: 1 });
+    }
+    for (const { url } of members) {
+      const { client } = await ClusterClient.connect(url);
+      await client.publishAsync(topic, 'x', { qos: 1 });
+    }
+    for (const { httpUrl } of members)
+      expect((await api(httpUrl, 'GET', '/quotas')).body.data).toContainEqual({
+        ...{ scope: 'tenant', name: 'deliveriesPerMinuteMax', max: 6_000, used: 4 },
+      });
+  });
+
   describe('the HTTP API of one of three processes', () => {
     let engine: TestEngine;
     let members: RunningNode[];

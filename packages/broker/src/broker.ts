@@ -8,6 +8,7 @@ import type { Message, MessageId } from './message.ts';
 import type { MessageClock } from './message-clock.ts';
 import type {
   ConflatedGroup,
+  DeliveryPayer,
   Identity,
   MatchedFilter,
   Publisher,
@@ -114,8 +115,16 @@ export interface Broker {
    * them. `isRepeat`: an earlier attempt may have reached some of them.
    */
   serve(message: Message, subscribers: MatchedFilter, isRepeat: boolean): Awaitable<void>;
-  /** Delivers a message that another process has accepted to subscribers of this one: `matched` are the filters with them. */
-  relay(tenant: string, message: Message, matched: readonly MatchedFilter[]): Awaitable<void>;
+  /**
+   * Delivers a message that another process has accepted to subscribers of this one: `matched` are the filters with them. The payer is
+   * charged for it.
+   */
+  relay(
+    tenant: string,
+    message: Message,
+    matched: readonly MatchedFilter[],
+    payer?: DeliveryPayer,
+  ): Awaitable<void>;
   /**
    * Publishes for the server itself, or for a publisher whom the caller has authorised (`mayPublish`). A `Violation`
    * when the request is not a valid PUBLISH, or exceeds a quota (0x97). Deliveries to the gateway's clients leave only

@@ -59,7 +59,7 @@ export function createBroker(
     messageClock: context.messageClock,
     receive: (link, packet) => receive(context, link, packet),
     serve: (message, subscribers, isRepeat) => run(serve(context, message, subscribers, isRepeat)),
-    relay: (tenant, message, matched) => run(relay(context, tenant, message, matched)),
+    relay: (tenant, message, matched, payer) => run(relay(context, tenant, message, matched, payer)),
     lost: (link, why, loss = {}) => run(lost(context, link, why, loss)),
     lostUnnoticed: (tenant, clientId, connectionId, loss = {}) =>
       run(lostUnnoticed(context, tenant, clientId, connectionId, loss)),

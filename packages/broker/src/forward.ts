@@ -4,7 +4,7 @@ import { conflated, deliver, repeated } from './deliver.ts';
 import { type Awaitable, type Flow, finish, type Outcome, outcomeOf, type Rest, waitFor } from './flow.ts';
 import { hasAnswer, hasOutletRoom } from './leaving.ts';
 import type { Message } from './message.ts';
-import type { MatchedFilter, WideFilter } from './ports/index.ts';
+import type { DeliveryPayer, MatchedFilter, WideFilter } from './ports/index.ts';
 import { retain } from './retain.ts';
 import { route } from './route.ts';
 import type { Delivery } from './session.ts';
@@ -124,8 +124,10 @@ function* forwardIfAllowed(
   const { deliveries, wide } = recipients;
   // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
   const isAnswered = hasAnswer(message, options);
-  if (wide.length > 0 && !(yield* underWay(fanOut(context, message, wide, isAnswered))))
-    return 'backlog-full';
+  if (wide.length > 0) {
+    const payer = payerOf(context, options);
+    if (!(yield* underWay(fanOut(context, message, wide, isAnswered, payer)))) return 'backlog-full';
+  }
   yield* finish(deliverUnderWay(context, message, leavingNow(context, message, deliveries, options)));
   if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(message)));
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
@@ -163,7 +165,7 @@ function* appendAndDeliver(
   const placed = placedMessage(appended.entry);
   if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
   const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
-  if (wide.length > 0) fanOutOf(context).take(placed, wide);
+  if (wide.length > 0) fanOutOf(context).take(placed, wide, payerOf(context, options));
   // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
   if (context.ports.streams?.feed !== undefined) yield* underWay(feed(context, tenant, appended.entry));
   else if (!appended.isFound)
@@ -173,6 +175,10 @@ function* appendAndDeliver(
   if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(placed)));
   if (appended.written !== undefined) yield* waitFor(appended.written);
   return 'delivered';
+}
+
+function payerOf({ ports }: Context, { publisher }: AcceptOptions): DeliveryPayer | undefined {
+  return publisher && ports.deliveryQuota?.payerOf?.(publisher);
 }
 
 /**

@@ -30,6 +30,7 @@ export * from './ports/index.ts';
 export { PRESENCE_GRACE_SECONDS } from './presence/leave-rooms.ts';
 export { occupancyTopic, parsePresence, presenceTopic } from './presence/names.ts';
 export {
+  chargedPublisher,
   type QuotaHolder,
   quotaHolderKey,
   quotaHolderOf,

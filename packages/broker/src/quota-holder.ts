@@ -50,6 +50,23 @@ export function retainedHolderOf(quotas: Quotas, { identity, clientId }: Publish
   };
 }
 
+/**
+ * The publisher, as far as quotas ask who it is: for a message that is delivered later. It survives JSON, and leaves out the rules,
+ * by which the message was allowed when it was published.
+ */
+export function chargedPublisher({ identity, clientId }: Publisher): Publisher {
+  const { tenant, name, address, quotas, plan } = identity;
+  return {
+    identity: {
+      ...{ tenant, name },
+      ...(address !== undefined && { address }),
+      ...(quotas !== undefined && { quotas }),
+      ...(plan !== undefined && { plan }),
+    },
+    clientId,
+  };
+}
+
 /** The identity, with the address of a client that has no name. */
 export function withAddress(identity: Identity, peer: Pick<Peer, 'address' | 'host'>): Identity {
   if (identity.name !== '') return identity;

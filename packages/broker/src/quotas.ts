@@ -201,7 +201,7 @@ export interface QuotaInForce {
   readonly scope: keyof QuotaScopes;
   readonly name: keyof Quotas;
   readonly max: number;
-  /** Null: nobody adds it up. */
+  /** Held now, or charged in the last minute. Null: it is not counted here. */
   readonly used: number | null;
 }
 

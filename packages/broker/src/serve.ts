@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import { conflated, deliver, repeated } from './deliver.ts';
 import { type Flow, finish } from './flow.ts';
 import type { Message } from './message.ts';
-import type { MatchedFilter } from './ports/index.ts';
+import type { DeliveryPayer, MatchedFilter } from './ports/index.ts';
 import { route, routeWide } from './route.ts';
 import { streamOf } from './streams/append.ts';
 import { feed } from './streams/feed.ts';
@@ -18,8 +18,10 @@ export function* relay(
   tenant: string,
   message: Message,
   matched: readonly MatchedFilter[],
+  payer?: DeliveryPayer,
 ): Flow<void> {
   const deliveries = route(context, message, matched);
+  if (payer !== undefined) context.ports.deliveryQuota?.charge?.(tenant, payer, deliveries.length);
   const isFed = context.ports.streams?.feed !== undefined && streamOf(context, message.topic) !== undefined;
   const entry = isFed ? placedEntry(message) : undefined;
   if (entry !== undefined) yield* feed(context, tenant, entry);

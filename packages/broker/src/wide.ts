@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { type Flow, finish, waitFor } from './flow.ts';
 import type { Message } from './message.ts';
-import type { FanOut, MatchedFilter, WideFilter } from './ports/index.ts';
+import type { DeliveryPayer, FanOut, MatchedFilter, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
 
 /** Those of the filters whose other subscribers stand in shards. */
@@ -20,8 +20,9 @@ export function* fanOut(
   message: Message,
   wide: readonly WideFilter[],
   isAnswered = false,
+  payer?: DeliveryPayer,
 ): Flow<boolean> {
-  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide, isAnswered));
+  const isTaken = yield* waitFor(fanOutOf(context).accept(message, wide, isAnswered, payer));
   if (!isTaken) logBacklog(context, message);
   return isTaken;
 }

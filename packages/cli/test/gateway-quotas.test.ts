@@ -1,6 +1,6 @@
-import type { Authenticator } from '@apus/broker';
+import { type Authenticator, rulesOfLists } from '@apus/broker';
 import { describe, expect, it, vi } from 'vitest';
-import { publish, TextClient } from '../../../test/support/text-client.ts';
+import { publish, subscribe, TextClient } from '../../../test/support/text-client.ts';
 import { FakeScheduler } from '../../node/test/support/fake-scheduler.ts';
 import { doorsForTest } from './support/doors.ts';
 
@@ -20,6 +20,24 @@ describe('a client of the gateway door beside a node that sends more than its id
     const connect = async (username: string) => (await TextClient.connect(url, { username })).client;
     return { clock, node, connect };
   }
+
+  it('is shown with the deliveries that it has caused at both doors [SEC-TENANT-4]', async () => {
+    const quotas = { tenant: { deliveriesPerMinuteMax: 1_000 } };
+    const apiKey = 'a-key-of-more-than-22-characters';
+    const authenticator: Authenticator = {
+      authenticate: () => ({ tenant: 't', name: 'ann', rules: rulesOfLists(['#'], ['#']) }),
+    };
+    const node = await doorsForTest({ apiKey, quotas, authenticator, gatewayPort: 0 });
+    const url = node.gateway?.url ?? '';
+    const { client } = await TextClient.connect(url, { username: 'ann' });
+    await client.exchange(subscribe('t', { qos: 1 }));
+    await client.exchange(message(1), message(2));
+    const headers = { authorization: `Bearer ${apiKey}`, 'apus-tenant': 't' };
+    const answer = await fetch(new URL('/api/v5/quotas', node.httpUrl), { headers });
+    expect((await answer.json()).data).toContainEqual({
+      ...{ scope: 'tenant', name: 'deliveriesPerMinuteMax', max: 1_000, used: 2 },
+    });
+  });
 
   const message = (messageId: number) => publish('t', 'x', { qos: 1, messageId });
   const messages = (count: number) => Array.from({ length: count }, (_, index) => message(index + 1));

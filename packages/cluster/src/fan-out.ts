@@ -1,4 +1,4 @@
-import type { FanOut, Message, MessageId, ShareName, WideFilter } from '@apus/broker';
+import type { DeliveryPayer, FanOut, Message, MessageId, ShareName, WideFilter } from '@apus/broker';
 import type { Bus } from './bus.ts';
 import { encodeFrame, type PublishFrame } from './frames.ts';
 import type { RemoteRoutes } from './remote-routes.ts';
@@ -37,11 +37,16 @@ export class ClusterFanOut implements FanOut {
     this.#choice = choice;
   }
 
-  accept(message: Message, filters: readonly WideFilter[], isAnswered = false): boolean {
+  accept(
+    message: Message,
+    filters: readonly WideFilter[],
+    isAnswered = false,
+    payer?: DeliveryPayer,
+  ): boolean {
     const tenant = filters[0]?.tenant ?? '';
     const parts = this.#partsOf(tenant, message.topic, filters);
     for (const process of parts.keys()) if (this.#bus.isFull(process)) return false;
-    this.#hand(tenant, message, parts, isAnswered);
+    this.#hand(tenant, message, parts, isAnswered, payer);
     return true;
   }
 
@@ -91,9 +96,9 @@ export class ClusterFanOut implements FanOut {
     return true;
   }
 
-  take(message: Message, filters: readonly WideFilter[]): void {
+  take(message: Message, filters: readonly WideFilter[], payer?: DeliveryPayer): void {
     const tenant = filters[0]?.tenant ?? '';
-    this.#hand(tenant, message, this.#partsOf(tenant, message.topic, filters), false);
+    this.#hand(tenant, message, this.#partsOf(tenant, message.topic, filters), false, payer);
   }
 
   passOn(tenant: string, message: Message, share: ShareName): Promise<void> | undefined {
@@ -102,15 +107,22 @@ export class ClusterFanOut implements FanOut {
 
   /** Hands a message for share groups on, whose members here are gone. Settles when other members have it. */
   handOn(
-    { tenant, message, hops }: Pick<PublishFrame, 'tenant' | 'message' | 'hops'>,
+    { tenant, message, hops, payer }: Pick<PublishFrame, 'tenant' | 'message' | 'hops' | 'payer'>,
     groups: readonly string[],
   ): Promise<void> | undefined {
     const filters = groups.map((topicFilter) => ({ tenant, topicFilter, shards: 1 }));
-    return this.#send(tenant, message, this.#partsOf(tenant, message.topic, filters), hops + 1);
+    const parts = this.#partsOf(tenant, message.topic, filters);
+    return this.#sendAll(framesOf({ tenant, message, hops: hops + 1, mayWait: false, payer }, parts));
   }
 
-  #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>, mayWait: boolean): void {
-    const frames = framesOf(tenant, message, parts, 0, mayWait);
+  #hand(
+    tenant: string,
+    message: Message,
+    parts: ReadonlyMap<string, Part>,
+    mayWait: boolean,
+    payer: DeliveryPayer | undefined,
+  ): void {
+    const frames = framesOf({ tenant, message, hops: 0, mayWait, payer }, parts);
     const sent = this.#sendAll(frames);
     // At QoS 0 no publisher waits.
     if (sent === undefined || message.qos === 0) return;
@@ -133,15 +145,6 @@ export class ClusterFanOut implements FanOut {
 
   #of(process: string): GivenBack[] {
     return [...this.#givenBack.values()].flat().filter((back) => back.process === process);
-  }
-
-  #send(
-    tenant: string,
-    message: Message,
-    parts: ReadonlyMap<string, Part>,
-    hops: number,
-  ): Promise<void> | undefined {
-    return this.#sendAll(framesOf(tenant, message, parts, hops, false));
   }
 
   #sendAll(frames: ReadonlyMap<string, PublishFrame>): Promise<void> | undefined {
@@ -183,14 +186,11 @@ export class ClusterFanOut implements FanOut {
 }
 
 function framesOf(
-  tenant: string,
-  message: Message,
+  { tenant, message, hops, mayWait, payer }: Omit<PublishFrame, 'type' | 'isPlain' | 'groups'>,
   parts: ReadonlyMap<string, Part>,
-  hops: number,
-  mayWait: boolean,
 ): Map<string, PublishFrame> {
   const frames = new Map<string, PublishFrame>();
   for (const [process, { isPlain, groups }] of parts)
-    frames.set(process, { type: 'publish', tenant, message, isPlain, groups, hops, mayWait });
+    frames.set(process, { type: 'publish', tenant, message, isPlain, groups, hops, mayWait, payer });
   return frames;
 }

@@ -1,4 +1,4 @@
-import { type Message, owned, type Peer } from '@apus/broker';
+import { type DeliveryPayer, type Message, owned, type Peer } from '@apus/broker';
 import type { ApiAnswer, PeerRequest, TenantFilter } from '@apus/node';
 import type { QueuesScope } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
@@ -18,6 +18,8 @@ export interface PublishFrame {
   readonly hops: number;
   /** Its publisher is answered when subscribers have it: where there is no room for it now, it may be given back. */
   readonly mayWait: boolean;
+  /** Is charged for the deliveries where they are made. */
+  readonly payer?: DeliveryPayer | undefined;
 }
 
 /** The memory of the sender's queues that has changed, of these tenants and identities. */
@@ -76,7 +78,17 @@ type MessageFields = [
   number | undefined,
   string | undefined,
 ];
-type PublishFields = ['p', string, MessageFields, boolean, readonly string[], number, boolean];
+type PayerFields = [holder: string | undefined, identityMs: number, tenantMs: number];
+type PublishFields = [
+  'p',
+  string,
+  MessageFields,
+  boolean,
+  readonly string[],
+  number,
+  boolean,
+  PayerFields | undefined,
+];
 
 const packr = new Packr({ useRecords: false });
 
@@ -95,14 +107,26 @@ export function decodeFrame(bytes: Buffer): Frame {
   return publishFrame(value as PublishFields);
 }
 
-function publishFields({ tenant, message, isPlain, groups, hops, mayWait }: PublishFrame): PublishFields {
+function publishFields(frame: PublishFrame): PublishFields {
+  const { tenant, message, isPlain, groups, hops, mayWait, payer } = frame;
   const { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey } = message;
   const fields: MessageFields = [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey];
-  return ['p', tenant, fields, isPlain, groups, hops, mayWait];
+  const paying: PayerFields | undefined = payer && [payer.holder, payer.identityMs, payer.tenantMs];
+  return ['p', tenant, fields, isPlain, groups, hops, mayWait, paying];
 }
 
-function publishFrame([, tenant, fields, isPlain, groups, hops, mayWait]: PublishFields): PublishFrame {
+function publishFrame([
+  ,
+  tenant,
+  fields,
+  isPlain,
+  groups,
+  hops,
+  mayWait,
+  paying,
+]: PublishFields): PublishFrame {
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
   const message = { id, topic, payload: owned(payload), qos, retain, properties, expiresAtMs, publisherKey };
-  return { type: 'publish', tenant, message, isPlain, groups, hops, mayWait };
+  const payer = paying && { holder: paying[0], identityMs: paying[1], tenantMs: paying[2] };
+  return { type: 'publish', tenant, message, isPlain, groups, hops, mayWait, payer };
 }

@@ -128,7 +128,7 @@ export class Relay {
     frame: PublishFrame,
     isFor: ((subscriber: Subscriber) => boolean) | undefined,
   ): Promise<void> | undefined {
-    const { tenant, message, isPlain, groups } = frame;
+    const { tenant, message, isPlain, groups, payer } = frame;
     const wanted = new Set(groups);
     const matched: MatchedFilter[] = [];
     for (const each of this.#subscriptions.match(tenant, message.topic)) {
@@ -139,7 +139,7 @@ export class Relay {
       else matched.push({ ...each, subscribers: each.subscribers.filter(isFor) });
     }
     this.#isRelaying = true;
-    const relayed = broker.relay(tenant, message, matched);
+    const relayed = broker.relay(tenant, message, matched, payer);
     this.#isRelaying = false;
     const passed =
       wanted.size > 0 && frame.hops < HOPS_MAX ? this.#fanOut.handOn(frame, [...wanted]) : undefined;

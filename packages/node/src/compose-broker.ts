@@ -14,13 +14,14 @@ import type { Access } from './auth/access.ts';
 import type { NodeBridges } from './bridges/node-bridges.ts';
 import type { Cluster } from './cluster.ts';
 import type { NodeConnections } from './connections.ts';
-import { DELAYED_BYTES_MAX, DELAYED_MESSAGES_MAX, NodeDelayedMessages } from './delayed-messages.ts';
+import { NodeDelayedMessages } from './delayed-messages.ts';
 import { DoorConnections } from './door-connections.ts';
 import type { DropMeter } from './drop-meter.ts';
 import type { GatewayDoor, SharedPorts } from './gateway.ts';
 import { KeptMessages } from './kept-messages.ts';
 import type { ResolvedOptions } from './options.ts';
 import { PresenceTicker } from './presence-ticker.ts';
+import { DELAYED_LIMITS } from './publish-delayed.ts';
 import { GatewayFrameQuota } from './quotas/gateway-frame-quota.ts';
 import { NodeHoldingQuota } from './quotas/holding-quota.ts';
 import type { RateQuota } from './quotas/rate-quota.ts';
@@ -68,8 +69,7 @@ export async function composeBroker(
   );
   const presence = { store: opened.stores.presenceStore, ticks: ticker };
   const { retained } = opened.stores;
-  const limits = { messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
-  const delayed = { kept: new KeptMessages(retained, 'delayed', limits), clock, log };
+  const delayed = { kept: new KeptMessages(retained, 'delayed', DELAYED_LIMITS), clock, log };
   const delays =
     cluster === undefined
       ? new NodeDelayedMessages(delayed)

@@ -1,10 +1,13 @@
-import type { Awaitable, Broker, DelayedMessages, Message } from '@apus/broker';
+import type { Awaitable, Broker, DelayedMessages, Message, Publisher } from '@apus/broker';
 import { DueHeap } from './due-heap.ts';
-import { AGAIN_MS, type DelayedParts, delayedKey, publishDelayed } from './publish-delayed.ts';
-
-/** Messages of all tenants that wait to be published, and their bytes with properties. */
-export const DELAYED_MESSAGES_MAX = 100_000;
-export const DELAYED_BYTES_MAX = 32 * 1024 * 1024;
+import {
+  AGAIN_MS,
+  type DelayedParts,
+  delayedFacts,
+  delayedKey,
+  delayedShare,
+  publishDelayed,
+} from './publish-delayed.ts';
 
 /** Messages of `$delayed/SECONDS/TOPIC` of this process, until they are due. */
 export class NodeDelayedMessages implements DelayedMessages {
@@ -31,9 +34,15 @@ export class NodeDelayedMessages implements DelayedMessages {
     this.#wakeAtMs = Number.NEGATIVE_INFINITY;
   }
 
-  keep(tenant: string, message: Message, dueAtMs: number): Awaitable<boolean> {
+  keep(
+    tenant: string,
+    message: Message,
+    dueAtMs: number,
+    publisher: Publisher | undefined,
+  ): Awaitable<boolean> {
     const key = delayedKey(tenant, message.id);
-    const kept = this.#parts.kept.put({ key, message, facts: { dueAtMs: String(dueAtMs) } });
+    const facts = { dueAtMs: String(dueAtMs), ...delayedFacts(publisher) };
+    const kept = this.#parts.kept.put({ key, message, facts }, delayedShare(tenant));
     return kept instanceof Promise
       ? kept.then((is) => this.#set(key, dueAtMs, is))
       : this.#set(key, dueAtMs, kept);

@@ -1,4 +1,4 @@
-import type { Awaitable, Message, PageLimit, RetainedLimits } from '@apus/broker';
+import type { Awaitable, Message, PageLimit, RetainedHolder, RetainedLimits } from '@apus/broker';
 import type { QoS } from '@apus/mqtt';
 import type { LocalStores } from './stores.ts';
 
@@ -8,6 +8,14 @@ export interface KeptMessage {
   readonly key: string;
   readonly message: Message;
   readonly facts: Readonly<Record<string, string>>;
+}
+
+/** How many of the messages of a purpose may be those of one name. */
+export interface KeptShare {
+  readonly name: string;
+  readonly messagesMax: number;
+  /** As `retainedBytes` counts them. */
+  readonly bytesMax: number;
 }
 
 /** Of the message itself: in the store it has another topic, and neither QoS 0 nor an expiry of its own. */
@@ -40,8 +48,8 @@ export class KeptMessages {
     this.#limits = limits;
   }
 
-  /** True when it is as durable as the store is; false where there is no room. */
-  put({ key, message, facts }: KeptMessage): Awaitable<boolean> {
+  /** True when it is as durable as the store is; false where there is no room, or none in its share. */
+  put({ key, message, facts }: KeptMessage, share?: KeptShare): Awaitable<boolean> {
     const { topic, qos, retain, expiresAtMs, payload, properties } = message;
     const envelope: Envelope = { topic, qos, retain, expiresAtMs, facts };
     const stored: Message = {
@@ -53,7 +61,7 @@ export class KeptMessages {
         userProperties: [[ENVELOPE, JSON.stringify(envelope)], ...(properties.userProperties ?? [])],
       },
     };
-    return this.#retained.put(this.#tenant, stored, this.#limits);
+    return this.#retained.put(this.#tenant, stored, { ...this.#limits, holder: this.#holderOf(share) });
   }
 
   delete({ key, message }: Pick<KeptMessage, 'key' | 'message'>): Awaitable<void> {
@@ -73,6 +81,13 @@ export class KeptMessages {
       for (const stored of page.messages) yield keptOf(stored);
       from = page.next;
     } while (from !== undefined);
+  }
+
+  /** A name stands where that of an identity does: among the messages of a purpose there are none of clients. */
+  #holderOf(share: KeptShare | undefined): RetainedHolder | undefined {
+    if (share === undefined) return undefined;
+    const { name, messagesMax, bytesMax } = share;
+    return { holder: { tenant: this.#tenant, kind: 'identity', name }, messagesMax, bytesMax };
   }
 
   get count(): number {

@@ -1,10 +1,29 @@
-import { type Broker, isExpired, type Log, type PublishRequest, remainingSeconds } from '@apus/broker';
+import {
+  type Broker,
+  chargedPublisher,
+  isExpired,
+  type Log,
+  type Publisher,
+  type PublishRequest,
+  type RetainedLimits,
+  remainingSeconds,
+} from '@apus/broker';
 import { ReasonCode, Violation } from '@apus/mqtt';
-import type { KeptMessage, KeptMessages } from './kept-messages.ts';
+import type { KeptMessage, KeptMessages, KeptShare } from './kept-messages.ts';
 import type { Scheduler } from './scheduler.ts';
 
 /** Until the next attempt, where the broker has no room for a message that is due. */
 export const AGAIN_MS = 1_000;
+
+/** Messages of one tenant that wait to be published, and their bytes with properties. */
+export const DELAYED_MESSAGES_MAX = 100_000;
+export const DELAYED_BYTES_MAX = 32 * 1024 * 1024;
+
+/** Of all tenants: one that has used up its own leaves the others as much [SEC-TENANT-9]. */
+export const DELAYED_LIMITS: RetainedLimits = {
+  messagesMax: 2 * DELAYED_MESSAGES_MAX,
+  bytesMax: 2 * DELAYED_BYTES_MAX,
+};
 
 export interface DelayedParts {
   readonly kept: KeptMessages;
@@ -14,6 +33,15 @@ export interface DelayedParts {
 
 export function delayedKey(tenant: string, messageId: string): string {
   return `${tenant}/${messageId}`;
+}
+
+export function delayedShare(tenant: string): KeptShare {
+  return { name: tenant, messagesMax: DELAYED_MESSAGES_MAX, bytesMax: DELAYED_BYTES_MAX };
+}
+
+/** The publisher is charged for the deliveries when they are made. */
+export function delayedFacts(publisher: Publisher | undefined): Readonly<Record<string, string>> {
+  return publisher === undefined ? {} : { publisher: JSON.stringify(chargedPublisher(publisher)) };
 }
 
 /**
@@ -38,10 +66,12 @@ export async function publishDelayed(
   return true;
 }
 
-function requestOf({ key, message }: KeptMessage, nowMs: number): PublishRequest {
+function requestOf({ key, message, facts }: KeptMessage, nowMs: number): PublishRequest {
   const [tenant = ''] = key.split('/');
   const { topic, payload, qos, retain, properties, expiresAtMs } = message;
   const expiry =
     expiresAtMs === undefined ? {} : { messageExpiryInterval: remainingSeconds(expiresAtMs, nowMs) };
-  return { tenant, topic, payload, qos, retain, properties: { ...properties, ...expiry } };
+  const request = { tenant, topic, payload, qos, retain, properties: { ...properties, ...expiry } };
+  if (facts.publisher === undefined) return request;
+  return { ...request, publisher: JSON.parse(facts.publisher) as Publisher };
 }

@@ -1,5 +1,12 @@
-import type { Broker, DelayedMessages, Message } from '@apus/broker';
-import { AGAIN_MS, type DelayedParts, delayedKey, publishDelayed } from './publish-delayed.ts';
+import type { Broker, DelayedMessages, Message, Publisher } from '@apus/broker';
+import {
+  AGAIN_MS,
+  type DelayedParts,
+  delayedFacts,
+  delayedKey,
+  delayedShare,
+  publishDelayed,
+} from './publish-delayed.ts';
 
 /** How often a process looks for messages of others that have died. */
 const LOOK_MS = 1_000;
@@ -50,13 +57,18 @@ export class SharedDelayedMessages implements DelayedMessages {
     this.#cancel();
   }
 
-  async keep(tenant: string, message: Message, dueAtMs: number): Promise<boolean> {
+  async keep(
+    tenant: string,
+    message: Message,
+    dueAtMs: number,
+    publisher: Publisher | undefined,
+  ): Promise<boolean> {
     const { kept, due, clock } = this.#parts;
     const key = delayedKey(tenant, message.id);
     const delayMs = dueAtMs - clock.now();
     // Before the message: a kill between the two leaves no message that is never due.
     await due.set(key, delayMs);
-    const isKept = await kept.put({ key, message, facts: {} });
+    const isKept = await kept.put({ key, message, facts: delayedFacts(publisher) }, delayedShare(tenant));
     // It was due before it was there: a process that has looked for it has forgotten it.
     if (isKept && clock.now() >= dueAtMs) await due.set(key, 0);
     if (isKept) this.#lookIn(dueAtMs - clock.now());

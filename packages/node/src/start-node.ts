@@ -200,6 +200,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     startedAtMs,
     streams: resolved.streams,
     quotas: resolved.quotas,
+    rates: rateQuota,
     limits: { ...limits, ...resolved.broker.limits },
   });
   const sources = { stores, links, meter, drops, payloads: resolved.topics?.payloads };

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { type Authenticator, rulesOfLists } from '@apus/broker';
 import mqtt from 'mqtt';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import type { NodeOptions, RunningNode } from '../src/index.ts';
+import { type NodeOptions, type RunningNode, startNode } from '../src/index.ts';
+import { call } from './support/call-api.ts';
 import { FakeScheduler } from './support/fake-scheduler.ts';
 import { nodeForTest } from './support/nodes.ts';
 
@@ -71,6 +73,53 @@ describe('$delayed/SECONDS/TOPIC', () => {
       await expect(client.publishAsync(topic, 'x', { qos: 1 })).rejects.toMatchObject({ code: 0x90 });
     },
   );
+
+  test('is charged to its publisher when it is delivered, and to its tenant', async () => {
+    const quotas = { tenant: { deliveriesPerMinuteMax: 60_000 } };
+    const { clock, node, client, arrived } = await delaying({ quotas });
+    await reading(node);
+    await client.publishAsync('$delayed/10/a', 'x', { qos: 1 });
+    const used = async () => {
+      const { body } = await call(node.httpUrl, '/quotas');
+      const { data } = body as { readonly data: readonly Readonly<Record<string, unknown>>[] };
+      return data.find(({ scope, name }) => scope === 'tenant' && name === 'deliveriesPerMinuteMax')?.used;
+    };
+    expect(await used()).toBe(0);
+    clock.advance(10_000);
+    await expect.poll(() => arrived).toEqual(['a x']);
+    expect(await used()).toBe(2);
+  });
+
+  test('of one tenant leave others as much room, however many wait [SEC-TENANT-9]', async () => {
+    const authenticator: Authenticator = {
+      authenticate: ({ username = '' }) => ({
+        tenant: username,
+        name: 'ann',
+        rules: rulesOfLists(['#'], ['#']),
+      }),
+    };
+    const dataDirectory = mkdtempSync(join(tmpdir(), 'apus-delayed-'));
+    onTestFinished(() => rmSync(dataDirectory, { recursive: true, force: true }));
+    const options = { authenticator, dataDirectory, logLevel: 'silent', port: 0 } as const;
+    const as = (username: string) => ({ username, password: '-', reconnectPeriod: 0 });
+    const large = Buffer.alloc(2_000_000);
+    let node = await startNode(options);
+    for (const time of ['first', 'after a restart']) {
+      const greedy = await clientOf(node, as('greedy'));
+      const fill = async () => {
+        for (let count = 0; count < 40; count += 1)
+          await greedy.publishAsync('$delayed/4000000/a', large, { qos: 1 });
+      };
+      await expect(fill(), time).rejects.toMatchObject({ code: 0x97 });
+      const honest = await clientOf(node, as('honest'));
+      for (let count = 0; count < 3; count += 1)
+        await honest.publishAsync('$delayed/4000000/a', large, { qos: 1 });
+      await Promise.all([greedy.endAsync(true), honest.endAsync(true)]);
+      await node.stop();
+      node = await startNode(options);
+    }
+    await node.stop();
+  });
 
   test('is on the disk before its publisher is answered', async () => {
     const dataDirectory = mkdtempSync(join(tmpdir(), 'apus-delayed-'));

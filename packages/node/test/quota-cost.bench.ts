@@ -25,7 +25,7 @@ describe('the cost of quotas for a PUBLISH to one recipient, a thousand times', 
       nowMs += SPACING_MS;
       rate.bytes(PACKET_BYTES, nowMs);
       rate.packet(PUBLISH, nowMs);
-      quota.take(client, 1);
+      quota.take(client, 1, []);
     }
   });
 });

@@ -45,6 +45,38 @@ test('accounts without a debt are forgotten when there are too many, and those w
   expect(quota.chargesOf(identity('t', 'runaway'), '').debtMs(5_000)).toBeGreaterThan(4_000);
 });
 
+test('a message that was delayed pays at the quotas of now, and brings back none that it was published under [SEC-TENANT-8]', () => {
+  const time = { nowMs: 0 };
+  const quota = new RateQuota(NODE_QUOTAS, { now: () => time.nowMs });
+  const planned = { ...identity('t', 'ada'), plan: { deliveriesPerMinuteMax: 60, bytesPerSecondMax: 10 } };
+  const charges = quota.chargesOf(planned, '');
+  for (const plan of [undefined, { deliveriesPerMinuteMax: 60_000, bytesPerSecondMax: 0 }])
+    quota.take({ identity: { ...identity('t', 'ada'), ...(plan && { plan }) }, clientId: '' }, 1, []);
+  expect(charges.debtMs(0)).toBe(2_000);
+  charges.bytes(10, 0);
+  expect(charges.debtMs(0)).toBe(3_000);
+});
+
+test('identities of one tenant, however many are in debt, wipe out no debt of a tenant [SEC-TENANT-8]', () => {
+  const tenant = { bytesPerSecondMax: 1_000 };
+  const quota = new RateQuota(withQuotas(NODE_QUOTAS, { tenant }), { now: () => 0 });
+  quota.chargesOf(identity('t', 'runaway'), '').bytes(10_000, 0);
+  for (let count = 0; count < 30_000; count += 1)
+    quota.chargesOf(identity('t', `n${count}`), '').packet(PUBLISH, 0);
+  expect(quota.chargesOf(identity('t', 'again'), '').debtMs(0)).toBe(10_000);
+});
+
+test('a tenant that has caused deliveries in the last minute is not forgotten, however many come', () => {
+  const time = { nowMs: 0 };
+  const tenant = { deliveriesPerMinuteMax: 60_000 };
+  const quota = new RateQuota(withQuotas(NODE_QUOTAS, { tenant }), { now: () => time.nowMs });
+  quota.take({ identity: identity('t', 'ann'), clientId: '' }, 5, []);
+  time.nowMs = 10_000;
+  for (let count = 0; count < 30_000; count += 1) quota.chargesOf(identity(`t${count}`, 'ann'), '');
+  expect(quota.deliveriesOfLastMinute('t')).toBe(5);
+  expect(quota.deliveriesOfLastMinute('t7')).toBe(0);
+});
+
 test('the quotas of the credential that was shown last count, and a debt stays', () => {
   const quota = new RateQuota(NODE_QUOTAS, { now: () => 0 });
   const shownFirst = { ...identity('t', 'ada'), quotas: { publishesPerSecondMax: 1 } };

@@ -30,6 +30,9 @@ const LEVEL_BYTES = 48;
  */
 const RESERVE_SHARE = 1 / 8;
 
+/** The share that messages in the queues and the streams of one tenant may take together: it leaves room for the others. */
+const TENANT_MESSAGES_SHARE = 3 / 4;
+
 /** The share of a tenant's queues that one identity may use, if its quota is larger. */
 export const IDENTITY_QUEUES_SHARE = 1 / 2;
 
@@ -75,6 +78,8 @@ export class MemoryBudget implements Memory {
   readonly #steps = { tenant: new Map<string, number>(), identity: new Map<string, number>() };
   /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
   readonly #queued = new Map<string, number>();
+  /** The same of the histories of streams. */
+  readonly #streamed = new Map<string, number>();
   #bytes = 0;
   #isRestoring = false;
 
@@ -118,11 +123,16 @@ export class MemoryBudget implements Memory {
    */
   isQueueFull(tenant: string): boolean {
     const bytes = this.queuedBytes(tenant);
-    if (bytes >= this.#queuedOfTenantMax(tenant)) return true;
+    if (bytes >= this.#queuedOfTenantMax(tenant) || this.#hasShare(tenant)) return true;
     const elsewhere = this.queuesElsewhere.tenant.get(tenant);
     if (elsewhere === undefined) return false;
     const planned = this.#queuedByPlanMax.get(tenant) ?? Number.POSITIVE_INFINITY;
     return elsewhere.fullAt > 0 || bytes + elsewhere.bytes >= planned;
+  }
+
+  /** The streams of the tenant take no more [SEC-TENANT-9]. */
+  isStreamFull(tenant: string): boolean {
+    return this.isFull || this.#hasShare(tenant);
   }
 
   /** Whether the queues of an identity may have so many bytes more: together with those at other processes, at most `bytesMax`. */
@@ -168,10 +178,23 @@ export class MemoryBudget implements Memory {
     this.#lookAtTenant(tenant);
   }
 
+  /** The same for the memory of a tenant's streams. */
+  changeStreamed(tenant: string, bytes: number): void {
+    this.change(bytes);
+    const streamed = (this.#streamed.get(tenant) ?? 0) + bytes;
+    if (streamed === 0) this.#streamed.delete(tenant);
+    else this.#streamed.set(tenant, streamed);
+  }
+
   /** The queues of one identity have changed. */
   lookAtQueues({ key, identity, queuedBytes }: Holding): void {
     if (this.watchQueues !== undefined)
       this.#look('identity', key, queuedBytes, this.queuedBytesMax(identity));
+  }
+
+  #hasShare(tenant: string): boolean {
+    const bytes = this.queuedBytes(tenant) + (this.#streamed.get(tenant) ?? 0);
+    return bytes >= this.#bytesMax * TENANT_MESSAGES_SHARE && !this.#isRestoring;
   }
 
   #lookAtTenant(tenant: string): void {

@@ -36,7 +36,8 @@ export interface StreamJournal {
 export class MemoryStreams implements StreamStore {
   readonly #budget: MemoryBudget;
   readonly #topics = new Map<string, StreamTopic>();
-  readonly #countOf = new Map<string, number>();
+  /** Those of one tenant and stream: work for one tenant goes over no topic of another. */
+  readonly #ofStream = new Map<string, Set<StreamTopic>>();
   readonly #run: string;
   #opened = 0;
   #sweep: Iterator<StreamTopic> = [].values();
@@ -57,11 +58,11 @@ export class MemoryStreams implements StreamStore {
     message: Message,
     { key, nowMs, isForced }: AppendOptions,
   ): StreamAppended | 'full' {
-    if (this.#budget.isFull && !isForced) return 'full';
+    if (!isForced && this.#budget.isStreamFull(tenant)) return 'full';
     const topic = this.#open(tenant, stream, message.topic, nowMs, isForced);
     if (topic === undefined) return 'full';
     const entry = topic.append(message, key, nowMs, this.settledAfterMs);
-    this.#budget.change(bytesOf(entry));
+    this.#budget.changeStreamed(tenant, bytesOf(entry));
     this.journal?.appended(topic, entry);
     this.#release(topic, nowMs);
     this.#trim(topic, nowMs);
@@ -162,9 +163,8 @@ export class MemoryStreams implements StreamStore {
     return { topics, messages, bytes };
   }
 
-  *all(tenant: string, stream: StreamDeclaration): Generator<StreamTopic> {
-    for (const topic of this.#topics.values())
-      if (topic.tenant === tenant && topic.stream.name === stream.name) yield topic;
+  all(tenant: string, stream: StreamDeclaration): Iterable<StreamTopic> {
+    return this.#ofStream.get(streamKey(tenant, stream)) ?? [];
   }
 
   /** A topic as it was before: its entries follow. */
@@ -174,14 +174,14 @@ export class MemoryStreams implements StreamStore {
 
   restoreEntry(topic: StreamTopic, entry: StreamEntry): void {
     topic.restore(entry);
-    this.#budget.change(bytesOf(entry));
+    this.#budget.changeStreamed(topic.tenant, bytesOf(entry));
   }
 
   /** All entries of the topic have been restored. Returns those that are for nothing: there was a snapshot before. */
   endRestore(topic: StreamTopic): readonly StreamEntry[] {
     const apart = topic.endRestore();
-    for (const entry of apart) this.#budget.change(-bytesOf(entry));
-    this.#budget.change(topic.takeValueBytes());
+    for (const entry of apart) this.#budget.changeStreamed(topic.tenant, -bytesOf(entry));
+    this.#budget.changeStreamed(topic.tenant, topic.takeValueBytes());
     return apart.filter((entry) => !topic.isValue(entry));
   }
 
@@ -198,8 +198,8 @@ export class MemoryStreams implements StreamStore {
   ): StreamTopic | undefined {
     const found = this.#find(tenant, topic);
     if (found !== undefined) return found;
-    const count = this.#countOf.get(countKey(tenant, stream)) ?? 0;
-    if (!isForced && (count >= stream.topicsMax || this.#budget.isFull)) return undefined;
+    const count = this.#ofStream.get(streamKey(tenant, stream))?.size ?? 0;
+    if (!isForced && (count >= stream.topicsMax || this.#budget.isStreamFull(tenant))) return undefined;
     this.sinceMs ??= nowMs;
     const completeSinceMs = this.sinceMs;
     const opened = this.#add(
@@ -214,8 +214,9 @@ export class MemoryStreams implements StreamStore {
   #add(stream: StreamDeclaration, state: TopicState, nowMs: number): StreamTopic {
     const topic = new StreamTopic(stream, state, nowMs);
     this.#topics.set(`${state.tenant}\0${state.topic}`, topic);
-    this.#count(topic, 1);
-    this.#budget.change(TOPIC_BYTES + topic.topic.length);
+    const key = streamKey(state.tenant, stream);
+    this.#ofStream.set(key, (this.#ofStream.get(key) ?? new Set()).add(topic));
+    this.#budget.changeStreamed(topic.tenant, TOPIC_BYTES + topic.topic.length);
     return topic;
   }
 
@@ -232,12 +233,12 @@ export class MemoryStreams implements StreamStore {
 
   #release(topic: StreamTopic, nowMs: number): void {
     const released = topic.takeReleased(nowMs);
-    this.#budget.change(topic.takeValueBytes());
+    this.#budget.changeStreamed(topic.tenant, topic.takeValueBytes());
     if (released.length > 0) this.journal?.released(topic, released);
   }
 
   #dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void {
-    for (const entry of entries) this.#budget.change(-bytesOf(entry));
+    for (const entry of entries) this.#budget.changeStreamed(topic.tenant, -bytesOf(entry));
     const unkept = entries.filter((entry) => !topic.isValue(entry));
     this.journal?.dropped(topic, unkept, isWhole);
   }
@@ -257,18 +258,16 @@ export class MemoryStreams implements StreamStore {
 
   #forget(topic: StreamTopic): void {
     this.#topics.delete(`${topic.tenant}\0${topic.topic}`);
-    this.#count(topic, -1);
+    const key = streamKey(topic.tenant, topic.stream);
+    const others = this.#ofStream.get(key);
+    others?.delete(topic);
+    if (others?.size === 0) this.#ofStream.delete(key);
     this.sinceMs = Math.max(this.sinceMs ?? 0, topic.usedAtMs + 1);
-    this.#budget.change(-(TOPIC_BYTES + topic.topic.length));
+    this.#budget.changeStreamed(topic.tenant, -(TOPIC_BYTES + topic.topic.length));
     this.#dropped(topic, [...topic.after(0)], true);
-  }
-
-  #count({ tenant, stream }: StreamTopic, change: number): void {
-    const key = countKey(tenant, stream);
-    this.#countOf.set(key, (this.#countOf.get(key) ?? 0) + change);
   }
 }
 
-function countKey(tenant: string, { name }: StreamDeclaration): string {
+function streamKey(tenant: string, { name }: StreamDeclaration): string {
   return `${tenant}\0${name}`;
 }

@@ -1,7 +1,7 @@
-import type { IClientOptions } from 'mqtt';
-import { expect } from 'vitest';
+import type { IClientOptions, Packet } from 'mqtt';
+import { expect, vi } from 'vitest';
 import { unique } from '../unique.ts';
-import { type ConnectMqtt, Program } from './program.ts';
+import { CLIENT_EVENTS, type ConnectMqtt, Program } from './program.ts';
 
 /** Two tenants with the same names for everything, and a way in. */
 export interface Tenancy {
@@ -17,6 +17,12 @@ export const TENANT_STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
 
 /** More than the head of a filter holds: a deployment serves such a filter by workers. */
 const WIDE = 12;
+
+/** The answer to a message that no client has subscribed to. */
+const NO_MATCHING_SUBSCRIBERS = 0x10;
+
+/** Between the parts of a name that tries to lead into another tenant. U+0000 is in no text of MQTT. */
+const SEPARATORS = ['/', ':', '|', '\\0', '%00', '..'];
 
 const KEPT: IClientOptions = { clean: false, properties: { sessionExpiryInterval: 60 } };
 
@@ -120,6 +126,59 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     await other.expectNothing();
   },
 
+  'a delayed message': async (tenancy) => {
+    const topic = unique('later');
+    const [own, other] = await both(tenancy);
+    for (const { mqtt } of [own, other]) await mqtt.subscribeAsync(topic, { qos: 1 });
+    await own.mqtt.publishAsync(`$delayed/1/${topic}`, 'later', { qos: 1 });
+    await own.expectPayloads(['later']);
+    await tenancy.settled();
+    await other.expectNothing();
+  },
+
+  'the answer that says whether a client subscribes': async ({ own: ofOwn, other: ofOther, ...door }) => {
+    const topic = unique('asked');
+    // No client of another trial has subscribed to `#` there.
+    const [own, other] = await both({ ...door, own: `${ofOwn}-asked`, other: `${ofOther}-asked` });
+    await own.mqtt.subscribeAsync(topic, { qos: 1 });
+    expect(await answerTo(other, topic)).toBe(NO_MATCHING_SUBSCRIBERS);
+    expect(await answerTo(own, topic)).toBe(0);
+  },
+
+  'the events of its clients': async (tenancy) => {
+    const clientId = unique('c');
+    const [own, other] = await both(tenancy);
+    for (const { mqtt } of [own, other]) await mqtt.subscribeAsync(CLIENT_EVENTS, { qos: 1 });
+    const seen = await connect(tenancy, tenancy.own, { clientId });
+    await seen.mqtt.endAsync();
+    const eventsOf = ({ received }: Program) =>
+      received.flatMap(({ topic }) => (topic.includes(`/${clientId}/`) ? [topic.split('/').at(-1)] : []));
+    await vi.waitFor(() => expect(eventsOf(own)).toEqual(['connected', 'disconnected']), PATIENCE);
+    await tenancy.settled();
+    await other.roundTrip();
+    expect(eventsOf(other)).toEqual([]);
+  },
+
+  'a client identifier and a user name that are made of its own': async (tenancy) => {
+    const [topic, clientId] = [unique('t'), unique('c')];
+    const away = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+    await away.mqtt.subscribeAsync(topic, { qos: 1 });
+    await away.mqtt.endAsync();
+    const publisher = await connect(tenancy, tenancy.own);
+    await publisher.mqtt.publishAsync(topic, 'waits', { qos: 1 });
+    for (const separator of SEPARATORS) {
+      const forged = `${tenancy.own}${separator}${clientId}`;
+      const username = `${tenancy.other}/${forged.replaceAll('/', '%2F')}`;
+      const other = await connect(tenancy, tenancy.other, { ...KEPT, clientId: forged, username });
+      expect(other.isSessionPresent).toBe(false);
+      await other.expectNothing();
+      await other.mqtt.endAsync(false, { properties: { sessionExpiryInterval: 0 } });
+    }
+    const back = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+    expect(back.isSessionPresent).toBe(true);
+    await back.expectPayloads(['waits']);
+  },
+
   'a room of the same name, its members and their number': async (tenancy) => {
     const room = unique('room');
     const [own, other] = await both(tenancy);
@@ -160,7 +219,22 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
   },
 };
 
+const PATIENCE = { timeout: 30_000, interval: 20 };
+
 const fromTheBeginning = { userProperties: { 'stream-offset': 'earliest' } };
+
+async function answerTo({ mqtt }: Program, topic: string): Promise<number> {
+  const answered = new Promise<number>((resolve) => {
+    const look = (packet: Packet) => {
+      if (packet.cmd !== 'puback') return;
+      mqtt.off('packetreceive', look);
+      resolve(packet.reasonCode ?? 0);
+    };
+    mqtt.on('packetreceive', look);
+  });
+  await mqtt.publishAsync(topic, 'x', { qos: 1 });
+  return await answered;
+}
 
 function userPropertyOf(packet: Program['received'][number] | undefined, name: string): string {
   const properties = packet?.properties?.userProperties as Readonly<Record<string, string>> | undefined;

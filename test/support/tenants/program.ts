@@ -6,7 +6,8 @@ import { unique } from '../unique.ts';
 
 /** `#` leaves topics that begin with `$` out. */
 const ROOMS = '$presence/+/+';
-const RULES = rulesOfLists(['#', ROOMS], ['#', ROOMS, '$occupancy/+']);
+export const CLIENT_EVENTS = '$SYS/brokers/+/clients/+/+';
+const RULES = rulesOfLists(['#', ROOMS], ['#', ROOMS, '$occupancy/+', CLIENT_EVENTS]);
 
 /** Lets every client in, as `TENANT/NAME` says who it is: a configuration with tokens would name both in the token. */
 export const tenantsByUsername: Authenticator = {

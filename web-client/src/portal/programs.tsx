@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { PortalServer, PortalTopic } from './document/portal-document.ts';
 import { filterOf, topicNameOf, type Values } from './document/topic-of.ts';
 import { samplePayload } from './schema/sample-of.ts';
-import { LANGUAGES, type Language, type Snippet, TOKEN_VARIABLE, type Wanted } from './snippets/snippet.ts';
+import { LANGUAGES, type Language, type Snippet, tokenVariableOf, type Wanted } from './snippets/snippet.ts';
 import { snippetsFor } from './snippets/snippets.ts';
 import { text } from './strings.ts';
 import { Code } from './ui/code.tsx';
@@ -64,7 +64,7 @@ export function Programs({ topic, values, rewind, server, servers, onServer }: P
           <Code name={text.install} head={text.install}>
             {snippets.receive.install}
           </Code>
-          {server.asksForToken && <TokenPlace language={language} />}
+          {server.asksForToken && <TokenPlace language={language} server={server} />}
           {(topic.subscribe !== undefined || isOfNeither) && (
             <Program title={text.receive} snippet={snippets.receive} />
           )}
@@ -80,11 +80,16 @@ export function Programs({ topic, values, rewind, server, servers, onServer }: P
   );
 }
 
-function TokenPlace({ language }: { readonly language: Language }) {
+interface TokenPlaceProps {
+  readonly language: Language;
+  readonly server: PortalServer;
+}
+
+function TokenPlace({ language, server }: TokenPlaceProps) {
   if (language === 'react') return <p>{text.reactToken}</p>;
   return (
     <p>
-      {text.putToken} <code>{`export ${TOKEN_VARIABLE}='YOUR-TOKEN'`}</code>
+      {text.putToken} <code>{`export ${tokenVariableOf(language, server)}='YOUR-TOKEN'`}</code>
     </p>
   );
 }

@@ -51,7 +51,7 @@ export const text = {
   copyFailed: 'The browser does not copy: select the text.',
   copyWhat: (what: string) => `Copy ${what}`,
   notAtGateway:
-    'At this server use JavaScript or React: API Gateway carries text frames, which need the Apus transport.',
+    'At this server use JavaScript, React or the command line: API Gateway carries text frames, which paho-mqtt does not speak.',
   putToken: 'Put your token into the environment first:',
   reactToken: 'Put the token that your app has in the place of YOUR-TOKEN.',
   sendsFile: 'The program sends the file payload.bin beside it.',

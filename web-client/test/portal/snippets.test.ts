@@ -104,5 +104,6 @@ test('at a gateway door there are the languages for which there is a transport',
   expect(LANGUAGES.filter((language) => snippetsFor(language, wanted) !== undefined)).toEqual([
     'javascript',
     'react',
+    'shell',
   ]);
 });

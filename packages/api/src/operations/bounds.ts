@@ -25,7 +25,8 @@ export const boundOperations = {
     tag,
     summary:
       'Lists the quotas of a tenant, of each of its identities, and of all tenants together, with what is used.',
-    description: 'A deployment counts sessions and connections at most once a minute.',
+    description:
+      'Deliveries a minute are those of the last 55 to 60 seconds, at a node and at all processes of a cluster together; a deployment does not count them. A deployment counts sessions and connections at most once a minute.',
     answers: {
       200: answer('The quotas that bound something.', object({ data: list(ref('Quota')) })),
     },

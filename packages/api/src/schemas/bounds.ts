@@ -24,6 +24,10 @@ export const boundSchemas: Readonly<Record<string, Schema>> = {
     ),
     name: oneOf(QUOTA_NAMES),
     max: count(),
-    used: nullable(count('Null: the broker does not add it up, or the scope is one identity.')),
+    used: nullable(
+      count(
+        'What is held now, or came in the last minute. Null: not counted here, or the scope is each identity, which counts for itself.',
+      ),
+    ),
   }),
 };

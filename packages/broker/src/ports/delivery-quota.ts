@@ -8,6 +8,15 @@ export interface Publisher {
   readonly clientId: string;
 }
 
+/** The publisher of a message, for another process that delivers it as well and does not know its quotas. */
+export interface DeliveryPayer {
+  /** Its `quotaHolderKey`. Undefined: no other process charges its identity. */
+  readonly holder: string | undefined;
+  /** The time of the account of its identity, and of its tenant, that a delivery costs. */
+  readonly identityMs: number;
+  readonly tenantMs: number;
+}
+
 /** Bounds the deliveries of one publisher. */
 export interface DeliveryQuota {
   /**
@@ -15,6 +24,13 @@ export interface DeliveryQuota {
    * False when the publisher's deliveries are used up for now: then the message is not delivered.
    */
   take(publisher: Publisher, deliveries: number, wide: readonly WideFilter[]): Awaitable<boolean>;
+  /**
+   * For a message that other processes deliver as well. Undefined where no quota bounds its deliveries.
+   * @default no other process delivers
+   */
+  payerOf?(publisher: Publisher): DeliveryPayer | undefined;
+  /** Charges the publisher of a message that another process has accepted for the deliveries of this one. */
+  charge?(tenant: string, payer: DeliveryPayer, deliveries: number): void;
 }
 
 /** Bounds the writes of one client to a store that is billed by the write. */

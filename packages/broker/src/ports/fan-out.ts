@@ -1,6 +1,7 @@
 import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 import type { ShareName } from '../session.ts';
+import type { DeliveryPayer } from './delivery-quota.ts';
 
 /** A filter with more subscribers than the process that took the PUBLISH should serve: the others are in shards. */
 export interface WideFilter {
@@ -19,14 +20,20 @@ export interface FanOut {
    * waits for one of them already that no more is taken: then nothing was handed over.
    *
    * @param isAnswered whether the publisher waits for an answer: then the message may wait for room as well. @default false
+   * @param payer is charged for the deliveries where they are made. @default none
    */
-  accept(message: Message, filters: readonly WideFilter[], isAnswered?: boolean): Awaitable<boolean>;
+  accept(
+    message: Message,
+    filters: readonly WideFilter[],
+    isAnswered?: boolean,
+    payer?: DeliveryPayer,
+  ): Awaitable<boolean>;
 
   /** Whether `accept` would take a message that first needs its place in a stream. */
   hasRoom(filters: readonly WideFilter[], message: Message): Awaitable<boolean>;
 
   /** Takes the message in any case: it has its place. */
-  take(message: Message, filters: readonly WideFilter[]): void;
+  take(message: Message, filters: readonly WideFilter[], payer?: DeliveryPayer): void;
 
   /**
    * Gives a copy of a shared subscription, which no member here can have, to a member that only workers know. Settles when

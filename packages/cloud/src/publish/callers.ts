@@ -17,6 +17,14 @@ export function unauthorized(message: string): HttpAnswer {
   return problem('BAD_API_KEY_OR_SECRET', message, CHALLENGE);
 }
 
+/**
+ * Of a caller, for counts. Keys of two tenants may have one name [SEC-TENANT-8]; a signer of requests is one caller, for whichever
+ * tenant it speaks.
+ */
+export function keyOfCaller({ tenant, name, tokenId }: Identity): string {
+  return tokenId === undefined ? name : `${tenant}\0${name}`;
+}
+
 interface CallerFilters {
   readonly publish: readonly string[];
   readonly subscribe: readonly string[];

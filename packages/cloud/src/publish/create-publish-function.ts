@@ -3,7 +3,7 @@ import { DEFAULT_TENANT, type KnownTenants, StoredApiKeys } from '@apus/identity
 import type { DynamoPresence } from '@apus/store-dynamodb';
 import type { Environment } from '../environment.ts';
 import type { InvocationContext } from '../events/gateway.ts';
-import { type Authenticate, byKeys, byPlatform } from './callers.ts';
+import { type Authenticate, byKeys, byPlatform, keyOfCaller } from './callers.ts';
 import { createPublishEndpoint } from './endpoint.ts';
 import { type FunctionUrlEvent, type FunctionUrlResult, requestOf, resultOf } from './function-url.ts';
 import { problem, tooManyRequests } from './http.ts';
@@ -116,7 +116,7 @@ function limited(
       if (caller.status === 401 || caller.status === 429) countRefused();
       return caller;
     }
-    const waitSeconds = limiter.take(caller.name);
+    const waitSeconds = limiter.take(keyOfCaller(caller));
     if (waitSeconds === 0) return caller;
     countRefused();
     return tooManyRequests(waitSeconds);

@@ -5,7 +5,7 @@ import { listMembers, MEMBERS_MAX } from '../operator/members.ts';
 import { listStreams } from '../streams/list.ts';
 import { streamMessages } from '../streams/messages.ts';
 import { fieldsOfQuery, PAGE_BYTES, readQuestion, StreamQuestionError } from '../streams/question.ts';
-import type { Authenticate } from './callers.ts';
+import { type Authenticate, keyOfCaller } from './callers.ts';
 import { type HttpAnswer, type HttpRequest, jsonAnswer, problem, tooManyRequests } from './http.ts';
 import type { RequestLimiter } from './request-limiter.ts';
 
@@ -42,7 +42,7 @@ export function createReadingEndpoint(
       return problem('METHOD_NOT_ALLOWED', 'This is read with GET.', { allow: 'GET' });
     const caller = await options.authenticate(request);
     if ('status' in caller) return caller;
-    const waitSeconds = options.limiter.take(caller.name);
+    const waitSeconds = options.limiter.take(keyOfCaller(caller));
     if (waitSeconds > 0) return tooManyRequests(waitSeconds);
     const { query = '' } = request;
     if (query.length > QUERY_CHARACTERS_MAX)

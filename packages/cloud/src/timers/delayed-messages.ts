@@ -1,5 +1,5 @@
 import type { DelayedMessages, Message, Publisher, PublishRequest } from '@apus/broker';
-import { isExpired, remainingSeconds } from '@apus/broker';
+import { chargedPublisher, isExpired, remainingSeconds } from '@apus/broker';
 import type { DelayedTimer } from './message.ts';
 import { HOP_SECONDS_MAX, type SqsTimers } from './sqs-timers.ts';
 
@@ -24,7 +24,7 @@ export class SqsDelayedMessages implements DelayedMessages {
     dueAtMs: number,
     publisher: Publisher | undefined,
   ): Promise<true> {
-    const charged = publisher && chargedOf(publisher);
+    const charged = publisher && chargedPublisher(publisher);
     await this.#timers.armDelayed({ kind: 'delayed', tenant, message, dueAtMs, publisher: charged });
     return true;
   }
@@ -32,16 +32,6 @@ export class SqsDelayedMessages implements DelayedMessages {
   writesOf(delaySeconds: number): number {
     return WRITES_PER_HOP * Math.max(1, Math.ceil(delaySeconds / HOP_SECONDS_MAX));
   }
-}
-
-/** Without the rules of the identity: the message was allowed when it was published. */
-function chargedOf({ identity: { tenant, name, address, quotas }, clientId }: Publisher): Publisher {
-  const identity = {
-    ...{ tenant, name },
-    ...(address !== undefined && { address }),
-    ...(quotas !== undefined && { quotas }),
-  };
-  return { identity, clientId };
 }
 
 /** The message, now that it is due; undefined where it has expired. */

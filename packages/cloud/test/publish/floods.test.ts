@@ -3,6 +3,7 @@ import {
   CALLER_RATE,
   ENVIRONMENT_RATE,
   LIMITED_KEYS_MAX,
+  READING_RATE,
   UNAUTHORIZED_RATE,
 } from '../../src/publish/limits.ts';
 import { RequestLimiter } from '../../src/publish/request-limiter.ts';
@@ -114,6 +115,26 @@ describe('requests with a key', () => {
     });
     expect(await statuses(backend, 3, callOf(0))).toEqual([202, 202, 429]);
     expect(await statuses(backend, 2, callOf(1))).toEqual([202, 429]);
+  });
+
+  it('of a key leave a key of the same name of another tenant its share, for publishing and for reading [SEC-TENANT-8]', async () => {
+    const keys = ['acme', 'globex'].map((tenant, index) => ({
+      ...{ name: 'backend', tenant, key: String(index).repeat(40), subscribe: ['#'] },
+    }));
+    secret = JSON.stringify({ keys });
+    const backend = endpoint({ caller: { perSecond: 1, burst: 2 } });
+    const headersOf = (index: number) => ({ authorization: `Bearer ${String(index).repeat(40)}` });
+    expect(await statuses(backend, 3, { headers: headersOf(0) })).toEqual([202, 202, 429]);
+    expect(await statuses(backend, 3, { headers: headersOf(1) })).toEqual([202, 202, 429]);
+    const read = async (index: number) => {
+      const call = { method: 'GET', path: '/api/v5/streams', headers: headersOf(index) };
+      return (await backend.call(call)).status;
+    };
+    world.time.nowMs += 60_000;
+    const found: number[] = [];
+    for (let count = 0; count <= READING_RATE.burst; count += 1) found.push(await read(0));
+    expect(found.at(-1)).toBe(429);
+    expect(await read(1)).not.toBe(429);
   });
 
   it('are limited with IAM by the ARN that has signed', async () => {

@@ -4,6 +4,7 @@ import type { BanKeeper } from '../ban-keeper.ts';
 import type { RunningRules } from '../bridges/bridges.ts';
 import type { DropMeter } from '../drop-meter.ts';
 import type { Links } from '../links.ts';
+import type { RateQuota } from '../quotas/rate-quota.ts';
 import type { LocalStores } from '../stores.ts';
 import type { TenantKeeper } from '../tenant-keeper.ts';
 import type { NodeTopics } from '../topics.ts';
@@ -27,7 +28,7 @@ export interface ApiContext {
   readonly drops: DropMeter;
   readonly payloads: NodeTopics['payloads'] | undefined;
   readonly usage: NodeUsage;
-  readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax'>;
+  readonly memory: Pick<MemoryBudget, 'bytes' | 'bytesMax' | 'queuedBytes'>;
   /** The status of each bridge of a tenant. */
   readonly bridges: (tenant: string) => Awaitable<readonly object[]>;
   readonly rules: () => RunningRules | undefined;
@@ -37,6 +38,7 @@ export interface ApiContext {
   readonly streams: StreamDeclarations | undefined;
   /** Quotas of identities, but for the exceptions of each. */
   readonly quotas: QuotaScopes;
+  readonly rates: Pick<RateQuota, 'deliveriesOfLastMinute'>;
   readonly limits: {
     readonly connectionsMax: number;
     readonly retainedMessagesMax: number;

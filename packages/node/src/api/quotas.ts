@@ -15,15 +15,21 @@ interface QuotaList {
   readonly data: readonly QuotaInForce[];
 }
 
-async function list({ stores, tenants, quotas }: ApiContext, { tenant }: Asked): Promise<QuotaList> {
+async function list(
+  { stores, tenants, quotas, rates, memory }: ApiContext,
+  { tenant }: Asked,
+): Promise<QuotaList> {
   const plan = (await tenants?.register.get(tenant))?.plan;
   const held = stores.sessions.holdings.findTenant(tenant);
   const used = {
     connectionsMax: held?.connections ?? 0,
     sessionsMax: held?.sessions ?? 0,
     subscriptionsMax: held?.subscriptions ?? 0,
+    deliveriesPerMinuteMax: rates.deliveriesOfLastMinute(tenant),
+    queuedBytesMax: memory.queuedBytes(tenant),
   };
-  return { data: quotasInForce(quotas, plan, { tenant: used }) };
+  const byAll = { deliveriesPerMinuteMax: rates.deliveriesOfLastMinute(undefined) };
+  return { data: quotasInForce(quotas, plan, { tenant: used, broker: byAll }) };
 }
 
 /** Processes of a cluster have the same quotas, and each knows what its own clients hold. */

@@ -1,4 +1,5 @@
 import type { RateQuotas } from '@apus/broker';
+import type { MinuteMeter } from './minute-meter.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
@@ -15,8 +16,11 @@ export class RateAccount {
   #msPerByte = 0;
   #msPerDelivery = 0;
   #debtEndsAtMs = 0;
+  readonly #delivered: MinuteMeter | undefined;
 
-  constructor(quotas: RateQuotas) {
+  /** @param delivered counts deliveries while there is a rate for them, for the holder's operator */
+  constructor(quotas: RateQuotas, delivered?: MinuteMeter) {
+    this.#delivered = delivered;
     this.setRates(quotas);
   }
 
@@ -40,8 +44,33 @@ export class RateAccount {
     this.charge(bytes * this.#msPerByte, nowMs);
   }
 
-  chargeDeliveries(count: number, nowMs: number): void {
-    this.charge(count * this.#msPerDelivery, nowMs);
+  /** @param elsewhere deliveries that other processes make and count, of which this one pays for so many */
+  chargeDeliveries(count: number, nowMs: number, elsewhere = 0): void {
+    if (this.#msPerDelivery === 0) return;
+    this.#delivered?.add(count, nowMs);
+    this.charge((count + elsewhere) * this.#msPerDelivery, nowMs);
+  }
+
+  /** Charges deliveries for a publisher of another process, which has paid for one of them. */
+  chargeRelayed(count: number, nowMs: number, msPerDelivery: number): void {
+    if (msPerDelivery === 0 || count === 0) return;
+    this.#delivered?.add(count, nowMs);
+    this.charge((count - 1) * msPerDelivery, nowMs);
+  }
+
+  /** The time that a delivery costs; 0: nothing. */
+  get msPerDelivery(): number {
+    return this.#msPerDelivery;
+  }
+
+  /** Deliveries that were charged in the last minute; 0 where they are not counted. */
+  deliveriesOfLastMinute(nowMs: number): number {
+    return this.#delivered?.total(nowMs) ?? 0;
+  }
+
+  /** To forget the account changes nothing for its holder. */
+  isIdle(nowMs: number): boolean {
+    return this.debtMs(nowMs) <= 0 && this.deliveriesOfLastMinute(nowMs) === 0;
   }
 
   /** How long its debt takes to be worked off; 0 or less: there is none. */

@@ -1,15 +1,18 @@
 import {
   type Clock,
+  type DeliveryPayer,
   type DeliveryQuota,
   type Identity,
   type Publisher,
-  type QuotaHolder,
   type QuotaScopes,
+  quotaHolderKey,
   quotaHolderOf,
   type RateQuotas,
   tenantQuotasOf,
+  type WideFilter,
 } from '@apus/broker';
 import type { Packet } from '@apus/mqtt';
+import { MinuteMeter } from './minute-meter.ts';
 import { RateAccount } from './rate-account.ts';
 import type { RateBank } from './shared-rates.ts';
 
@@ -19,7 +22,10 @@ import type { RateBank } from './shared-rates.ts';
  */
 export const BURST_MS = 1_000;
 
-/** Accounts that are kept. Beyond it those without a debt are forgotten, which changes nothing for their holders. */
+/**
+ * Accounts of identities that are kept, and as many of tenants: identities of one tenant may push each other out, and no tenant.
+ * Beyond it those that are idle are forgotten, which changes nothing for their holders.
+ */
 const ACCOUNTS_MAX = 20_000;
 
 /** The accounts that one client is charged to: its identity's, its tenant's, and that of all together. */
@@ -27,11 +33,14 @@ export class Charges {
   readonly #identity: RateAccount;
   readonly #tenant: RateAccount;
   readonly #all: RateAccount;
+  readonly #holder: string | undefined;
 
-  constructor(identity: RateAccount, tenant: RateAccount, all: RateAccount) {
+  /** @param holder by which other processes charge the identity; undefined: they do not */
+  constructor(identity: RateAccount, tenant: RateAccount, all: RateAccount, holder: string | undefined) {
     this.#identity = identity;
     this.#tenant = tenant;
     this.#all = all;
+    this.#holder = holder;
   }
 
   packet(packet: Packet, nowMs: number): void {
@@ -62,10 +71,16 @@ export class Charges {
     this.#all.chargeBytes(bytes, nowMs);
   }
 
-  deliveries(count: number, nowMs: number): void {
-    this.#identity.chargeDeliveries(count, nowMs);
-    this.#tenant.chargeDeliveries(count, nowMs);
-    this.#all.chargeDeliveries(count, nowMs);
+  deliveries(count: number, nowMs: number, elsewhere: number): void {
+    this.#identity.chargeDeliveries(count, nowMs, elsewhere);
+    this.#tenant.chargeDeliveries(count, nowMs, elsewhere);
+    this.#all.chargeDeliveries(count, nowMs, elsewhere);
+  }
+
+  payer(): DeliveryPayer | undefined {
+    const [identityMs, tenantMs] = [this.#identity.msPerDelivery, this.#tenant.msPerDelivery];
+    if (identityMs + tenantMs + this.#all.msPerDelivery === 0) return undefined;
+    return { holder: identityMs > 0 ? this.#holder : undefined, identityMs, tenantMs };
   }
 
   /** The longest of the debts. */
@@ -96,7 +111,8 @@ export class RateQuota implements DeliveryQuota {
   readonly #clock: Clock;
   readonly #bank: RateBank | undefined;
   readonly #all: RateAccount;
-  readonly #accounts = new Map<string, RateAccount>();
+  readonly #identities = new Map<string, RateAccount>();
+  readonly #tenants = new Map<string, RateAccount>();
   /** The charges of the identities of open connections, so that a message finds them without building a key. */
   readonly #charges = new WeakMap<Pick<Identity, 'tenant' | 'name'>, Charges>();
 
@@ -105,56 +121,102 @@ export class RateQuota implements DeliveryQuota {
     this.#quotas = quotas;
     this.#clock = clock;
     this.#bank = bank;
-    this.#all = this.#open('all', quotas.broker);
+    this.#all = this.#open('all', quotas.broker, new MinuteMeter());
   }
 
-  /** `identity` is an object of this connection's own. */
+  /** `identity` is an object of this connection's own. From now on the quotas that it names are those of its holder. */
   chargesOf(identity: Identity, clientId: string): Charges {
-    const known = this.#charges.get(identity);
-    if (known !== undefined) return known;
-    const charges = this.#chargesTo(quotaHolderOf(identity, clientId), identity);
+    return this.#charges.get(identity) ?? this.#chargesTo(identity, clientId, true);
+  }
+
+  /**
+   * Deliveries are charged and never refused: the publisher waits instead. One that is not connected, as of a will or of a message
+   * that was delayed, may name quotas that its holder has no more.
+   */
+  take(publisher: Publisher, deliveries: number, wide: readonly WideFilter[]): boolean {
+    // A process that spends nothing hears nothing of what others spend.
+    this.#chargesNow(publisher).deliveries(deliveries, this.#clock.now(), Math.min(1, wide.length));
+    return true;
+  }
+
+  payerOf(publisher: Publisher): DeliveryPayer | undefined {
+    return this.#chargesNow(publisher).payer();
+  }
+
+  charge(tenant: string, { holder, identityMs, tenantMs }: DeliveryPayer, deliveries: number): void {
+    const nowMs = this.#clock.now();
+    if (holder !== undefined)
+      this.#identityAccount(holder, this.#quotas.identity).chargeRelayed(deliveries, nowMs, identityMs);
+    if (tenantMs > 0)
+      this.#tenantAccount(tenant, this.#quotas.tenant).chargeRelayed(deliveries, nowMs, tenantMs);
+    this.#all.chargeRelayed(deliveries, nowMs, this.#all.msPerDelivery);
+  }
+
+  #chargesNow({ identity, clientId }: Publisher): Charges {
+    return this.#charges.get(identity) ?? this.#chargesTo(identity, clientId, false);
+  }
+
+  /**
+   * Deliveries of the last minute at this process, where a quota bounds them.
+   *
+   * @param tenant whose clients have caused them; undefined: all
+   */
+  deliveriesOfLastMinute(tenant: string | undefined): number {
+    const account = tenant === undefined ? this.#all : this.#tenants.get(tenantKey(tenant));
+    return account?.deliveriesOfLastMinute(this.#clock.now()) ?? 0;
+  }
+
+  #chargesTo(identity: Publisher['identity'], clientId: string, isShown: boolean): Charges {
+    const holder = quotaHolderOf(identity, clientId);
+    const { tenant, kind } = holder;
+    const quotas = { ...this.#quotas.identity, ...identity.quotas };
+    const key = quotaHolderKey(holder);
+    // The client of a holder that is one client is at one process, which alone keeps its account.
+    const isAlone = kind === 'client';
+    const own = this.#identityAccount(key, quotas, isAlone);
+    // The last credential that was shown counts: an older one may have brought others.
+    if (isShown) own.setRates(quotas);
+    const ofTenant = tenantQuotasOf(this.#quotas, identity);
+    const shared = this.#tenantAccount(tenant, ofTenant);
+    if (isShown) shared.setRates(ofTenant);
+    const charges = new Charges(own, shared, this.#all, isAlone ? undefined : key);
     this.#charges.set(identity, charges);
     return charges;
   }
 
-  /** Deliveries are charged and never refused: the publisher waits instead. */
-  take({ identity, clientId }: Publisher, deliveries: number): boolean {
-    this.chargesOf(identity, clientId).deliveries(deliveries, this.#clock.now());
-    return true;
+  #identityAccount(key: string, quotas: RateQuotas, isAlone = false): RateAccount {
+    const open = () => (isAlone ? new RateAccount(quotas) : this.#open(key, quotas));
+    return this.#account(this.#identities, key, open);
   }
 
-  #chargesTo(holder: QuotaHolder, identity: Pick<Identity, 'quotas' | 'plan'>): Charges {
-    const { tenant, kind, name } = holder;
-    const quotas = { ...this.#quotas.identity, ...identity.quotas };
-    // The client of a holder that is one client is at one process.
-    const isAlone = kind === 'client';
-    const own = this.#account(`${kind}\0${tenant}\0${name}`, quotas, isAlone);
-    // The last credential that was shown counts: an older one may have brought others.
-    own.setRates(quotas);
-    const ofTenant = tenantQuotasOf(this.#quotas, identity);
-    const shared = this.#account(`tenant\0${tenant}`, ofTenant, false);
-    shared.setRates(ofTenant);
-    return new Charges(own, shared, this.#all);
+  #tenantAccount(tenant: string, quotas: RateQuotas): RateAccount {
+    const key = tenantKey(tenant);
+    return this.#account(this.#tenants, key, () => this.#open(key, quotas, new MinuteMeter()));
   }
 
-  #account(key: string, quotas: RateQuotas, isAlone: boolean): RateAccount {
-    let account = this.#accounts.get(key);
+  #account(accounts: Map<string, RateAccount>, key: string, open: () => RateAccount): RateAccount {
+    let account = accounts.get(key);
     if (account === undefined) {
-      if (this.#accounts.size >= ACCOUNTS_MAX) this.#forgetIdle();
-      account = isAlone ? new RateAccount(quotas) : this.#open(key, quotas);
-      this.#accounts.set(key, account);
+      if (accounts.size >= ACCOUNTS_MAX) this.#forgetIdle(accounts);
+      account = open();
+      accounts.set(key, account);
     }
     return account;
   }
 
-  #open(key: string, quotas: RateQuotas): RateAccount {
-    return this.#bank?.account(key, quotas) ?? new RateAccount(quotas);
+  #open(key: string, quotas: RateQuotas, delivered?: MinuteMeter): RateAccount {
+    return this.#bank?.account(key, quotas, delivered) ?? new RateAccount(quotas, delivered);
   }
 
   /** Connections keep the accounts that they have: a holder whose account was forgotten may get a second one. */
-  #forgetIdle(): void {
+  #forgetIdle(accounts: Map<string, RateAccount>): void {
     const nowMs = this.#clock.now();
-    for (const [key, account] of this.#accounts) if (account.debtMs(nowMs) <= 0) this.#accounts.delete(key);
-    if (this.#accounts.size >= ACCOUNTS_MAX) this.#accounts.clear();
+    for (const [key, account] of accounts) if (account.isIdle(nowMs)) accounts.delete(key);
+    if (accounts.size >= ACCOUNTS_MAX) accounts.clear();
   }
+}
+
+/** No identity has it. */
+function tenantKey(tenant: string): string {
+  return `tenant\0${tenant}`;
 }

@@ -1,4 +1,5 @@
 import type { RateQuotas } from '@apus/broker';
+import type { MinuteMeter } from './minute-meter.ts';
 import { RateAccount } from './rate-account.ts';
 
 /**
@@ -33,8 +34,8 @@ class SharedAccount extends RateAccount {
   /** As all together have it. */
   #endsAtMs = 0;
 
-  constructor(key: string, quotas: RateQuotas, bank: RateBank) {
-    super(quotas);
+  constructor(key: string, quotas: RateQuotas, bank: RateBank, delivered: MinuteMeter | undefined) {
+    super(quotas, delivered);
     this.key = key;
     this.#bank = bank;
   }
@@ -89,8 +90,9 @@ export class RateBank {
     this.#options = options;
   }
 
-  account(key: string, quotas: RateQuotas): RateAccount {
-    return new SharedAccount(key, quotas, this);
+  /** @param delivered counts deliveries of this process alone */
+  account(key: string, quotas: RateQuotas, delivered?: MinuteMeter): RateAccount {
+    return new SharedAccount(key, quotas, this, delivered);
   }
 
   tell(account: SharedAccount): void {

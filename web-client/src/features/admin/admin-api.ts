@@ -127,7 +127,7 @@ export interface QuotaEntry {
   readonly scope: 'identity' | 'tenant' | 'broker';
   readonly name: string;
   readonly max: number;
-  /** Null: it is not added up. */
+  /** Null: it is not counted here, or each identity counts for itself. */
   readonly used: number | null;
 }
 

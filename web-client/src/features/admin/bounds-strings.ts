@@ -27,6 +27,8 @@ export const bounds = {
       broker: 'all tenants together',
     },
     usedOf: '{{used}} of {{max}}',
+    notCounted: 'not counted here',
+    ofEach: 'each for itself',
     names: {
       packetsPerSecondMax: 'Packets a second',
       framesPerSecondMax: 'Frames a second',

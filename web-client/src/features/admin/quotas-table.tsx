@@ -1,4 +1,4 @@
-import { Progress } from '@mantine/core';
+import { Progress, Text } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 import { formatExact } from '../../ui/format.ts';
 import type { AdminApi, QuotaEntry } from './admin-api.ts';
@@ -33,7 +33,15 @@ function QuotaRow({ quota }: { readonly quota: QuotaEntry }) {
     <tr>
       <td>{t(`admin.bounds.quotas.scopes.${scope}`)}</td>
       <th scope="row">{t(`admin.bounds.quotas.names.${name as keyof typeof bounds.quotas.names}`, name)}</th>
-      <td className={classes.number}>{used === null ? '' : <Used quota={quota} used={used} />}</td>
+      <td className={classes.number}>
+        {used === null ? (
+          <Text span inherit c="dimmed">
+            {t(`admin.bounds.quotas.${scope === 'identity' ? 'ofEach' : 'notCounted'}`)}
+          </Text>
+        ) : (
+          <Used quota={quota} used={used} />
+        )}
+      </td>
       <td className={classes.number}>{formatExact(max)}</td>
     </tr>
   );

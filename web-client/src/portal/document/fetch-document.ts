@@ -23,7 +23,9 @@ export async function fetchDocument(url: string, token: string): Promise<Fetched
     const isRefused = REFUSED.includes(response.status);
     if (!response.ok && !isRefused) return { is: 'failed', why: 'status', status: response.status };
     const text = await textOf(response);
-    if (isRefused) return { is: 'refused', hasToken: token !== '', reason: reasonIn(text) };
+    // A 401 tells programs to send a token, which the page asks for in words of its own.
+    const reason = response.status === 401 ? undefined : reasonIn(text);
+    if (isRefused) return { is: 'refused', hasToken: token !== '', reason };
     return text === undefined ? { is: 'failed', why: 'size' } : parsed(text);
   } catch {
     return { is: 'failed', why: 'network' };

@@ -1,13 +1,15 @@
 import { shellWord } from './literals.ts';
 import { PAYLOAD_FILE, type Snippets, USER_NAME, type Wanted } from './snippet.ts';
 
-/** With the broker's own command, at node doors. Values stand behind "=": one may begin with "-". */
-export function shell({ server, filter, rewind, topic, payload, contentType }: Wanted): Snippets | undefined {
-  if (server.door === 'gateway') return undefined;
+/**
+ * With the broker's own command, which finds out by itself whether the server is a gateway door: that is shown the token in the
+ * handshake, without a user name. Values stand behind "=": one may begin with "-".
+ */
+export function shell({ server, filter, rewind, topic, payload, contentType }: Wanted): Snippets {
   const install = 'npm install && npm run build   # in a copy of the repository of Apus';
   const where = [
     `--url=${shellWord(server.url)}`,
-    ...(server.asksForToken ? [`--username=${USER_NAME}`] : []),
+    ...(server.asksForToken && server.door === 'node' ? [`--username=${USER_NAME}`] : []),
   ];
   const past = rewind === undefined ? [] : [`--rewind=${shellWord(rewind)}`];
   const sent = payload === undefined ? `--file=${PAYLOAD_FILE}` : `--message=${shellWord(payload)}`;

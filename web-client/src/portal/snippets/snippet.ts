@@ -37,6 +37,13 @@ export const PAYLOAD_FILE = 'payload.bin';
 /** Variable of the environment that holds the token: no snippet has a secret in it. */
 export const TOKEN_VARIABLE = 'APUS_PASSWORD';
 
+/** The same for the command line at a gateway door, where the token is no password. */
+const HANDSHAKE_TOKEN_VARIABLE = 'APUS_TOKEN';
+
+export function tokenVariableOf(language: Language, { door }: Pick<PortalServer, 'door'>): string {
+  return language === 'shell' && door === 'gateway' ? HANDSHAKE_TOKEN_VARIABLE : TOKEN_VARIABLE;
+}
+
 /** A token names its client; the user name may be any. */
 export const USER_NAME = 'token';
 
