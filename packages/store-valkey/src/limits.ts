@@ -25,6 +25,15 @@ export const NUMBERS_PER_EPOCH = 2 ** 32;
 /** Epochs of one engine: 48 bits of a number are in a key. */
 export const EPOCHS_MAX = 2 ** 16;
 
+/** Clients that one command claims, releases, or takes over from a dead process. */
+export const CLAIMS_STEP = 500;
+
+/**
+ * How long a client that has left stays claimed for want of a claim with which its release leaves. One that comes back to another
+ * process within that time is served over this one.
+ */
+export const RELEASE_WAIT_MS = 5;
+
 /** Records of a journal that one command reads. */
 export const SCAN_COUNT = 2000;
 
