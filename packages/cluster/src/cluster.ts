@@ -54,7 +54,7 @@ import { SharedTenants } from './shared-tenants.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { BRIDGES, TakeOver } from './take-over.ts';
-import { type Others, tellAll } from './tell-all.ts';
+import { type Others, sendAll, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
@@ -181,6 +181,7 @@ export class EngineCluster implements Cluster {
       stores.sessions.holdings,
       context.clock,
       context.log,
+      (count) => void sendAll(others, { type: 'spare', count }).catch(() => {}),
     );
     engine.onReconnect(() => this.holdings.reaffirm());
     this.#relay = new Relay(stores.subscriptions, this.fanOut, (from, frame, deliver) =>
@@ -311,6 +312,9 @@ export class EngineCluster implements Cluster {
         return undefined;
       case 'full':
         node.fullElsewhere(from, frame.filters);
+        return undefined;
+      case 'spare':
+        this.holdings.giveSpare(frame.count);
         return undefined;
       case 'waits':
         this.#fullRules?.waits(from, frame.queue, frame.left, frame.givenUp);

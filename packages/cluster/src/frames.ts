@@ -67,6 +67,8 @@ export type Frame =
   | ({ readonly type: 'again'; readonly queue: TenantFilter } & Portion)
   /** So many messages wait at the sender now; so many were given up since it told last. */
   | { readonly type: 'waits'; readonly queue: TenantFilter; readonly left: number; readonly givenUp: number }
+  /** A client of the sender has no room: the receiver keeps nothing of this quota beyond what its clients hold. */
+  | { readonly type: 'spare'; readonly count: string }
   /** A message for a dead process has found no room at its heir for too long. */
   | { readonly type: 'refused'; readonly messageId: string }
   /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */

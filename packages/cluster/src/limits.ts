@@ -68,10 +68,16 @@ export const COUNTS_AGAIN_MS = 100;
 export const COUNTS_RETRY_MS = 1_000;
 
 /**
- * Of a quota, one part in so many may be kept by each process beyond what its clients hold, so that not each of them asks the engine.
- * Of a smaller quota nothing is: its count is exact.
+ * Of a quota, two parts in so many may be kept by each process beyond what its clients hold, so that not each of them asks the engine,
+ * until a client of another process finds no room. Of a smaller quota nothing is.
  */
 export const SPARE_PARTS = 1024;
+
+/** Between two times that a process asks the others for what they keep of one quota. */
+export const SHORT_TOLD_MS = 1_000;
+
+/** How long a process keeps nothing beyond what its clients hold, where another one has asked for it. */
+export const TIGHT_MS = 10_000;
 
 /** Between two times that a process tells the others what its queues have. */
 export const QUEUES_TOLD_MS = 100;
