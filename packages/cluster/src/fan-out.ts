@@ -21,6 +21,8 @@ interface OnItsWay {
   readonly givenBack: Map<string, GivenBackMessage>;
   /** The heir of a dead process has no room for it, or a process never will have. */
   isRefused: boolean;
+  /** Settles as `settled` says. */
+  readonly taken: Promise<boolean>;
 }
 
 /** Hands messages to the processes that have subscribers for them: each message once for each process. */
@@ -112,23 +114,34 @@ export class ClusterFanOut implements FanOut {
   #hand(tenant: string, message: Message, parts: ReadonlyMap<string, Part>, isAnswered: boolean): void {
     // At QoS 0 no publisher waits.
     const mayWait = isAnswered && message.qos > 0;
+    const before = mayWait ? this.#onTheirWay.get(message.id) : undefined;
+    // A client that has come back repeats a message at QoS 2 under its id, while the first one still waits.
+    if (before !== undefined) {
+      this.#settling.set(message, before.taken);
+      return;
+    }
     const frames = framesOf(tenant, message, parts, 0, mayWait);
     const sent = this.#sendAll(frames);
     if (sent === undefined || message.qos === 0) return;
-    if (mayWait) this.#onTheirWay.set(message.id, { frames, givenBack: new Map(), isRefused: false });
-    this.#settling.set(message, mayWait ? this.#takenBy(message, sent) : sent.then(() => true));
+    this.#settling.set(message, mayWait ? this.#takenBy(message, frames, sent) : sent.then(() => true));
   }
 
   /** Settles when each process has taken the message, or given it up. One that gives it back says so before it acknowledges it. */
-  async #takenBy({ id }: Message, sent: Promise<void>): Promise<boolean> {
-    await sent;
-    const onItsWay = this.#onTheirWay.get(id);
-    if (onItsWay === undefined) return true;
-    const { givenBack } = onItsWay;
-    const ends =
-      givenBack.size === 0 ? [] : await Promise.all(Array.from(givenBack.values(), ({ end }) => end));
-    this.#onTheirWay.delete(id);
-    return !onItsWay.isRefused && !ends.includes('given-up');
+  #takenBy(
+    { id }: Message,
+    frames: ReadonlyMap<string, PublishFrame>,
+    sent: Promise<void>,
+  ): Promise<boolean> {
+    const givenBack = new Map<string, GivenBackMessage>();
+    const taken = sent.then(async () => {
+      const ends =
+        givenBack.size === 0 ? [] : await Promise.all(Array.from(givenBack.values(), ({ end }) => end));
+      this.#onTheirWay.delete(id);
+      return !onItsWay.isRefused && !ends.includes('given-up');
+    });
+    const onItsWay: OnItsWay = { frames, givenBack, isRefused: false, taken };
+    this.#onTheirWay.set(id, onItsWay);
+    return taken;
   }
 
   #gaveBack(process: string, { messageId, queue }: Extract<Frame, { type: 'later' }>): void {

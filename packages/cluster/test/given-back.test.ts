@@ -1,159 +1,22 @@
-import type { Message } from '@apus/broker';
 import { messageOf } from '@apus/broker/samples';
-import type { BridgesContext, TenantFilter } from '@apus/node';
+import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
-import type { RuleConfiguration } from '../../bridges/src/rules/configuration/rules.ts';
-import { RuleBacklog } from '../../bridges/src/rules/rule-backlog.ts';
-import { ClusterFanOut } from '../src/fan-out.ts';
-import { decodeFrame, encodeFrame, type Frame, type PublishFrame } from '../src/frames.ts';
-import { FullRules } from '../src/full-rules.ts';
-import { GivenBack } from '../src/given-back.ts';
+import type { PublishFrame } from '../src/frames.ts';
 import { FULL_RULES_LOOKED_MS, GIVEN_BACK_BYTES_MAX, GIVEN_BACK_MS_MAX } from '../src/limits.ts';
-import { RemoteRoutes } from '../src/remote-routes.ts';
-import { routeOf } from '../src/route-name.ts';
-import { ShareChoice } from '../src/share-choice.ts';
-import { EVERYWHERE } from '../src/subscriptions.ts';
-import { HandClock } from './support/hand-clock.ts';
+import { Owner, Publishers, QUEUE, QUEUE_LENGTH, settle, stage, textOf } from './support/ruled-processes.ts';
 
-const QUEUE_LENGTH = 100;
 /** A twentieth of the queue. */
 const PORTION = 5;
-const RULE = { tenant: 't', name: 'slow', filter: 'up/#' } as RuleConfiguration;
-const QUEUE: TenantFilter = { tenant: 't', topicFilter: 'up/#' };
-const EVERYONE = [{ tenant: 't', topicFilter: EVERYWHERE, shards: 1 }];
 
-/** All that is on its way arrives, and what it causes. */
-async function settle(): Promise<void> {
-  for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
-}
+beforeEach(() => stage.begin());
 
-let clock: HandClock;
-let wire: Wire;
-let warnings: Readonly<Record<string, unknown>>[];
-
-/** Frames between processes, in their order, as bytes. */
-class Wire {
-  readonly handlers = new Map<string, (from: string, frame: Frame) => Promise<void> | undefined>();
-  /** For each frame: its type, or of a message its payload. */
-  readonly carried: string[] = [];
-
-  busOf(me: string) {
-    const carry = (to: string, frame: Frame): Promise<void> => {
-      const bytes = encodeFrame(frame);
-      return Promise.resolve().then(() => {
-        const arrived = decodeFrame(bytes);
-        this.carried.push(`${me} ${arrived.type === 'publish' ? textOf(arrived.message) : arrived.type}`);
-        // What is sent to a dead process is answered by its heir.
-        return (
-          this.handlers.get(to)?.(me, arrived) ?? (this.handlers.has(to) ? undefined : new Promise(() => {}))
-        );
-      });
-    };
-    return {
-      send: (to: string, frame: Frame) => void carry(to, frame),
-      request: carry,
-      isFull: () => false,
-    };
-  }
-}
-
-/** The process with the rule, which is called `rules`. */
-class Owner {
-  readonly queue: Message[] = [];
-  /** In the order in which the rule got them. */
-  readonly left: string[] = [];
-  readonly gaveUp: string[] = [];
-  held: readonly TenantFilter[] = [];
-  readonly backlog: RuleBacklog;
-  readonly rules: FullRules;
-
-  constructor(name = 'rules') {
-    this.backlog = new RuleBacklog([RULE], {
-      queueLengthMax: QUEUE_LENGTH,
-      queueBytesMax: 1e9,
-      waiting: () => ({ messages: this.queue.length, bytes: 0 }),
-    } as unknown as BridgesContext);
-    const bus = wire.busOf(name);
-    this.rules = new FullRules({
-      ...{ backlog: this.backlog, bus, clock },
-      holdBack: (filters) => {
-        this.held = filters;
-      },
-      giveUp: (process, { message }) => {
-        this.gaveUp.push(textOf(message));
-        return bus.request(process, { type: 'refused', messageId: message.id });
-      },
-    });
-    wire.handlers.set(name, (from, frame) => {
-      if (frame.type === 'publish') return this.rules.giveBack(from, frame) ?? this.take(frame);
-      if (frame.type === 'waits') this.rules.waits(from, frame.queue, frame.left, frame.givenUp);
-      return undefined;
-    });
-  }
-
-  take({ message }: PublishFrame): undefined {
-    this.queue.push(message);
-  }
-
-  fill(count: number): void {
-    for (let index = 0; index < count; index += 1) this.queue.push(messageOf({ topic: 'up/a' }));
-  }
-
-  /** The target takes so many. */
-  drain(count: number): void {
-    this.left.push(...this.queue.splice(0, count).map(textOf));
-    this.backlog.left();
-  }
-}
-
-/** A process with publishers, each of which waits for its answer. */
-class Publishers {
-  readonly name: string;
-  readonly fanOut: ClusterFanOut;
-  readonly givenBack: GivenBack;
-  readonly routes = new RemoteRoutes();
-  full: readonly TenantFilter[] = [];
-  readonly taken: string[] = [];
-  readonly refused: string[] = [];
-
-  constructor(name: string, owner = 'rules') {
-    this.name = name;
-    this.routes.change(owner, [[routeOf('t', { topicFilter: 'up/#' }), true]], []);
-    const bus = wire.busOf(name);
-    const log = { ...SILENT, warn: (_: string, fields = {}) => void warnings.push(fields) };
-    this.givenBack = new GivenBack(bus, clock, log);
-    this.fanOut = new ClusterFanOut(bus as never, this.routes, new ShareChoice(), this.givenBack);
-    wire.handlers.set(name, (from, frame) => {
-      if (frame.type === 'full') this.full = frame.filters;
-      else this.fanOut.handle(from, frame);
-      return undefined;
-    });
-  }
-
-  publish(text: string, qos: 0 | 1 | 2 = 1): void {
-    const message = messageOf({ topic: 'up/a', qos, payload: Buffer.from(text), id: `${this.name} ${text}` });
-    this.fanOut.accept(message, EVERYONE, true);
-    void Promise.resolve(this.fanOut.settled(message)).then((isTaken) =>
-      (isTaken === false ? this.refused : this.taken).push(text),
-    );
-  }
-}
-
-const SILENT = { info() {}, warn() {}, error() {}, debug() {}, writesDebug: false };
-
-function textOf({ payload }: Message): string {
-  return Buffer.from(payload).toString();
+function numberIn(text: string): number {
+  return Number(text.split(' ')[1]);
 }
 
 function numbers(first: number, last: number): string[] {
   return Array.from({ length: last - first + 1 }, (_, index) => String(first + index));
 }
-
-beforeEach(() => {
-  clock = new HandClock();
-  wire = new Wire();
-  warnings = [];
-});
 
 describe('a message that a full queue of a rule has no room for', () => {
   it('waits for a limited time, and then its publisher is refused', async () => {
@@ -162,13 +25,13 @@ describe('a message that a full queue of a rule has no room for', () => {
     one.publish('1');
     await settle();
     expect([one.taken, one.refused]).toEqual([[], []]);
-    clock.move(GIVEN_BACK_MS_MAX - 1);
+    stage.clock.move(GIVEN_BACK_MS_MAX - 1);
     await settle();
     expect(one.refused).toEqual([]);
-    clock.move(1);
+    stage.clock.move(1);
     await settle();
     expect([one.taken, one.refused, one.givenBack.bytes]).toEqual([[], ['1'], 0]);
-    expect(warnings).toMatchObject([
+    expect(stage.warnings).toMatchObject([
       { tenant: 't', filter: 'up/#', process: 'rules', lacking: 'time', count: 1 },
     ]);
     expect(owner.backlog.countsOf('t', 'up/#')).toEqual({ givenBack: 1, givenUp: 1 });
@@ -186,7 +49,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     await settle();
     expect(one.refused.map((text) => text[0])).toEqual(['c']);
     expect(one.givenBack.bytes).toBeLessThanOrEqual(GIVEN_BACK_BYTES_MAX);
-    expect(warnings).toMatchObject([{ lacking: 'bytes', count: 1 }]);
+    expect(stage.warnings).toMatchObject([{ lacking: 'bytes', count: 1 }]);
     owner.drain(QUEUE_LENGTH);
     await settle();
     expect(one.taken.map((text) => text[0])).toEqual(['a', 'b']);
@@ -216,11 +79,11 @@ describe('a message that a full queue of a rule has no room for', () => {
     for (const text of numbers(1, 60)) one.publish(text);
     await settle();
     expect(owner.queue.length).toBe(QUEUE_LENGTH);
-    wire.carried.length = 0;
+    stage.wire.carried.length = 0;
     owner.drain(30);
     await settle();
     const portions: number[] = [];
-    for (const what of wire.carried) {
+    for (const what of stage.wire.carried) {
       if (what === 'rules again') portions.push(0);
       else if (/^one \d+$/.test(what)) portions[portions.length - 1] = (portions.at(-1) ?? 0) + 1;
     }
@@ -228,7 +91,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     // Up to nine tenths, with the portion that reaches them. None was sent in vain.
     expect(owner.queue.length).toBeLessThanOrEqual(0.95 * QUEUE_LENGTH);
     expect(owner.queue.length).toBeGreaterThanOrEqual(0.9 * QUEUE_LENGTH);
-    expect(wire.carried.filter((what) => what === 'rules later')).toEqual([]);
+    expect(stage.wire.carried.filter((what) => what === 'rules later')).toEqual([]);
   });
 
   it('needs no clock to be sent again', async () => {
@@ -244,7 +107,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     one.publish('2');
     await settle();
     owner.queue.length = 0;
-    clock.move(FULL_RULES_LOOKED_MS);
+    stage.clock.move(FULL_RULES_LOOKED_MS);
     await settle();
     expect(one.taken).toEqual(['1', '2']);
   });
@@ -272,7 +135,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     // It does not know yet that some wait, and there is room.
     two.publish('newer');
     await settle();
-    expect(wire.carried.filter((what) => what === 'rules later').length).toBe(2);
+    expect(stage.wire.carried.filter((what) => what === 'rules later').length).toBe(2);
     expect(owner.queue.map(textOf)).toEqual(['1', 'newer']);
     expect([owner.held, one.full, two.full]).toEqual([[], [], []]);
   });
@@ -285,6 +148,25 @@ describe('a message that a full queue of a rule has no room for', () => {
     expect([one.taken, one.refused, one.givenBack.bytes]).toEqual([['0'], [], 0]);
   });
 
+  it('is repeated at QoS 2 by a client that has come back, and sent once: both wait for the same answer', async () => {
+    const [owner, one] = [new Owner(), new Publishers('one')];
+    owner.fill(QUEUE_LENGTH);
+    one.publish('2', 2);
+    await settle();
+    one.publish('2', 2);
+    await settle();
+    expect([one.taken, one.refused]).toEqual([[], []]);
+    stage.clock.move(GIVEN_BACK_MS_MAX);
+    await settle();
+    expect([one.taken, one.refused]).toEqual([[], ['2', '2']]);
+    expect(stage.wire.carried.filter((what) => what === 'one 2').length).toBe(1);
+    // The next attempt begins anew.
+    owner.drain(QUEUE_LENGTH);
+    one.publish('2', 2);
+    await settle();
+    expect([one.taken, owner.queue.map(textOf)]).toEqual([['2'], ['2']]);
+  });
+
   it('does not wait for a process that died in its turn', async () => {
     const [owner, one, two] = [new Owner(), new Publishers('one'), new Publishers('two')];
     owner.fill(QUEUE_LENGTH);
@@ -292,7 +174,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     two.publish('2');
     await settle();
     // It does not answer any more.
-    wire.handlers.set('one', () => undefined);
+    stage.wire.handlers.set('one', () => undefined);
     owner.drain(QUEUE_LENGTH);
     await settle();
     expect(two.taken).toEqual([]);
@@ -300,6 +182,52 @@ describe('a message that a full queue of a rule has no room for', () => {
     await settle();
     expect(two.taken).toEqual(['2']);
     expect(owner.held).toEqual([]);
+  });
+});
+
+describe('messages of several processes for one queue', () => {
+  const step = fc.oneof(
+    { weight: 4, arbitrary: fc.record({ publish: fc.nat(2), count: fc.integer({ min: 1, max: 30 }) }) },
+    { weight: 3, arbitrary: fc.record({ drain: fc.integer({ min: 1, max: 60 }) }) },
+    { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: GIVEN_BACK_MS_MAX }) }) },
+    { weight: 2, arbitrary: fc.constant('settle' as const) },
+  );
+
+  it('are all answered; those that are acknowledged arrive, in the order of each process, and no others do', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
+        stage.begin();
+        const owner = new Owner();
+        const all = ['a', 'b', 'c'].map((name) => new Publishers(name));
+        const sent = [0, 0, 0];
+        for (const each of steps) {
+          if (each === 'settle') await settle();
+          else if ('drain' in each) owner.drain(each.drain);
+          else if ('wait' in each) stage.clock.move(each.wait);
+          else
+            for (let count = 0; count < each.count; count += 1) {
+              const number = (sent[each.publish] ?? 0) + 1;
+              sent[each.publish] = number;
+              all[each.publish]?.publish(`${each.publish} ${number}`);
+            }
+          expect(owner.queue.length).toBeLessThanOrEqual(0.95 * QUEUE_LENGTH);
+        }
+        await settle();
+        stage.clock.move(GIVEN_BACK_MS_MAX);
+        await settle();
+        owner.drain(QUEUE_LENGTH);
+        await settle();
+        for (const [index, { taken, refused, full, givenBack }] of all.entries()) {
+          expect(taken.length + refused.length).toBe(sent[index]);
+          const arrived = owner.left.filter((text) => text.startsWith(`${index} `));
+          expect(arrived).toEqual([...arrived].sort((one, other) => numberIn(one) - numberIn(other)));
+          expect(new Set(arrived)).toEqual(new Set(taken));
+          expect([full, givenBack.bytes]).toEqual([[], 0]);
+        }
+        expect(owner.held).toEqual([]);
+      }),
+      { numRuns: 60 },
+    );
   });
 });
 
@@ -356,10 +284,10 @@ describe('messages for a dead process with a rule', () => {
     const inherited = inherit(heir, one, [`a${half}`, `b${half}`, `c${half}`]);
     await inherited[2];
     expect(heir.gaveUp.map((text) => text[0])).toEqual(['c']);
-    clock.move(GIVEN_BACK_MS_MAX - 1);
+    stage.clock.move(GIVEN_BACK_MS_MAX - 1);
     await settle();
     expect(heir.gaveUp.length).toBe(1);
-    clock.move(FULL_RULES_LOOKED_MS);
+    stage.clock.move(FULL_RULES_LOOKED_MS);
     await Promise.all(inherited);
     expect(heir.gaveUp.map((text) => text[0])).toEqual(['c', 'a', 'b']);
     expect(heir.backlog.countsOf('t', 'up/#')).toEqual({ givenBack: 3, givenUp: 3 });
