@@ -1,5 +1,5 @@
 import type { Engine, Script } from './engine.ts';
-import { CLAIMS_STEP, RELEASE_WAIT_MS } from './limits.ts';
+import { CLAIMS_PAUSE_MS, CLAIMS_STEP } from './limits.ts';
 
 const STATE = `local function state(owner)
   local lease = redis.call('ZSCORE', KEYS[1], owner)
@@ -81,9 +81,9 @@ interface Change {
 /**
  * Each client identifier whose sessions some process holds is claimed by that process.
  *
- * Claims and releases of one turn of the event loop are one command, and so are those that come while it is under way. A
- * release waits for a moment for a claim with which it can leave: most of what a command costs is the write to the engine,
- * and the two wake-ups.
+ * Claims and releases that come close behind each other are one command: most of what it costs is the write to the engine, and
+ * the wake-ups there and here. A claim behind a pause leaves with its turn of the event loop; within the pause it waits for the rest
+ * of it. A release waits for a claim with which it can leave, and for a pause at most.
  */
 export class Claims {
   readonly #engine: Engine;
@@ -94,6 +94,7 @@ export class Claims {
   #claiming = 0;
   #isRunning = false;
   #isReleasing = false;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(engine: Engine, me: string) {
     this.#engine = engine;
@@ -140,7 +141,9 @@ export class Claims {
   #runSoon(): void {
     if (this.#isRunning) return;
     this.#isRunning = true;
-    setImmediate(() => void this.#run());
+    const pauseMs = this.#answeredAtMs + CLAIMS_PAUSE_MS - performance.now();
+    if (pauseMs > 0) setTimeout(() => void this.#run(), pauseMs);
+    else setImmediate(() => void this.#run());
   }
 
   #releaseLater(): void {
@@ -149,14 +152,15 @@ export class Claims {
     setTimeout(() => {
       this.#isReleasing = false;
       if (this.#changes.length > 0) this.#runSoon();
-    }, RELEASE_WAIT_MS);
+    }, CLAIMS_PAUSE_MS);
   }
 
   async #run(): Promise<void> {
-    do await this.#make(this.#changes.splice(0, CLAIMS_STEP));
-    while (this.#claiming > 0);
+    await this.#make(this.#changes.splice(0, CLAIMS_STEP));
+    this.#answeredAtMs = performance.now();
     this.#isRunning = false;
-    this.#releaseLater();
+    if (this.#claiming > 0) this.#runSoon();
+    else this.#releaseLater();
   }
 
   async #make(changes: readonly Change[]): Promise<void> {

@@ -2,6 +2,7 @@ import { Claims, Engine, Membership } from '@apus/store-valkey';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { engineOrSkip, startEngine, type TestEngine } from '../../../test/support/engine-or-skip.ts';
+import { CLAIMS_PAUSE_MS } from '../src/limits.ts';
 
 const program = engineOrSkip();
 
@@ -57,6 +58,26 @@ if (program !== undefined)
       const others = Array.from({ length: 50 }, (_, client) => claims.claim(`c${client}`));
       await Promise.all([first, ...others]);
       expect(run.mock.calls.length).toBe(2);
+    });
+
+    it('of clients that come in a row are few commands, and one that comes alone waits for none before it', async () => {
+      const [{ claims }] = await members(1);
+      await claims.claim('before');
+      await new Promise((resolve) => setTimeout(resolve, 2 * CLAIMS_PAUSE_MS));
+      const run = vi.spyOn(engine, 'run');
+      const alone = claims.claim('alone');
+      await new Promise((resolve) => setImmediate(resolve));
+      expect(run.mock.calls.length).toBe(1);
+      await alone;
+      const visits = Array.from({ length: 20 }, async (_, client) => {
+        for (let visit = 0; visit < 10; visit += 1) {
+          await claims.claim(`c${client}`);
+          claims.release(`c${client}`);
+        }
+      });
+      await Promise.all(visits);
+      // One for each visit, where all take as long.
+      expect(run.mock.calls.length).toBeLessThan(40);
     });
 
     it('of two processes never name two owners, whatever the order', async () => {
