@@ -117,6 +117,37 @@ if (program !== undefined)
   });
 
 if (program !== undefined)
+  describe('a large quota', () => {
+    it('has room for all that it says, though another process keeps some of it for its next clients [SEC-QUOTA-5]', async () => {
+      const engine = await startEngine(program);
+      const options = { ...OPTIONS, quotas: { identity: { subscriptionsMax: 4096 } } };
+      const members = [
+        await startMember(engine.url, options),
+        await startMember(engine.url, options),
+      ] as const;
+      onTestFinished(async () => {
+        for (const member of members) await member.stop();
+        await engine.stop();
+      });
+      const ada = `${unique('t')}/ada`;
+      const [one, two] = [await tryToConnect(members[0].url, ada), await tryToConnect(members[1].url, ada)];
+      const subscribe = async (client: RawClient | undefined, first: number, count: number) => {
+        const subscriptions = Array.from({ length: count }, (_, index) => ({
+          topic: `t/${first + index}`,
+          qos: 0,
+        }));
+        client?.send({ cmd: 'subscribe', messageId: 1, subscriptions });
+        const answer = await client?.expect('suback');
+        return ((answer?.granted ?? []) as number[]).filter((code) => code === 0).length;
+      };
+      expect(await subscribe(one, 0, 500)).toBe(500);
+      expect(await subscribe(two, 0, 3000)).toBe(3000);
+      expect(await subscribe(two, 3000, 596)).toBe(596);
+      expect(await subscribe(two, 3596, 1)).toBe(0);
+    });
+  });
+
+if (program !== undefined)
   describe('the rates of an identity', () => {
     const PER_SECOND = 40;
     const COUNT = 120;

@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { clientFor } from '../../packages/bridges/test/support/bridged.ts';
 import { receiver, SIMPLY_OK } from '../../packages/bridges/test/support/receiver.ts';
 import { Built, type Serving } from '../../packages/cli/test/support/built.ts';
+import { GIVEN_BACK_MS_MAX } from '../../packages/cluster/src/limits.ts';
 import { directory } from '../bridges/killable.ts';
 import { engineOrSkip, startEngine } from '../support/engine-or-skip.ts';
 
@@ -81,6 +82,35 @@ if (program !== undefined)
           () => false,
         );
       await expect.poll(taken, ARRIVAL).toBe(true);
+    });
+
+    it('refuses those that were on their way when it has hung for too long, and none waits for ever', async () => {
+      const { members } = await hangingRule();
+      // Each has a message under way before it can know that the queue is full.
+      const others = members.slice(1);
+      const clients = await Promise.all(
+        Array.from({ length: 2.5 * QUEUE_LENGTH }, (_, index) =>
+          clientFor((others[index % 2] as Serving).url),
+        ),
+      );
+      const startedAtMs = performance.now();
+      const outcomes = await Promise.all(
+        clients.map((client, index) =>
+          client.publishAsync('up/a', `late-${index}`, { qos: 1 }).then(
+            () => 0,
+            (error: mqtt.ErrorWithReasonCode) => error.code,
+          ),
+        ),
+      );
+      expect(new Set(outcomes)).toEqual(new Set([0, 0x97]));
+      expect(outcomes.filter((code) => code === 0).length).toBeLessThanOrEqual(QUEUE_LENGTH + WINDOW);
+      expect(performance.now() - startedAtMs).toBeLessThan(GIVEN_BACK_MS_MAX + 20_000);
+      const { data } = (await (await fetch(new URL('/api/v5/rules', members[1].pageUrl))).json()) as {
+        readonly data: readonly { readonly given_back: number; readonly given_up: number }[];
+      };
+      const [{ given_back, given_up } = { given_back: 0, given_up: 0 }] = data;
+      expect(given_up).toBeGreaterThan(0);
+      expect(given_back).toBe(given_up);
     });
 
     it('loses nothing when the process dies that runs it, and its heir gets the full queue', async () => {

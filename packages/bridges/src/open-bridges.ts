@@ -11,17 +11,19 @@ export function openBridges(
   configurations: readonly BridgeConfiguration[],
   rules: readonly RuleConfiguration[] = [],
 ): OpenBridges {
+  // The parts of a node share one: one part has the rules, the other asks for room in their queues.
+  const backlogs = new WeakMap<BridgesContext, RuleBacklog>();
   return async (context, part) => {
     const isOfPart = (each: BridgeConfiguration) => part === 'all' || (part === 'shared') === isShared(each);
+    const backlog = backlogs.get(context) ?? new RuleBacklog(rules, context);
+    backlogs.set(context, backlog);
     // First: what a bridge brings may be for a rule.
-    const opened = await openRules(part === 'shared' ? [] : rules, context);
+    const opened = await openRules(part === 'shared' ? [] : rules, context, undefined, backlog);
     try {
       const bridges: Bridge[] = [];
       for (const each of configurations.filter(isOfPart)) bridges.push(await bridgeOf(each, context));
       const running = await startAll(bridges, opened, context);
-      return part === 'alone' || rules.length === 0
-        ? running
-        : { ...running, backlog: new RuleBacklog(rules, context) };
+      return part === 'alone' || rules.length === 0 ? running : { ...running, backlog };
     } catch (error) {
       await opened.stop();
       throw error;

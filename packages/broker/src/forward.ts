@@ -14,7 +14,7 @@ import type { StreamDeclaration } from './streams/declaration.ts';
 import { feed } from './streams/feed.ts';
 import { placedMessage } from './streams/position.ts';
 import { asUnderWay, underWay } from './under-way.ts';
-import { fanOut, fanOutOf, hasRoom, wideFilters } from './wide.ts';
+import { fanOut, fanOutOf, hasRoom, isTaken, wideFilters } from './wide.ts';
 
 /** Most messages have few recipients, all of them in memory: nothing is waited for, and nothing made for waiting. */
 export function forward(
@@ -129,7 +129,7 @@ function* forwardIfAllowed(
     if (!(yield* underWay(fanOut(context, message, wide, isAnswered, payer)))) return 'backlog-full';
   }
   yield* finish(deliverUnderWay(context, message, leavingNow(context, message, deliveries, options)));
-  if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(message)));
+  if (wide.length > 0 && !(yield* isTaken(context, message))) return 'outlet-refused';
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 
@@ -172,7 +172,7 @@ function* appendAndDeliver(
     yield* finish(deliverUnderWay(context, placed, liveReaders(context, appended, deliveries)));
   const plain = deliveries.filter(({ readers }) => readers === undefined);
   yield* finish(deliverUnderWay(context, placed, leavingNow(context, placed, plain, options)));
-  if (wide.length > 0) yield* underWay(waitFor(fanOutOf(context).settled?.(placed)));
+  if (wide.length > 0) yield* isTaken(context, placed);
   if (appended.written !== undefined) yield* waitFor(appended.written);
   return 'delivered';
 }

@@ -1,9 +1,17 @@
+import { ReasonCode } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { type Flow, finish, waitFor } from './flow.ts';
 import type { Message } from './message.ts';
-import type { DeliveryPayer, FanOut, MatchedFilter, WideFilter } from './ports/index.ts';
+import {
+  type DeliveryPayer,
+  type FanOut,
+  type MatchedFilter,
+  Unavailable,
+  type WideFilter,
+} from './ports/index.ts';
 import { route } from './route.ts';
+import { UnderWay, underWay } from './under-way.ts';
 
 /** Those of the filters whose other subscribers stand in shards. */
 export function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
@@ -31,6 +39,27 @@ export function* hasRoom(context: Context, message: Message, wide: readonly Wide
   const isRoom = yield* waitFor(fanOutOf(context).hasRoom(wide, message));
   if (!isRoom) logBacklog(context, message);
   return isRoom;
+}
+
+/**
+ * Waits until all workers have the message as durable as its QoS asks. False where one had no room for it for too long.
+ *
+ * Other subscribers have it by then. At QoS 1 they may get it again. At QoS 2 the publisher is disconnected, and sends it again
+ * under the same id: those that have it do not get it twice.
+ */
+export function* isTaken(context: Context, message: Message): Flow<boolean> {
+  const taken = yield* underWay(waitFor(fanOutOf(context).settled?.(message) ?? true));
+  if (!taken && message.qos === 2 && message.publisherKey !== undefined) throw new UnderWay(new NoRoom());
+  return taken;
+}
+
+class NoRoom extends Unavailable {
+  override readonly name = 'NoRoom';
+  readonly reasonCode = ReasonCode.QuotaExceeded;
+
+  constructor() {
+    super('the system that the message goes to does not take it now');
+  }
 }
 
 export function fanOutOf({ ports: { fanOut } }: Context): FanOut {

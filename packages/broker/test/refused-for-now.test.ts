@@ -1,6 +1,6 @@
 import { type ProtocolVersion, ReasonCode } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
-import type { DeliveryQuota } from '../src/index.ts';
+import type { DeliveryQuota, FanOut, Message, Stores } from '../src/index.ts';
 import { FakeDoor } from './support/fake-door.ts';
 
 const LASTING = { clientId: 'publisher', cleanStart: false, properties: { sessionExpiryInterval: 60 } };
@@ -80,5 +80,91 @@ describe('a PUBLISH that a limit refuses for now', () => {
     await door.publish(second, 'a', 'x', { qos: 1 });
     expect(second.take()).toMatchObject([{ type: 'puback', reasonCode: ReasonCode.QuotaExceeded }]);
     expect(second.isOpen).toBe(true);
+  });
+});
+
+/** Another process has subscribers of everything, and has room for the messages or not. */
+function otherProcess(...turns: readonly boolean[]) {
+  const left = [...turns];
+  const handed: Message[] = [];
+  const fanOut: FanOut = {
+    accept: (message) => handed.push(message) > 0,
+    hasRoom: () => true,
+    take: (message) => void handed.push(message),
+    settled: () => Promise.resolve(left.shift() ?? true),
+  };
+  const wrap = (stores: Stores): Stores => {
+    const { subscriptions } = stores;
+    const match = (...call: Parameters<typeof subscriptions.match>) => [
+      ...(subscriptions.match(...call) as []),
+      { topicFilter: '#', subscribers: [], shards: 1 },
+    ];
+    const wrapped = new Proxy(subscriptions, {
+      get(target, name) {
+        const method = Reflect.get(target, name) as unknown;
+        if (name === 'match') return match;
+        return typeof method === 'function' ? method.bind(target) : method;
+      },
+    });
+    return { ...stores, subscriptions: wrapped };
+  };
+  return { fanOut, wrap, handed };
+}
+
+describe('a PUBLISH that another process has had no room for', () => {
+  const publishTo = async (...turns: readonly boolean[]) => {
+    const other = otherProcess(...turns);
+    const door = new FakeDoor({ fanOut: other.fanOut, wrap: other.wrap });
+    const subscriber = await door.connect({ clientId: 'subscriber' });
+    await door.subscribe(subscriber, 'a', 2);
+    subscriber.take();
+    const connect = async (protocolVersion: ProtocolVersion = 5) => {
+      const link = await door.connect({ ...LASTING, protocolVersion });
+      link.take();
+      return link;
+    };
+    return { ...other, door, subscriber, connect };
+  };
+
+  it('is refused at QoS 1', async () => {
+    const { door, connect } = await publishTo(false);
+    const publisher = await connect();
+    await door.publish(publisher, 'a', 'x', { qos: 1 });
+    expect(publisher.take()).toMatchObject([{ type: 'puback', reasonCode: ReasonCode.QuotaExceeded }]);
+    expect(publisher.isOpen).toBe(true);
+  });
+
+  it('ends the connection in MQTT 3.1.1, whose client sends it again', async () => {
+    const { door, connect } = await publishTo(false);
+    const publisher = await connect(4);
+    await door.publish(publisher, 'a', 'x', { qos: 1 });
+    expect(publisher.take()).toEqual([]);
+    expect(publisher.isOpen).toBe(false);
+  });
+
+  it('at QoS 2 is sent again under the same id on the next connection, as others have it [MQTT-4.3.3-10]', async () => {
+    const { door, connect, subscriber, handed } = await publishTo(false, true);
+    const first = await connect();
+    await door.publish(first, 'a', 'x', { qos: 2 });
+    expect(first.take()).toMatchObject([{ type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded }]);
+    await door.cut(first);
+    const second = await connect();
+    await door.publish(second, 'a', 'x', { qos: 2, dup: true });
+    expect(second.take()).toMatchObject([{ type: 'pubrec', reasonCode: 0 }]);
+    expect(new Set(handed.map(({ id }) => id)).size).toBe(1);
+    expect(subscriber.take().length).toBe(1);
+  });
+
+  it('from a caller over HTTP is refused at each QoS', async () => {
+    const { door } = await publishTo(false);
+    const request = {
+      tenant: 'default',
+      topic: 'a',
+      payload: Buffer.from('x'),
+      qos: 2,
+      retain: false,
+    } as const;
+    const answer = await door.broker.publish({ ...request, properties: {} });
+    expect(answer).toMatchObject({ reasonCode: ReasonCode.QuotaExceeded });
   });
 });

@@ -1,10 +1,10 @@
-import type { Log } from '@apus/broker';
+import { type Log, messageBytes } from '@apus/broker';
 import type { Scheduler } from '@apus/node';
 import type { Carrier } from './carrier.ts';
 import { type Acknowledgement, decodeEntry, encodeEntry } from './entries.ts';
-import { decodeFrame, encodeFrame, type Frame, type PublishFrame } from './frames.ts';
+import { decodeFrame, encodeFrame, type Frame, type HeirFrame, type PublishFrame } from './frames.ts';
 import { Incoming } from './incoming.ts';
-import { ACKNOWLEDGE_MS, PENDING_BYTES_MAX, RESEND_MS } from './limits.ts';
+import { ACKNOWLEDGE_MS, ENTRY_BYTES_MAX, PENDING_BYTES_MAX, RESEND_MS } from './limits.ts';
 import { Outgoing, type Sent } from './outgoing.ts';
 
 /** Handles one frame; settles when that is done, if it is not done at once. */
@@ -225,10 +225,30 @@ export class Bus {
   }
 }
 
-/** The messages among frames that were not acknowledged. */
+/** The messages among frames that were not acknowledged, oldest first. */
 export function messagesOf(frames: readonly { readonly frame: Frame }[]): PublishFrame[] {
-  return frames.flatMap(({ frame }) => {
+  const messages = frames.flatMap(({ frame }) => {
     if (frame.type === 'publish') return frame.message.qos > 0 ? [frame] : [];
     return frame.type === 'heir' ? frame.messages : [];
   });
+  return messages.sort((one, other) => (one.message.id < other.message.id ? -1 : 1));
+}
+
+/** Messages for the heir of a dead process, none of which is an entry too large for the engine. There is at least one frame. */
+export function heirFrames(process: string, messages: readonly PublishFrame[]): HeirFrame[] {
+  const portions: PublishFrame[][] = [[]];
+  let bytes = 0;
+  for (const each of messages) {
+    bytes += messageBytes(each.message);
+    const last = portions.at(-1) ?? [];
+    if (bytes <= ENTRY_BYTES_MAX || last.length === 0) last.push(each);
+    else {
+      portions.push([each]);
+      bytes = messageBytes(each.message);
+    }
+  }
+  return portions.map((portion, index) => ({
+    ...{ type: 'heir', process, messages: portion },
+    isLast: index === portions.length - 1,
+  }));
 }

@@ -8,7 +8,6 @@ import {
   type ForwardedClient,
   NODE_NAME,
   type PeerRequest,
-  type TenantFilter,
 } from '@apus/node';
 import {
   Claims,
@@ -29,14 +28,15 @@ import {
   ValkeyTenants,
   ValkeyUsage,
 } from '@apus/store-valkey';
-import { Bus, messagesOf } from './bus.ts';
+import { Bus, heirFrames, messagesOf } from './bus.ts';
 import { EngineCarrier } from './carrier.ts';
 import { compareConfigurations } from './compare-configurations.ts';
 import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
-import { FullRules } from './full-rules.ts';
+import { type FullRules, fullRulesOf } from './full-rules.ts';
+import { GivenBack } from './given-back.ts';
 import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
@@ -54,7 +54,7 @@ import { SharedTenants } from './shared-tenants.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { BRIDGES, TakeOver } from './take-over.ts';
-import { type Others, tellAll } from './tell-all.ts';
+import { type Others, sendAll, tellAll } from './tell-all.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
@@ -93,6 +93,7 @@ export class EngineCluster implements Cluster {
   readonly #lease: Lease;
   readonly #queues: SharedQueues;
   #takeOver: TakeOver | undefined;
+  readonly #givenBack: GivenBack;
   #fullRules: FullRules | undefined;
   #tunnels: Tunnels | undefined;
   #node: ClusterNode | undefined;
@@ -169,7 +170,8 @@ export class EngineCluster implements Cluster {
       subscribersHere: (tenant, topic) => subscriberCount(stores.subscriptions.match(tenant, topic)),
       processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
     });
-    this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice);
+    this.#givenBack = new GivenBack(bus, context.clock, context.log);
+    this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice, this.#givenBack);
     this.#storedUsage = new ValkeyUsage(engine, membership);
     this.usage = new SharedUsage(this.#storedUsage, others);
     this.rates = new ValkeyRates(engine);
@@ -179,9 +181,12 @@ export class EngineCluster implements Cluster {
       stores.sessions.holdings,
       context.clock,
       context.log,
+      (count) => void sendAll(others, { type: 'spare', count }).catch(() => {}),
     );
     engine.onReconnect(() => this.holdings.reaffirm());
-    this.#relay = new Relay(stores.subscriptions, this.fanOut, (frame) => this.#fullRules?.whenRoom(frame));
+    this.#relay = new Relay(stores.subscriptions, this.fanOut, (from, frame, deliver) =>
+      this.#fullRules === undefined ? deliver() : this.#fullRules.inherit(from, frame, deliver),
+    );
     this.#sessions = new ClusterSessions(
       stores.sessions,
       this.#claims,
@@ -217,8 +222,7 @@ export class EngineCluster implements Cluster {
   async start(node: ClusterNode): Promise<void> {
     this.rooms.start(node);
     this.#node = node;
-    if (node.backlog !== undefined)
-      this.#fullRules = new FullRules(node.backlog, this.#bus, this.#context.clock);
+    this.#fullRules = fullRulesOf(node, this.#others, this.fanOut);
     this.#takeOver = new TakeOver(
       {
         ...{ membership: this.#membership, stores: this.#stores, sessions: this.#sessions },
@@ -294,7 +298,7 @@ export class EngineCluster implements Cluster {
         this.#dead(from, frame.process);
         return undefined;
       case 'heir':
-        return this.#relay.inherit(node.broker, from, frame.process, frame.messages);
+        return this.#relay.inherit(node.broker, from, frame.process, frame.messages, frame.isLast);
       case 'bans':
         return this.#bans.read();
       case 'usage':
@@ -307,10 +311,13 @@ export class EngineCluster implements Cluster {
         this.#queues.told(from, frame.queues);
         return undefined;
       case 'full':
-        this.#rulesFull(from, frame.filters);
+        node.fullElsewhere(from, frame.filters);
         return undefined;
-      case 'later':
-        this.fanOut.gaveBack(from, frame.messageId);
+      case 'spare':
+        this.holdings.giveSpare(frame.count);
+        return undefined;
+      case 'waits':
+        this.#fullRules?.waits(from, frame.queue, frame.left, frame.givenUp);
         return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
@@ -331,7 +338,7 @@ export class EngineCluster implements Cluster {
         void this.#lease.renew();
         return undefined;
       default:
-        this.#tunnels?.handle(from, frame);
+        if (!this.fanOut.handle(from, frame)) this.#tunnels?.handle(from, frame);
         return undefined;
     }
   }
@@ -339,17 +346,11 @@ export class EngineCluster implements Cluster {
   /** Another process has taken over the sessions of a dead one: it gets what that one has not acknowledged. */
   #dead(heir: string, dead: string): void {
     const frames = this.#forget(dead);
-    const messages = messagesOf(frames);
-    const inherited = this.#bus.request(heir, { type: 'heir', process: dead, messages });
+    const sent = heirFrames(dead, messagesOf(frames)).map((frame) => this.#bus.request(heir, frame));
+    const inherited = Promise.all(sent).then(() => {});
     for (const { frame, resolve } of frames)
       if (messagesOf([{ frame }]).length === 0) resolve();
       else void inherited.then(resolve);
-  }
-
-  /** Queues of rules at another process. Of those that were full, some may have room again. */
-  #rulesFull(process: string, filters: readonly TenantFilter[]): void {
-    this.#node?.fullElsewhere(process, filters);
-    this.fanOut.mayHaveRoom(process);
   }
 
   #forget(dead: string) {
@@ -371,6 +372,7 @@ export class EngineCluster implements Cluster {
     this.#lease.stop();
     this.#queues.stop();
     this.#fullRules?.stop();
+    this.#givenBack.stop();
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {

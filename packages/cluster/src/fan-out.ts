@@ -1,6 +1,7 @@
 import type { DeliveryPayer, FanOut, Message, MessageId, ShareName, WideFilter } from '@apus/broker';
 import type { Bus } from './bus.ts';
-import { encodeFrame, type PublishFrame } from './frames.ts';
+import { encodeFrame, type Frame, type PublishFrame } from './frames.ts';
+import type { GivenBack, GivenBackMessage } from './given-back.ts';
 import type { RemoteRoutes } from './remote-routes.ts';
 import { groupedFilter, parseGrouped } from './route-name.ts';
 import type { ShareChoice } from './share-choice.ts';
@@ -12,13 +13,16 @@ interface Part {
   readonly groups: string[];
 }
 
-/** A message that a process had no room for. */
-interface GivenBack {
-  readonly process: string;
-  readonly frame: PublishFrame;
-  /** Settles with `room` when it is to be sent again, and with `inherited` when the heir of the dead process has it. */
-  readonly end: Promise<'room' | 'inherited'>;
-  readonly settle: (end: 'room' | 'inherited') => void;
+/** A message on its way that may be given back. */
+interface OnItsWay {
+  /** What each process was sent. */
+  readonly frames: ReadonlyMap<string, PublishFrame>;
+  /** By the process that had no room for it. */
+  readonly givenBack: Map<string, GivenBackMessage>;
+  /** The heir of a dead process has no room for it, or a process never will have. */
+  isRefused: boolean;
+  /** Settles as `settled` says. */
+  readonly taken: Promise<boolean>;
 }
 
 /** Hands messages to the processes that have subscribers for them: each message once for each process. */
@@ -26,15 +30,15 @@ export class ClusterFanOut implements FanOut {
   readonly #bus: Bus;
   readonly #routes: RemoteRoutes;
   readonly #choice: ShareChoice;
-  readonly #settling = new WeakMap<Message, Promise<void>>();
-  /** Messages on their way that may be given back: what each process was sent. */
-  readonly #onTheirWay = new Map<MessageId, ReadonlyMap<string, PublishFrame>>();
-  readonly #givenBack = new Map<MessageId, GivenBack[]>();
+  readonly #givenBack: GivenBack;
+  readonly #settling = new WeakMap<Message, Promise<boolean>>();
+  readonly #onTheirWay = new Map<MessageId, OnItsWay>();
 
-  constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice) {
+  constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice, givenBack: GivenBack) {
     this.#bus = bus;
     this.#routes = routes;
     this.#choice = choice;
+    this.#givenBack = givenBack;
   }
 
   accept(
@@ -50,25 +54,23 @@ export class ClusterFanOut implements FanOut {
     return true;
   }
 
-  settled(message: Message): Promise<void> | undefined {
+  settled(message: Message): Promise<boolean> | undefined {
     return this.#settling.get(message);
   }
 
-  /** The process had no room for the message. */
-  gaveBack(process: string, messageId: MessageId): void {
-    const frame = this.#onTheirWay.get(messageId)?.get(process);
-    if (frame === undefined) return;
-    let settle: GivenBack['settle'] = () => {};
-    const end = new Promise<'room' | 'inherited'>((resolve) => {
-      settle = resolve;
-    });
-    const others = this.#givenBack.get(messageId) ?? [];
-    this.#givenBack.set(messageId, [...others, { process, frame, end, settle }]);
+  /** Frames of a process that has no room for a message, or has room again. False: it is not one of them. */
+  handle(from: string, frame: Frame): boolean {
+    if (frame.type === 'later') this.#gaveBack(from, frame);
+    else if (frame.type === 'again') this.#givenBack.again(from, frame.queue, frame);
+    else if (frame.type === 'refused') this.refused(frame.messageId);
+    else return false;
+    return true;
   }
 
-  /** The process has room again. */
-  mayHaveRoom(process: string): void {
-    for (const back of this.#of(process)) back.settle('room');
+  /** Its publisher is refused when all other processes have answered. */
+  refused(messageId: MessageId): void {
+    const onItsWay = this.#onTheirWay.get(messageId);
+    if (onItsWay !== undefined) onItsWay.isRefused = true;
   }
 
   /**
@@ -80,7 +82,7 @@ export class ClusterFanOut implements FanOut {
     process: string,
     known: ReadonlySet<MessageId>,
   ): { readonly frame: PublishFrame; resolve(): void }[] {
-    return this.#of(process).flatMap(({ frame, settle }) => {
+    return this.#givenBack.forget(process).flatMap(({ frame, settle }) => {
       const resolve = () => settle('inherited');
       if (!known.has(frame.message.id)) return { frame, resolve };
       resolve();
@@ -119,32 +121,50 @@ export class ClusterFanOut implements FanOut {
     tenant: string,
     message: Message,
     parts: ReadonlyMap<string, Part>,
-    mayWait: boolean,
+    isAnswered: boolean,
     payer: DeliveryPayer | undefined,
   ): void {
+    // At QoS 0 no publisher waits.
+    const mayWait = isAnswered && message.qos > 0;
+    const before = mayWait ? this.#onTheirWay.get(message.id) : undefined;
+    // A client that has come back repeats a message at QoS 2 under its id, while the first one still waits.
+    if (before !== undefined) {
+      this.#settling.set(message, before.taken);
+      return;
+    }
     const frames = framesOf({ tenant, message, hops: 0, mayWait, payer }, parts);
     const sent = this.#sendAll(frames);
-    // At QoS 0 no publisher waits.
     if (sent === undefined || message.qos === 0) return;
-    if (mayWait) this.#onTheirWay.set(message.id, frames);
-    this.#settling.set(message, mayWait ? this.#takenBy(message, sent) : sent);
+    this.#settling.set(message, mayWait ? this.#takenBy(message, frames, sent) : sent.then(() => true));
   }
 
-  /** Settles when each process has taken the message. One that gives it back says so before it acknowledges it. */
-  async #takenBy({ id }: Message, sent: Promise<void>): Promise<void> {
-    await sent;
-    for (let back = this.#givenBack.get(id)?.[0]; back !== undefined; back = this.#givenBack.get(id)?.[0]) {
-      const end = await back.end;
-      const left = (this.#givenBack.get(id) ?? []).filter((each) => each !== back);
-      if (left.length > 0) this.#givenBack.set(id, left);
-      else this.#givenBack.delete(id);
-      if (end === 'room') await this.#bus.request(back.process, back.frame);
+  /** Settles when each process has taken the message, or given it up. One that gives it back says so before it acknowledges it. */
+  #takenBy(
+    { id }: Message,
+    frames: ReadonlyMap<string, PublishFrame>,
+    sent: Promise<void>,
+  ): Promise<boolean> {
+    const givenBack = new Map<string, GivenBackMessage>();
+    const taken = sent.then(async () => {
+      const ends =
+        givenBack.size === 0 ? [] : await Promise.all(Array.from(givenBack.values(), ({ end }) => end));
+      this.#onTheirWay.delete(id);
+      return !onItsWay.isRefused && !ends.includes('given-up');
+    });
+    const onItsWay: OnItsWay = { frames, givenBack, isRefused: false, taken };
+    this.#onTheirWay.set(id, onItsWay);
+    return taken;
+  }
+
+  #gaveBack(process: string, { messageId, queue }: Extract<Frame, { type: 'later' }>): void {
+    const onItsWay = this.#onTheirWay.get(messageId);
+    const frame = onItsWay?.frames.get(process);
+    if (onItsWay === undefined || frame === undefined) {
+      this.#givenBack.unknown(process, queue);
+      return;
     }
-    this.#onTheirWay.delete(id);
-  }
-
-  #of(process: string): GivenBack[] {
-    return [...this.#givenBack.values()].flat().filter((back) => back.process === process);
+    const { givenBack } = onItsWay;
+    givenBack.set(process, this.#givenBack.add(process, queue, frame, givenBack.get(process)));
   }
 
   #sendAll(frames: ReadonlyMap<string, PublishFrame>): Promise<void> | undefined {
@@ -186,11 +206,15 @@ export class ClusterFanOut implements FanOut {
 }
 
 function framesOf(
-  { tenant, message, hops, mayWait, payer }: Omit<PublishFrame, 'type' | 'isPlain' | 'groups'>,
+  { tenant, message, hops, mayWait, payer }: Omit<PublishFrame, 'type' | 'isPlain' | 'groups' | 'isAgain'>,
   parts: ReadonlyMap<string, Part>,
 ): Map<string, PublishFrame> {
   const frames = new Map<string, PublishFrame>();
   for (const [process, { isPlain, groups }] of parts)
-    frames.set(process, { type: 'publish', tenant, message, isPlain, groups, hops, mayWait, payer });
+    frames.set(process, {
+      type: 'publish',
+      ...{ tenant, message, isPlain, groups, hops, mayWait, payer },
+      isAgain: false,
+    });
   return frames;
 }

@@ -1,5 +1,5 @@
 import { type DeliveryPayer, type Message, owned, type Peer } from '@apus/broker';
-import type { ApiAnswer, PeerRequest, TenantFilter } from '@apus/node';
+import type { ApiAnswer, PeerRequest, Portion, TenantFilter } from '@apus/node';
 import type { QueuesScope } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
@@ -18,6 +18,8 @@ export interface PublishFrame {
   readonly hops: number;
   /** Its publisher is answered when subscribers have it: where there is no room for it now, it may be given back. */
   readonly mayWait: boolean;
+  /** It was given back before, and its turn has come. */
+  readonly isAgain: boolean;
   /** Is charged for the deliveries where they are made. */
   readonly payer?: DeliveryPayer | undefined;
 }
@@ -31,14 +33,23 @@ export interface QueuesFrame {
 /** Of a tenant, or of an identity by its `quotaHolderKey`. No bytes: so few that they are not counted any more. */
 export type ToldQueues = readonly [scope: QueuesScope, name: string, bytes: number, isFull: boolean];
 
+/** Messages for a dead process that it has not acknowledged, for the one that has its sessions. */
+export interface HeirFrame {
+  readonly type: 'heir';
+  readonly process: string;
+  readonly messages: readonly PublishFrame[];
+  /** The sender has no more of them. */
+  readonly isLast: boolean;
+}
+
 /** A message between processes. They arrive in the order in which they are sent. */
 export type Frame =
   | PublishFrame
   | { readonly type: 'routes'; readonly set: readonly RouteState[]; readonly removed: readonly string[] }
   /** The sender has taken over the sessions of a process that was given up. */
   | { readonly type: 'dead'; readonly process: string }
-  /** The answer: messages for that process that it has not acknowledged. Behind it the sender knows who has its sessions. */
-  | { readonly type: 'heir'; readonly process: string; readonly messages: readonly PublishFrame[] }
+  /** The answer, in portions. Behind the last one the sender knows who has the sessions of that process. */
+  | HeirFrame
   /** A room has changed whose watchers the receiver tells. */
   | { readonly type: 'room'; readonly tenant: string; readonly room: string }
   /** The list of bans in the engine has changed. */
@@ -52,8 +63,16 @@ export type Frame =
   | QueuesFrame
   /** Queues of rules of the sender that take no more, all of them. */
   | { readonly type: 'full'; readonly filters: readonly TenantFilter[] }
-  /** A message is given back that had no room in one of them: it is to be sent again when there is. */
-  | { readonly type: 'later'; readonly messageId: string }
+  /** A message is given back that had no room in a queue: it waits for its turn. */
+  | { readonly type: 'later'; readonly messageId: string; readonly queue: TenantFilter }
+  /** The queue has room: as much of what waits for it, oldest first, is to be sent again. */
+  | ({ readonly type: 'again'; readonly queue: TenantFilter } & Portion)
+  /** So many messages wait at the sender now; so many were given up since it told last. */
+  | { readonly type: 'waits'; readonly queue: TenantFilter; readonly left: number; readonly givenUp: number }
+  /** A client of the sender has no room: the receiver keeps nothing of this quota beyond what its clients hold. */
+  | { readonly type: 'spare'; readonly count: string }
+  /** A message for a dead process has found no room at its heir for too long. */
+  | { readonly type: 'refused'; readonly messageId: string }
   /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */
   | { readonly type: 'ask'; readonly id: number; readonly request: PeerRequest }
   | { readonly type: 'answer'; readonly id: number; readonly answer: ApiAnswer }
@@ -87,46 +106,44 @@ type PublishFields = [
   readonly string[],
   number,
   boolean,
+  boolean,
   PayerFields | undefined,
 ];
+
+type HeirFields = ['h', string, PublishFields[], boolean];
 
 const packr = new Packr({ useRecords: false });
 
 /** Encoded once, however many processes get it. */
 export function encodeFrame(frame: Frame): Buffer {
   if (frame.type === 'publish') return packr.pack(publishFields(frame));
-  if (frame.type === 'heir') return packr.pack(['h', frame.process, frame.messages.map(publishFields)]);
+  if (frame.type === 'heir')
+    return packr.pack(['h', frame.process, frame.messages.map(publishFields), frame.isLast]);
   return packr.pack(frame);
 }
 
 export function decodeFrame(bytes: Buffer): Frame {
-  const value = packr.unpack(bytes) as Frame | PublishFields | ['h', string, PublishFields[]];
+  const value = packr.unpack(bytes) as Frame | PublishFields | HeirFields;
   if (!Array.isArray(value)) return value as Frame;
-  if (value[0] === 'h')
-    return { type: 'heir', process: value[1], messages: (value[2] as PublishFields[]).map(publishFrame) };
-  return publishFrame(value as PublishFields);
+  return value[0] === 'h' ? heirFrame(value) : publishFrame(value);
+}
+
+function heirFrame([, process, messages, isLast]: HeirFields): HeirFrame {
+  return { type: 'heir', process, messages: messages.map(publishFrame), isLast };
 }
 
 function publishFields(frame: PublishFrame): PublishFields {
-  const { tenant, message, isPlain, groups, hops, mayWait, payer } = frame;
+  const { tenant, message, isPlain, groups, hops, mayWait, isAgain, payer } = frame;
   const { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey } = message;
   const fields: MessageFields = [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey];
   const paying: PayerFields | undefined = payer && [payer.holder, payer.identityMs, payer.tenantMs];
-  return ['p', tenant, fields, isPlain, groups, hops, mayWait, paying];
+  return ['p', tenant, fields, isPlain, groups, hops, mayWait, isAgain, paying];
 }
 
-function publishFrame([
-  ,
-  tenant,
-  fields,
-  isPlain,
-  groups,
-  hops,
-  mayWait,
-  paying,
-]: PublishFields): PublishFrame {
+function publishFrame(sent: PublishFields): PublishFrame {
+  const [, tenant, fields, isPlain, groups, hops, mayWait, isAgain, paying] = sent;
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
   const message = { id, topic, payload: owned(payload), qos, retain, properties, expiresAtMs, publisherKey };
   const payer = paying && { holder: paying[0], identityMs: paying[1], tenantMs: paying[2] };
-  return { type: 'publish', tenant, message, isPlain, groups, hops, mayWait, payer };
+  return { type: 'publish', tenant, message, isPlain, groups, hops, mayWait, isAgain, payer };
 }

@@ -1,89 +1,288 @@
-import type { Message } from '@apus/broker';
+import { type Message, messageBytes } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import type { Backlog, Scheduler, TenantFilter } from '@apus/node';
+import type { Backlog, ClusterNode, Scheduler, TenantFilter } from '@apus/node';
 import type { Bus } from './bus.ts';
+import type { ClusterFanOut } from './fan-out.ts';
 import type { PublishFrame } from './frames.ts';
-import { FULL_RULES_LOOKED_MS } from './limits.ts';
+import { FULL_RULES_LOOKED_MS, GIVEN_BACK_BYTES_MAX, GIVEN_BACK_MS_MAX } from './limits.ts';
+import type { Others } from './tell-all.ts';
 
-/** The process is to be told, whatever it was told before. */
-const UNKNOWN = '';
+export interface FullRulesContext {
+  readonly backlog: Backlog;
+  readonly bus: Pick<Bus, 'send' | 'request'>;
+  readonly clock: Scheduler;
+  /** Publishers of this process are refused for these: what others have sent waits for the room. */
+  readonly holdBack: (filters: readonly TenantFilter[]) => void;
+  /** A message for a dead process is given up. Settles when the process of its publisher knows. */
+  readonly giveUp: (process: string, frame: PublishFrame) => Promise<void> | undefined;
+}
+
+/** A message for a dead process, whose sessions are here. */
+interface Inherited {
+  readonly frame: PublishFrame;
+  readonly bytes: number;
+  readonly deadlineMs: number;
+  take(): void;
+  refuse(): void;
+}
+
+/** What waits for one queue of a rule. */
+interface Queue {
+  readonly filter: TenantFilter;
+  /** Oldest first. They go before those of living processes, which are younger. */
+  readonly inherited: Inherited[];
+  /** Processes at which messages wait, in turn. */
+  readonly waiting: Set<string>;
+  /** The one whose turn it is. */
+  sending: string | undefined;
+  /** A message that it has sent again has found no room. */
+  isReturned: boolean;
+}
 
 /**
- * Tells other processes that queues of rules are full here, so that these refuse publishers themselves:
+ * Tells other processes that queues of rules are full here, so that these refuse publishers themselves, and gives the messages that
+ * wait for room their turns:
  *
  *     this process                       another process
  *     a message comes: little room left
  *     says so                            publishers are refused from now on (0x97)
- *     a message comes: no room left
- *     gives it back                      it was on its way: its publisher waits
- *     the queue has drained: says so     sends it again, and takes others
+ *     messages come: no room left
+ *     gives them back                    they were on their way: they wait in a line, and their publishers too
+ *     messages have left the queue:
+ *     there is room for a portion        sends as many again, in their order, and says how many are left
+ *     none is left: says so              takes others
+ *
+ * As long as some wait, here and at all processes newer messages for that queue are refused or given back, so none overtakes them.
  */
 export class FullRules {
-  readonly #backlog: Backlog;
-  readonly #bus: Pick<Bus, 'send' | 'request'>;
-  readonly #clock: Scheduler;
+  readonly #context: FullRulesContext;
   /** Processes that know of a full queue: the last that each was told. */
   readonly #told = new Map<string, string>();
-  /** Of messages that wait for room. */
-  readonly #waiting: (() => void)[] = [];
+  readonly #queues = new Map<string, Queue>();
+  #inheritedBytes = 0;
+  #held = '[]';
+  #isLookingSoon = false;
+  #isStopped = false;
   #cancel: (() => void) | undefined;
 
-  constructor(backlog: Backlog, bus: Pick<Bus, 'send' | 'request'>, clock: Scheduler) {
-    this.#backlog = backlog;
-    this.#bus = bus;
-    this.#clock = clock;
+  constructor(context: FullRulesContext) {
+    this.#context = context;
+    context.backlog.watch(() => this.#lookSoon());
   }
 
   /** Gives a message back that has no room here; settles when its process knows. Undefined: it is to be delivered. */
-  giveBack(from: string, { tenant, message, isPlain, mayWait }: PublishFrame): Promise<void> | undefined {
+  giveBack(from: string, frame: PublishFrame): Promise<void> | undefined {
+    const { tenant, message, isPlain, mayWait, isAgain } = frame;
     if (!isPlain || !mayWait) return undefined;
-    const room = this.#backlog.roomFor(tenant, message);
-    if (room === 'enough') return undefined;
-    const filters = this.#backlog.full();
-    this.#tell(from, filters);
-    // The message is too large for the room that there is: its process is told soon, so that it tries again.
-    if (!isCovered(tenant, message, filters)) this.#told.set(from, UNKNOWN);
+    const { backlog, bus } = this.#context;
+    const before = isAgain ? undefined : this.#queueBefore(tenant, message);
+    const room = backlog.roomFor(tenant, message);
+    if (room === 'never') return this.#context.giveUp(from, frame);
+    if (room === 'enough' && before === undefined) return undefined;
+    const lacking = before?.filter ?? (room === 'none' ? backlog.lacking(tenant, message) : undefined);
+    if (lacking !== undefined) this.#wait(from, lacking);
+    this.#tell(from);
     this.#lookLater();
-    return room === 'none' ? this.#bus.request(from, { type: 'later', messageId: message.id }) : undefined;
+    if (lacking === undefined) return undefined;
+    if (!isAgain) backlog.count(lacking, { givenBack: 1, givenUp: 0 });
+    return bus.request(from, { type: 'later', messageId: message.id, queue: lacking });
   }
 
   /**
-   * For a message that cannot be given back, as its process is dead. Settles when it is worth to ask again; undefined: it is
-   * to be delivered now.
+   * A message for a dead process, whose sessions are here: it is delivered when there is room, or given up. Settles when one of
+   * both is so.
    */
-  whenRoom({ tenant, message, isPlain, mayWait }: PublishFrame): Promise<void> | undefined {
-    if (!isPlain || !mayWait || this.#backlog.roomFor(tenant, message) !== 'none') return undefined;
-    this.#lookLater();
-    return new Promise((resolve) => this.#waiting.push(resolve));
+  inherit(
+    from: string,
+    frame: PublishFrame,
+    deliver: () => Promise<void> | undefined,
+  ): Promise<void> | undefined {
+    const { tenant, message, isPlain, mayWait } = frame;
+    if (!isPlain || !mayWait) return deliver();
+    const { backlog, clock, giveUp } = this.#context;
+    if (backlog.roomFor(tenant, message) === 'never') return giveUp(from, frame);
+    const before = this.#queueBefore(tenant, message);
+    const lacking =
+      before !== undefined && before.inherited.length > 0 ? before.filter : backlog.lacking(tenant, message);
+    if (lacking === undefined) return deliver();
+    const bytes = messageBytes(message);
+    backlog.count(lacking, { givenBack: 1, givenUp: 0 });
+    if (this.#inheritedBytes + bytes > GIVEN_BACK_BYTES_MAX) {
+      backlog.count(lacking, { givenBack: 0, givenUp: 1 });
+      return giveUp(from, frame);
+    }
+    this.#inheritedBytes += bytes;
+    return new Promise((resolve) => {
+      this.#queueOf(lacking).inherited.push({
+        ...{ frame, bytes, deadlineMs: clock.now() + GIVEN_BACK_MS_MAX },
+        take: () => resolve(deliver()),
+        refuse: () => resolve(giveUp(from, frame)),
+      });
+      this.#holdBack();
+      this.#lookLater();
+    });
+  }
+
+  /** So many messages wait at the process now. */
+  waits(from: string, filter: TenantFilter, left: number, givenUp: number): void {
+    const queue = this.#queueOf(filter);
+    if (givenUp > 0) this.#context.backlog.count(filter, { givenBack: 0, givenUp });
+    const isReturned = queue.sending === from && queue.isReturned;
+    if (queue.sending === from) queue.sending = undefined;
+    if (left > 0) queue.waiting.add(from);
+    else if (!isReturned) queue.waiting.delete(from);
+    this.#look();
   }
 
   forget(process: string): void {
     this.#told.delete(process);
+    for (const queue of this.#queues.values()) {
+      queue.waiting.delete(process);
+      if (queue.sending === process) queue.sending = undefined;
+    }
+    if (this.#queues.size > 0) this.#look();
   }
 
   stop(): void {
+    this.#isStopped = true;
     this.#cancel?.();
   }
 
-  #tell(process: string, filters: readonly TenantFilter[]): void {
+  #wait(from: string, filter: TenantFilter): void {
+    const queue = this.#queueOf(filter);
+    queue.waiting.add(from);
+    if (queue.sending === from) queue.isReturned = true;
+    this.#holdBack();
+  }
+
+  #queueOf(filter: TenantFilter): Queue {
+    const key = keyOf(filter);
+    const known = this.#queues.get(key);
+    if (known !== undefined) return known;
+    const queue: Queue = {
+      ...{ filter, inherited: [], waiting: new Set<string>() },
+      ...{ sending: undefined, isReturned: false },
+    };
+    this.#queues.set(key, queue);
+    return queue;
+  }
+
+  /** Others wait for a queue that the message is for as well. */
+  #queueBefore(tenant: string, { topic }: Message): Queue | undefined {
+    for (const queue of this.#queues.values())
+      if (queue.filter.tenant === tenant && matches(queue.filter.topicFilter, topic)) return queue;
+    return undefined;
+  }
+
+  /** Queues that are full, and those for which messages wait. */
+  #filters(): readonly TenantFilter[] {
+    const filters = new Map(this.#context.backlog.full().map((filter) => [keyOf(filter), filter]));
+    for (const [key, { filter }] of this.#queues) filters.set(key, filter);
+    return [...filters.values()];
+  }
+
+  #tell(process: string): void {
+    const filters = this.#filters();
     const text = JSON.stringify(filters);
-    if (this.#told.get(process) === text) return;
+    if ((this.#told.get(process) ?? '[]') === text) return;
     if (filters.length === 0) this.#told.delete(process);
     else this.#told.set(process, text);
-    this.#bus.send(process, { type: 'full', filters });
+    this.#context.bus.send(process, { type: 'full', filters });
+  }
+
+  #holdBack(): void {
+    const filters = Array.from(this.#queues.values(), ({ filter }) => filter);
+    const text = JSON.stringify(filters);
+    if (this.#held === text) return;
+    this.#held = text;
+    this.#context.holdBack(filters);
+  }
+
+  /** Once for all messages that have left in this turn. */
+  #lookSoon(): void {
+    if (this.#isLookingSoon || (this.#queues.size === 0 && this.#told.size === 0)) return;
+    this.#isLookingSoon = true;
+    setImmediate(() => {
+      this.#isLookingSoon = false;
+      if (!this.#isStopped) this.#look();
+    });
   }
 
   #lookLater(): void {
-    this.#cancel ??= this.#clock.after(FULL_RULES_LOOKED_MS, () => {
+    this.#cancel ??= this.#context.clock.after(FULL_RULES_LOOKED_MS, () => {
       this.#cancel = undefined;
-      for (const askAgain of this.#waiting.splice(0)) askAgain();
-      const filters = this.#backlog.full();
-      for (const process of [...this.#told.keys()]) this.#tell(process, filters);
-      if (filters.length > 0) this.#lookLater();
+      this.#look();
     });
+  }
+
+  #look(): void {
+    const full = new Set(this.#context.backlog.full().map(keyOf));
+    for (const [key, queue] of this.#queues) {
+      this.#refuseLate(queue);
+      if (!full.has(key)) this.#serve(queue);
+      if (queue.inherited.length + queue.waiting.size === 0 && queue.sending === undefined)
+        this.#queues.delete(key);
+    }
+    this.#holdBack();
+    for (const process of [...this.#told.keys()]) this.#tell(process);
+    if (this.#told.size > 0 || this.#queues.size > 0) this.#lookLater();
+  }
+
+  #refuseLate({ filter, inherited }: Queue): void {
+    const { backlog, clock } = this.#context;
+    const nowMs = clock.now();
+    let givenUp = 0;
+    for (let first = inherited[0]; first !== undefined && first.deadlineMs <= nowMs; first = inherited[0]) {
+      this.#shift(inherited, first);
+      givenUp += 1;
+      first.refuse();
+    }
+    if (givenUp > 0) backlog.count(filter, { givenBack: 0, givenUp });
+  }
+
+  #serve(queue: Queue): void {
+    const { backlog, bus } = this.#context;
+    const { filter, inherited, waiting } = queue;
+    for (let first = inherited[0]; first !== undefined; first = inherited[0]) {
+      if (backlog.roomFor(first.frame.tenant, first.frame.message) === 'none') return;
+      this.#shift(inherited, first);
+      first.take();
+    }
+    if (queue.sending !== undefined) return;
+    for (const process of waiting) {
+      waiting.delete(process);
+      queue.sending = process;
+      queue.isReturned = false;
+      bus.send(process, { type: 'again', queue: filter, ...backlog.portion });
+      return;
+    }
+  }
+
+  #shift(inherited: Inherited[], { bytes }: Inherited): void {
+    inherited.shift();
+    this.#inheritedBytes -= bytes;
   }
 }
 
-function isCovered(tenant: string, { topic }: Message, filters: readonly TenantFilter[]): boolean {
-  return filters.some((full) => full.tenant === tenant && matches(full.topicFilter, topic));
+/** Undefined where a node has no rules. */
+export function fullRulesOf(
+  node: Pick<ClusterNode, 'backlog' | 'fullElsewhere'>,
+  { bus, clock, membership: { me } }: Others,
+  fanOut: Pick<ClusterFanOut, 'refused'>,
+): FullRules | undefined {
+  const { backlog } = node;
+  if (backlog === undefined) return undefined;
+  return new FullRules({
+    ...{ backlog, bus, clock },
+    holdBack: (filters) => node.fullElsewhere(me, filters),
+    giveUp: (process, { message: { id } }) => {
+      if (process !== me) return bus.request(process, { type: 'refused', messageId: id });
+      fanOut.refused(id);
+      return undefined;
+    },
+  });
+}
+
+function keyOf({ tenant, topicFilter }: TenantFilter): string {
+  return `${tenant}\0${topicFilter}`;
 }

@@ -68,10 +68,16 @@ export const COUNTS_AGAIN_MS = 100;
 export const COUNTS_RETRY_MS = 1_000;
 
 /**
- * Of a quota, one part in so many may be kept by each process beyond what its clients hold, so that not each of them asks the engine.
- * Of a smaller quota nothing is: its count is exact.
+ * Of a quota, two parts in so many may be kept by each process beyond what its clients hold, so that not each of them asks the engine,
+ * until a client of another process finds no room. Of a smaller quota nothing is.
  */
 export const SPARE_PARTS = 1024;
+
+/** Between two times that a process asks the others for what they keep of one quota. */
+export const SHORT_TOLD_MS = 1_000;
+
+/** How long a process keeps nothing beyond what its clients hold, where another one has asked for it. */
+export const TIGHT_MS = 10_000;
 
 /** Between two times that a process tells the others what its queues have. */
 export const QUEUES_TOLD_MS = 100;
@@ -79,8 +85,17 @@ export const QUEUES_TOLD_MS = 100;
 /** How often a process looks for others that have joined, which it has to tell what its queues have. */
 export const MEMBERS_LOOKED_MS = 1_000;
 
-/** How often a process looks whether queues of rules have room again, of which others know that they are full. */
-export const FULL_RULES_LOOKED_MS = 100;
+/**
+ * How long a message waits that a queue of a rule at another process has no room for, and its publisher for the answer. Nothing else of
+ * that client is answered meanwhile, PINGREQ neither: the time is far below the Keep Alive that clients have (mqtt.js: 60 s).
+ */
+export const GIVEN_BACK_MS_MAX = 10_000;
+
+/** Bytes of messages that wait at one process; those of dead processes that wait at their heir have as many for themselves. */
+export const GIVEN_BACK_BYTES_MAX = 8 * 1024 * 1024;
+
+/** A queue of a rule tells when messages have left it. It is looked at now and then as well, since some expire in it. */
+export const FULL_RULES_LOOKED_MS = 1_000;
 
 /** Until a process tells the engine its routes again, where the engine has refused them. */
 export const ROUTES_RETRY_MS = 1_000;

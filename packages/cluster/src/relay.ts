@@ -14,6 +14,13 @@ interface Adoption {
   waiting: Set<string> | undefined;
 }
 
+/** Delivers a message of the process `from` when the queue of a rule that it is for has room; settles when that is done. */
+type WhenRoom = (
+  from: string,
+  frame: PublishFrame,
+  deliver: () => Promise<void> | undefined,
+) => Promise<void> | undefined;
+
 /**
  * Delivers what other processes have published to the sessions of this one.
  *
@@ -27,18 +34,13 @@ interface Adoption {
 export class Relay {
   readonly #subscriptions: JournaledStores['subscriptions'];
   readonly #fanOut: ClusterFanOut;
-  readonly #whenRoom: (frame: PublishFrame) => Promise<void> | undefined;
+  readonly #whenRoom: WhenRoom;
   readonly #adoptions = new Map<string, Adoption>();
   /** Messages at QoS 2 that were delivered here, oldest first. */
   readonly #seen = new Set<string>();
   #isRelaying = false;
 
-  /** @param whenRoom settles when a queue that is full may have room; undefined: it has */
-  constructor(
-    subscriptions: JournaledStores['subscriptions'],
-    fanOut: ClusterFanOut,
-    whenRoom: (frame: PublishFrame) => Promise<void> | undefined,
-  ) {
+  constructor(subscriptions: JournaledStores['subscriptions'], fanOut: ClusterFanOut, whenRoom: WhenRoom) {
     this.#subscriptions = subscriptions;
     this.#fanOut = fanOut;
     this.#whenRoom = whenRoom;
@@ -57,6 +59,7 @@ export class Relay {
     from: string,
     dead: string,
     frames: readonly PublishFrame[],
+    isLast = true,
   ): Promise<void> | undefined {
     const adoption = this.#adoptions.get(dead);
     if (adoption === undefined) return undefined;
@@ -64,9 +67,9 @@ export class Relay {
     const delivered = frames.flatMap((frame) => {
       const isFor = ({ session: { incarnation } }: Subscriber) =>
         incarnations.has(incarnation) && !copies.has(copyOf(incarnation, frame.message));
-      return this.#deliverWhenRoom(broker, frame, isFor) ?? [];
+      return this.#whenRoom(from, frame, () => this.#deliver(broker, frame, isFor)) ?? [];
     });
-    waiting?.delete(from);
+    if (isLast) waiting?.delete(from);
     if (waiting?.size === 0) this.#adoptions.delete(dead);
     return delivered.length === 0 ? undefined : Promise.all(delivered).then(() => {});
   }
@@ -111,16 +114,6 @@ export class Relay {
     for (const { incarnations, waiting } of this.#adoptions.values())
       if (waiting === undefined || waiting.has(from)) for (const each of incarnations) excluded.add(each);
     return excluded.size === 0 ? undefined : excluded;
-  }
-
-  #deliverWhenRoom(
-    broker: Broker,
-    frame: PublishFrame,
-    isFor: (subscriber: Subscriber) => boolean,
-  ): Promise<void> | undefined {
-    const room = this.#whenRoom(frame);
-    if (room === undefined) return this.#deliver(broker, frame, isFor);
-    return room.then(() => this.#deliverWhenRoom(broker, frame, isFor));
   }
 
   #deliver(

@@ -182,9 +182,8 @@ export class ClusterSessions {
     return answer;
   }
 
-  /** A claim that stays for want of an answer is harmless: its process still answers for the client. */
   #release(clientId: string): void {
     if (this.#counts.has(clientId) || this.#connecting.has(clientId)) return;
-    this.#claims.release(clientId).catch(() => {});
+    this.#claims.release(clientId);
   }
 }

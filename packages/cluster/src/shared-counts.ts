@@ -2,7 +2,14 @@ import type { Awaitable, Log, Reservation } from '@apus/broker';
 import type { HoldingAsk, Scheduler, SharedHoldings } from '@apus/node';
 import type { HeldKind, Holdings } from '@apus/store-memory';
 import type { HeldCounts, HeldPart } from '@apus/store-valkey';
-import { COUNTS_AGAIN_MS, COUNTS_RETRY_MS, COUNTS_STEP, SPARE_PARTS } from './limits.ts';
+import {
+  COUNTS_AGAIN_MS,
+  COUNTS_RETRY_MS,
+  COUNTS_STEP,
+  SHORT_TOLD_MS,
+  SPARE_PARTS,
+  TIGHT_MS,
+} from './limits.ts';
 
 /** A count of a holder at this process. */
 interface Part {
@@ -19,7 +26,13 @@ interface Part {
   asked: number;
   /** The engine may not have it: it was started again. */
   isUncertain: boolean;
+  /** Nothing is kept beyond what is held until then: another process had no room. */
+  tightUntilMs: number;
+  toldAtMs: number;
 }
+
+/** A count, by its name in the engine. */
+export type CountName = string;
 
 interface Waiting {
   readonly asks: readonly HoldingAsk[];
@@ -38,12 +51,16 @@ interface Waiting {
  *     CONNECT: turned away              1 + 1                           has 1
  *
  * One command is under way at a time, and takes all that was asked for meanwhile.
+ *
+ * Of a large quota a process keeps some beyond what it counts. Where another one finds no room, it asks for that: so a client is
+ * turned away only where all clients together hold the whole quota.
  */
 export class SharedCounts implements SharedHoldings {
   readonly #counts: HeldCounts;
   readonly #holdings: Holdings;
   readonly #clock: Scheduler;
   readonly #log: Log;
+  readonly #askOthers: (count: CountName) => void;
   /** By field. */
   readonly #parts = new Map<string, Part>();
   readonly #waiting: Waiting[] = [];
@@ -53,11 +70,19 @@ export class SharedCounts implements SharedHoldings {
   #isRunning = false;
   #isStopped = false;
 
-  constructor(counts: HeldCounts, holdings: Holdings, clock: Scheduler, log: Log) {
+  /** @param askOthers asks the other processes for what they keep of a count: they answer with `giveSpare` */
+  constructor(
+    counts: HeldCounts,
+    holdings: Holdings,
+    clock: Scheduler,
+    log: Log,
+    askOthers: (count: CountName) => void = () => {},
+  ) {
     this.#counts = counts;
     this.#holdings = holdings;
     this.#clock = clock;
     this.#log = log;
+    this.#askOthers = askOthers;
     holdings.watch = (key, kind) => {
       const part = this.#parts.get(fieldOf(key, kind));
       if (part !== undefined) this.#look(part);
@@ -72,6 +97,14 @@ export class SharedCounts implements SharedHoldings {
   room(key: string, kind: HeldKind): number {
     const part = this.#parts.get(fieldOf(key, kind));
     return part === undefined ? 0 : Math.max(0, part.reserved - this.#held(part));
+  }
+
+  /** Another process has no room: this one keeps nothing of the count but what it has, for a while. */
+  giveSpare(count: CountName): void {
+    const part = this.#parts.get(count);
+    if (part === undefined) return;
+    this.#tighten(part);
+    this.#look(part);
   }
 
   /** The parts of a process that was given up, whose sessions are counted here now. */
@@ -139,7 +172,10 @@ export class SharedCounts implements SharedHoldings {
     const field = fieldOf(key, kind);
     const known = this.#parts.get(field);
     if (known !== undefined) return known;
-    const none = { reserved: 0, pending: 0, spare: 0, asked: 0, isUncertain: false };
+    const none = {
+      ...{ reserved: 0, pending: 0, spare: 0, asked: 0, isUncertain: false },
+      ...{ tightUntilMs: Number.NEGATIVE_INFINITY, toldAtMs: Number.NEGATIVE_INFINITY },
+    };
     const part: Part = { key, kind, field, ...none };
     this.#parts.set(field, part);
     return part;
@@ -149,6 +185,7 @@ export class SharedCounts implements SharedHoldings {
   async #ask(asks: readonly HoldingAsk[]): Promise<Reservation | HoldingAsk> {
     const answer = await this.#wait(asks);
     if ('release' in answer) return answer;
+    this.#askForSpare(answer);
     await new Promise<void>((resolve) => this.#clock.after(COUNTS_AGAIN_MS, resolve));
     return await this.#wait(asks);
   }
@@ -157,13 +194,27 @@ export class SharedCounts implements SharedHoldings {
     const parts = this.#partsOf(asks);
     for (const [index, part] of parts.entries()) {
       part.asked += 1;
-      part.spare = Math.floor((asks[index]?.max ?? 0) / SPARE_PARTS);
+      part.spare = this.#clock.now() < part.tightUntilMs ? 0 : spareOf(asks[index]?.max ?? 0);
     }
     return new Promise((resolve, reject) => {
       if (this.#isStopped) return reject(stopped());
       this.#waiting.push({ asks, parts, resolve, reject });
       this.#runSoon();
     });
+  }
+
+  #askForSpare({ key, kind, max }: HoldingAsk): void {
+    const part = this.#partOf(key, kind);
+    this.#tighten(part);
+    const nowMs = this.#clock.now();
+    if (spareOf(max) === 0 || nowMs - part.toldAtMs < SHORT_TOLD_MS) return;
+    part.toldAtMs = nowMs;
+    this.#askOthers(part.field);
+  }
+
+  #tighten(part: Part): void {
+    part.spare = 0;
+    part.tightUntilMs = this.#clock.now() + TIGHT_MS;
   }
 
   /** The part that it should have in the engine. */
@@ -262,6 +313,10 @@ export class SharedCounts implements SharedHoldings {
     this.#turn = turn.catch(() => {});
     return turn;
   }
+}
+
+function spareOf(max: number): number {
+  return Math.floor(max / SPARE_PARTS);
 }
 
 function stopped(): Error {

@@ -34,6 +34,11 @@ export async function tellAll(others: Others, frame: Frame, msMax = TOLD_MS_MAX)
   }
 }
 
+/** Sends a frame to all other processes that there are now, and waits for none. */
+export async function sendAll(others: Others, frame: Frame): Promise<void> {
+  for (const process of await membersOf(others)) others.bus.send(process, frame);
+}
+
 async function membersOf({ membership }: Others): Promise<readonly string[]> {
   return (await membership.all()).filter((process) => process !== membership.me);
 }

@@ -1,34 +1,9 @@
-import type { Scheduler } from '@apus/node';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Bus, type FrameHandler } from '../src/bus.ts';
 import type { Carrier } from '../src/carrier.ts';
 import type { Frame, PublishFrame } from '../src/frames.ts';
 import { ACKNOWLEDGE_MS, PENDING_BYTES_MAX, RESEND_MS, RESEND_MS_MAX, WINDOW_BYTES } from '../src/limits.ts';
-
-/** A clock that stands still until it is moved. */
-class HandClock implements Scheduler {
-  #nowMs = 0;
-  #waiting: { readonly atMs: number; readonly call: () => void }[] = [];
-
-  now(): number {
-    return this.#nowMs;
-  }
-
-  after(delayMs: number, call: () => void): () => void {
-    const waiting = { atMs: this.#nowMs + delayMs, call };
-    this.#waiting.push(waiting);
-    return () => {
-      this.#waiting = this.#waiting.filter((each) => each !== waiting);
-    };
-  }
-
-  move(ms: number): void {
-    this.#nowMs += ms;
-    const due = this.#waiting.filter(({ atMs }) => atMs <= this.#nowMs);
-    this.#waiting = this.#waiting.filter(({ atMs }) => atMs > this.#nowMs);
-    for (const { call } of due) call();
-  }
-}
+import { HandClock } from './support/hand-clock.ts';
 
 /** What happens to each thing that is carried. */
 type Fate = 'comes' | 'is lost' | 'comes twice';
@@ -89,6 +64,7 @@ function message(text: string, qos: 0 | 1 | 2 = 1): PublishFrame {
     groups: [],
     hops: 0,
     mayWait: false,
+    isAgain: false,
     message: {
       id: text,
       topic: 'a',

@@ -3,6 +3,7 @@ export type { ApiAnswer } from './api/answer.ts';
 export { type ChainAccess, openChain } from './auth/access.ts';
 export type {
   Backlog,
+  BacklogCounts,
   BacklogRoom,
   BridgesContext,
   BridgesPart,
@@ -11,6 +12,7 @@ export type {
   LocalSession,
   LocalSessionOptions,
   OpenBridges,
+  Portion,
   RunningBridges,
   RunningRules,
   TenantFilter,

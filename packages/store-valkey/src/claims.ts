@@ -1,4 +1,5 @@
 import type { Engine, Script } from './engine.ts';
+import { CLAIMS_PAUSE_MS, CLAIMS_STEP } from './limits.ts';
 
 const STATE = `local function state(owner)
   local lease = redis.call('ZSCORE', KEYS[1], owner)
@@ -19,28 +20,37 @@ local owner = redis.call('HGET', KEYS[2], ARGV[1])
 return owner and state(owner) or ''`,
 };
 
-const CLAIM: Script = {
-  name: 'apusClaim',
+/**
+ * ARGV: process, and for each change '1' to claim or '0' to release, and the client. Answers who has each of the claimed ones.
+ *
+ * A process that was given up changes nothing: which of its clients have a session is for its heir to say.
+ */
+const CHANGE: Script = {
+  name: 'apusClaims',
   lua: `${STATE}
-local me, client = ARGV[1], ARGV[2]
-if not redis.call('ZSCORE', KEYS[1], me) then return 'moving' end
-local owner = redis.call('HGET', KEYS[2], client)
-if owner and owner ~= me then
-  local found = state(owner)
-  if found then return found end
+local me = ARGV[1]
+local isMember = redis.call('ZSCORE', KEYS[1], me)
+local homes = {}
+for i = 2, #ARGV, 2 do
+  local client = ARGV[i + 1]
+  local owner = redis.call('HGET', KEYS[2], client)
+  if ARGV[i] == '1' then
+    local home = me
+    if not isMember then home = 'moving'
+    elseif owner ~= me then
+      home = owner and state(owner) or me
+      if home == me then
+        redis.call('HSET', KEYS[2], client, me)
+        redis.call('SADD', KEYS[4], client)
+      end
+    end
+    homes[#homes + 1] = home
+  elseif isMember and owner == me then
+    redis.call('HDEL', KEYS[2], client)
+    redis.call('SREM', KEYS[4], client)
+  end
 end
-redis.call('HSET', KEYS[2], client, me)
-redis.call('SADD', KEYS[4], client)
-return me`,
-};
-
-const RELEASE: Script = {
-  name: 'apusRelease',
-  lua: `if redis.call('HGET', KEYS[1], ARGV[2]) == ARGV[1] then
-  redis.call('HDEL', KEYS[1], ARGV[2])
-  redis.call('SREM', KEYS[2], ARGV[2])
-end
-return 1`,
+return homes`,
 };
 
 /** Of clients of a process that was given up: those with a session are the caller's now, the others have no home. */
@@ -59,15 +69,32 @@ end
 return 1`,
 };
 
-const INHERIT_STEP = 500;
-
 /** Where a client's sessions are: at this process, at no process, at another one, or on their way to one. */
 export type Home = 'here' | 'none' | 'moving' | { readonly process: string };
 
-/** Each client identifier whose sessions some process holds is claimed by that process. */
+/** A client that is claimed, where somebody waits for the answer, or released. */
+interface Change {
+  readonly clientId: string;
+  readonly answer: { resolve(home: Home): void; reject(error: unknown): void } | undefined;
+}
+
+/**
+ * Each client identifier whose sessions some process holds is claimed by that process.
+ *
+ * Claims and releases that come close behind each other are one command: most of what it costs is the write to the engine, and
+ * the wake-ups there and here. A claim behind a pause leaves with its turn of the event loop; within the pause it waits for the rest
+ * of it. A release waits for a claim with which it can leave, and for a pause at most.
+ */
 export class Claims {
   readonly #engine: Engine;
   readonly #me: string;
+  /** In the order of the calls. */
+  #changes: Change[] = [];
+  /** Of them, so many are claims. */
+  #claiming = 0;
+  #isRunning = false;
+  #isReleasing = false;
+  #answeredAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(engine: Engine, me: string) {
     this.#engine = engine;
@@ -80,19 +107,18 @@ export class Claims {
   }
 
   /** Takes the client where no living process has it. */
-  async claim(clientId: string): Promise<Home> {
-    const keys = [
-      this.#key('members'),
-      this.#key('claims'),
-      this.#key('reapers'),
-      this.#key('homes', this.#me),
-    ];
-    return this.#homeOf(await this.#engine.run(CLAIM, keys, [this.#me, clientId]));
+  claim(clientId: string): Promise<Home> {
+    return new Promise((resolve, reject) => {
+      this.#changes.push({ clientId, answer: { resolve, reject } });
+      this.#claiming += 1;
+      this.#runSoon();
+    });
   }
 
-  async release(clientId: string): Promise<void> {
-    const keys = [this.#key('claims'), this.#key('homes', this.#me)];
-    await this.#engine.run(RELEASE, keys, [this.#me, clientId]);
+  /** A claim that stays for want of an answer is harmless: its process still answers for the client. */
+  release(clientId: string): void {
+    this.#changes.push({ clientId, answer: undefined });
+    this.#releaseLater();
   }
 
   /** The clients of a process that was given up are those of this one, where they have a session. */
@@ -104,12 +130,51 @@ export class Claims {
         this.#key('homes', dead),
         cursor,
         'COUNT',
-        INHERIT_STEP,
+        CLAIMS_STEP,
       );
       const args = clients.flatMap((client) => [client, hasSession(client) ? '1' : '0']);
       await this.#engine.run(INHERIT, keys, [this.#me, dead, ...args]);
       cursor = next;
     } while (cursor !== '0');
+  }
+
+  #runSoon(): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const pauseMs = this.#answeredAtMs + CLAIMS_PAUSE_MS - performance.now();
+    if (pauseMs > 0) setTimeout(() => void this.#run(), pauseMs);
+    else setImmediate(() => void this.#run());
+  }
+
+  #releaseLater(): void {
+    if (this.#isRunning || this.#isReleasing || this.#changes.length === 0) return;
+    this.#isReleasing = true;
+    setTimeout(() => {
+      this.#isReleasing = false;
+      if (this.#changes.length > 0) this.#runSoon();
+    }, CLAIMS_PAUSE_MS);
+  }
+
+  async #run(): Promise<void> {
+    await this.#make(this.#changes.splice(0, CLAIMS_STEP));
+    this.#answeredAtMs = performance.now();
+    this.#isRunning = false;
+    if (this.#claiming > 0) this.#runSoon();
+    else this.#releaseLater();
+  }
+
+  async #make(changes: readonly Change[]): Promise<void> {
+    const keys = ['members', 'claims', 'reapers'].map((name) => this.#key(name));
+    keys.push(this.#key('homes', this.#me));
+    const args = changes.flatMap(({ clientId, answer }) => [answer === undefined ? '0' : '1', clientId]);
+    const waiting = changes.flatMap(({ answer }) => answer ?? []);
+    this.#claiming -= waiting.length;
+    try {
+      const homes = (await this.#engine.run(CHANGE, keys, [this.#me, ...args])) as readonly unknown[];
+      for (const [index, { resolve }] of waiting.entries()) resolve(this.#homeOf(homes[index]));
+    } catch (error) {
+      for (const { reject } of waiting) reject(error);
+    }
   }
 
   #key(...parts: readonly string[]): string {

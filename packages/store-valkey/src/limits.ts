@@ -25,6 +25,15 @@ export const NUMBERS_PER_EPOCH = 2 ** 32;
 /** Epochs of one engine: 48 bits of a number are in a key. */
 export const EPOCHS_MAX = 2 ** 16;
 
+/** Clients that one command claims, releases, or takes over from a dead process. */
+export const CLAIMS_STEP = 500;
+
+/**
+ * Between two commands that claim and release clients. A process to which 200 clients or more come in a second lets them wait for a
+ * few ms so. A client that comes back to another process before its release has left is served over this one.
+ */
+export const CLAIMS_PAUSE_MS = 5;
+
 /** Records of a journal that one command reads. */
 export const SCAN_COUNT = 2000;
 

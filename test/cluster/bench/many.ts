@@ -37,8 +37,8 @@ const [connections, size, generators] = [values.connections, values.processes, v
 const untilMs = performance.now() + Number(values.minutes) * 60_000;
 
 const engine = await startEngine();
-/** All of them are of one tenant, with the publisher. Each process may keep a 1,024th of the quota beyond what it has. */
-const connectionsMax = String(connections + 1 + Math.ceil((connections * size) / 1000));
+/** All of them are of one tenant, with the publisher. No more than all of them are to be let in, and no fewer. */
+const connectionsMax = String(connections + 1);
 const flags = [
   ...['--cluster', engine.url, '--connections-max', connectionsMax],
   ...['--identity-connections-max', connectionsMax, '--tenant-connections-max', connectionsMax],

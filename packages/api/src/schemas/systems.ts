@@ -70,6 +70,10 @@ export const systemSchemas: Readonly<Record<string, Schema>> = {
         waiting: count(),
         inflight: count(),
       }),
+      'given_back?': count(
+        'In a cluster: messages of publishers at other processes that the queue had no room for, and that waited there.',
+      ),
+      'given_up?': count('Those among them that found no room in time: their publishers were refused.'),
       dead_letters: count(),
     },
     'A rule. Null: a deployment does not know it of one rule; CloudWatch counts all of them together.',

@@ -1,6 +1,7 @@
 import type { BridgesContext, RunningRules } from '@apus/node';
 import type { RuleConfiguration, TargetConfiguration } from './configuration/rules.ts';
 import { Rule } from './rule.ts';
+import { RuleBacklog } from './rule-backlog.ts';
 import type { Target } from './target.ts';
 import { openTarget } from './targets/open-target.ts';
 
@@ -14,12 +15,13 @@ export async function openRules(
   configurations: readonly RuleConfiguration[],
   context: BridgesContext,
   open: OpenTarget = targetOf,
+  backlog = new RuleBacklog(configurations, context),
 ): Promise<OpenedRules> {
   const rules: Rule[] = [];
   const stop = async () => void (await Promise.all(rules.map((rule) => rule.stop())));
   try {
     for (const each of configurations) {
-      const rule = new Rule(each, await open(each, each.to, context), context);
+      const rule = new Rule(each, await open(each, each.to, context), context, backlog);
       rules.push(rule);
       await rule.start();
     }

@@ -1,6 +1,6 @@
 import { type Message, messageBytes } from '@apus/broker';
 import { matches } from '@apus/mqtt';
-import type { Backlog, BacklogRoom, BridgesContext, TenantFilter } from '@apus/node';
+import type { Backlog, BacklogCounts, BacklogRoom, BridgesContext, Portion, TenantFilter } from '@apus/node';
 import type { RuleConfiguration } from './configuration/rules.ts';
 
 /**
@@ -12,41 +12,108 @@ const NONE_SHARE = 0.95;
 /** Publishers at other processes are let in again below this one. */
 const AGAIN_SHARE = 0.8;
 
+/** Messages that have waited at another process take so much at a time: also where this process has filled the first share meanwhile. */
+const PORTION_SHARE = 0.05;
+const PORTION_MESSAGES_MAX = 500;
+const PORTION_BYTES_MAX = 1024 * 1024;
+
+const NOTHING: BacklogCounts = { givenBack: 0, givenUp: 0 };
+
 /**
  * The queues of all rules, also of one that does not run: in a cluster another process has it, or this one has inherited its queue
  * and is about to run it.
  */
 export class RuleBacklog implements Backlog {
+  readonly portion: Portion;
   readonly #rules: readonly RuleConfiguration[];
   readonly #context: BridgesContext;
-  readonly #full = new Set<RuleConfiguration>();
+  /** With the bytes of the largest message that has found no room, or 0. */
+  readonly #full = new Map<RuleConfiguration, number>();
+  readonly #counts = new Map<string, BacklogCounts>();
+  #left: () => void = () => {};
 
   constructor(rules: readonly RuleConfiguration[], context: BridgesContext) {
     this.#rules = rules;
     this.#context = context;
+    const { queueLengthMax, queueBytesMax } = context;
+    const shareOf = (max: number, most: number) =>
+      Math.max(1, Math.floor(Math.min(most, max * PORTION_SHARE)));
+    this.portion = {
+      messages: shareOf(queueLengthMax, PORTION_MESSAGES_MAX),
+      bytes: shareOf(queueBytesMax, PORTION_BYTES_MAX),
+    };
   }
 
   roomFor(tenant: string, message: Message): BacklogRoom {
     let room: BacklogRoom = 'enough';
+    const bytes = messageBytes(message);
     for (const rule of this.#rules) {
-      if (rule.tenant !== tenant || !matches(rule.filter, message.topic)) continue;
-      const share = this.#shareWith(rule, 1, messageBytes(message));
+      if (!isFor(rule, tenant, message)) continue;
+      const share = this.#shareWith(rule, 1, bytes);
       if (share <= LITTLE_SHARE) continue;
-      this.#full.add(rule);
-      if (share > NONE_SHARE) return 'none';
+      if (this.#shareOf(1, bytes) > NONE_SHARE) return 'never';
+      const isNone = share > NONE_SHARE;
+      this.#full.set(rule, Math.max(this.#full.get(rule) ?? 0, isNone ? bytes : 0));
+      if (isNone) return 'none';
       room = 'little';
     }
     return room;
   }
 
+  lacking(tenant: string, message: Message): TenantFilter | undefined {
+    const bytes = messageBytes(message);
+    for (const rule of this.#rules)
+      if (isFor(rule, tenant, message) && this.#shareWith(rule, 1, bytes) > NONE_SHARE)
+        return { tenant, topicFilter: rule.filter };
+    return undefined;
+  }
+
   full(): readonly TenantFilter[] {
-    for (const rule of this.#full) if (this.#shareWith(rule, 0, 0) < AGAIN_SHARE) this.#full.delete(rule);
-    return Array.from(this.#full, ({ tenant, filter }) => ({ tenant, topicFilter: filter }));
+    for (const [rule, bytes] of this.#full) if (this.#hasRoomAgain(rule, bytes)) this.#full.delete(rule);
+    return Array.from(this.#full.keys(), ({ tenant, filter }) => ({ tenant, topicFilter: filter }));
+  }
+
+  watch(left: () => void): void {
+    this.#left = left;
+  }
+
+  /** Messages have left a queue. */
+  left(): void {
+    this.#left();
+  }
+
+  count({ tenant, topicFilter }: TenantFilter, { givenBack, givenUp }: BacklogCounts): void {
+    const before = this.countsOf(tenant, topicFilter);
+    this.#counts.set(nameOf(tenant, topicFilter), {
+      givenBack: before.givenBack + givenBack,
+      givenUp: before.givenUp + givenUp,
+    });
+  }
+
+  countsOf(tenant: string, filter: string): BacklogCounts {
+    return this.#counts.get(nameOf(tenant, filter)) ?? NOTHING;
+  }
+
+  #hasRoomAgain(rule: RuleConfiguration, bytes: number): boolean {
+    const { messages } = this.#context.waiting({ tenant: rule.tenant, kind: 'rule', name: rule.name });
+    return messages === 0 || this.#shareWith(rule, bytes > 0 ? 1 : 0, bytes) < AGAIN_SHARE;
   }
 
   #shareWith({ tenant, name }: RuleConfiguration, moreMessages: number, moreBytes: number): number {
-    const { queueLengthMax, queueBytesMax } = this.#context;
     const { messages, bytes } = this.#context.waiting({ tenant, kind: 'rule', name });
-    return Math.max((messages + moreMessages) / queueLengthMax, (bytes + moreBytes) / queueBytesMax);
+    return this.#shareOf(messages + moreMessages, bytes + moreBytes);
   }
+
+  #shareOf(messages: number, bytes: number): number {
+    const { queueLengthMax, queueBytesMax } = this.#context;
+    return Math.max(messages / queueLengthMax, bytes / queueBytesMax);
+  }
+}
+
+function isFor(rule: RuleConfiguration, tenant: string, { topic }: Message): boolean {
+  return rule.tenant === tenant && matches(rule.filter, topic);
+}
+
+function nameOf(tenant: string, filter: string): string {
+  return `${tenant}\0${filter}`;
 }

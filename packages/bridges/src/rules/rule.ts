@@ -7,6 +7,7 @@ import type { RuleConfiguration } from './configuration/rules.ts';
 import { DEAD_LETTER_BYTES_MAX, DEAD_LETTERS_MAX, RuleDeadLetters } from './dead-letters.ts';
 import { Lane } from './lane.ts';
 import { leavingOf } from './leaving.ts';
+import type { RuleBacklog } from './rule-backlog.ts';
 import type { Failure, Target } from './target.ts';
 
 /** Messages at QoS 1 and 2 that are under way; the others wait in the session's queue. */
@@ -28,6 +29,7 @@ export class Rule implements LocalHandler {
   readonly deadLetters: DeadLetters;
   readonly #configuration: RuleConfiguration;
   readonly #context: BridgesContext;
+  readonly #backlog: Pick<RuleBacklog, 'left' | 'countsOf'>;
   readonly #target: Target;
   readonly #dead: RuleDeadLetters;
   readonly #lanes: readonly Lane[];
@@ -40,13 +42,19 @@ export class Rule implements LocalHandler {
   #underWay = 0;
   #isHeld = false;
 
-  constructor(configuration: RuleConfiguration, target: Target, context: BridgesContext) {
+  constructor(
+    configuration: RuleConfiguration,
+    target: Target,
+    context: BridgesContext,
+    backlog: Pick<RuleBacklog, 'left' | 'countsOf'>,
+  ) {
     const { name, tenant, parallel, retry } = configuration;
     const { clock, log } = context;
     this.name = name;
     this.tenant = tenant;
     this.#configuration = configuration;
     this.#context = context;
+    this.#backlog = backlog;
     this.#target = target;
     const limits = { messagesMax: DEAD_LETTERS_MAX, bytesMax: DEAD_LETTER_BYTES_MAX };
     const kept = context.kept(`dead/${tenant}/${name}`, limits);
@@ -89,6 +97,7 @@ export class Rule implements LocalHandler {
 
   status(): object {
     const { filter, when } = this.#configuration;
+    const { givenBack, givenUp } = this.#backlog.countsOf(this.tenant, filter);
     return {
       ...{ name: this.name, filter, when: when?.text ?? null },
       ...{ type: this.#target.type, remote: this.#target.remote },
@@ -96,6 +105,8 @@ export class Rule implements LocalHandler {
       ...this.#counts,
       waiting: this.#session.waitingMessages,
       inflight: this.#underWay,
+      given_back: givenBack,
+      given_up: givenUp,
       dead_letters: this.#dead.count,
     };
   }
@@ -119,7 +130,7 @@ export class Rule implements LocalHandler {
   deliver(message: Message, delivery: Delivery, link: LocalLink): void {
     const leaving = this.#leaving(message);
     if (leaving === undefined) {
-      link.acknowledge(delivery);
+      this.#acknowledge(delivery, link);
       return;
     }
     this.#underWay += 1;
@@ -127,7 +138,7 @@ export class Rule implements LocalHandler {
       message: leaving,
       done: () => {
         this.#underWay -= 1;
-        link.acknowledge(delivery);
+        this.#acknowledge(delivery, link);
         // The session may have another link by now, or none yet that `open` has returned.
         if (this.#isHeld) (this.#session.local?.link ?? link).drain();
       },
@@ -137,6 +148,12 @@ export class Rule implements LocalHandler {
   ended(why: string): void {
     this.#context.log.warn('rule-session-ended', { rule: this.name, error: why });
     void this.#session.reopen();
+  }
+
+  /** The next one leaves the queue for it. */
+  #acknowledge(delivery: Delivery, link: LocalLink): void {
+    link.acknowledge(delivery);
+    this.#backlog.left();
   }
 
   /** The message as the target gets it; undefined where it does not. */

@@ -43,7 +43,8 @@ export interface FanOut {
 
   /**
    * Settles when the message that `accept` or `take` took is as durable as its QoS asks: until then its publisher is not answered.
+   * False: a process had no room for it for too long, and others have it; only where its publisher waits for an answer.
    * @default it is when that call has answered
    */
-  settled?(message: Message): Awaitable<void>;
+  settled?(message: Message): Awaitable<boolean> | undefined;
 }

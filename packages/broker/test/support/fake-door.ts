@@ -26,6 +26,7 @@ import {
   type Delivery,
   type DeliveryQuota,
   type FailedPush,
+  type FanOut,
   type Link,
   type LinkState,
   type Log,
@@ -113,6 +114,7 @@ export interface FakeDoorOptions extends Partial<Omit<BrokerOptions, 'limits'>> 
   readonly authorizer?: Authorizer;
   readonly methods?: readonly AuthenticationMethod[];
   readonly deliveryQuota?: DeliveryQuota;
+  readonly fanOut?: FanOut;
   readonly bans?: Bans;
   readonly streams?: Streams;
   /** @default it conflates nothing */
@@ -148,6 +150,7 @@ export class FakeDoor {
       authorizer,
       methods,
       deliveryQuota,
+      fanOut,
       bans,
       streams,
       delays,
@@ -180,6 +183,7 @@ export class FakeDoor {
         authenticationMethods: new Map((methods ?? []).map((method) => [method.name, method])),
         randomId: () => `id${++this.#ids}`,
         ...(deliveryQuota !== undefined && { deliveryQuota }),
+        ...(fanOut !== undefined && { fanOut }),
         ...(bans !== undefined && { bans }),
         ...(streams !== undefined && { streams }),
         ...(delays !== undefined && { conflation: new Conflation(delays) }),

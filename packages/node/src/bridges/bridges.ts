@@ -92,15 +92,38 @@ export interface TenantFilter {
   readonly topicFilter: string;
 }
 
-/** `little`: a publisher is to send its message again later. `none`: the message may not be queued, also if it is on its way. */
-export type BacklogRoom = 'enough' | 'little' | 'none';
+/**
+ * `little`: a publisher is to send its message again later. `none`: the message may not be queued, also if it is on its way. `never`:
+ * it is too large for an empty queue.
+ */
+export type BacklogRoom = 'enough' | 'little' | 'none' | 'never';
+
+/** Messages, and `messageBytes` of them. At least one message, whatever its size. */
+export interface Portion {
+  readonly messages: number;
+  readonly bytes: number;
+}
+
+/** Messages of publishers at other processes that a queue had no room for, and those among them that found none in time. */
+export interface BacklogCounts {
+  readonly givenBack: number;
+  readonly givenUp: number;
+}
 
 /** The queues at this process out of which messages leave later. */
 export interface Backlog {
   /** Asked in the turn in which the message is queued, so that none gives way that was acknowledged. */
   roomFor(tenant: string, message: Message): BacklogRoom;
-  /** Filters whose messages have found little room or none, until there is room for many again. */
+  /** The first queue, by its filter, that has no room for the message. */
+  lacking(tenant: string, message: Message): TenantFilter | undefined;
+  /** Filters whose messages have found little room or none, until there is room for many again, and for the largest of them. */
   full(): readonly TenantFilter[];
+  /** Of what waits elsewhere for a queue, so much is taken before the queue is looked at again. */
+  readonly portion: Portion;
+  /** Calls back, from now on, when messages have left a queue. */
+  watch(left: () => void): void;
+  /** Adds to the counts that the API shows of the rules of this filter. */
+  count(queue: TenantFilter, counts: BacklogCounts): void;
 }
 
 /** The bridges of a node. */

@@ -149,7 +149,8 @@ export class WebSocket implements FrameHandler, SocketOwner {
   ended(): void {
     this.#isOpen = false;
     this.#isDone = true;
-    this.#socket.end();
+    // Most have ended behind their close: Node.js makes an error of a second end, with a stack that no caller reads.
+    if (!this.#socket.writableEnded) this.#socket.end();
   }
 
   closed(): void {

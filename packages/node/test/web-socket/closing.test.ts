@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createConnection } from 'node:net';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { createConnection, Socket } from 'node:net';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type Frame, frameBytes } from '../support/client-frame.ts';
 import { HANDSHAKE } from '../support/handshake-text.ts';
 import { nodeForTest } from '../support/nodes.ts';
@@ -51,6 +51,16 @@ describe('a close of the client', () => {
       expect(closeOf(await answersTo([close(code)]))[0]).toBe(1002);
     },
   );
+
+  test('ends the connection once: Node.js makes an error with a stack of a second end', async () => {
+    const end = vi.spyOn(Socket.prototype, 'end');
+    onTestFinished(() => end.mockRestore());
+    await answersTo([close(1000)]);
+    const sockets = new Set(end.mock.contexts as Socket[]);
+    await expect.poll(() => [...sockets].every(({ closed }) => closed)).toBe(true);
+    expect(sockets.size).toBe(2);
+    expect(end.mock.calls.length).toBe(2);
+  });
 
   test('without a code is answered without one, with half a code by 1002 (Autobahn 7.3.1, 7.3.2)', async () => {
     expect(closeOf(await answersTo([close()]))).toEqual([undefined, '']);

@@ -1,0 +1,192 @@
+import { type Log, messageBytes } from '@apus/broker';
+import type { Portion, Scheduler, TenantFilter } from '@apus/node';
+import type { Bus } from './bus.ts';
+import type { PublishFrame } from './frames.ts';
+import { GIVEN_BACK_BYTES_MAX, GIVEN_BACK_MS_MAX } from './limits.ts';
+
+/** `taken` by the process, `given-up` for want of time or bytes, or `inherited`: its process is dead, and the heir has it. */
+export type End = 'taken' | 'given-up' | 'inherited';
+
+/** A message that a process had no room for. */
+export interface GivenBackMessage {
+  readonly frame: PublishFrame;
+  /** Settles when nothing more is to be done for it here. */
+  readonly end: Promise<End>;
+  settle(end: End): void;
+}
+
+interface Entry extends GivenBackMessage {
+  readonly process: string;
+  readonly bytes: number;
+  /** In the order in which the messages were given back first. */
+  readonly number: number;
+  readonly deadlineMs: number;
+  /** Undefined: it has been sent again, or has ended. */
+  line: Line | undefined;
+}
+
+/** Messages that wait for one queue of a rule at one process, oldest first. */
+interface Line {
+  readonly process: string;
+  readonly queue: TenantFilter;
+  readonly entries: Entry[];
+}
+
+/**
+ * Messages that wait at the process of their publishers, as a queue of a rule at another process has no room for them. That process
+ * says when there is room, and for how much; they leave in the order in which they came. One that has waited for too long is given
+ * up: its publisher is refused, as others are while the queue is full.
+ */
+export class GivenBack {
+  readonly #bus: Pick<Bus, 'send' | 'request'>;
+  readonly #clock: Scheduler;
+  readonly #log: Log;
+  readonly #lines = new Map<string, Line>();
+  #bytes = 0;
+  #lastNumber = 0;
+  #armedForMs = Infinity;
+  #cancel: () => void = () => {};
+
+  constructor(bus: Pick<Bus, 'send' | 'request'>, clock: Scheduler, log: Log) {
+    this.#bus = bus;
+    this.#clock = clock;
+    this.#log = log;
+  }
+
+  /** Of messages that have not ended. */
+  get bytes(): number {
+    return this.#bytes;
+  }
+
+  /** @param before the same message, where it has been sent again */
+  add(
+    process: string,
+    queue: TenantFilter,
+    frame: PublishFrame,
+    before?: GivenBackMessage,
+  ): GivenBackMessage {
+    const line = this.#lineOf(process, queue);
+    const entry = (before as Entry | undefined) ?? this.#entryOf(process, frame);
+    if (before === undefined && this.#bytes > GIVEN_BACK_BYTES_MAX) {
+      entry.settle('given-up');
+      this.#report(line, [entry], 'bytes');
+      return entry;
+    }
+    const at = line.entries.findLastIndex(({ number }) => number < entry.number) + 1;
+    line.entries.splice(at, 0, entry);
+    entry.line = line;
+    this.#arm();
+    if (line.entries.length === 1) this.#report(line);
+    return entry;
+  }
+
+  /** The queue has room for a portion. */
+  again(process: string, queue: TenantFilter, portion: Portion): void {
+    const line = this.#lineOf(process, queue);
+    let [messages, bytes] = [0, 0];
+    for (let entry = line.entries[0]; entry !== undefined; entry = line.entries[0]) {
+      messages += 1;
+      bytes += entry.bytes;
+      if (messages > 1 && (messages > portion.messages || bytes > portion.bytes)) break;
+      line.entries.shift();
+      this.#send(entry);
+    }
+    this.#report(line);
+  }
+
+  /** A message that it has given back is not known here. */
+  unknown(process: string, queue: TenantFilter): void {
+    this.#report(this.#lineOf(process, queue));
+  }
+
+  /** The process is dead. Answers the messages that waited for it, oldest first. */
+  forget(process: string): readonly GivenBackMessage[] {
+    const waiting: Entry[] = [];
+    for (const [key, line] of this.#lines) {
+      if (line.process !== process) continue;
+      this.#lines.delete(key);
+      waiting.push(...line.entries);
+    }
+    for (const entry of waiting) entry.line = undefined;
+    return waiting.sort((one, other) => one.number - other.number);
+  }
+
+  stop(): void {
+    this.#cancel();
+  }
+
+  #entryOf(process: string, frame: PublishFrame): Entry {
+    const bytes = messageBytes(frame.message);
+    this.#bytes += bytes;
+    this.#lastNumber += 1;
+    let ended: (end: End) => void = () => {};
+    const end = new Promise<End>((resolve) => {
+      ended = resolve;
+    });
+    let isOver = false;
+    const settle = (how: End) => {
+      if (!isOver) this.#bytes -= bytes;
+      isOver = true;
+      ended(how);
+    };
+    const deadlineMs = this.#clock.now() + GIVEN_BACK_MS_MAX;
+    return { process, frame, bytes, number: this.#lastNumber, deadlineMs, line: undefined, end, settle };
+  }
+
+  /** One that finds no room once more is in its line again before the process acknowledges it. */
+  #send(entry: Entry): void {
+    entry.line = undefined;
+    const sent = this.#bus.request(entry.process, { ...entry.frame, isAgain: true });
+    void sent.then(() => {
+      if (entry.line === undefined) entry.settle('taken');
+    });
+  }
+
+  #lineOf(process: string, queue: TenantFilter): Line {
+    const key = `${process}\0${queue.tenant}\0${queue.topicFilter}`;
+    const known = this.#lines.get(key);
+    if (known !== undefined) return known;
+    const line: Line = { process, queue, entries: [] };
+    this.#lines.set(key, line);
+    return line;
+  }
+
+  #report(line: Line, givenUp: readonly Entry[] = [], lacking: 'time' | 'bytes' = 'time'): void {
+    const { process, queue, entries } = line;
+    if (entries.length === 0) this.#lines.delete(`${process}\0${queue.tenant}\0${queue.topicFilter}`);
+    this.#bus.send(process, { type: 'waits', queue, left: entries.length, givenUp: givenUp.length });
+    if (givenUp.length === 0) return;
+    const { tenant, topicFilter: filter } = queue;
+    this.#log.warn('rule-queue-full', { tenant, filter, process, lacking, count: givenUp.length });
+  }
+
+  /** Those of a line wait for the same time, so the oldest is the first to be given up. */
+  #arm(): void {
+    let firstMs = Infinity;
+    for (const { entries } of this.#lines.values())
+      firstMs = Math.min(firstMs, entries[0]?.deadlineMs ?? Infinity);
+    if (firstMs >= this.#armedForMs) return;
+    this.#cancel();
+    this.#armedForMs = firstMs;
+    this.#cancel = this.#clock.after(Math.max(0, firstMs - this.#clock.now()), () => {
+      this.#armedForMs = Infinity;
+      for (const line of [...this.#lines.values()]) this.#giveUp(line, this.#clock.now());
+      this.#arm();
+    });
+  }
+
+  #giveUp(line: Line, nowMs: number): void {
+    const givenUp: Entry[] = [];
+    for (
+      let entry = line.entries[0];
+      entry !== undefined && entry.deadlineMs <= nowMs;
+      entry = line.entries[0]
+    ) {
+      line.entries.shift();
+      entry.line = undefined;
+      givenUp.push(entry);
+      entry.settle('given-up');
+    }
+    if (givenUp.length > 0) this.#report(line, givenUp);
+  }
+}
