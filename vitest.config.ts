@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
 import './.ci/aws-sdk.mjs';
 import { moduleCache } from './.ci/module-cache.mjs';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /**
  * Files that replace modules, or the clock and the chance of their whole process, or that weigh its memory: a collection
@@ -47,6 +48,8 @@ export default defineConfig({
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
+    // A long file that begins last keeps one worker busy while the others wait.
+    sequence: { sequencer: LongestFirst },
     // A worker loads a module once for all of its files: to load it for each of them took longer than most tests. So a
     // test's support registers what it ends with the test (`onTestFinished`), and not where its module is loaded.
     isolate: false,

@@ -11,6 +11,8 @@ const VERSION = { protocolVersion: 5 } as never;
 const CONNECT = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 5, clean: true, keepalive: 0 };
 /** How long an attacker waits for an answer that may not come, as its connection may be read no more. */
 const ANSWER_MS = 10_000;
+/** The same for bytes that may not leave, as the broker has stopped to read. */
+const SETTLED_MS = 500;
 
 export function encode(packet: Fields): Buffer {
   return generate(packet as never, VERSION);
@@ -22,15 +24,19 @@ export class Attacker {
   isClosed = false;
   readonly #socket: WebSocket;
   readonly #answers: Buffer[] = [];
+  /** Called at each answer and at the end of the connection. */
+  #noticed: () => void = () => {};
 
   private constructor(door: DoorOfClient, socket: WebSocket) {
     this.door = door;
     this.#socket = socket;
     socket.on('message', (data: Buffer, isBinary: boolean) => {
       this.#answers.push(isBinary ? data : bytesOf(String(data)));
+      this.#noticed();
     });
     socket.on('close', () => {
       this.isClosed = true;
+      this.#noticed();
     });
     socket.on('error', () => {});
   }
@@ -66,12 +72,23 @@ export class Attacker {
 
   /** So many answers came, or the connection ended, or neither for a while. */
   async answered(count: number): Promise<void> {
-    await until(() => this.#answers.length >= count || this.isClosed);
+    const isDone = () => this.#answers.length >= count || this.isClosed;
+    if (isDone()) return;
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ANSWER_MS);
+      this.#noticed = () => {
+        if (!isDone()) return;
+        clearTimeout(timer);
+        resolve();
+      };
+    });
   }
 
   /** All has left for the broker, or the connection ended, or neither for a while. */
   async settled(): Promise<void> {
-    await until(() => this.#socket.bufferedAmount === 0 || this.isClosed, 500);
+    const isDone = () => this.#socket.bufferedAmount === 0 || this.isClosed;
+    for (const endMs = Date.now() + SETTLED_MS; !isDone() && Date.now() < endMs; )
+      await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
   /** The answers, each in bytes of its own at the node door. */
@@ -82,11 +99,6 @@ export class Attacker {
   leave(): void {
     this.#socket.terminate();
   }
-}
-
-async function until(isDone: () => boolean, waitMs = ANSWER_MS): Promise<void> {
-  for (const endMs = Date.now() + waitMs; !isDone() && Date.now() < endMs; )
-    await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
 function bytesOf(text: string): Buffer {

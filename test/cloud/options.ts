@@ -62,6 +62,8 @@ export interface CloudWorldOptions {
   readonly usage?: boolean;
   /** Tenants that know their filters' shapes from the start, where the time is real. @default the default one */
   readonly tenants?: readonly string[];
+  /** Shapes that they know beside the usual ones. @default none */
+  readonly shapes?: readonly string[];
   /** Another system, which messages leave for and records come from. @default none */
   readonly outside?: Outside;
   readonly alterations?: Alterations;

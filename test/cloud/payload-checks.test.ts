@@ -42,7 +42,7 @@ beforeEach(async () => {
     refused += 1;
   };
   payloads = new CompiledPayloads(checks, count);
-  world = await startCloud({ seed: 29, payloads });
+  world = await startCloud({ seed: 29, payloads, shapes: ['.+'] });
 });
 afterEach(async () => {
   await Promise.all(clients.splice(0).map((client) => client.endAsync(true)));

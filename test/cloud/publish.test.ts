@@ -15,7 +15,7 @@ let post: Backend;
 const clients: mqtt.MqttClient[] = [];
 
 beforeEach(async () => {
-  world = await startCloud({ seed: 11 });
+  world = await startCloud({ seed: 11, shapes: ['.+'] });
   post = backendOf(world);
 });
 afterEach(async () => {

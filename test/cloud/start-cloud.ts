@@ -27,7 +27,7 @@ export async function startCloud(options: CloudWorldOptions): Promise<CloudWorld
   const failures: string[] = [];
   const dynamoDb = await startDynamoDb(options);
   // A clock that a test moves waits for nothing.
-  if (options.clock === undefined) await knowShapes(dynamoDb, options.tenants);
+  if (options.clock === undefined) await knowShapes(dynamoDb, options);
   let started: Emulator | undefined;
   const running = () => {
     if (started === undefined) throw new Error('the emulator has not started');
@@ -60,9 +60,12 @@ const SHAPES = ['.', '..', '.#'];
  * The first SUBACK of a shape waits two seconds of real time (`ShapeRegistry`). A deployment that has been used for a while
  * knows its shapes.
  */
-async function knowShapes(dynamoDb: DynamoDb, tenants: readonly string[] = ['default']): Promise<void> {
+async function knowShapes(
+  dynamoDb: DynamoDb,
+  { tenants = ['default'], shapes: others = [] }: CloudWorldOptions,
+): Promise<void> {
   const client = new DynamoDBClient(dynamoDb.clientConfig());
-  const shapes = SHAPES.map((shape) => [`~${shape}`, number(0)]);
+  const shapes = [...SHAPES, ...others].map((shape) => [`~${shape}`, number(0)]);
   for (const tenant of tenants) {
     const { p, s } = registryKey(tenant);
     const Item = { p: { S: p }, s: { S: s }, v: number(VERSION), ...Object.fromEntries(shapes) };

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { Built } from './support/built.ts';
+import { runInThisProcess } from './support/in-this-process.ts';
 
 const built = new Built();
 const OUT = [{ filter: 'a/#' }];
@@ -18,7 +19,7 @@ function file(value: unknown): string {
 describe('apus bridge check', () => {
   test('says what a file declares', async () => {
     const path = file({ bridges: [{ name: 'plant', mqtt: { url: 'mqtt://broker.example' }, out: OUT }] });
-    expect(await built.run(['bridge', 'check', path])).toMatchObject({
+    expect(await runInThisProcess(['bridge', 'check', path])).toMatchObject({
       code: 0,
       stdout: 'plant  mqtt://broker.example  in: 0, out: 1\n',
     });
@@ -27,7 +28,7 @@ describe('apus bridge check', () => {
   test('says where a file is wrong, as `apus serve` does before it starts', async () => {
     const path = file({ bridges: [{ name: 'plant', mqtt: { url: 'broker' }, out: OUT }] });
     const message = `apus: ${path}: bridges[0].mqtt.url has to be a URL that begins with mqtt:, mqtts:, ws: or wss:.\n`;
-    expect(await built.run(['bridge', 'check', path])).toMatchObject({ code: 1, stderr: message });
+    expect(await runInThisProcess(['bridge', 'check', path])).toMatchObject({ code: 1, stderr: message });
     expect(await built.run(['serve', '--port', '0', '--no-gateway', '--bridges', path])).toMatchObject({
       code: 1,
       stderr: message,
@@ -39,7 +40,7 @@ describe('apus bridge check', () => {
     const path = file({
       bridges: [{ name: 'market', kafka, in: [{ topic: 'prices', to: 'prices/{key}' }] }],
     });
-    expect((await built.run(['bridge', 'check', path])).stdout).toBe(
+    expect((await runInThisProcess(['bridge', 'check', path])).stdout).toBe(
       'market  kafka 127.0.0.1:1  in: 1, out: 0\n',
     );
     const { pageUrl, stop } = await built.serve(['--bridges', path]);
@@ -49,7 +50,7 @@ describe('apus bridge check', () => {
   });
 
   test('wants a file, and has a help', async () => {
-    expect(await built.run(['bridge', 'check'])).toMatchObject({ code: 2 });
-    expect((await built.run(['bridge', '--help'])).stdout).toContain('apus bridge check FILE');
+    expect(await runInThisProcess(['bridge', 'check'])).toMatchObject({ code: 2 });
+    expect((await runInThisProcess(['bridge', '--help'])).stdout).toContain('apus bridge check FILE');
   });
 });

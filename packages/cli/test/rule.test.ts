@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { clientFor } from '../../bridges/test/support/bridged.ts';
 import { receiver, SIMPLY_OK, status } from '../../bridges/test/support/receiver.ts';
 import { Built } from './support/built.ts';
+import { runInThisProcess } from './support/in-this-process.ts';
 
 const built = new Built();
 
@@ -27,12 +28,14 @@ function entriesOf(stdout: string): { readonly id: string }[] {
 describe('apus rule', () => {
   test('check says what a file declares, or where it is wrong', async () => {
     const rule = { name: 'hot', filter: 's/#', to: { webhook: { url: 'https://example.com' } } };
-    expect(await built.run(['rule', 'check', file([{ ...rule, when: 'payload.t > 80.0' }])])).toMatchObject({
+    expect(
+      await runInThisProcess(['rule', 'check', file([{ ...rule, when: 'payload.t > 80.0' }])]),
+    ).toMatchObject({
       code: 0,
       stdout: 'hot  s/#  when payload.t > 80.0  → webhook\n',
     });
     const wrong = file([{ ...rule, when: 'payload.t >' }]);
-    expect(await built.run(['rule', 'check', wrong])).toMatchObject({
+    expect(await runInThisProcess(['rule', 'check', wrong])).toMatchObject({
       code: 1,
       stderr: expect.stringContaining(`${wrong}: rules[0].when is no CEL expression`),
     });
@@ -49,7 +52,8 @@ describe('apus rule', () => {
       '--rules',
       file([{ name: 'hook', filter: 'a', to: { webhook } }]),
     ]);
-    const rule = async (...args: readonly string[]) => await built.run(['rule', ...args, '--url', pageUrl]);
+    const rule = async (...args: readonly string[]) =>
+      await runInThisProcess(['rule', ...args, '--url', pageUrl]);
     const client = await clientFor(url);
     for (const payload of ['1', '2', '3']) await client.publishAsync('a', payload, { qos: 1 });
     await expect
@@ -77,8 +81,8 @@ describe('apus rule', () => {
   });
 
   test('wants an action with its arguments', async () => {
-    expect(await built.run(['rule', 'check'])).toMatchObject({ code: 2 });
-    expect(await built.run(['rule', 'fix'])).toMatchObject({ code: 2 });
-    expect((await built.run(['rule', '--help'])).stdout).toContain('apus rule check FILE');
+    expect(await runInThisProcess(['rule', 'check'])).toMatchObject({ code: 2 });
+    expect(await runInThisProcess(['rule', 'fix'])).toMatchObject({ code: 2 });
+    expect((await runInThisProcess(['rule', '--help'])).stdout).toContain('apus rule check FILE');
   });
 });

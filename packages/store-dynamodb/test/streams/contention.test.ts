@@ -1,8 +1,8 @@
 import { readStreams, type StreamDeclaration } from '@apus/broker';
 import { numberedMessage } from '@apus/broker/samples';
 import { createDynamoDb } from '@apus/emulator';
-import { createDynamoStores, defineTable } from '@apus/store-dynamodb';
-import { CreateTableCommand, DynamoDBClient } from '@aws-sdk/client-dynamodb';
+import { createDynamoStores, defineTable, leanClient } from '@apus/store-dynamodb';
+import { CreateTableCommand } from '@aws-sdk/client-dynamodb';
 import { describe, expect, it } from 'vitest';
 import { sized } from '../../../../test/support/runs.ts';
 
@@ -52,7 +52,7 @@ async function load(perSecond: number) {
   const time = new VirtualTime();
   const random = seeded(perSecond);
   const dynamoDb = createDynamoDb({ seed: 1 });
-  const client = new DynamoDBClient({ ...dynamoDb.clientConfig(), maxAttempts: 1 });
+  const client = leanClient(dynamoDb.clientConfig());
   await client.send(new CreateTableCommand(defineTable(TABLE)));
   let writes = 0;
   const callMs = () => MEDIAN_MS * Math.exp(SIGMA * normal(random));

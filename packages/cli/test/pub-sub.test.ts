@@ -1,0 +1,90 @@
+import { describe, expect, test } from 'vitest';
+import { RawClient } from '../../../test/support/raw-client.ts';
+import { Built, outcomeOf } from './support/built.ts';
+import { runInThisProcess } from './support/in-this-process.ts';
+import { temporaryFile } from './support/temporary-file.ts';
+
+const apus = new Built();
+
+describe('apus pub and apus sub', () => {
+  test('a message arrives, with its topic when asked for', async () => {
+    const node = await apus.serve();
+    const topics = ['-t', 'a/#', '-t', 'ready', '-q', '1'];
+    const subscriber = apus.start(['sub', '-u', node.url, ...topics, '-v', '--count', '3']);
+    const outcome = outcomeOf(subscriber);
+    await publishOnceSubscribed(node.url, 'ready');
+    await apus.run(['pub', '-u', node.url, '-t', 'a/1', '-q', '1', '--stdin-lines'], 'one\ntwo\n');
+    expect(await outcome).toEqual({ code: 0, stdout: 'ready \na/1 one\na/1 two\n', stderr: '' });
+  });
+
+  test('every property goes there and back', async () => {
+    const node = await apus.serve();
+    const properties = ['--content-type', 'text/plain', '--response-topic', 'r', '--correlation-data', 'c'];
+    const userProperties = ['--user-property', 'a=1', '--user-property', 'a=2', '--payload-utf8'];
+    const publish = ['pub', '-u', node.url, '-t', 't', '-m', 'x', '-r', '-q', '2'];
+    await runInThisProcess([...publish, ...properties, ...userProperties]);
+    const { stdout } = await apus.run(['sub', '-u', node.url, '-t', 't', '-q', '2', '--json', '-c', '1']);
+    expect(JSON.parse(stdout)).toEqual({
+      topic: 't',
+      payload: 'x',
+      qos: 2,
+      retain: true,
+      dup: false,
+      properties: {
+        payloadFormatIndicator: true,
+        contentType: 'text/plain',
+        responseTopic: 'r',
+        correlationData: Buffer.from('c').toString('base64'),
+        userProperties: { a: ['1', '2'] },
+      },
+    });
+  });
+
+  test('bytes that are no text arrive as they are', async () => {
+    const node = await apus.serve();
+    const file = temporaryFile('payload', Buffer.from('00ff80fe', 'hex'));
+    await apus.run(['pub', '-u', node.url, '-t', 't', '-f', file, '-r', '--mqtt-version', '3.1.1']);
+    const { stdout } = await apus.run([
+      'sub',
+      '-u',
+      node.url,
+      '-t',
+      't',
+      '--json',
+      '-c',
+      '1',
+      '--mqtt-version',
+      '3.1',
+    ]);
+    expect(JSON.parse(stdout)).toMatchObject({ topic: 't', payloadBase64: 'AP+A/g==' });
+  });
+
+  test('a kept session gets what was published meanwhile', async () => {
+    const node = await apus.serve();
+    const keep = ['sub', '-u', node.url, '-t', 't', '-q', '1', '--keep', '-i', 'keeper', '--count'];
+    await apus.run([...keep, '0']);
+    await runInThisProcess(['pub', '-u', node.url, '-t', 't', '-q', '1', '-m', 'meanwhile']);
+    expect((await apus.run([...keep, '1'])).stdout).toBe('meanwhile\n');
+  });
+
+  test.each([
+    ['ws://127.0.0.1:1/mqtt', /ECONNREFUSED/],
+    ['nowhere', /HTTP 404\. MQTT over WebSocket is at \/mqtt/],
+  ])('a broker that cannot be reached at %s is told in a sentence, exit code 1', async (url, reason) => {
+    const node = await apus.serve();
+    const target = url === 'nowhere' ? new URL('/nowhere', node.url).href : url;
+    const { code, stderr } = await runInThisProcess(['pub', '-u', target, '-t', 'a', '-m', 'x']);
+    expect(stderr).toMatch(reason);
+    expect(stderr.trim().split('\n')).toHaveLength(1);
+    expect(code).toBe(1);
+  });
+});
+
+/** Publishes until the PUBACK says that there was a subscriber; only that message was delivered. */
+async function publishOnceSubscribed(url: string, topic: string): Promise<void> {
+  const { client } = await RawClient.connect(url);
+  for (let reasonCode: unknown = 0x10; reasonCode === 0x10; ) {
+    client.send({ cmd: 'publish', topic, payload: '', qos: 1, messageId: 1 });
+    reasonCode = (await client.expect('puback')).reasonCode;
+  }
+}
