@@ -12,7 +12,7 @@ export const OF_OUTSIDE: readonly Mutation[] = [
         void flush.call(this).catch(() => {});
       });
     },
-    rates: KILLS,
+    rates: { ...KILLS, 'queue-fails': 0.3 },
     hasOutside: true,
     finds: ['left behind'],
   },
