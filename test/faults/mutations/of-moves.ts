@@ -62,7 +62,7 @@ export const OF_MOVES: readonly Mutation[] = [
         return resume.call(this, true);
       });
     },
-    ...away('cut', 'vanish'),
+    ...away('vanish'),
     finds: ['gap'],
   },
 ];
