@@ -13,8 +13,8 @@ import type { Entry, LogItem, QueueRecord } from './types.ts';
  * worker's slice comes again, or both runs happen at once. So a copy at QoS 2 has to be known for as long as that may
  * happen, also when its exchange is complete and its packet id belongs to another message.
  *
- * The record knows its copies by their names, and only a write of the record gives a copy a packet id: whoever writes has
- * seen, under the version that it replaces, whether the copy had one before. The log knows nothing of it. An append may
+ * The record knows its copies by their names, and only a write of the record gives a copy a packet id: its writer has seen,
+ * under the version that it replaces, whether the copy had one before. The log knows nothing of it. An append may
  * bring a copy that has been placed already, and the dequeue drops it:
  *
  *     fan-out A                          fan-out B, the same message        client

@@ -4,6 +4,7 @@ import { ackSteps } from './ack-steps.ts';
 import { changed } from './changed.ts';
 import { clientSteps } from './client-steps.ts';
 import { frameSteps } from './frame-steps.ts';
+import { framesOf, instancesOf, WORKER } from './instances.ts';
 import { moveSteps, NOT_MOVING } from './move-steps.ts';
 import { publishSteps } from './publish-steps.ts';
 import {
@@ -24,7 +25,6 @@ import {
 /** A publisher sends a frame at most so often. */
 const ATTEMPTS_MAX = 3;
 const INSTANCES_MAX = 16;
-const WORKER = 2;
 const NAMES = '0123456789abcdef';
 
 /**
@@ -157,6 +157,17 @@ export class Model {
     return this.config.isShared || this.without('forgotten-unread') ? 0 : memory & this.exactlyOnce;
   }
 
+  /** Messages, as bits, whose memories a handler finds: those of copies for a share group. */
+  memories({ memory }: State): number {
+    return this.config.isShared && !this.without('no-memory') ? memory & this.exactlyOnce : 0;
+  }
+
+  /** With the memories of copies for a share group, which are written with them. */
+  remembering(state: State, bits: number): State {
+    if (!this.config.isShared) return state;
+    return changed(state, { memory: state.memory | (bits & this.exactlyOnce) });
+  }
+
   /** What stands after a write of the whole record: it forgets where it has more names than it keeps. */
   written(state: State, record: QueueRecord): State {
     const { namesKept, isShared } = this.config;
@@ -286,36 +297,6 @@ function crashes(state: State, emit: Emit): void {
     const publishHandlers = replaced(state.publishHandlers, place, undefined);
     emit(changed(state, { budgets, publishHandlers }), () => `CRASH of ${publisherName(place)}`, 'fault');
   });
-}
-
-function framesOf(text: string): number[][] {
-  return text === '' ? [] : text.split('|').map((frame) => [...frame].map(Number));
-}
-
-function instancesOf(frames: readonly number[][][], attemptsMax: number): Instance[] {
-  const instances: Instance[] = [];
-  let deliveries = 0;
-  frames.forEach((framesOfOne, publisher) => {
-    let sequence = 0;
-    framesOfOne.forEach((qosOfEach, frame) => {
-      for (let attempt = 0; attempt < (publisher === WORKER ? 1 : attemptsMax); attempt += 1)
-        qosOfEach.forEach((qos, place) => {
-          if (qos === 2 && attempt > 0) return;
-          const delivery = deliveries + place;
-          instances.push({
-            publisher,
-            sequence: sequence + place,
-            qos: qos as 1 | 2,
-            delivery,
-            frame,
-            attempt,
-          });
-        });
-      sequence += qosOfEach.length;
-      deliveries += qosOfEach.length;
-    });
-  });
-  return instances;
 }
 
 function bitsWhere<T>(list: readonly T[], isWanted: (each: T) => boolean): number {

@@ -175,24 +175,18 @@ function decideOffer({ model, state }: Step, record: QueueRecord, log: number, t
     const { qos } = model.instance(message);
     // A handler that finds the memory of a copy for a share group looks for it in the log.
     const isInLog = model.config.isShared && ((log >> message) & 1) === 1;
-    const known = model.config.isShared ? memoryOf(model, state) : model.forgotten(state.memory);
+    const known = model.config.isShared ? model.memories(state) : model.forgotten(state.memory);
     const isRemembered = ((known >> message) & 1) === 1;
     return { name: nameOf(message), qos, body: 'inline', bytes: 1, isInLog, isRemembered };
   });
   return model.core.decide(record, { type: 'offer', copies, log: namesIn(log), untilMs: TAKEN_UNTIL_MS });
 }
 
-/** Of the copies for a share group. */
-function memoryOf(model: Model, state: State): number {
-  const isRead = model.config.isShared && !model.without('no-memory');
-  return isRead ? state.memory & model.exactlyOnce : 0;
-}
-
 /** Writes the record; for a share group at QoS 2 in one transaction with the memories of the copies. */
 function take(step: Step) {
   const { model, state, handler } = step;
   const { rest } = handler;
-  if ((handler.todo & memoryOf(model, state)) !== 0) {
+  if ((handler.todo & model.memories(state)) !== 0) {
     const to = { step: 'read', todo: handler.todo | rest, rest: 0 } as const;
     return go(step, to, () => 'cannot write: a copy is known');
   }
@@ -201,7 +195,7 @@ function take(step: Step) {
   const decision = decideOffer(step, seen, handler.log, handler.todo);
   const post = packetsOf(decision);
   const placed = model.written(state, decision.record);
-  const after = model.config.isShared ? remembering(model, placed, handler.todo) : placed;
+  const after = model.remembering(placed, handler.todo);
   const to = {
     step: rest !== 0 && model.without('append-before-post') ? 'append' : 'post',
     todo: rest,
@@ -254,18 +248,14 @@ function append(step: Step) {
   const { model, state, handler } = step;
   const [message = 0] = messagesIn(handler.todo);
   const bit = 1 << message;
-  if ((memoryOf(model, state) & bit) !== 0)
+  if ((model.memories(state) & bit) !== 0)
     return go(step, { step: 'read' }, () => 'cannot append: the copy is known');
   const todo = handler.todo & ~bit;
   const waiting = changed(state, { log: state.log | bit });
-  const after = model.config.isShared ? remembering(model, waiting, bit) : waiting;
+  const after = model.remembering(waiting, bit);
   const next = todo !== 0 ? 'append' : model.without('look-before-appending') ? 'finish' : 'look';
   const appended = handler.appended | bit;
   go(step, { step: next, todo, appended }, () => `appends ${nameOf(message)}`, after);
-}
-
-function remembering(model: Model, state: State, bits: number): State {
-  return changed(state, { memory: state.memory | (bits & model.exactlyOnce) });
 }
 
 function look(step: Step) {
