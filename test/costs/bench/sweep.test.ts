@@ -1,5 +1,12 @@
+import { randomBytes } from 'node:crypto';
+import { MessageClock, type SessionRef } from '@apus/broker';
 import { SWEPT } from '@apus/cost';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { COMPLETED_LIMITS, forgetting } from '../../../packages/store-dynamodb/src/queue/completed.ts';
+import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
+import { NEW_RECORD } from '../../../packages/store-dynamodb/src/queue/session-record.ts';
+import { sizeOf } from '../../../packages/store-dynamodb/src/table/meter.ts';
+import type { Table } from '../../../packages/store-dynamodb/src/table/table.ts';
 import { sized } from '../../support/runs.ts';
 import { subscribe } from '../../support/text-client.ts';
 import { startGatewayWorld } from './gateway-world.ts';
@@ -84,4 +91,34 @@ describe('the reads of the sweep in `apus cost` equal those that a scan is bille
     },
     TIMEOUT_MS,
   );
+});
+
+describe('the name of a QoS 2 copy that a record has forgotten', () => {
+  const NAMES = 29;
+  const NO_TIME = { nowSeconds: () => 0, settings: { repeatSecondsMax: 0 } } as unknown as Table;
+  const SESSION: SessionRef = {
+    ...{ key: 'default client', tenant: 'default', clientId: 'client' },
+    ...{ incarnation: randomId(), attachment: undefined },
+  };
+
+  function randomId(): string {
+    return randomBytes(12).toString('base64url');
+  }
+
+  /** Where the messages of the session came by so many processes. */
+  function bytesOfName(processes: number): number {
+    const clocks = Array.from({ length: processes }, () => new MessageClock({ now: Date.now }, randomId()));
+    const completed = Array.from({ length: NAMES }, (_, place) => `${clocks[place % processes]?.next()}\0`);
+    const forgot = forgetting({ ...NEW_RECORD, completed }, COMPLETED_LIMITS);
+    if (forgot === undefined) throw new Error('nothing is forgotten');
+    const items = new Forgotten(NO_TIME).items(SESSION, forgot);
+    return (
+      items.reduce((sum, action) => sum + ('put' in action ? sizeOf(action.put) : 0), 0) / forgot.page.length
+    );
+  }
+
+  it('takes what `apus cost` says where each message came by another process, and less where one had all', () => {
+    expect(Math.abs(bytesOfName(NAMES) / SWEPT.memoryBytes - 1)).toBeLessThan(0.25);
+    expect(bytesOfName(1)).toBeLessThan(SWEPT.memoryBytes);
+  });
 });

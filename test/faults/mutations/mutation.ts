@@ -2,6 +2,8 @@ import { Outbox } from '@apus/cloud';
 import type { DynamoDbFaults } from '@apus/emulator';
 import type { EventStores } from '@apus/store-dynamodb';
 import { vi } from 'vitest';
+import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
+import type { QueueRecord } from '../../../packages/store-dynamodb/src/queue/types.ts';
 import type { Alterations } from '../../cloud/options.ts';
 import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import type { Rates } from '../fault-plan.ts';
@@ -75,3 +77,18 @@ export const UNBROKEN: Partial<Rates> = {
   'post-500': 0,
   'post-500-after': 0,
 };
+
+/** Each record is written otherwise than it was decided. */
+export function writtenAs(change: (record: QueueRecord) => Partial<QueueRecord>): void {
+  const write = Records.prototype.write;
+  vi.spyOn(Records.prototype, 'write').mockImplementation(async function (
+    this: Records,
+    session,
+    before,
+    after,
+    along,
+  ) {
+    const record = { ...after.record, ...change(after.record) };
+    return await write.call(this, session, before, { ...after, record }, along);
+  });
+}

@@ -5,7 +5,7 @@ import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-o
 import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
 import { DynamoReceived } from '../../../packages/store-dynamodb/src/sessions/received.ts';
 import { bursts } from './directed-steps.ts';
-import { doneAtOnce, KILLS, type Mutation } from './mutation.ts';
+import { doneAtOnce, KILLS, type Mutation, writtenAs } from './mutation.ts';
 
 const DURATION_MS = 4_000;
 const REPETITIONS = { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 };
@@ -36,19 +36,7 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   },
   {
     name: 'a record does not note the QoS 2 copies whose exchange is complete',
-    install: () => {
-      const { write } = Records.prototype;
-      vi.spyOn(Records.prototype, 'write').mockImplementation(async function (
-        this: Records,
-        session,
-        before,
-        after,
-        along,
-      ) {
-        const record = { ...after.record, completed: [] };
-        return await write.call(this, session, before, { ...after, record }, along);
-      });
-    },
+    install: () => writtenAs(() => ({ completed: [] })),
     steps: QOS_2,
     durationMs: DURATION_MS,
     rates: REPETITIONS,

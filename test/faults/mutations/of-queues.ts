@@ -1,28 +1,12 @@
 import { vi } from 'vitest';
 import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
-import type { QueueRecord } from '../../../packages/store-dynamodb/src/queue/types.ts';
 import { bursts, inOrder, returns, volleys } from './directed-steps.ts';
-import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally } from './mutation.ts';
+import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally, writtenAs } from './mutation.ts';
 
 const DURATION_MS = 4_000;
 const BURSTS = bursts({ topic: 'news', qos: 1, messages: 4, everyMs: 100, durationMs: DURATION_MS });
 /** Frames that meet at windows which are just full, and time to become direct again. */
 const VOLLEYS = volleys({ messages: 5, everyMs: 600, durationMs: 6_000 });
-
-/** Each record is written otherwise than it was decided. */
-function writtenAs(change: (record: QueueRecord) => Partial<QueueRecord>): void {
-  const write = Records.prototype.write;
-  vi.spyOn(Records.prototype, 'write').mockImplementation(async function (
-    this: Records,
-    session,
-    before,
-    after,
-    along,
-  ) {
-    const record = { ...after.record, ...change(after.record) };
-    return await write.call(this, session, before, { ...after, record }, along);
-  });
-}
 
 /** What waits for a session, and what is on its way to it. */
 export const OF_QUEUES: readonly Mutation[] = [

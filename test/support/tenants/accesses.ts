@@ -97,21 +97,14 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
   },
 
   'a session that waits, with the same client identifier': async (tenancy) => {
-    const [topic, clientId] = [unique('t'), unique('c')];
-    const away = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
-    await away.mqtt.subscribeAsync(topic, { qos: 1 });
-    await away.mqtt.endAsync();
-    const publisher = await connect(tenancy, tenancy.own);
-    await publisher.mqtt.publishAsync(topic, 'waits', { qos: 1 });
+    const clientId = await waiting(tenancy);
     for (const clean of [false, true]) {
       const other = await connect(tenancy, tenancy.other, { ...KEPT, clean, clientId });
       expect(other.isSessionPresent).toBe(false);
       await other.expectNothing();
       await other.mqtt.endAsync(false, { properties: { sessionExpiryInterval: 0 } });
     }
-    const back = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
-    expect(back.isSessionPresent).toBe(true);
-    await back.expectPayloads(['waits']);
+    await expectWaited(tenancy, clientId);
   },
 
   'a will, also of the same client identifier': async (tenancy) => {
@@ -160,12 +153,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
   },
 
   'a client identifier and a user name that are made of its own': async (tenancy) => {
-    const [topic, clientId] = [unique('t'), unique('c')];
-    const away = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
-    await away.mqtt.subscribeAsync(topic, { qos: 1 });
-    await away.mqtt.endAsync();
-    const publisher = await connect(tenancy, tenancy.own);
-    await publisher.mqtt.publishAsync(topic, 'waits', { qos: 1 });
+    const clientId = await waiting(tenancy);
     for (const separator of SEPARATORS) {
       const forged = `${tenancy.own}${separator}${clientId}`;
       const username = `${tenancy.other}/${forged.replaceAll('/', '%2F')}`;
@@ -174,9 +162,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
       await other.expectNothing();
       await other.mqtt.endAsync(false, { properties: { sessionExpiryInterval: 0 } });
     }
-    const back = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
-    expect(back.isSessionPresent).toBe(true);
-    await back.expectPayloads(['waits']);
+    await expectWaited(tenancy, clientId);
   },
 
   'a room of the same name, its members and their number': async (tenancy) => {
@@ -251,4 +237,22 @@ export async function connect(
 
 async function both(tenancy: Tenancy): Promise<readonly [Program, Program]> {
   return [await connect(tenancy, tenancy.own), await connect(tenancy, tenancy.other)];
+}
+
+/** A client that is away, and for which a message waits. Returns its identifier. */
+async function waiting(tenancy: Tenancy): Promise<string> {
+  const [topic, clientId] = [unique('t'), unique('c')];
+  const away = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+  await away.mqtt.subscribeAsync(topic, { qos: 1 });
+  await away.mqtt.endAsync();
+  const publisher = await connect(tenancy, tenancy.own);
+  await publisher.mqtt.publishAsync(topic, 'waits', { qos: 1 });
+  return clientId;
+}
+
+/** It is back, and its message has waited. */
+async function expectWaited(tenancy: Tenancy, clientId: string): Promise<void> {
+  const back = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
+  expect(back.isSessionPresent).toBe(true);
+  await back.expectPayloads(['waits']);
 }

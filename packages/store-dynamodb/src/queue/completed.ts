@@ -50,9 +50,12 @@ export function isPlaced(record: QueueRecord, name: string, isForgotten: boolean
   return isForgotten || record.completed.includes(name) || record.entries.some((each) => each.name === name);
 }
 
-/** A message of the log that has no packet id, and that had none. */
-export function isNew(record: QueueRecord, { name, qos, isRemembered = false }: LogItem): boolean {
-  return !namesDequeued(record).has(name) && !(qos === 2 && isPlaced(record, name, isRemembered));
+/** Of the messages of the log those that have no packet id, and had none. */
+export function newOf(record: QueueRecord, items: readonly LogItem[]): readonly LogItem[] {
+  const dequeued = namesDequeued(record);
+  return items.filter(({ name, qos, isRemembered = false }) => {
+    return !dequeued.has(name) && !(qos === 2 && isPlaced(record, name, isRemembered));
+  });
 }
 
 /** The record does not know whether the copy was placed: what it has forgotten has to be read. */

@@ -23,7 +23,7 @@ import type { EventCache } from '../table/event-cache.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { AnsweredPage } from './answered-page.ts';
-import { isNew } from './completed.ts';
+import { newOf } from './completed.ts';
 import { Copies } from './copies.ts';
 import { namesDequeued } from './entries.ts';
 import { bodyRefOf, queuedOf, sizeOfEntry } from './queue-items.ts';
@@ -164,8 +164,11 @@ export class DynamoQueues implements QueueStore {
     });
     const record = held?.record ?? NEW_RECORD;
     const forgotten = await this.#forgottenOf(session, record, items);
-    const isWaiting = (item: Item) => isNew(record, logItemOf(item, forgotten));
-    const waiting = items.filter(isWaiting).map((item) => [item, 0] as const);
+    const logged = items.map((item) => logItemOf(item, forgotten));
+    const waiting = newOf(record, logged).flatMap(({ name }): (readonly [Item, PacketId])[] => {
+      const item = inLog.get(name);
+      return item === undefined ? [] : [[item, 0]];
+    });
     const left = [...sent, ...waiting];
     const refs = left.flatMap(([item]) => bodyRefOf(item) ?? []);
     const bodies = await this.#bodies.load(session.tenant, refs);

@@ -1,4 +1,4 @@
-import { isNew } from '../../src/queue/completed.ts';
+import { newOf } from '../../src/queue/completed.ts';
 import type { LogPage, QueueRecord } from '../../src/queue/types.ts';
 import { ackSteps } from './ack-steps.ts';
 import { changed } from './changed.ts';
@@ -215,7 +215,7 @@ export class Model {
   /** A repetition in the log of a copy that was placed waits for nothing. */
   isWaiting({ log, memory, record }: State): boolean {
     const { items } = this.logPage({ log, memory }, record);
-    return items.some((item) => isNew(record, item));
+    return newOf(record, items).length > 0;
   }
 
   /** All is done, and nothing is left of it. */
