@@ -18,6 +18,7 @@ import { openWithin, turnAway } from './holding-quota.ts';
 import { leave } from './leave.ts';
 import { PACKET_SIZE_UNLIMITED } from './limits.ts';
 import { type Connection, type Link, namesOf } from './link.ts';
+import { ofOneShape } from './one-shape.ts';
 import { ownedWill } from './owned.ts';
 import { payloadViolation } from './payload.ts';
 import {
@@ -43,7 +44,7 @@ export interface Admission {
 
 /** The client is authenticated: it gets its session, CONNACK, and the messages that wait for it. */
 export function* admit(context: Context, link: Link, asked: Admission): Flow<void> {
-  const addressed = withHost(context, withAddress(asked.identity, link.peer), link.peer);
+  const addressed = ofOneShape(withHost(context, withAddress(asked.identity, link.peer), link.peer));
   const admission = named(context, { ...asked, identity: addressed });
   if (admission instanceof Violation) return refuse(context, link, asked.packet, admission);
   const { packet, identity } = admission;

@@ -2,7 +2,7 @@ import type { Context } from './context.ts';
 import { handleFailures, passOn } from './deliver.ts';
 import { logDropped, tellDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, isReading, type Link } from './link.ts';
 import type { Message } from './message.ts';
 import { replay } from './replay.ts';
 import { reply } from './reply.ts';
@@ -34,10 +34,6 @@ export function isDrained(
   const { state } = link;
   if (state.phase !== 'connected' || state.isDraining || state.replays.length > 0) return false;
   return queues.isIdle?.(session) === true && !isReading(link) && drops?.isDue(session, true) !== true;
-}
-
-function isReading({ isReading: known, readers }: Link): boolean {
-  return known ?? (readers !== undefined && readers.size > 0);
 }
 
 /** True when nothing is left that the window would let go; false when the link has no room for it. */

@@ -152,3 +152,8 @@ export interface Link {
    */
   close(endedBy: 'client' | 'server', tryAgainBecause?: string): void;
 }
+
+/** Whether it has subscriptions that read streams: most links have none, and a door makes `readers` when it is asked for. */
+export function isReading({ isReading: known, readers }: Link): boolean {
+  return known ?? (readers !== undefined && readers.size > 0);
+}

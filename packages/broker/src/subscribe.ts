@@ -15,7 +15,7 @@ import type { Context } from './context.ts';
 import { violate } from './end.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { subscriptionsMax } from './holding-quota.ts';
-import { type Connection, type Link, namesOf, type Replay } from './link.ts';
+import { type Connection, isReading, type Link, namesOf, type Replay } from './link.ts';
 import type { SubscribeOutcome } from './ports/index.ts';
 import { presenceFilterViolation } from './presence/names.ts';
 import { replay } from './replay.ts';
@@ -66,7 +66,7 @@ export function* subscribe(
   for (const { subscription, past } of pasts)
     yield* underWay(sendPast(context, connection, subscription, past));
   yield* underWay(replay(context, link, connection));
-  if (link.readers !== undefined && link.readers.size > 0) yield* underWay(readOn(context, link, connection));
+  if (isReading(link)) yield* underWay(readOn(context, link, connection));
 }
 
 function* decide(
@@ -116,14 +116,14 @@ function* decide(
     return {
       request,
       granted: {
-        ...plain,
         reader: joining.reader,
+        ...plain,
         ...(link.readers === undefined && conflateMs !== undefined && { conflateMs }),
       },
       joining,
       conflateMs,
     };
-  return { request, granted: { ...plain, conflateMs }, conflateMs };
+  return { request, granted: { conflateMs, ...plain }, conflateMs };
 }
 
 /** The results of joining the streams of one SUBSCRIBE. */
@@ -152,7 +152,7 @@ function* joinStreams(
     if (isOne && reason !== undefined) properties.reasonString = because(reason).reasonString;
     if (typeof granted === 'number' || isFailure(reasonCodes[index] ?? 0)) continue;
     if (granted.shareGroup === undefined) {
-      link.readers?.delete(granted.topicFilter);
+      if (isReading(link)) link.readers?.delete(granted.topicFilter);
       context.ports.conflation?.forget(connection.session.key, granted.topicFilter);
     }
     const pace: UserProperties = conflateMs === undefined ? [] : [[CONFLATE_PROPERTY, String(conflateMs)]];

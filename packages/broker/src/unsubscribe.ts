@@ -1,7 +1,7 @@
 import { parseShared, ReasonCode, type UnsubscribePacket, Violation, validateTopicFilter } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link } from './link.ts';
+import { type Connection, isReading, type Link } from './link.ts';
 import type { FilterName } from './ports/index.ts';
 import { reply } from './reply.ts';
 import { parseStreamFilter } from './streams/names.ts';
@@ -24,7 +24,7 @@ export function* unsubscribe(
   stopReplays(link, names);
   for (const { topicFilter, shareGroup } of names)
     if (shareGroup === undefined) {
-      link.readers?.delete(topicFilter);
+      if (isReading(link)) link.readers?.delete(topicFilter);
       context.ports.conflation?.forget(connection.session.key, topicFilter);
     }
   const answers = existed.values();

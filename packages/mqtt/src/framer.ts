@@ -46,7 +46,7 @@ export class Framer {
 
   /** Facts of a CONNECT that has been taken. */
   connected(protocolVersion: ProtocolVersion, maximumPacketSize: number): void {
-    this.#options = { ...this.#options, protocolVersion, maximumPacketSize };
+    this.#options = { maximumPacketSize, receiver: this.#options.receiver, protocolVersion };
   }
 
   /** Bytes of a packet whose end has not come. */
