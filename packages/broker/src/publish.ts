@@ -206,7 +206,7 @@ function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
     received.begin(session, packetId, context.messageClock.next(), context.limits.receiveMaximum),
   );
   if (receipt.state === 'over-limit') return yield* violate(context, link, receiveMaximumExceeded(context));
-  if (receipt.state === 'settled') {
+  if (receipt.state === 'delivered') {
     return reply(link, connection, {
       type: 'pubrec',
       packetId,
@@ -219,7 +219,7 @@ function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
   const accepting = acceptLater(context, repeated, receipt.messageId);
   const outcome = yield* isRepetition ? underWay(accepting) : accepting;
   if (!isRefused(outcome))
-    yield* underWay(whenDelivered(context, () => waitFor(received.settle(session, packetId))));
+    yield* underWay(whenDelivered(context, () => waitFor(received.markDelivered(session, packetId))));
   else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
   yield* finish(acknowledge(context, repeated, outcome));
 }

@@ -61,7 +61,7 @@ export interface StoredInflight {
 
 export interface StoredReceipt {
   readonly messageId: string;
-  readonly isSettled: boolean;
+  readonly isDelivered: boolean;
 }
 
 export interface StoredRetained {
@@ -302,6 +302,6 @@ export const inflightCodec: Codec<StoredInflight> = codecOf(
 );
 
 export const receiptCodec: Codec<StoredReceipt> = codecOf(
-  ({ messageId, isSettled }) => tuple(messageId, isSettled),
-  (messageId, isSettled) => ({ messageId, isSettled }),
+  ({ messageId, isDelivered }) => tuple(messageId, isDelivered),
+  (messageId, isDelivered) => ({ messageId, isDelivered }),
 );

@@ -11,13 +11,13 @@ import { WILL_GRACE_SECONDS } from './limits.ts';
 import { DiskPresence } from './presence.ts';
 import { DiskQueues } from './queues.ts';
 import { DiskReceived } from './received.ts';
+import { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { restore } from './restore.ts';
 import { DiskRetained } from './retained.ts';
 import { RetainedSweep } from './retained-sweep.ts';
 import { DiskSessions } from './sessions.ts';
 import { DiskStreams } from './streams.ts';
 import { DiskSubscriptions } from './subscriptions.ts';
-import { Unsettled } from './unsettled.ts';
 import { Writer } from './writer.ts';
 
 export interface DiskStoresOptions {
@@ -100,9 +100,9 @@ async function compose(
 ): Promise<DiskStores> {
   const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => database.commit(operations), onFailure);
-  const unsettled = new Unsettled();
-  const durables = new DurableSessions(memory, writer, unsettled);
-  const context = { content: database, memory, durables, unsettled, writer, clock, willGraceSeconds };
+  const repeatable = new RepeatableFanOuts();
+  const durables = new DurableSessions(memory, writer, repeatable);
+  const context = { content: database, memory, durables, repeatable, writer, clock, willGraceSeconds };
   const { dueTimers, lastMessageId } = budget.restoring(() => restore(context));
   const streamStore = budget.restoring(() =>
     DiskStreams.open({ database, writer, memory: memory.streamStore, clock, declared }),
@@ -121,15 +121,15 @@ async function compose(
   let closed: Promise<void> | undefined;
   return {
     lastMessageId,
-    sessions: new DiskSessions(memory.sessions, durables, unsettled, writer),
+    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     retained: new DiskRetained(memory.retained, sweep, writer),
-    queues: new DiskQueues(memory.queues, durables, unsettled, writer),
+    queues: new DiskQueues(memory.queues, durables, repeatable, writer),
     banStore: DiskBans.open(database, writer),
     streamStore,
     presenceStore,
     dueTimers: [...dueTimers, ...presenceStore.dueTimers],
-    received: new DiskReceived(memory.received, durables, unsettled, writer),
+    received: new DiskReceived(memory.received, durables, repeatable, writer),
     close: () => {
       closed ??= close();
       return closed;

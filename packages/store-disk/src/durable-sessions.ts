@@ -7,8 +7,8 @@ import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
 import { Numbers } from './numbers.ts';
 import { OwedWills } from './owed-wills.ts';
 import { QueueJournal } from './queue-journal.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { SharedMessages } from './shared-messages.ts';
-import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 /** A session as the memory store holds it. */
@@ -38,14 +38,14 @@ export class DurableSessions {
   readonly heldMessages: HeldMessages;
   readonly #memory: MemoryStores;
   readonly #writer: Writer;
-  readonly #unsettled: Unsettled;
+  readonly #repeatable: RepeatableFanOuts;
   readonly #numbers: Numbers;
   readonly #byIncarnation = new Map<string, DurableSession>();
 
-  constructor(memory: MemoryStores, writer: Writer, unsettled: Unsettled, numbers = new Numbers()) {
+  constructor(memory: MemoryStores, writer: Writer, repeatable: RepeatableFanOuts, numbers = new Numbers()) {
     this.#memory = memory;
     this.#writer = writer;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#numbers = numbers;
     this.heldMessages = new HeldMessages(memory.memory);
     this.sharedMessages = new SharedMessages(writer, () => numbers.next());
@@ -121,7 +121,7 @@ export class DurableSessions {
   eraseReceipts({ number, live }: DurableSession): void {
     for (const [packetId, { messageId }] of live.state.received ?? []) {
       this.#writer.remove(receiptKey(number, packetId));
-      this.#unsettled.end(messageId);
+      this.#repeatable.end(messageId);
     }
   }
 

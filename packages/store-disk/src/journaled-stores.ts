@@ -6,10 +6,10 @@ import type { Journal, JournalContent } from './journal.ts';
 import type { Numbers } from './numbers.ts';
 import { DiskQueues } from './queues.ts';
 import { DiskReceived } from './received.ts';
+import { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { type Restored, restore } from './restore.ts';
 import { DiskSessions } from './sessions.ts';
 import { DiskSubscriptions } from './subscriptions.ts';
-import { Unsettled } from './unsettled.ts';
 import { Writer } from './writer.ts';
 
 export interface JournaledStoresOptions {
@@ -43,18 +43,18 @@ export function createJournaledStores(options: JournaledStoresOptions): Journale
   const { journal, clock, memory: budget, numbers, onFailure } = options;
   const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => journal.commit(operations), onFailure);
-  const unsettled = new Unsettled();
-  const durables = new DurableSessions(memory, writer, unsettled, numbers);
+  const repeatable = new RepeatableFanOuts();
+  const durables = new DurableSessions(memory, writer, repeatable, numbers);
   const adopt = (content: JournalContent, willGraceSeconds: number) =>
     budget.restoring(() =>
-      restore({ content, memory, durables, unsettled, writer, clock, willGraceSeconds }),
+      restore({ content, memory, durables, repeatable, writer, clock, willGraceSeconds }),
     );
   return {
     memory,
-    sessions: new DiskSessions(memory.sessions, durables, unsettled, writer, true),
+    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, true),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
-    queues: new DiskQueues(memory.queues, durables, unsettled, writer),
-    received: new DiskReceived(memory.received, durables, unsettled, writer),
+    queues: new DiskQueues(memory.queues, durables, repeatable, writer),
+    received: new DiskReceived(memory.received, durables, repeatable, writer),
     adopt,
     async written() {
       await writer.durable(undefined);

@@ -116,7 +116,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
 
   #written(changed: PresenceChange, isAnswered: boolean): PresenceChange {
     const { writer } = this.#context;
-    const done: Awaitable<undefined> = isAnswered ? writer.durable(undefined) : writer.settled(undefined);
+    const done: Awaitable<undefined> = isAnswered ? writer.durable(undefined) : writer.accepted(undefined);
     if (done === undefined) return changed;
     // Watchers are told first: a failure of the disk may come before somebody waits for it.
     done.catch(() => {});

@@ -14,7 +14,7 @@ import type {
 import type { PacketId } from '@apus/mqtt';
 import type { MemoryQueues } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
-import type { Unsettled } from './unsettled.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import type { Writer } from './writer.ts';
 
 const NOTHING: readonly Queued[] = [];
@@ -23,13 +23,18 @@ const NOTHING: readonly Queued[] = [];
 export class DiskQueues implements QueueStore {
   readonly #memory: MemoryQueues;
   readonly #durables: DurableSessions;
-  readonly #unsettled: Unsettled;
+  readonly #repeatable: RepeatableFanOuts;
   readonly #writer: Writer;
 
-  constructor(memory: MemoryQueues, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
+  constructor(
+    memory: MemoryQueues,
+    durables: DurableSessions,
+    repeatable: RepeatableFanOuts,
+    writer: Writer,
+  ) {
     this.#memory = memory;
     this.#durables = durables;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#writer = writer;
   }
 
@@ -39,7 +44,7 @@ export class DiskQueues implements QueueStore {
     limits: QueueLimits,
     hold?: ReadonlySet<Delivery>,
   ): Awaitable<number> {
-    const first = this.#unsettled.firstOf(message, deliveries);
+    const first = this.#repeatable.firstOf(message, deliveries);
     const isDurable = ({ session }: Delivery) => this.#durables.find(session) !== undefined;
     if (first === deliveries && !deliveries.some(isDurable)) {
       return this.#memory.offer(message, deliveries, limits, hold);
@@ -73,14 +78,14 @@ export class DiskQueues implements QueueStore {
     const { entries, position } = durable.queue.dequeue(attachment.receiveMaximum, limit, nowMs);
     if (entries.length === 0) return NOTHING;
     return this.#writer.isDurable(Math.max(position, durable.sentPosition))
-      ? this.#writer.settled(entries)
+      ? this.#writer.accepted(entries)
       : this.#sentWhenDurable(durable, entries);
   }
 
   complete(ref: SessionRef, packetId: PacketId, answer?: CompletingPacket): Awaitable<Acknowledged> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.complete(ref, packetId, answer);
-    return this.#writer.settled(durable.queue?.complete(packetId, answer) ?? 'unknown');
+    return this.#writer.accepted(durable.queue?.complete(packetId, answer) ?? 'unknown');
   }
 
   /** After PUBREL the client would take a PUBLISH with this packet id for a new message: it must not come again. */
@@ -102,7 +107,7 @@ export class DiskQueues implements QueueStore {
     if (!durable.hasEnded) durable.queue?.erase();
     durable.queue = undefined;
     this.#durables.forget(durable);
-    return this.#writer.settled(undefined);
+    return this.#writer.accepted(undefined);
   }
 
   isIdle(ref: SessionRef): boolean {

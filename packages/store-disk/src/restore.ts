@@ -27,8 +27,8 @@ import type { DurableSession, DurableSessions, LiveSession } from './durable-ses
 import type { JournalContent } from './journal.ts';
 import { firstNumberOf, inflightKey, Kind, secondNumberOf } from './keys.ts';
 import type { Place } from './queue-journal.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { StoredMarks } from './stored-marks.ts';
-import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 export interface Restored {
@@ -48,7 +48,7 @@ export interface RestoreContext {
   readonly content: JournalContent;
   readonly memory: MemoryStores;
   readonly durables: DurableSessions;
-  readonly unsettled: Unsettled;
+  readonly repeatable: RepeatableFanOuts;
   readonly writer: Writer;
   readonly clock: Clock;
   readonly willGraceSeconds: number;
@@ -198,7 +198,7 @@ class Restore {
 
   /** The will is published again, to sessions that do not have it. */
   #begunWill(messageId: MessageId): void {
-    this.#context.unsettled.begin(messageId, this.#context.writer.position);
+    this.#context.repeatable.begin(messageId, this.#context.writer.position);
     this.#observe(messageId);
   }
 
@@ -214,10 +214,10 @@ class Restore {
     const durable = this.#sessions.get(number);
     if (durable === undefined) return false;
     const { received } = this.#context.memory;
-    const { messageId, isSettled } = receiptCodec.decode(bytes);
+    const { messageId, isDelivered } = receiptCodec.decode(bytes);
     received.begin(durable.live, packetId, messageId, Number.POSITIVE_INFINITY);
-    if (isSettled) received.settle(durable.live, packetId);
-    else this.#context.unsettled.begin(messageId, this.#context.writer.position);
+    if (isDelivered) received.markDelivered(durable.live, packetId);
+    else this.#context.repeatable.begin(messageId, this.#context.writer.position);
     this.#observe(messageId);
     return true;
   }
@@ -254,7 +254,7 @@ class Restore {
     const delivery = { ...stored, session: durable.live, packetId, dup: false };
     const place = { number, isShared, reservedId, isMarked: mark !== undefined, position: 0 };
     this.#enqueue(durable, { type: 'publish', message, delivery }, place);
-    this.#context.unsettled.restore(message.id, delivery);
+    this.#context.repeatable.restore(message.id, delivery);
     if (delivery.qos === 2) this.#exactlyOnce.push({ session: durable.live, messageId: message.id });
     this.#observe(message.id);
     return true;

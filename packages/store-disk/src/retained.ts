@@ -45,7 +45,7 @@ export class DiskRetained implements RetainedStore {
         retainedCodec.encode({ tenant, message, holder: limits.holder?.holder }),
       );
     if (message.expiresAtMs !== undefined) this.#sweep.step();
-    return message.qos > 0 ? this.#writer.durable(true) : this.#writer.settled(true);
+    return message.qos > 0 ? this.#writer.durable(true) : this.#writer.accepted(true);
   }
 
   /**

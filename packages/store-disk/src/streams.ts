@@ -81,7 +81,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
     writer.assertWorking();
     const appended = memory.append(tenant, stream, message, options);
     if (appended === 'full') return appended;
-    return written(appended, message.qos > 0 ? writer.durable(undefined) : writer.settled(undefined));
+    return written(appended, message.qos > 0 ? writer.durable(undefined) : writer.accepted(undefined));
   }
 
   findAppended(tenant: string, topic: string, id: MessageId): StreamAppended | undefined {

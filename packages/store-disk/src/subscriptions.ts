@@ -67,7 +67,7 @@ export class DiskSubscriptions implements SubscriptionStore {
     this.#memory.clear(session);
     if (durable === undefined) return;
     for (const name of held) this.#writer.remove(subscriptionKey(durable.number, name));
-    return this.#writer.settled(undefined);
+    return this.#writer.accepted(undefined);
   }
 
   match(tenant: string, topicName: string): readonly MatchedFilter[] {

@@ -90,7 +90,7 @@ export class Writer {
   }
 
   /** The value of a call that promises nothing: at once, unless more waits for the disk than may. */
-  settled<T>(value: T): Awaitable<T> {
+  accepted<T>(value: T): Awaitable<T> {
     return this.#pendingBytes <= PENDING_BYTES_MAX ? value : this.durable(value);
   }
 

@@ -4,12 +4,12 @@ import { HeldMessage, IDENTITY_QUEUES_SHARE, MemoryBudget } from './memory-budge
 import { type HeldMember, type HeldOwner, MemoryPresence, type PresenceJournal } from './presence.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
+import { RepeatableCopies } from './repeatable-copies.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
 import { StreamTopic } from './stream-topic.ts';
 import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
-import { UnsettledCopies } from './unsettled-copies.ts';
 
 export {
   type HeldKind,
@@ -57,13 +57,13 @@ export interface MemoryStores extends Stores {
 /** The broker's stores in memory: nothing waits, and nothing survives the process. */
 export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
   const sessions = new MemorySessions(memory);
-  const unsettled = new UnsettledCopies();
+  const repeatable = new RepeatableCopies();
   return {
     sessions,
     subscriptions: new MemorySubscriptions(sessions, memory),
     retained: new MemoryRetained(memory),
-    queues: new MemoryQueues(sessions, unsettled, memory),
-    received: new MemoryReceived(sessions, unsettled, memory),
+    queues: new MemoryQueues(sessions, repeatable, memory),
+    received: new MemoryReceived(sessions, repeatable, memory),
     streamStore: new MemoryStreams(memory),
     presenceStore: new MemoryPresence(memory),
     memory,

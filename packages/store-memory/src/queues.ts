@@ -13,21 +13,21 @@ import type {
 import type { PacketId } from '@apus/mqtt';
 import { HeldMessage, type MemoryBudget } from './memory-budget.ts';
 import type { MemorySession } from './memory-session.ts';
+import type { RepeatableCopies } from './repeatable-copies.ts';
 import { SessionQueue } from './session-queue.ts';
 import type { MemorySessions } from './sessions.ts';
-import type { UnsettledCopies } from './unsettled-copies.ts';
 
 const NOTHING: readonly Queued[] = [];
 
 /** Queues in memory: one for each session that was ever sent a QoS 1 or 2 message. The messages are shared. */
 export class MemoryQueues implements QueueStore {
   readonly #sessions: MemorySessions;
-  readonly #unsettled: UnsettledCopies;
+  readonly #repeatable: RepeatableCopies;
   readonly #budget: MemoryBudget;
 
-  constructor(sessions: MemorySessions, unsettled: UnsettledCopies, budget: MemoryBudget) {
+  constructor(sessions: MemorySessions, repeatable: RepeatableCopies, budget: MemoryBudget) {
     this.#sessions = sessions;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#budget = budget;
   }
 
@@ -39,7 +39,7 @@ export class MemoryQueues implements QueueStore {
   ): number {
     let dropped = 0;
     const held = new HeldMessage(this.#budget, message, deliveries[0]?.session.tenant ?? '');
-    for (const delivery of this.#unsettled.firstOf(message, deliveries)) {
+    for (const delivery of this.#repeatable.firstOf(message, deliveries)) {
       const session = this.#sessions.live(delivery.session);
       if (session === undefined) continue;
       const queue = queueOf(session);

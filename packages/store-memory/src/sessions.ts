@@ -50,7 +50,7 @@ export class MemorySessions implements SessionStore {
       return 'owned-by-another';
     const isOwn = isSameOwner(previous.identity, request.identity);
     const present = !request.cleanStart && isOwn && outlives;
-    const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, present));
+    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, present));
     if (present) {
       this.#attach(found, request);
       return { session: found, present, previous, owedWillOf };
@@ -71,7 +71,7 @@ export class MemorySessions implements SessionStore {
     const { resumableUntilMs = 0 } = found.state;
     if (!outlivesConnection(found, nowMs) && resumableUntilMs <= nowMs) return 'owned-by-another';
     const previous = found.record();
-    const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, true));
+    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, true));
     this.#attach(found, request);
     return { session: found, present: true, previous, owedWillOf };
   }
@@ -160,7 +160,7 @@ export class MemorySessions implements SessionStore {
     if (session.attachment !== undefined) return false;
     const { lastConnectionId: last } = session.state;
     if (lastConnectionId !== undefined && lastConnectionId !== last) return false;
-    this.#settleWill(session, ({ messageId }) => messageId !== undefined);
+    this.#keepOwedWill(session, ({ messageId }) => messageId !== undefined);
     this.#byKey.delete(session.key);
     this.#end(session);
     return true;
@@ -226,7 +226,7 @@ export class MemorySessions implements SessionStore {
   }
 
   /** Keeps an owed will beyond its session's next open or end. Returns the connection that it belongs to. */
-  #settleWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
+  #keepOwedWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
     const held = session.state.will;
     if (held === undefined || !isOwed(held)) return undefined;
     this.#setWill(session, undefined);

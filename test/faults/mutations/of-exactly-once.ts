@@ -22,7 +22,7 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
         ...call
       ) {
         const receipt = await begin.apply(this, call);
-        return receipt.state === 'pending' ? { ...receipt, state: 'settled' } : receipt;
+        return receipt.state === 'pending' ? { ...receipt, state: 'delivered' } : receipt;
       });
     },
     rates: KILLS,

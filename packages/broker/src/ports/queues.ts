@@ -68,8 +68,8 @@ export interface QueueStore {
    * number (`dropped`).
    *
    * A fan-out may be repeated under the same message id, after a crash or beside the first. At QoS 2 a copy
-   * (`Delivery.copy`) is still taken only once, at least until the receipt of its message is settled
-   * (`ReceivedStore.settle`). A repetition of a copy that was sent and not yet acknowledged may get its `packetId`,
+   * (`Delivery.copy`) is still taken only once, at least until the receipt of its message is marked
+   * (`ReceivedStore.markDelivered`). A repetition of a copy that was sent and not yet acknowledged may get its `packetId`,
    * with `dup` set; in a share group the delivery then names the member that has the copy. Any other repetition is left
    * with `packetId` 0, and is not stored.
    *
@@ -151,8 +151,8 @@ export interface QueueStore {
 export interface ReceivedStore {
   /**
    * Notes the first receipt of a packet id. `messageId` is the id of the first receipt: a resend gets the same. 'new':
-   * handle it and then call `settle`. 'pending': it was begun and perhaps not finished, so repeat it under the same
-   * message id. 'settled': it was handed on, so only answer again. 'over-limit': with this one more than `maximum`
+   * handle it and then call `markDelivered`. 'pending': it was begun and perhaps not finished, so repeat it under the same
+   * message id. 'delivered': it was handed on, so only answer again. 'over-limit': with this one more than `maximum`
    * would be unreleased [MQTT-3.3.4-7]; it is not noted.
    */
   begin(
@@ -160,7 +160,7 @@ export interface ReceivedStore {
     packetId: PacketId,
     messageId: string,
     maximum: number,
-  ): Awaitable<{ state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string }>;
+  ): Awaitable<{ state: 'new' | 'pending' | 'delivered' | 'over-limit'; messageId: string }>;
 
   /**
    * Whether fewer than `maximum` are unreleased, so that a QoS 1 message may come on top [MQTT-3.3.4-7]. True without
@@ -169,7 +169,7 @@ export interface ReceivedStore {
   hasRoom(session: SessionRef, maximum: number): Awaitable<boolean>;
 
   /** The message has been handed to its recipients. Does nothing when the id is not known (any more). */
-  settle(session: SessionRef, packetId: PacketId): Awaitable<void>;
+  markDelivered(session: SessionRef, packetId: PacketId): Awaitable<void>;
 
   /** PUBREL: the id may be used again. False when it was not known. */
   release(session: SessionRef, packetId: PacketId): Awaitable<boolean>;

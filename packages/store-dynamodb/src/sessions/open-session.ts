@@ -7,6 +7,7 @@ import { Pauses } from '../table/retry.ts';
 import type { Table, Written } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import {
+  connectionJson,
   FOREVER_MS,
   hasWill,
   identityOf,
@@ -15,7 +16,6 @@ import {
   owedWillsOf,
   owedWillValue,
   recordOf,
-  settledJson,
   willJson,
 } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
@@ -197,11 +197,11 @@ async function write(
   }[mode];
   const key = sessionItemKey(tenant, clientId);
   const name = nameValue(key, tenant, clientId);
-  const settled = seen === undefined ? NO_WILL : settleWill(seen, tenant);
-  const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
+  const change = seen === undefined ? NO_WILL : willChangeOf(seen, tenant);
+  const set = [...assignments(mode), ...change.set, ...(name === undefined ? [] : ['n = :name'])];
   return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs, rl`, {
-    condition: [...conditions, ...settled.conditions].join(' AND '),
-    ...(settled.names !== undefined && { names: settled.names }),
+    condition: [...conditions, ...change.conditions].join(' AND '),
+    ...(change.names !== undefined && { names: change.names }),
     values: {
       ':nonce': text(nonce),
       ':none': text(NONE),
@@ -209,7 +209,7 @@ async function write(
       ':one': number(1),
       ':connection': text(attachment.connectionId),
       ':attached': number(nowMs),
-      ':settled': text(settledJson(request)),
+      ':attachment': text(connectionJson(request)),
       ':owner': text(identity.name),
       ':rank': number(bindingRank),
       ':expiry': number(expirySeconds),
@@ -217,7 +217,7 @@ async function write(
       ':will': text(willJson(will)),
       ':version': number(VERSION),
       ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
-      ...settled.values,
+      ...change.values,
       ...(name !== undefined && { ':name': name }),
       ':now': number(nowMs),
       ...(mode !== 'continue' && { ':incarnation': text(resumes?.incarnation ?? incarnation) }),
@@ -243,7 +243,7 @@ function assignments(mode: Mode): string[] {
     'c = :connection',
     'l = :connection',
     'a = :attached',
-    'r = :settled',
+    'r = :attachment',
     'y = :owner',
     'yr = :rank',
     'x = :expiry',
@@ -257,20 +257,20 @@ function assignments(mode: Mode): string[] {
 }
 
 /** The part of the write that is about the will that stands there. */
-interface SettledWill {
+interface WillChange {
   readonly set: readonly string[];
   readonly conditions: readonly string[];
   readonly names?: Record<string, string>;
   readonly values: Readonly<Record<string, AttributeValue>>;
 }
 
-const NO_WILL: SettledWill = {
+const NO_WILL: WillChange = {
   set: [],
   conditions: ['(attribute_not_exists(w) OR w = :none)'],
   values: {},
 };
 
-function settleWill({ item, connectionId, isOwed }: SeenWill, tenant: string): SettledWill {
+function willChangeOf({ item, connectionId, isOwed }: SeenWill, tenant: string): WillChange {
   const messageId = textOf(item, 'wm');
   const stands = 'w <> :none';
   const isOfSameConnection = 'l = :last';

@@ -35,19 +35,19 @@ export const FOREVER_MS = 9e15;
 /** An attribute that has to be there has nothing to say. */
 export const NONE = '';
 
-export interface Settled {
+export interface StoredConnection {
   readonly attachment: Attachment;
   readonly identity: Identity;
 }
 
 /** Undefined where it was not read, or the session has been removed; the holder also while it has no connection. */
-export function settledOf(item: Item): {
+export function holderOfItem(item: Item): {
   readonly identity: Identity | undefined;
   readonly holder: string | undefined;
 } {
   const json = textOf(item, 'r');
   if (json === undefined || textOf(item, 'i') === NONE) return { identity: undefined, holder: undefined };
-  const { attachment, identity } = fromJson(json) as Settled;
+  const { attachment, identity } = fromJson(json) as StoredConnection;
   return { identity, holder: textOf(item, 'c') === undefined ? undefined : attachment.holder };
 }
 
@@ -66,7 +66,7 @@ export function nameOf(item: Item): { readonly tenant: string; readonly clientId
   return { tenant: wholeTenant, clientId: wholeClientId };
 }
 
-export function settledJson({ attachment, identity }: Settled): string {
+export function connectionJson({ attachment, identity }: StoredConnection): string {
   return toJson({ attachment, identity });
 }
 
@@ -95,7 +95,7 @@ function unknownIdentity(tenant: string): Identity {
 /** The identity of the item's present or last connection. */
 export function identityOf(item: Item | undefined, tenant: string): Identity {
   const json = textOf(item, 'r');
-  return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Settled).identity;
+  return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as StoredConnection).identity;
 }
 
 /** The identity that brought the will that is owed. */
@@ -136,9 +136,9 @@ export function recordOf(
   const at = (name: string) => (when === 'now' ? name : `p${name}`);
   const incarnation = textOf(item, at('i')) ?? NONE;
   if (incarnation === NONE) return undefined;
-  const { attachment: settled, identity } = fromJson(textOf(item, at('r')) ?? '{}') as Settled;
+  const { attachment: last, identity } = fromJson(textOf(item, at('r')) ?? '{}') as StoredConnection;
   const detachedAtMs = numberOf(item, at('z')) ?? 0;
-  const attachment = detachedAtMs === 0 ? settled : undefined;
+  const attachment = detachedAtMs === 0 ? last : undefined;
   const will = when === 'now' ? willOf(textOf(item, 'w')) : undefined;
   const rooms = placesOfItem(item, tenant, incarnation);
   return {

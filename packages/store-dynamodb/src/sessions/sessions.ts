@@ -26,7 +26,14 @@ import type { SampledCount } from '../table/sampled-count.ts';
 import type { Table, Written } from '../table/table.ts';
 import { type Item, number, text, textOf } from '../table/values.ts';
 import { openSession } from './open-session.ts';
-import { continuesUntilMs, FOREVER_MS, NONE, recordOf, settledJson, settledOf } from './session-item.ts';
+import {
+  connectionJson,
+  continuesUntilMs,
+  FOREVER_MS,
+  holderOfItem,
+  NONE,
+  recordOf,
+} from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 import { Wills } from './wills.ts';
 
@@ -137,7 +144,7 @@ export class DynamoSessions implements SessionStore {
       const isOwned = textOf(old, 'i') === incarnation && textOf(old, 'c') === connectionId;
       return isOwned ? 'owes-more' : 'not-owned';
     }
-    const identity = old && settledOf(old).identity;
+    const identity = old && holderOfItem(old).identity;
     if (identity !== undefined) await this.#tell(endOfConnection(connectionId, identity, clientId));
     await this.#removed(session, old);
     return 'ended';
@@ -155,13 +162,13 @@ export class DynamoSessions implements SessionStore {
     const isOwner = 'c = :connection';
     const { ok, old } = await this.#table.update(
       sessionItemKey(tenant, clientId),
-      `SET r = :settled${move === undefined ? '' : ', c = :to, l = :to, a = :now'}`,
+      `SET r = :attachment${move === undefined ? '' : ', c = :to, l = :to, a = :now'}`,
       {
         condition: `${isThisIncarnation} AND ${isOwner}`,
         values: {
           ':incarnation': text(incarnation),
           ':connection': text(move?.from ?? connectionId),
-          ':settled': text(settledJson({ attachment, identity })),
+          ':attachment': text(connectionJson({ attachment, identity })),
           ...(move !== undefined && { ':to': text(connectionId), ':now': number(move.nowMs) }),
         },
         returnsOld: true,
@@ -243,7 +250,7 @@ export class DynamoSessions implements SessionStore {
   /** `old`: as it stood; undefined where an answer was lost. */
   async #removed({ clientId, incarnation }: SessionRef, old: Item | undefined): Promise<true> {
     await this.#count.add(ALL_TENANTS, -1);
-    const identity = old && settledOf(old).identity;
+    const identity = old && holderOfItem(old).identity;
     if (identity !== undefined) await this.#tell(endOfSession(incarnation, identity, clientId));
     return true;
   }

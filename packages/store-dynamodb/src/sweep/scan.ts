@@ -5,7 +5,7 @@ import type { Records } from '../queue/records.ts';
 import { HOLDINGS, type HoldingAccount } from '../quotas/quota-holdings.ts';
 import { retainedHolderIn } from '../quotas/retained-holdings.ts';
 import { RETAINED_COUNTS } from '../retained/size.ts';
-import { nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from '../sessions/session-item.ts';
+import { holderOfItem, nameOf, owedWillsOf, sessionEndsAtMs } from '../sessions/session-item.ts';
 import { batchGet } from '../table/batch.ts';
 import {
   type Key,
@@ -370,7 +370,7 @@ function sessionOf(item: Item): SweptSession | undefined {
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
     detachedAtMs: numberOf(item, 'z') || undefined,
     incarnationsWithRooms: incarnationsWithRooms(item),
-    ...settledOf(item),
+    ...holderOfItem(item),
   };
 }
 

@@ -11,18 +11,18 @@ interface FanOut {
 const GROUPS_OWN = '';
 
 /**
- * QoS 2 messages whose fan-out may have to be repeated, from the first receipt until `settle`. A crash, or a client
+ * QoS 2 messages whose fan-out may have to be repeated, from the first receipt until `markDelivered`. A crash, or a client
  * that comes back while its first PUBLISH waits for the disk, leads to a second fan-out under the same message id:
  *
  *     PUBLISH 7 → begin: new, m        offer m to A, B → waits for the disk
  *     (new connection) PUBLISH 7 → begin: pending, m   offer m to A, B: they have it, wait with the first
  *
  * Each copy (`Delivery.copy`) is taken once. After a restart the copies in queues count as taken: none of them can be
- * complete, since its completion would be written after `settle`. Other copies of the message are no repetitions,
- * though they may be for the same session or share group and come while it is unsettled: a retained message that
+ * complete, since its completion would be written after `markDelivered`. Other copies of the message are no repetitions,
+ * though they may be for the same session or share group and come while the fan-out may be repeated: a retained message that
  * answers a SUBSCRIBE, and a message that a share group's member leaves to another when its session ends.
  */
-export class Unsettled {
+export class RepeatableFanOuts {
   readonly #fanOuts = new Map<MessageId, FanOut>();
 
   begin(messageId: MessageId, position: number): void {

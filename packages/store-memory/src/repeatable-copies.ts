@@ -1,11 +1,11 @@
 import type { Delivery, Message, MessageId } from '@apus/broker';
 
 /**
- * Copies of QoS 2 messages whose fan-out may be repeated: from the first receipt until `settle`. Between them the door
+ * Copies of QoS 2 messages whose fan-out may be repeated: from the first receipt until `markDelivered`. Between them the door
  * may wait for a network; when that fails, the publisher sends again, and the message is handed on once more under the
  * same id. Each copy is taken once.
  */
-export class UnsettledCopies {
+export class RepeatableCopies {
   readonly #taken = new Map<MessageId, Set<string>>();
 
   begin(messageId: MessageId): void {
