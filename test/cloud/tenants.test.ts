@@ -67,7 +67,7 @@ function tenancy(own = OWN, other = OTHER): Tenancy {
     connectMqtt: (options) => connectInTextFrames(mqtt, world.url, options, PATIENT),
     own,
     other,
-    settled: () => world.emulator.quiet(),
+    delivered: () => world.emulator.quiet(),
   };
 }
 

@@ -171,7 +171,7 @@ function append(
 }
 
 /** Until everything that was promised is there; and a while longer, in which nothing may come again. */
-export async function settle(
+export async function comeToRest(
   time: HistoryTime,
   stage: Stage,
   { quietMsMax, aftermathMs, lookEveryMs }: Patience,
@@ -189,7 +189,7 @@ export async function settle(
   do await time.advance(lookEveryMs);
   while (isOpen() && time.nowMs < endsAtMs);
   for (const client of cast.all.filter((each) => each.hasUnsent))
-    books.wrong(`stuck: ${client.name} has messages that nobody acknowledges`, client.name);
+    books.wrong(`stuck: ${client.name} has unacknowledged messages`, client.name);
   guests.probe(STATE_FILTERS[0]);
   guests.askProbes();
   readers.askNewcomers();

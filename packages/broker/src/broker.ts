@@ -41,7 +41,7 @@ export interface PublishReceipt {
 
 /**
  * The broker as a door uses it. The calls for one link (`receive`, `lost`, `disconnect`, `drain`) follow one another:
- * the door makes the next call when the last one has answered, at once or when its promise is settled. Links are
+ * the door makes the next call when the last one has answered, at once or when its promise has resolved. Links are
  * independent of each other.
  */
 export interface Broker {

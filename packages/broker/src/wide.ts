@@ -48,7 +48,7 @@ export function* hasRoom(context: Context, message: Message, wide: readonly Wide
  * under the same id: those that have it do not get it twice.
  */
 export function* isTaken(context: Context, message: Message): Flow<boolean> {
-  const taken = yield* underWay(waitFor(fanOutOf(context).settled?.(message) ?? true));
+  const taken = yield* underWay(waitFor(fanOutOf(context).confirmed?.(message) ?? true));
   if (!taken && message.qos === 2 && message.publisherKey !== undefined) throw new UnderWay(new NoRoom());
   return taken;
 }

@@ -91,7 +91,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
     await harness.connect({ clean: false });
     await harness.write(...packets);
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     await harness.open({ clean: false });
   }
 
@@ -213,7 +213,7 @@ describe('closing (8)', () => {
     expect(harness.gateway.closedWith?.code).toBe(1000);
     expect(harness.closes).toEqual([]);
     harness.gateway.end(1000, 'bye');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toEqual([{ code: 1000, reason: 'bye' }]);
   });
 
@@ -235,7 +235,7 @@ describe('closing (8)', () => {
     await harness.connect();
     await harness.write(publish('a', 1, 1));
     harness.socket.close();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.closedWith).toBeDefined();
     expect(harness.closes).toHaveLength(1);
     expect(harness.socket.readyState).toBe(harness.socket.CLOSED);
@@ -247,7 +247,7 @@ describe('closing (8)', () => {
     await harness.write(publish('a', 1, 1));
     await harness.write(disconnect);
     harness.socket.terminate();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['a']);
     expect(harness.closes).toHaveLength(1);
   });
@@ -294,7 +294,7 @@ describe('closing (8)', () => {
     const harness = new Harness();
     await harness.connect();
     harness.gateway.end(code, 'Going away');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toEqual([{ code, reason: 'Going away' }]);
     expect(harness.events).toEqual([
       { type: 'closed', code, reason: 'Going away', advice: expect.stringMatching(advice), packetsUnsent: 0 },
@@ -314,9 +314,9 @@ describe('closing (8)', () => {
     send();
     harness.socket.terminate();
     send();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     send();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(results).toEqual([undefined, undefined, 'The socket is closed', 'The socket is closed']);
   });
 });

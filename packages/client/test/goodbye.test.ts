@@ -26,7 +26,7 @@ describe('DISCONNECT in the close (14)', () => {
     expect(harness.sent).toEqual([]);
     expect(harness.gateway.closedWith?.code).toBe(GOODBYE);
     harness.gateway.end(GOODBYE);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toHaveLength(1);
     expect(harness.errors).toEqual([]);
   });

@@ -38,7 +38,7 @@ describe('CONNECT in the handshake (15)', () => {
       got.push(Buffer.from(data).toString('hex')),
     );
     harness.gateway.open(ACCEPTED);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(got).toEqual([connack]);
     expect(harness.gateway.texts).toEqual([]);
     expect(harness.events).toEqual([{ type: 'connected' }]);
@@ -50,9 +50,9 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.gateway.texts).toEqual([expect.stringMatching(/^\(\)[\w+/=]+$/)]);
     await harness.say('(nudge,move,resume,close)~Kq3bQcf5oAMCJ1w=,7200,60:kAMAAQE=');
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     const [, secret] = CARRIER.exec(harness.sockets[0]?.protocols[0] ?? '') ?? [];
     expect(harness.gateway.texts).toEqual([`~!Kq3bQcf5oAMCJ1w=.${secret}`]);
     expect(harness.gateway.protocols).toEqual(FRAMES);
@@ -125,7 +125,7 @@ describe('CONNECT in the handshake (15)', () => {
       await harness.dial();
       seen.push(carrier() !== undefined);
       harness.gateway.fail(new Error('Unexpected server response: 431'));
-      await harness.clock.settle();
+      await harness.clock.runDue();
     }
     expect(seen).toEqual([true, false, true]);
   });

@@ -38,11 +38,11 @@ export async function inOneEvent<T>(
     done = await does(outbox);
   } catch (error) {
     await outbox.abandon();
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
     throw error;
   }
   await outbox.commit();
-  outbox.usage?.settle();
+  outbox.usage?.handOver();
   return done;
 }
 
@@ -72,7 +72,7 @@ export class Outbox implements BrokerOutbox {
   readonly reply = new PacketsOut();
   /** Absent where the stores are in this process. */
   readonly stores: EventStores | undefined;
-  /** Absent where usage is not counted. The event settles it at its end. */
+  /** Absent where usage is not counted. The event hands it over at its end. */
   readonly usage: EventUsage | undefined;
   readonly #environment: Environment;
   #routed: Routed[] = [];

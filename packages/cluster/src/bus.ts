@@ -1,13 +1,13 @@
 import { type Log, messageBytes } from '@apus/broker';
 import type { Scheduler } from '@apus/node';
-import type { Carrier } from './carrier.ts';
 import { type Acknowledgement, decodeEntry, encodeEntry } from './entries.ts';
 import { decodeFrame, encodeFrame, type Frame, type HeirFrame, type PublishFrame } from './frames.ts';
 import { Incoming } from './incoming.ts';
 import { ACKNOWLEDGE_MS, ENTRY_BYTES_MAX, PENDING_BYTES_MAX, RESEND_MS } from './limits.ts';
 import { Outgoing, type Sent } from './outgoing.ts';
+import type { Transport } from './transport.ts';
 
-/** Handles one frame; settles when that is done, if it is not done at once. */
+/** Handles one frame; resolves when that is done, if it is not done at once. */
 export type FrameHandler = (from: string, frame: Frame) => Promise<void> | undefined;
 
 /**
@@ -18,7 +18,7 @@ export type FrameHandler = (from: string, frame: Frame) => Promise<void> | undef
  * it leaves with the turn in which the entry was stored; else with the next entry, or soon.
  */
 export class Bus {
-  readonly #carrier: Carrier;
+  readonly #transport: Transport;
   readonly #me: string;
   readonly #clock: Scheduler;
   readonly #log: Log;
@@ -31,8 +31,8 @@ export class Bus {
   #cancelLook: (() => void) | undefined;
   readonly #flushNow = () => this.#flush();
 
-  constructor(carrier: Carrier, me: string, clock: Scheduler, log: Log) {
-    this.#carrier = carrier;
+  constructor(transport: Transport, me: string, clock: Scheduler, log: Log) {
+    this.#transport = transport;
     this.#me = me;
     this.#clock = clock;
     this.#log = log;
@@ -41,7 +41,7 @@ export class Bus {
   /** Takes frames that are sent to this process, until `stop`. */
   async start(handle: FrameHandler): Promise<void> {
     this.#handle = handle;
-    await this.#carrier.start((bytes) => this.#take(bytes));
+    await this.#transport.start((bytes) => this.#take(bytes));
   }
 
   stop(): void {
@@ -66,7 +66,7 @@ export class Bus {
     this.#flushSoon();
   }
 
-  /** Sends a frame; settles when the process has done what it asks, or its heir has. */
+  /** Sends a frame; resolves when the process has done what it asks, or its heir has. */
   request(process: string, frame: Frame, encoded = encodeFrame(frame)): Promise<void> {
     return new Promise((resolve) => {
       this.#outgoingTo(process).gather(encoded, { bytes: encoded.length, frame, resolve });
@@ -82,10 +82,10 @@ export class Bus {
     return outgoing?.unacknowledged ?? [];
   }
 
-  /** Settles when all that was sent has been carried. */
+  /** Resolves when all that was sent has been carried. */
   async flushed(): Promise<void> {
     this.#flush();
-    await this.#carrier.flushed();
+    await this.#transport.flushed();
   }
 
   #outgoingTo(process: string): Outgoing {
@@ -106,7 +106,7 @@ export class Bus {
   #flush(): void {
     this.#isFlushing = false;
     if (this.#isStopped) return;
-    this.#carrier.together(() => {
+    this.#transport.together(() => {
       for (const [process, outgoing] of this.#outgoing)
         while (outgoing.isDue) {
           const sent = outgoing.take(this.#me, this.#acknowledgementTo(process), this.#clock.now());
@@ -122,7 +122,7 @@ export class Bus {
     const acknowledgement = incoming.acknowledgement();
     if (acknowledgement === undefined) return;
     const entry = { from: this.#me, number: 0, isAwaited: false, acknowledgement, frames: [] };
-    this.#carrier.send(process, encodeEntry(entry));
+    this.#transport.send(process, encodeEntry(entry));
   }
 
   #acknowledgementTo(process: string): Acknowledgement | undefined {
@@ -130,7 +130,7 @@ export class Bus {
   }
 
   #carry(process: string, { data }: Sent): void {
-    if (data !== undefined) this.#carrier.send(process, data);
+    if (data !== undefined) this.#transport.send(process, data);
   }
 
   /** Sends again, sometime, what has not arrived. */
@@ -148,9 +148,9 @@ export class Bus {
 
   #sendAgain(process: string, entries: readonly Sent[]): void {
     // It is on its way: the engine does not read.
-    if (this.#carrier.isWaiting) return;
+    if (this.#transport.isWaiting) return;
     const nowMs = this.#clock.now();
-    this.#carrier.together(() => {
+    this.#transport.together(() => {
       for (const sent of entries) {
         sent.sentAtMs = nowMs;
         this.#carry(process, sent);

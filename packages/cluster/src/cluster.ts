@@ -29,7 +29,6 @@ import {
   ValkeyUsage,
 } from '@apus/store-valkey';
 import { Bus, heirFrames, messagesOf } from './bus.ts';
-import { EngineCarrier } from './carrier.ts';
 import { compareConfigurations } from './compare-configurations.ts';
 import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
@@ -55,6 +54,7 @@ import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { BRIDGES, TakeOver } from './take-over.ts';
 import { type Others, sendAll, tellAll } from './tell-all.ts';
+import { EngineTransport } from './transport.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
@@ -108,7 +108,7 @@ export class EngineCluster implements Cluster {
     });
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
-    const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
+    const bus = new Bus(new EngineTransport(engine, membership.me), membership.me, clock, log);
     await compareConfigurations(new Configurations(engine, membership), context);
     const others: Others = { bus, membership, clock };
     const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), others);
@@ -385,7 +385,7 @@ export class EngineCluster implements Cluster {
   }
 
   async #leave(): Promise<void> {
-    await this.rooms.settled(LEAVING_ROOMS_MS_MAX);
+    await this.rooms.allTold(LEAVING_ROOMS_MS_MAX);
     await this.#stores.close();
     for (const process of await this.#membership.expire()) this.#bus.send(process, { type: 'leaving' });
     await this.#bus.flushed();

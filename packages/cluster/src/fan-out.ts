@@ -21,7 +21,7 @@ interface OnItsWay {
   readonly givenBack: Map<string, GivenBackMessage>;
   /** The heir of a dead process has no room for it, or a process never will have. */
   isRefused: boolean;
-  /** Settles as `settled` says. */
+  /** Resolves as `confirmed` says. */
   readonly taken: Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export class ClusterFanOut implements FanOut {
   readonly #routes: RemoteRoutes;
   readonly #choice: ShareChoice;
   readonly #givenBack: GivenBack;
-  readonly #settling = new WeakMap<Message, Promise<boolean>>();
+  readonly #confirming = new WeakMap<Message, Promise<boolean>>();
   readonly #onTheirWay = new Map<MessageId, OnItsWay>();
 
   constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice, givenBack: GivenBack) {
@@ -54,8 +54,8 @@ export class ClusterFanOut implements FanOut {
     return true;
   }
 
-  settled(message: Message): Promise<boolean> | undefined {
-    return this.#settling.get(message);
+  confirmed(message: Message): Promise<boolean> | undefined {
+    return this.#confirming.get(message);
   }
 
   /** Frames of a process that has no room for a message, or has room again. False: it is not one of them. */
@@ -82,8 +82,8 @@ export class ClusterFanOut implements FanOut {
     process: string,
     known: ReadonlySet<MessageId>,
   ): { readonly frame: PublishFrame; resolve(): void }[] {
-    return this.#givenBack.forget(process).flatMap(({ frame, settle }) => {
-      const resolve = () => settle('inherited');
+    return this.#givenBack.forget(process).flatMap(({ frame, finish }) => {
+      const resolve = () => finish('inherited');
       if (!known.has(frame.message.id)) return { frame, resolve };
       resolve();
       return [];
@@ -107,7 +107,7 @@ export class ClusterFanOut implements FanOut {
     return this.handOn({ tenant, message, hops: 0 }, [groupedFilter(share)]);
   }
 
-  /** Hands a message for share groups on, whose members here are gone. Settles when other members have it. */
+  /** Hands a message for share groups on, whose members here are gone. Resolves when other members have it. */
   handOn(
     { tenant, message, hops, payer }: Pick<PublishFrame, 'tenant' | 'message' | 'hops' | 'payer'>,
     groups: readonly string[],
@@ -129,16 +129,16 @@ export class ClusterFanOut implements FanOut {
     const before = mayWait ? this.#onTheirWay.get(message.id) : undefined;
     // A client that has come back repeats a message at QoS 2 under its id, while the first one still waits.
     if (before !== undefined) {
-      this.#settling.set(message, before.taken);
+      this.#confirming.set(message, before.taken);
       return;
     }
     const frames = framesOf({ tenant, message, hops: 0, mayWait, payer }, parts);
     const sent = this.#sendAll(frames);
     if (sent === undefined || message.qos === 0) return;
-    this.#settling.set(message, mayWait ? this.#takenBy(message, frames, sent) : sent.then(() => true));
+    this.#confirming.set(message, mayWait ? this.#takenBy(message, frames, sent) : sent.then(() => true));
   }
 
-  /** Settles when each process has taken the message, or given it up. One that gives it back says so before it acknowledges it. */
+  /** Resolves when each process has taken the message, or given it up. One that gives it back says so before it acknowledges it. */
   #takenBy(
     { id }: Message,
     frames: ReadonlyMap<string, PublishFrame>,

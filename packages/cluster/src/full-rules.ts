@@ -13,7 +13,7 @@ export interface FullRulesContext {
   readonly clock: Scheduler;
   /** Publishers of this process are refused for these: what others have sent waits for the room. */
   readonly holdBack: (filters: readonly TenantFilter[]) => void;
-  /** A message for a dead process is given up. Settles when the process of its publisher knows. */
+  /** A message for a dead process is given up. Resolves when the process of its publisher knows. */
   readonly giveUp: (process: string, frame: PublishFrame) => Promise<void> | undefined;
 }
 
@@ -70,7 +70,7 @@ export class FullRules {
     context.backlog.watch(() => this.#lookSoon());
   }
 
-  /** Gives a message back that has no room here; settles when its process knows. Undefined: it is to be delivered. */
+  /** Gives a message back that has no room here; resolves when its process knows. Undefined: it is to be delivered. */
   giveBack(from: string, frame: PublishFrame): Promise<void> | undefined {
     const { tenant, message, isPlain, mayWait, isAgain } = frame;
     if (!isPlain || !mayWait) return undefined;
@@ -89,7 +89,7 @@ export class FullRules {
   }
 
   /**
-   * A message for a dead process, whose sessions are here: it is delivered when there is room, or given up. Settles when one of
+   * A message for a dead process, whose sessions are here: it is delivered when there is room, or given up. Resolves when one of
    * both is so.
    */
   inherit(

@@ -10,9 +10,9 @@ export type End = 'taken' | 'given-up' | 'inherited';
 /** A message that a process had no room for. */
 export interface GivenBackMessage {
   readonly frame: PublishFrame;
-  /** Settles when nothing more is to be done for it here. */
+  /** Resolves when nothing more is to be done for it here. */
   readonly end: Promise<End>;
-  settle(end: End): void;
+  finish(end: End): void;
 }
 
 interface Entry extends GivenBackMessage {
@@ -68,7 +68,7 @@ export class GivenBack {
     const line = this.#lineOf(process, queue);
     const entry = (before as Entry | undefined) ?? this.#entryOf(process, frame);
     if (before === undefined && this.#bytes > GIVEN_BACK_BYTES_MAX) {
-      entry.settle('given-up');
+      entry.finish('given-up');
       this.#report(line, [entry], 'bytes');
       return entry;
     }
@@ -124,13 +124,13 @@ export class GivenBack {
       ended = resolve;
     });
     let isOver = false;
-    const settle = (how: End) => {
+    const finish = (how: End) => {
       if (!isOver) this.#bytes -= bytes;
       isOver = true;
       ended(how);
     };
     const deadlineMs = this.#clock.now() + GIVEN_BACK_MS_MAX;
-    return { process, frame, bytes, number: this.#lastNumber, deadlineMs, line: undefined, end, settle };
+    return { process, frame, bytes, number: this.#lastNumber, deadlineMs, line: undefined, end, finish };
   }
 
   /** One that finds no room once more is in its line again before the process acknowledges it. */
@@ -138,7 +138,7 @@ export class GivenBack {
     entry.line = undefined;
     const sent = this.#bus.request(entry.process, { ...entry.frame, isAgain: true });
     void sent.then(() => {
-      if (entry.line === undefined) entry.settle('taken');
+      if (entry.line === undefined) entry.finish('taken');
     });
   }
 
@@ -185,7 +185,7 @@ export class GivenBack {
       line.entries.shift();
       entry.line = undefined;
       givenUp.push(entry);
-      entry.settle('given-up');
+      entry.finish('given-up');
     }
     if (givenUp.length > 0) this.#report(line, givenUp);
   }

@@ -79,13 +79,13 @@ export class Outgoing {
   acknowledged({ received, stored, others, isMissing }: Acknowledgement): Sent[] {
     this.#arrived(received);
     while (this.#sent[0] !== undefined && this.#sent[0].number <= stored) {
-      this.#settle(this.#sent[0]);
+      this.#resolve(this.#sent[0]);
       this.#sent.shift();
     }
     const first = this.#sent[0]?.number ?? 0;
     for (const other of others) {
       const sent = this.#sent[other - first];
-      if (sent !== undefined) this.#settle(sent);
+      if (sent !== undefined) this.#resolve(sent);
     }
     const question = this.#question;
     const isAnswered = question !== undefined && received >= question.number;
@@ -143,7 +143,7 @@ export class Outgoing {
     this.#received = received;
   }
 
-  #settle(sent: Sent): void {
+  #resolve(sent: Sent): void {
     for (const pending of sent.pending) {
       this.pendingBytes -= pending.bytes;
       pending.resolve();

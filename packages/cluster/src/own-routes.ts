@@ -21,8 +21,8 @@ interface Change {
   readonly set: RouteState[];
   readonly removed: string[];
   readonly done: Promise<void>;
-  settle(error?: unknown): void;
-  /** Settles when the change is in the engine. */
+  finish(error?: unknown): void;
+  /** Resolves when the change is in the engine. */
   readonly stored: Promise<void>;
   store(): void;
 }
@@ -51,14 +51,14 @@ export class OwnRoutes {
     this.#members = members;
   }
 
-  /** Looks which of the filters have subscribers. Settles when all processes know; undefined where they do. */
+  /** Looks which of the filters have subscribers. Resolves when all processes know; undefined where they do. */
   look(tenant: string, filters: Iterable<FilterName>): Promise<void> | undefined {
     let telling: Promise<void> | undefined;
     for (const filter of filters) telling = both(telling, this.#look(tenant, filter));
     return telling;
   }
 
-  /** Settles when what was announced up to now is in the engine. */
+  /** Resolves when what was announced up to now is in the engine. */
   async stored(): Promise<void> {
     await (this.#change?.stored ?? this.#lastStored);
   }
@@ -106,9 +106,9 @@ export class OwnRoutes {
   }
 
   #begin(): Change {
-    let settle: (error?: unknown) => void = () => {};
+    let finish: (error?: unknown) => void = () => {};
     const done = new Promise<void>((resolve, reject) => {
-      settle = (error) => (error === undefined ? resolve() : reject(error));
+      finish = (error) => (error === undefined ? resolve() : reject(error));
     });
     done.catch(() => {});
     let store = () => {};
@@ -120,9 +120,9 @@ export class OwnRoutes {
       this.#change = undefined;
       if (change === undefined) return;
       this.#lastStored = change.stored;
-      this.#tell(change).then(() => change.settle(), change.settle);
+      this.#tell(change).then(() => change.finish(), change.finish);
     });
-    return { set: [], removed: [], done, settle, stored, store };
+    return { set: [], removed: [], done, finish, stored, store };
   }
 
   async #tell(change: Change): Promise<void> {

@@ -3,13 +3,13 @@ import type { Bus } from './bus.ts';
 import type { Frame } from './frames.ts';
 import { ASK_MS_MAX, ASKED_MAX } from './limits.ts';
 
-type Settle = (answer: ApiAnswer | undefined) => void;
+type Resolve = (answer: ApiAnswer | undefined) => void;
 
 /** Questions of the HTTP API to other processes. None waits for long, and a process that is slow costs its own answer alone. */
 export class Questions {
   readonly #bus: Bus;
   readonly #clock: Scheduler;
-  readonly #waiting = new Map<number, Settle>();
+  readonly #waiting = new Map<number, Resolve>();
   #lastId = 0;
 
   constructor(bus: Bus, clock: Scheduler) {
@@ -34,9 +34,9 @@ export class Questions {
 
   /** An answer that comes too late is left out. */
   answered(id: number, answer: ApiAnswer | undefined): void {
-    const settle = this.#waiting.get(id);
+    const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
-    settle?.(answer);
+    resolve?.(answer);
   }
 
   /** Answers a question of another process. */

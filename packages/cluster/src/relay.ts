@@ -14,7 +14,7 @@ interface Adoption {
   waiting: Set<string> | undefined;
 }
 
-/** Delivers a message of the process `from` when the queue of a rule that it is for has room; settles when that is done. */
+/** Delivers a message of the process `from` when the queue of a rule that it is for has room; resolves when that is done. */
 type WhenRoom = (
   from: string,
   frame: PublishFrame,
@@ -46,7 +46,7 @@ export class Relay {
     this.#whenRoom = whenRoom;
   }
 
-  /** A message of another process. Settles when it is as durable here as its QoS asks. */
+  /** A message of another process. Resolves when it is as durable here as its QoS asks. */
   publish(broker: Broker, from: string, frame: PublishFrame): Promise<void> | undefined {
     if (frame.message.qos === 2 && this.#wasSeen(frame)) return undefined;
     const excluded = this.#excludedFor(from);

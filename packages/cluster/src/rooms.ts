@@ -48,7 +48,7 @@ export class ClusterRooms {
     this.#node = node;
   }
 
-  /** Settles when watchers have been told, or a tick is to tell them. A process that dies meanwhile is followed by another. */
+  /** Resolves when watchers have been told, or a tick is to tell them. A process that dies meanwhile is followed by another. */
   readonly hand = async (tenant: string, room: string): Promise<void> => {
     this.#handing += 1;
     try {
@@ -58,8 +58,8 @@ export class ClusterRooms {
     }
   };
 
-  /** Settles when all changes have been told that clients have made until now, or so much time has passed. */
-  async settled(ms: number): Promise<void> {
+  /** Resolves when all changes have been told that clients have made until now, or so much time has passed. */
+  async allTold(ms: number): Promise<void> {
     const { store, clock } = this.#context;
     const untilMs = performance.now() + ms;
     while ((this.#handing > 0 || store.isBusy) && performance.now() < untilMs)
@@ -124,10 +124,10 @@ export class ClusterRooms {
     const telling = before.then(async () => {
       await tell(broker);
     });
-    const settled = telling.catch(() => {});
-    this.#telling.set(key, settled);
-    void settled.then(() => {
-      if (this.#telling.get(key) === settled) this.#telling.delete(key);
+    const told = telling.catch(() => {});
+    this.#telling.set(key, told);
+    void told.then(() => {
+      if (this.#telling.get(key) === told) this.#telling.delete(key);
     });
     return telling;
   }

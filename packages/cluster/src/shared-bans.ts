@@ -44,7 +44,7 @@ export class SharedBans {
   }
 
   /**
-   * Settles when all processes have the list as it is in the engine, and have ended the clients that it names; or when that takes too
+   * Resolves when all processes have the list as it is in the engine, and have ended the clients that it names; or when that takes too
    * long: then it is still under way.
    */
   async tell(): Promise<void> {

@@ -82,7 +82,7 @@ export class SharedTenants implements TenantStore {
     return { tenants: names.map((name) => this.#tenants.get(name) ?? ''), next: undefined };
   }
 
-  /** Another process has changed the tenant. Settles when that is in force here. */
+  /** Another process has changed the tenant. Resolves when that is in force here. */
   async told(name: string): Promise<void> {
     await this.#read(name);
     await this.#changed(name, this.#tenants.get(name));

@@ -11,7 +11,7 @@ export interface Others {
 }
 
 /**
- * Settles when all other processes have done what the frame asks; or when that takes too long: then it is still under way.
+ * Resolves when all other processes have done what the frame asks; or when that takes too long: then it is still under way.
  *
  * A process that has died is given up meanwhile, and its heir is asked again, since it has the sessions that it took over.
  */

@@ -128,7 +128,7 @@ export const WRITE_UNIT_BYTES = 1_024;
 
 /** Bytes of a message of a stream beside its PUBLISH; a test compares them with what the past was measured to cost. */
 export const STREAM_BYTES = {
-  /** In the table: names of attributes, the number, the time, what had settled. */
+  /** In the table: names of attributes, the number, the time, what had become stable. */
   stored: 250,
   /** User properties of a live message: `stream-position` and `ts`. */
   liveProperties: 70,

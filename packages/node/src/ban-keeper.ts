@@ -24,7 +24,7 @@ export interface BanKeeperOptions {
   readonly links: Links;
   readonly log: Log;
   /**
-   * Tells the other processes that share the store. Settles when they have ended the clients that it names.
+   * Tells the other processes that share the store. Resolves when they have ended the clients that it names.
    *
    * @default there is none
    */
@@ -90,7 +90,7 @@ export class BanKeeper {
     if (list.remove(suspension)) log.info('tenant-resumed', { tenant: suspension.tenant });
   }
 
-  /** Another process has changed the list. Settles when the clients that it names for the first time have been ended. */
+  /** Another process has changed the list. Resolves when the clients that it names for the first time have been ended. */
   async changed(bans: readonly Ban[]): Promise<void> {
     const { list } = this.#options;
     const before = new Set(list.all().map((ban) => JSON.stringify(ban)));

@@ -63,9 +63,9 @@ export interface ClusterNode {
   readonly timers: Timers;
   /** Answers another process. */
   answer(request: PeerRequest): Promise<ApiAnswer>;
-  /** The list of bans is this one now. Settles when the clients that it names for the first time have been ended. */
+  /** The list of bans is this one now. Resolves when the clients that it names for the first time have been ended. */
   bansChanged(bans: readonly Ban[]): Promise<void>;
-  /** Another process has changed a tenant of the register. Settles when that is in force here. */
+  /** Another process has changed a tenant of the register. Resolves when that is in force here. */
   tenantChanged(name: string, json: string | undefined): Promise<void>;
   /** Ends the sessions of a tenant that another process removes. */
   clearTenant(tenant: string): Promise<void>;
@@ -75,7 +75,7 @@ export interface ClusterNode {
   readonly backlog: Backlog | undefined;
   /** Queues of rules at another process: publishers of such messages are to send them again later. */
   fullElsewhere(process: string, filters: readonly TenantFilter[]): void;
-  /** Another process is asked for the usage of all. Settles when that of this one is in the journal. */
+  /** Another process is asked for the usage of all. Resolves when that of this one is in the journal. */
   saveUsage(): Promise<void>;
   /** Sessions of another process are here now: ends those that are banned. */
   enforceBans(): Promise<void>;
@@ -108,7 +108,7 @@ export interface Cluster extends ApiPeers {
   readonly delays: SharedDelays;
   /** The register of all processes; undefined where none was given. */
   readonly tenants: TenantStore | undefined;
-  /** Settles when the other processes have ended the sessions of a tenant that is removed. */
+  /** Resolves when the other processes have ended the sessions of a tenant that is removed. */
   readonly tellClear: (tenant: string) => Promise<void>;
   /** Of what holders have at all processes. */
   readonly holdings: SharedHoldings;
@@ -120,7 +120,7 @@ export interface Cluster extends ApiPeers {
   start(node: ClusterNode): Promise<void>;
   /** Another process is known to be dead: its sessions are taken over now, and not when its lease is over. */
   gone(name: string): Promise<void>;
-  /** The list of bans has changed in its store. Settles when all processes have it, and have ended the clients that it names. */
+  /** The list of bans has changed in its store. Resolves when all processes have it, and have ended the clients that it names. */
   readonly tellBans: () => Promise<void>;
   /**
    * The process that has the sessions of this client. Undefined: this one, or none; at once where that is known.

@@ -41,7 +41,7 @@ export class Links {
     return bytes;
   }
 
-  /** Settles when no connection is left. */
+  /** Resolves when no connection is left. */
   empty(): Promise<void> {
     if (this.#links.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenEmpty.push(resolve));

@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net';
 import { NODE_NAME } from '@apus/api';
-import { type Log, PRESENCE_GRACE_SECONDS, SETTLED_AFTER_MS, SparingLog } from '@apus/broker';
+import { type Log, PRESENCE_GRACE_SECONDS, SparingLog, STABLE_AFTER_MS } from '@apus/broker';
 import { withAsyncApi } from './api/async-api.ts';
 import { apiHandlers } from './api/handlers.ts';
 import { withApi } from './api/router.ts';
@@ -59,7 +59,7 @@ export interface RunningNode {
   readonly gateway: { readonly url: string } | undefined;
   /** Its place in a cluster; undefined where it stands alone. */
   readonly cluster: Pick<Cluster, 'me' | 'gone'> | undefined;
-  /** Settles when the disk has failed, never without a data directory: the node then stops by itself. */
+  /** Resolves when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
   /** Looks now whether a users file has changed, and not within two seconds. */
   rereadUsers(): Promise<void>;
@@ -96,7 +96,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     cluster?.opened ?? (await openStores(resolved.dataDirectory, clock, memory, resolved.streams));
   const tenantStore = cluster?.tenants ?? resolved.tenants;
   const access = await accessFor({ ...resolved, tenants: tenantStore }, log, opened);
-  if (resolved.openGateway !== undefined) opened.stores.streamStore.settledAfterMs = SETTLED_AFTER_MS;
+  if (resolved.openGateway !== undefined) opened.stores.streamStore.stableAfterMs = STABLE_AFTER_MS;
   const meter = createTrafficMeter();
   const drops = new DropMeter(clock);
   const throttle = new Throttle(clock);
@@ -260,14 +260,14 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   }
 
   /** An engine that is gone answers nothing, and is no reason to stay. */
-  const settled = async (work: Promise<void> | undefined): Promise<void> => {
+  const inTimeToStop = async (work: Promise<void> | undefined): Promise<void> => {
     if (cluster === undefined) await work;
     else if (work !== undefined) await within(clock, STOP_MS_MAX, work);
   };
   const stop = async (): Promise<void> => {
     listener.stop();
     // Stop the bridges first: another process of the group then takes messages that these clients would not get.
-    await settled(bridges?.stop());
+    await inTimeToStop(bridges?.stop());
     cluster?.endForwarded();
     await disconnectAll(links, resolved);
     sweep.stop();
@@ -280,7 +280,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     delays.stop();
     listener.end();
     await closeServer(server);
-    await settled(usage.stop());
+    await inTimeToStop(usage.stop());
     await traces?.stop();
     await opened.close();
     log.end();

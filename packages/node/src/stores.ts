@@ -53,8 +53,8 @@ export interface LocalStores extends Stores {
     countAll(): number;
     tenants(): readonly string[];
   };
-  /** `settledAfterMs`: handlers of a gateway door publish side by side. */
-  readonly streamStore: StreamStore & { set settledAfterMs(ms: number | undefined) };
+  /** `stableAfterMs`: handlers of a gateway door publish side by side. */
+  readonly streamStore: StreamStore & { set stableAfterMs(ms: number | undefined) };
 }
 
 /** The broker's stores, with the work that a restart left to do. */
@@ -66,7 +66,7 @@ export interface OpenedStores {
   readonly dueTimers: readonly { readonly timer: Timer; readonly dueAtMs: number }[];
   /** The message clock goes on from here. */
   readonly lastMessageId: MessageId | undefined;
-  /** Settles once the disk has failed: nothing is promised any more. */
+  /** Resolves once the disk has failed: nothing is promised any more. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }

@@ -24,7 +24,7 @@ export interface TenantKeeperOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * Tells the other processes that share the store that a tenant is being removed. Settles when they have ended its sessions.
+   * Tells the other processes that share the store that a tenant is being removed. Resolves when they have ended its sessions.
    *
    * @default there are none
    */
@@ -55,7 +55,7 @@ export class TenantKeeper {
       if (tenant.state === 'suspended') await this.#suspend(tenant.name, tenant.reason);
   }
 
-  /** Another process has changed the tenant. Settles when its clients have been ended, where it is suspended. */
+  /** Another process has changed the tenant. Resolves when its clients have been ended, where it is suspended. */
   async changed(name: string, json: string | undefined): Promise<void> {
     const entry = json === undefined ? undefined : parseTenant(json);
     if (entry?.state === 'suspended') await this.#suspend(name, entry.reason);

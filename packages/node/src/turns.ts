@@ -19,7 +19,7 @@ export interface TurnHandlers {
 
 /**
  * The calls on the broker for one link, one after another: at once while the broker answers at once, else the next call
- * waits until its promise is settled.
+ * waits until its promise has resolved or rejected.
  */
 export class Turns {
   readonly #inbound: Inbound;
@@ -100,7 +100,7 @@ export class Turns {
   #hand(packet: Packet | Violation): true {
     this.#isBusy = true;
     try {
-      this.#settle(this.#handlers.handle(packet));
+      this.#waitIfPromise(this.#handlers.handle(packet));
     } catch (error) {
       this.#failed(error);
     }
@@ -110,14 +110,14 @@ export class Turns {
   #run(call: () => Awaitable<void>): true {
     this.#isBusy = true;
     try {
-      this.#settle(call());
+      this.#waitIfPromise(call());
     } catch (error) {
       this.#failed(error);
     }
     return true;
   }
 
-  #settle(answer: Awaitable<void>): void {
+  #waitIfPromise(answer: Awaitable<void>): void {
     if (answer instanceof Promise) this.#wait(answer);
     else this.#isBusy = false;
   }

@@ -44,7 +44,7 @@ export class Database implements Journal {
   }
 
   /**
-   * All of the operations are durable when this settles, or none of them was made.
+   * All of the operations are durable when this resolves, or none of them was made.
    *
    * @throws {DiskError} when another process has opened the file since.
    */

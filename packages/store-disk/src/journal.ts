@@ -4,7 +4,7 @@ import type { Operations } from './writer.ts';
 /** A sorted map of keys to bytes that outlives the process: a file of LMDB, or an engine elsewhere. */
 export interface Journal {
   /**
-   * All of the operations are durable when this settles, or none of them was made.
+   * All of the operations are durable when this resolves, or none of them was made.
    *
    * @throws {DiskError} when another process has taken the journal over
    */

@@ -33,7 +33,7 @@ export interface JournaledStores {
    * long at least, so that clients can come back first.
    */
   adopt(content: JournalContent, willGraceSeconds: number): Restored;
-  /** Settles when all that was written up to now is durable. */
+  /** Resolves when all that was written up to now is durable. */
   written(): Promise<void>;
   close(): Promise<void>;
 }

@@ -67,8 +67,8 @@ export class DiskStreams implements StreamStore, StreamJournal {
     this.#since();
   }
 
-  set settledAfterMs(ms: number | undefined) {
-    this.#context.memory.settledAfterMs = ms;
+  set stableAfterMs(ms: number | undefined) {
+    this.#context.memory.stableAfterMs = ms;
   }
 
   append(

@@ -110,7 +110,7 @@ export const STREAM_SLACK_MS = 60_000;
  */
 export const STREAM_TTL_SLACK_SECONDS = 2 * 24 * 60 * 60;
 
-/** Notes of a tile about earlier ones, from which later tiles learn up to where messages had settled. */
+/** Notes of a tile about earlier ones, from which later tiles learn up to where messages had become stable. */
 export const STREAM_CHECKPOINTS_MAX = 4;
 
 /** The last value of a key is kept this long, unless a later message takes its place. */
@@ -120,7 +120,7 @@ export const STREAM_VALUE_KEPT_MS = 366 * 24 * 60 * 60 * 1_000;
 export const STREAM_VALUES_READ_MAX = 20_000;
 
 /** Messages whose handlers may not have written their values yet, ten seconds of a topic at its limit and more. */
-export const STREAM_UNSETTLED_MAX = 4_000;
+export const STREAM_UNSTABLE_MAX = 4_000;
 
 /** Ends of logs that are read at the same time for one filter. */
 export const STREAM_LANES = 16;

@@ -85,16 +85,16 @@ export class StreamTopic {
     return Math.max(this.usedAtMs, this.#lastTsMs) + keepMs < nowMs;
   }
 
-  /** @param settledAfterMs messages older than that have settled. @default all have */
+  /** @param stableAfterMs messages older than that have become stable. @default all have */
   append(
     message: StreamEntry['message'],
     key: string | undefined,
     nowMs: number,
-    settledAfterMs?: number,
+    stableAfterMs?: number,
   ): StreamEntry {
     const tsMs = Math.max(nowMs, this.#lastTsMs);
-    const settled = settledAfterMs === undefined ? undefined : this.#lastBefore(tsMs - settledAfterMs);
-    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, settled, message };
+    const stable = stableAfterMs === undefined ? undefined : this.#lastBefore(tsMs - stableAfterMs);
+    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, stable, message };
     this.#push(entry);
     return entry;
   }

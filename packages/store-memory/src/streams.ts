@@ -44,8 +44,8 @@ export class MemoryStreams implements StreamStore {
   /** Of a topic that is opened it is not known what was published before. */
   sinceMs: number | undefined;
   journal: StreamJournal | undefined;
-  /** Set where handlers publish side by side (`SETTLED_AFTER_MS`). */
-  settledAfterMs: number | undefined;
+  /** Set where handlers publish side by side (`STABLE_AFTER_MS`). */
+  stableAfterMs: number | undefined;
 
   constructor(budget = new MemoryBudget()) {
     this.#budget = budget;
@@ -61,7 +61,7 @@ export class MemoryStreams implements StreamStore {
     if (!isForced && this.#budget.isStreamFull(tenant)) return 'full';
     const topic = this.#open(tenant, stream, message.topic, nowMs, isForced);
     if (topic === undefined) return 'full';
-    const entry = topic.append(message, key, nowMs, this.settledAfterMs);
+    const entry = topic.append(message, key, nowMs, this.stableAfterMs);
     this.#budget.changeStreamed(tenant, bytesOf(entry));
     this.journal?.appended(topic, entry);
     this.#release(topic, nowMs);

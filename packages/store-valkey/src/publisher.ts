@@ -55,7 +55,7 @@ export class Publisher {
     stream?.uncork();
   }
 
-  /** Settles when the bytes have left this process. */
+  /** Resolves when the bytes have left this process. */
   async flushed(): Promise<void> {
     if (this.#isOpen) await new Promise<void>((resolve) => this.#client.stream.write('', () => resolve()));
   }

@@ -232,10 +232,10 @@ function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOp
       const { client, ticket } = await movable(world, topic, filters, isPersistent);
       return async () => {
         await client.vanish();
-        await world.settle();
+        await world.quiet();
         const next = await world.open();
         ticketOf(await next.resume(ticket));
-        await world.settle();
+        await world.quiet();
         await world.pass(ENDS_AFTER_MS);
       };
     },
@@ -251,7 +251,7 @@ export const KEPT_WHILE_AWAY: BenchOperation = {
     const { client } = await movable(world, topic, 1, false);
     const publisher = await connected(world);
     await client.vanish();
-    await world.settle();
+    await world.quiet();
     const message = publish(`${topic}-000`, PAYLOAD, { qos: 1 });
     return async () => {
       await publisher.exchange(message);
@@ -341,7 +341,7 @@ function lossOf(name: string, isPersistent: boolean): BenchOperation {
       const { client } = await movable(world, topic, 1, isPersistent);
       return async () => {
         await client.vanish();
-        await world.settle();
+        await world.quiet();
         await world.pass(ENDS_AFTER_MS);
       };
     },
@@ -369,7 +369,7 @@ export const WILL: BenchOperation = {
     await mortal.exchange(connectPacket({ will }));
     return async () => {
       await mortal.vanish();
-      await world.settle();
+      await world.quiet();
       await world.pass(WILL_AFTER_MS);
       await watcher.nextPush();
       await world.pass(ENDS_AFTER_MS);

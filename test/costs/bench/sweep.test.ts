@@ -48,7 +48,7 @@ async function act(world: CountingWorld, { isPersistent = false, filters = 0, en
     const next = await world.open();
     ticketOf(await next.move(ticket));
   }
-  await world.settle();
+  await world.quiet();
 }
 
 describe('the reads of the sweep in `apus cost` equal those that a scan is billed for', () => {

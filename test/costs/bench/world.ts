@@ -59,7 +59,7 @@ export interface World {
   /** Opens a WebSocket whose handshake brings this CONNECT; rejects where that is not accepted. */
   openWith(connect: Fields): Promise<BenchClient>;
   /** Resolves when nothing is under way: no frame, no job, no `$disconnect`. */
-  settle(): Promise<void>;
+  quiet(): Promise<void>;
   /** Lets time pass, and what is due happen. */
   pass(milliseconds: number): Promise<void>;
   /** Waits for something for which time has to pass. */

@@ -36,15 +36,15 @@ export interface FanOut {
   take(message: Message, filters: readonly WideFilter[], payer?: DeliveryPayer): void;
 
   /**
-   * Gives a copy of a shared subscription, which no member here can have, to a member that only workers know. Settles when
+   * Gives a copy of a shared subscription, which no member here can have, to a member that only workers know. Resolves when
    * that one has it. @default there is none
    */
   passOn?(tenant: string, message: Message, share: ShareName): Awaitable<void>;
 
   /**
-   * Settles when the message that `accept` or `take` took is as durable as its QoS asks: until then its publisher is not answered.
+   * Resolves when the message that `accept` or `take` took is as durable as its QoS asks: until then its publisher is not answered.
    * False: a process had no room for it for too long, and others have it; only where its publisher waits for an answer.
    * @default it is when that call has answered
    */
-  settled?(message: Message): Awaitable<boolean> | undefined;
+  confirmed?(message: Message): Awaitable<boolean> | undefined;
 }

@@ -37,7 +37,7 @@ export interface PresenceChange {
    * 'is-back': a later connection of the session makes it present.
    */
   readonly change: 'joined' | 'changed' | 'same' | 'left' | 'still-there' | 'not-there' | 'is-back';
-  /** Settles when the change is durable: until then its publisher is not answered. @default it is durable */
+  /** Resolves when the change is durable: until then its publisher is not answered. @default it is durable */
   readonly written?: Promise<void> | undefined;
   /** The change as watchers are to be told, by a store that keeps no told state. Absent: `takeUntold` has it. */
   readonly told?: ToldMember | undefined;
@@ -60,7 +60,7 @@ export interface Untold {
   readonly occupancy: Message | undefined;
   readonly hasMore: boolean;
   /** To be called when watchers have been told: until then the changes are handed out again. @default nothing is to be done */
-  readonly settle?: () => Awaitable<void>;
+  readonly markTold?: () => Awaitable<void>;
 }
 
 /**
@@ -152,7 +152,7 @@ export interface Presence {
   audienceOf?(filter: WideFilter, topic: string): Awaitable<number>;
   /**
    * A room has changed, whose watchers one process of several tells: it has done so, or noted it for a tick, when this
-   * settles. That process calls `Broker.roomChanged`. Absent where this process tells.
+   * resolves. That process calls `Broker.roomChanged`. Absent where this process tells.
    */
   hand?(tenant: string, room: string): Awaitable<void>;
   /** A client makes a member present on a connection that has made none so far. */

@@ -16,7 +16,7 @@ export interface StreamEntry {
    * Up to this number every message had left for its subscribers before this one was appended. Set where several
    * handlers publish to the topic side by side, whose messages arrive in any order. @default number - 1
    */
-  readonly settled?: number | undefined;
+  readonly stable?: number | undefined;
   readonly message: Message;
 }
 
@@ -24,7 +24,7 @@ export interface StreamEntry {
 export interface StreamAppended {
   readonly entry: StreamEntry;
   /**
-   * Settles when the entry is durable: until then its publisher is not answered. Subscribers may have it before. A crash
+   * Resolves when the entry is durable: until then its publisher is not answered. Subscribers may have it before. A crash
    * that loses it changes the epoch. @default it is durable
    */
   readonly written?: Promise<void> | undefined;

@@ -180,10 +180,10 @@ function* tell(
   let areAllTold = true;
   for (const member of untold.members)
     areAllTold = (yield* underWay(sendMember(context, tenant, member))) && areAllTold;
-  const { settle, occupancy = yield* countedOccupancy(context, store, tenant, room) } = untold;
+  const { markTold, occupancy = yield* countedOccupancy(context, store, tenant, room) } = untold;
   if (occupancy !== undefined) yield* underWay(send(context, tenant, occupancy));
-  if (settle === undefined) return;
-  if (areAllTold) yield* whenDelivered(context, () => waitFor(settle()));
+  if (markTold === undefined) return;
+  if (areAllTold) yield* whenDelivered(context, () => waitFor(markTold()));
   else yield* waitFor(ticks.arm(tenant, room, tickMs(watchers) ?? NUMBER_TICK_MS));
 }
 

@@ -142,7 +142,7 @@ export function* feed(context: Context, tenant: string, entry: StreamEntry): Flo
 }
 
 /**
- * The reader has found the ends of these topics. Settles when the others have been given as much: each that joins is live
+ * The reader has found the ends of these topics. Resolves when the others have been given as much: each that joins is live
  * behind the end that it has found.
  */
 export function* reach(

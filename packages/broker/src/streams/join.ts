@@ -151,10 +151,10 @@ function* beginIn(reading: Reading, { positions, from }: StreamStart, tail: Stre
 /** The number behind which its client has seen nothing for certain. Undefined where something behind it is missing. */
 function* placeOf(
   reading: Reading,
-  { epoch, number, settled = number }: StreamPosition,
+  { epoch, number, stable = number }: StreamPosition,
   tail: StreamTopicTail,
 ): Flow<number | undefined> {
-  const seen = reading.isOrdered ? number : settled;
+  const seen = reading.isOrdered ? number : stable;
   if (epoch !== tail.epoch || number > tail.last) return undefined;
   if (seen === tail.last) return seen;
   return (yield* firstKept(reading, tail, seen + 1)) === seen + 1 ? seen : undefined;

@@ -75,7 +75,7 @@ export class PageOrder {
     this.#requests.delete(requestId);
   }
 
-  /** Something for the client is on its way, until `arrival` settles. */
+  /** Something for the client is on its way, until `arrival` resolves. */
   expect(connectionId: ConnectionId, arrival: Promise<unknown>): void {
     const posts = this.#posts.get(connectionId) ?? new Set();
     this.#posts.set(connectionId, posts.add(arrival));

@@ -10,7 +10,7 @@ const PARALLEL_MAX = 8;
 /** A connection that is to be closed, and is not yet. */
 interface Closing {
   /** Resolves when it is closed, or cannot be, or the time is out. */
-  readonly settled: Promise<void>;
+  readonly closed: Promise<void>;
   readonly tell: () => void;
   /** Called when the connection stays open: each slice with a message that it misses has to come again. */
   readonly onUnclosed: Set<OnUnfinished>;
@@ -71,7 +71,7 @@ export class LostConnections {
     const place = this.#waiting.findIndex((failed) => failed.connectionId === connectionId);
     const [failed] = place < 0 ? [] : this.#waiting.splice(place, 1);
     if (failed !== undefined) this.#enders.push(this.#tryToEnd(failed));
-    await this.#closing.get(connectionId)?.settled;
+    await this.#closing.get(connectionId)?.closed;
   }
 
   /**
@@ -80,7 +80,7 @@ export class LostConnections {
    */
   async allClosed(): Promise<void> {
     // Also those that are added meanwhile: a map is walked as it grows.
-    for (const { settled } of this.#closing.values()) await settled;
+    for (const { closed } of this.#closing.values()) await closed;
     for (const { onUnclosed } of this.#closing.values()) for (const tell of onUnclosed) tell();
   }
 
@@ -156,8 +156,8 @@ function hasMissed(state: LinkState | undefined): boolean {
 
 function newClosing(onUnclosed: readonly OnUnfinished[]): Closing {
   let tell = () => {};
-  const settled = new Promise<void>((resolve) => {
+  const closed = new Promise<void>((resolve) => {
     tell = resolve;
   });
-  return { settled, tell, onUnclosed: new Set(onUnclosed) };
+  return { closed, tell, onUnclosed: new Set(onUnclosed) };
 }

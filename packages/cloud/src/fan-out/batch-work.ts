@@ -118,7 +118,7 @@ export class BatchWork {
     for (const { job } of tasks)
       for (const message of job.messages) await outbox.broker.serve(message, subscribers, isRepeat);
     await outbox.commit();
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
   }
 
   async #serveGroup(group: TaskGroup): Promise<GroupWork> {

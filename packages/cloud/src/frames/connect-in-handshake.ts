@@ -80,7 +80,7 @@ export async function connectInHandshake(
     environment.log.warn('handshake-unavailable', { connectionId, reason: error.message });
     return UNAVAILABLE;
   } finally {
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
   }
 }
 

@@ -61,7 +61,7 @@ function count(usage: EventUsage | undefined, { requestContext }: DisconnectEven
 function countAlone({ usage, defaultTenant }: Environment, event: DisconnectEvent, state: LinkState): void {
   const alone = usage && new EventUsage(usage, defaultTenant);
   count(alone, event, state);
-  alone?.settle();
+  alone?.handOver();
 }
 
 /**

@@ -82,7 +82,7 @@ export async function handleMessage(
     return await fail(environment, connectionId, link?.state, error);
   } finally {
     outbox.usage?.isOf(tenantOf(link?.state));
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
   }
 }
 

@@ -29,7 +29,7 @@ import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './u
  * After a ban a process goes by the list that it has for 30 s, and then its handler may live for 5 s and clocks may
  * disagree. When all that is over, no banned client is let in any more, and those that were meanwhile are ended.
  */
-const SETTLING_MS = 40_000;
+const LIST_IN_FORCE_MS = 40_000;
 
 /** With less left nothing further is begun. */
 const RESERVE_MS = 15_000;
@@ -196,7 +196,7 @@ async function banAll(
     return { error: `The list is full: it has ${BANS_MAX} bans, or 200 KB. Take some back.` };
   log.info('banned', { ...wanted });
   const first = await enforcement.of(wanted, hasTime);
-  await sleep(SETTLING_MS);
+  await sleep(LIST_IN_FORCE_MS);
   if (!hasTime()) return { ...first, isComplete: false };
   const second = await enforcement.of(wanted, hasTime);
   return { expelled: first.expelled + second.expelled, isComplete: second.isComplete };

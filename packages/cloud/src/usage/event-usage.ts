@@ -58,7 +58,7 @@ export class EventUsage {
   }
 
   /** Hands over what the event has used until now. */
-  settle(): void {
+  handOver(): void {
     this.#usage.add(this.#tenant, this.#counts);
     this.#counts = noUsage();
   }

@@ -20,7 +20,7 @@ const EVERYONE = [{ tenant: 't', topicFilter: EVERYWHERE, shards: 1 }];
 const SILENT = { info() {}, warn() {}, error() {}, debug() {}, writesDebug: false };
 
 /** All that is on its way arrives, and what it causes. */
-export async function settle(): Promise<void> {
+export async function handleAll(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
@@ -138,7 +138,7 @@ export class Publishers {
   publish(text: string, qos: 0 | 1 | 2 = 1): void {
     const message = messageOf({ topic: 'up/a', qos, payload: Buffer.from(text), id: `${this.name} ${text}` });
     this.fanOut.accept(message, EVERYONE, true);
-    void Promise.resolve(this.fanOut.settled(message)).then((isTaken) =>
+    void Promise.resolve(this.fanOut.confirmed(message)).then((isTaken) =>
       (isTaken === false ? this.refused : this.taken).push(text),
     );
   }

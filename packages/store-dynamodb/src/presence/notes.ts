@@ -24,7 +24,7 @@ const NONE = new Uint8Array();
 export interface Notes {
   readonly members: readonly ToldMember[];
   readonly hasMore: boolean;
-  readonly settle: () => Promise<void>;
+  readonly markTold: () => Promise<void>;
 }
 
 export async function noteMember(
@@ -74,7 +74,7 @@ export async function readNotes(
     return [{ topic: topicOf(nameIn(note)), message, before }];
   });
   const hasMore = items.length > countMax || next !== undefined;
-  return { members, hasMore, settle: () => forget(table, p, notes) };
+  return { members, hasMore, markTold: () => forget(table, p, notes) };
 }
 
 function isKnown(message: Message | undefined, before: Message | undefined): boolean {

@@ -19,7 +19,7 @@ import {
   STREAM_APPENDS_TRIED_MAX,
   STREAM_LANES,
   STREAM_TOPICS_LOOKED_AT,
-  STREAM_UNSETTLED_MAX,
+  STREAM_UNSTABLE_MAX,
 } from '../limits.ts';
 import { streamRootKey, streamTileKey, streamTopicPrefix, streamTopicsPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
@@ -35,7 +35,7 @@ import {
   ttlSeconds,
 } from './log-head.ts';
 import { headOf, isOver, openLog, type StreamTopic } from './open-log.ts';
-import { entryOf, itemOf, settledAt, type Tile, tileAfter, tileOf } from './tile.ts';
+import { entryOf, itemOf, stableAt, type Tile, tileAfter, tileOf } from './tile.ts';
 import { isValue, keepValue, readValues } from './values.ts';
 
 /**
@@ -44,7 +44,7 @@ import { isValue, keepValue, readValues } from './values.ts';
  * write, so there are no holes, and no item that every publisher writes.
  *
  * A repetition is appended once more: a handler that died may have appended its message and sent it to no subscriber,
- * while positions say by now that the message has settled.
+ * while positions say by now that the message has become stable.
  */
 export class DynamoStreams implements StreamStore {
   readonly #table: Table;
@@ -197,7 +197,7 @@ export class DynamoStreams implements StreamStore {
     if (stream.snapshot)
       for await (const value of readValues(this.#table, of, root)) values.set(value.key ?? '', value);
     const from = stream.snapshot
-      ? settledNow(tile, tail, nowMs)
+      ? stableNow(tile, tail, nowMs)
       : (await this.firstKept(tenant, stream, tail, 1, nowMs)) - 1;
     for await (const late of this.#tilesBehind(tenant, tail, from)) {
       const value = values.get(late.key ?? '');
@@ -212,12 +212,7 @@ export class DynamoStreams implements StreamStore {
   /** Messages behind a number, up to the newest of the tail. */
   async *#tilesBehind(tenant: string, tail: StreamTopicTail, after: number): AsyncGenerator<Tile> {
     const { log } = headIn(tail).root;
-    const from = streamTileKey(
-      tenant,
-      tail.topic,
-      log,
-      Math.max(after, tail.last - STREAM_UNSETTLED_MAX) + 1,
-    );
+    const from = streamTileKey(tenant, tail.topic, log, Math.max(after, tail.last - STREAM_UNSTABLE_MAX) + 1);
     const to = streamTileKey(tenant, tail.topic, log, tail.last);
     let next: string | undefined;
     if (after >= tail.last) return;
@@ -339,9 +334,9 @@ function headIn({ note }: StreamTopicTail): LogHead {
 }
 
 /** Up to this number the handlers of messages are over by now. */
-function settledNow(tile: Tile | undefined, { last }: StreamTopicTail, nowMs: number): number {
+function stableNow(tile: Tile | undefined, { last }: StreamTopicTail, nowMs: number): number {
   if (tile === undefined) return last;
-  return settledAt(tile, Math.max(nowMs, tile.tsMs)).settled;
+  return stableAt(tile, Math.max(nowMs, tile.tsMs)).stable;
 }
 
 /** The lowest number that may be handed out. */

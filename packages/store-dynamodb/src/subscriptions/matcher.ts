@@ -70,17 +70,17 @@ export class Matcher {
     filters: readonly FilterEntries[],
     messages: number,
   ): Promise<readonly MatchedFilter[]> {
-    const drawn = filters.map((filter) => this.#drawn(filter));
+    const shuffled = filters.map((filter) => this.#shuffled(filter));
     const few = Math.min(messages, SHARE_MEMBERS_READ);
     let matched = await this.subscribers(
       tenant,
-      drawn.map((filter) => membersOf(filter, 0, few)),
+      shuffled.map((filter) => membersOf(filter, 0, few)),
     );
     for (const [from, to] of [
       [few, SHARE_MEMBERS_READ],
       [SHARE_MEMBERS_READ, Number.POSITIVE_INFINITY],
     ] as const) {
-      const others = drawn.map((filter, place) =>
+      const others = shuffled.map((filter, place) =>
         matched[place]?.subscribers.some(isConnected)
           ? { ...filter, entries: [] }
           : membersOf(filter, from, to),
@@ -96,7 +96,7 @@ export class Matcher {
   }
 
   /** The members of a share group in another order: from a random one on. */
-  #drawn(filter: FilterEntries): FilterEntries {
+  #shuffled(filter: FilterEntries): FilterEntries {
     const { shareGroup, entries } = filter;
     if (shareGroup === undefined) return filter;
     const first = Math.floor(this.#table.settings.random() * entries.length);

@@ -13,7 +13,7 @@ function copyOf(state: State): State {
     record: state.record,
     log: state.log,
     memory: state.memory,
-    settled: state.settled,
+    handedOn: state.handedOn,
     client: state.client,
     frames: state.frames,
     acks: state.acks,

@@ -65,7 +65,7 @@ export class Model {
       record: { ...record, receiveMaximum: config.receiveMaximum },
       log: 0,
       memory: 0,
-      settled: 0,
+      handedOn: 0,
       client: {
         connection: 1,
         status: 'connected',

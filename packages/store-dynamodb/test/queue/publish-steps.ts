@@ -94,7 +94,7 @@ function publish(model: Model, state: State, place: number, emit: Emit): void {
   if (publisher.status === 'done' || attempt >= model.attemptsMax) return;
   const { frame } = publisher;
   const batch = model.batch(place, frame, attempt);
-  const handler: PublishHandler = { ...NEW_HANDLER, frame, batch, todo: batch & ~state.settled };
+  const handler: PublishHandler = { ...NEW_HANDLER, frame, batch, todo: batch & ~state.handedOn };
   emit(
     changed(state, {
       publishers: replaced(state.publishers, place, { frame, attempt, status: 'sent' as const }),
@@ -371,9 +371,9 @@ function lose(step: Step) {
 function finish(step: Step) {
   const { model, state, place, handler } = step;
   const { batch } = handler;
-  const settled = state.settled | (batch & model.exactlyOnce);
+  const handedOn = state.handedOn | (batch & model.exactlyOnce);
   const deliveries = messagesIn(batch).reduce((bits, each) => bits | (1 << model.instance(each).delivery), 0);
-  const done = changed(state, { settled, acknowledged: state.acknowledged | deliveries });
+  const done = changed(state, { handedOn, acknowledged: state.acknowledged | deliveries });
   if (place >= WORKER_PLACE) return go(step, 'ends', () => 'is done', changed(done, { isJobDone: true }));
   const publisher = state.publishers[place] as Publisher;
   if (state.budgets.lostReplies > 0 && publisher.attempt + 1 < model.attemptsMax) {
@@ -382,7 +382,7 @@ function finish(step: Step) {
       step,
       'ends',
       () => 'answers its publisher: REPLY LOST',
-      changed(state, { settled, budgets }),
+      changed(state, { handedOn, budgets }),
       'fault',
     );
   }

@@ -226,10 +226,13 @@ export type Socket = 'none' | 'open' | 'half-open' | 'closed';
 
 export interface State {
   readonly record: QueueRecord;
-  /** Messages, as bits: in the log; whose QoS 2 memory stands, or which the record has forgotten; whose receipt is settled. */
+  /**
+   * Messages, as bits: in the log; whose QoS 2 deduplication record exists, or which the record has forgotten; whose
+   * receipt says that they were handed on.
+   */
   readonly log: number;
   readonly memory: number;
-  readonly settled: number;
+  readonly handedOn: number;
   readonly client: Client;
   readonly frames: readonly (FrameHandler | undefined)[];
   readonly acks: readonly (AckHandler | undefined)[];

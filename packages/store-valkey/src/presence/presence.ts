@@ -34,7 +34,7 @@ import {
   ownerKey,
   placeKey,
 } from './place.ts';
-import { INHERIT, NUMBER, PUT, REMOVE, RENAME, SETTLE, TAKE, TELLER } from './scripts.ts';
+import { INHERIT, MARK_TOLD, NUMBER, PUT, REMOVE, RENAME, TAKE, TELLER } from './scripts.ts';
 
 type Argument = string | number | Buffer;
 
@@ -154,17 +154,17 @@ export class ValkeyPresence implements PresenceStore {
         Buffer.from(messageCodec.encode({ ...occupancy, id: ID_OF_NUMBER })),
       ]);
     const names = taken.map(([member]) => member.toString());
-    const settle = async () => {
+    const markTold = async () => {
       // Behind the messages, which leave at the end of the turn.
       await new Promise((resolve) => setImmediate(resolve));
-      await this.#run(SETTLE, place, [topic, count, ...names]);
+      await this.#run(MARK_TOLD, place, [topic, count, ...names]);
     };
     const members = taken.map(([member, message, before]): ToldMember => {
       const told = presenceTopic(room, member.toString());
       return { topic: told, message: messageOf(message), before: messageOf(before) };
     });
     const isNothing = members.length === 0 && occupancy === undefined;
-    return { members, occupancy, hasMore: left > 0, ...(!isNothing && { settle }) };
+    return { members, occupancy, hasMore: left > 0, ...(!isNothing && { markTold }) };
   }
 
   async match(
@@ -212,7 +212,7 @@ export class ValkeyPresence implements PresenceStore {
   }
 
   /**
-   * Takes on the places of a process whose sessions this one has taken over, and the rooms that it told. `renamed` settles
+   * Takes on the places of a process whose sessions this one has taken over, and the rooms that it told. `renamed` resolves
    * when the engine has the sessions under their names of now.
    */
   async inherit(dead: string): Promise<Inherited> {

@@ -76,7 +76,7 @@ return teller()`,
 
 /**
  * ARGV 4: members at most. Members to be told, each with its message and the one before, '' for none; from this step on
- * newcomers are given these. Those that were taken and not settled are taken again: their process has died, or could not
+ * newcomers are given these. Those that were taken and not marked as told are taken again: their process has died, or could not
  * tell them. Then the number of members that watchers know from now on, whether it is to be told, and how many are left.
  */
 export const TAKE: Script = {
@@ -132,8 +132,8 @@ return 1`,
 };
 
 /** ARGV from 4: the topic of the number, the number that watchers know, members that they have been told. */
-export const SETTLE: Script = {
-  name: 'apusPresenceSettle',
+export const MARK_TOLD: Script = {
+  name: 'apusPresenceMarkTold',
   lua: `${COMMON}
 if not isMember() or redis.call('HGET', KEYS[2], 'teller') ~= me then return 0 end
 for i = 6, #ARGV do redis.call('HDEL', KEYS[6], ARGV[i]) end

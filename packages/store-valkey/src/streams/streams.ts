@@ -53,7 +53,7 @@ export class ValkeyStreams implements StreamStore {
   }
 
   /** No handler of a gateway door is in a cluster. */
-  set settledAfterMs(_ms: number | undefined) {}
+  set stableAfterMs(_ms: number | undefined) {}
 
   /** Notes whether the engine holds all that it has answered when it is started again. To be called on each connection to it. */
   async connected(): Promise<void> {

@@ -1,8 +1,8 @@
 import type { Engine, Publisher } from '@apus/store-valkey';
 
 /** Carries bytes to other processes. It may lose them, and bring them twice; `Bus` numbers them. */
-export interface Carrier {
-  /** Takes bytes that are sent to this process. Settles when they come. */
+export interface Transport {
+  /** Takes bytes that are sent to this process. Resolves when they come. */
   start(take: (bytes: Buffer) => void): Promise<void>;
   /** The bytes are written to no more. */
   send(process: string, bytes: Buffer): void;
@@ -10,7 +10,7 @@ export interface Carrier {
   together(send: () => void): void;
   /** Bytes have not left this process: they may still arrive. */
   readonly isWaiting: boolean;
-  /** Settles when all that was sent has left this process. */
+  /** Resolves when all that was sent has left this process. */
   flushed(): Promise<void>;
 }
 
@@ -18,7 +18,7 @@ export interface Carrier {
  * The engine's channels (`PUBLISH`): it writes nothing to its file for them, keeps nothing, and pushes. A process that
  * is not connected to the engine for a moment misses them.
  */
-export class EngineCarrier implements Carrier {
+export class EngineTransport implements Transport {
   readonly #engine: Engine;
   readonly #me: string;
   #publisher: Publisher | undefined;
