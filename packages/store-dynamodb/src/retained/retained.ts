@@ -11,7 +11,6 @@ import {
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
-import { ReadAmount } from '../queue/read-amount.ts';
 import type { RetainedHoldings } from '../quotas/retained-holdings.ts';
 import type { Bodies } from '../table/bodies.ts';
 import type { EventCache } from '../table/event-cache.ts';
@@ -21,6 +20,7 @@ import type { Table } from '../table/table.ts';
 import { bytes, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { cursorText, parseCursor } from './cursor.ts';
 import { retainedRange } from './range.ts';
+import { ReadAmount } from './read-amount.ts';
 import { RetainedReader } from './reader.ts';
 import type { RetainedSize } from './size.ts';
 

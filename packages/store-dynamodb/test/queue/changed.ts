@@ -12,7 +12,7 @@ function copyOf(state: State): State {
   return {
     record: state.record,
     log: state.log,
-    memory: state.memory,
+    deduplication: state.deduplication,
     handedOn: state.handedOn,
     client: state.client,
     frames: state.frames,

@@ -173,20 +173,20 @@ function uncertain(step: Step, connection: number) {
 function decideOffer({ model, state }: Step, record: QueueRecord, log: number, todo: number): Decision {
   const copies = messagesIn(todo).map((message): Copy => {
     const { qos } = model.instance(message);
-    // A handler that finds the memory of a copy for a share group looks for it in the log.
+    // A handler that finds the deduplication of a copy for a share group looks for it in the log.
     const isInLog = model.config.isShared && ((log >> message) & 1) === 1;
-    const known = model.config.isShared ? model.memories(state) : model.forgotten(state.memory);
-    const isRemembered = ((known >> message) & 1) === 1;
-    return { name: nameOf(message), qos, body: 'inline', bytes: 1, isInLog, isRemembered };
+    const known = model.config.isShared ? model.deduplications(state) : model.forgotten(state.deduplication);
+    const wasPlaced = ((known >> message) & 1) === 1;
+    return { name: nameOf(message), qos, body: 'inline', bytes: 1, isInLog, wasPlaced };
   });
   return model.core.decide(record, { type: 'offer', copies, log: namesIn(log), untilMs: TAKEN_UNTIL_MS });
 }
 
-/** Writes the record; for a share group at QoS 2 in one transaction with the memories of the copies. */
+/** Writes the record; for a share group at QoS 2 in one transaction with the deduplications of the copies. */
 function take(step: Step) {
   const { model, state, handler } = step;
   const { rest } = handler;
-  if ((handler.todo & model.memories(state)) !== 0) {
+  if ((handler.todo & model.deduplications(state)) !== 0) {
     const to = { step: 'read', todo: handler.todo | rest, rest: 0 } as const;
     return go(step, to, () => 'cannot write: a copy is known');
   }
@@ -248,7 +248,7 @@ function append(step: Step) {
   const { model, state, handler } = step;
   const [message = 0] = messagesIn(handler.todo);
   const bit = 1 << message;
-  if ((model.memories(state) & bit) !== 0)
+  if ((model.deduplications(state) & bit) !== 0)
     return go(step, { step: 'read' }, () => 'cannot append: the copy is known');
   const todo = handler.todo & ~bit;
   const waiting = changed(state, { log: state.log | bit });
