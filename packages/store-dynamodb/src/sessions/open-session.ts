@@ -21,46 +21,47 @@ import {
 import { SessionSnapshot } from './session-ref.ts';
 
 /**
- * `clean`: a new incarnation in any case; `begin`: one where no session continues; `replace`: one in the place
- * of a session that is not the caller's, and yields; `continue`: none; `resume`: none, without a CONNECT.
+ * How the session is opened. `clean`: a new incarnation in any case. `begin`: a new one, since no session continues.
+ * `replace`: a new one in the place of another owner's session, which yields. `continue`: the present one. `resume`:
+ * the present one, without a CONNECT.
  */
 type Mode = 'clean' | 'begin' | 'replace' | 'continue' | 'resume';
 
-/** The session goes on as the incarnation that it is. */
+/** The session keeps its incarnation. */
 const isSame = (mode: Mode): boolean => mode === 'continue' || mode === 'resume';
 
-/** A will that was seen where the session is opened, and what becomes of it. */
+/** A will that was found when the session was opened, and what becomes of it. */
 interface SeenWill {
   readonly item: Item;
   readonly connectionId: ConnectionId;
   readonly isOwed: boolean;
 }
 
-/** How the next write is tried. Whether a session continues, and whether a will stands there, is guessed at first. */
+/** What the next write assumes: whether a session continues, and whether a will is there. The first is a guess. */
 interface Guess {
   readonly mode: Mode;
   readonly will: SeenWill | undefined;
 }
 
 /**
- * Take-over is one conditional write, which returns the item as it was before:
+ * Opening is one conditional write, which returns the item as it was before:
  *
  *     CONNECT(A)                        CONNECT(B)
  *     open: connection := A, o := a
  *                                       open: connection := B, o := b, answer: A stood there
- *     (its answer was lost) open again:
- *     `o` is b: A takes over from B. Had B not come, `o` would be a: A has won already,
- *     and finds in the item's own memory what it had replaced.
+ *     (its answer was lost) open again: `o` is b, so A takes over from B.
+ *     Had B not come, `o` would be a: A has won already, and the item's own copy of
+ *     its past says what it had replaced.
  *
- * The same write withdraws the will in the item, or moves it to those that are owed. Its condition names the will as it
- * was read, so the will cannot have changed meanwhile:
+ * The same write withdraws the will in the item, or moves it to those that are owed. Its condition names the will as
+ * it was read, so the will has not changed since:
  *
  *     CONNECT(B)                        will timer of A
  *     reads: A's will stands, withdraw it
  *                                       beginWill: under message id m
  *     open: fails, the will has been begun. Again: it is owed, under m
  *
- * A wrong guess costs one write more. When it is unknown whether a write was made, the next attempt is a write of its
+ * A wrong guess costs one more write. If it is unknown whether a write was made, the next attempt is a write of its
  * own, with a new incarnation:
  *
  *     CONNECT(A), Clean Start             CONNECT(B), Clean Start
@@ -100,7 +101,7 @@ function firstModeOf({ resumes, cleanStart, expirySeconds }: OpenSession): Mode 
 
 /**
  * The lost answer was the answer to this guess: every other guess has failed. So the item held the will that the guess
- * named, and has no other trace of it.
+ * names, and has no other trace of it.
  */
 function withWill(first: OpenedSession, request: OpenSession, seen: SeenWill | undefined): OpenedSession {
   const before = seen && recordOf(seen.item, request.tenant, request.clientId);
@@ -114,7 +115,7 @@ function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned
   if (mode === 'owned-by-another') return mode;
   if (item === undefined || !hasWill(item)) return { mode, will: undefined };
   const previous = recordOf(item, request.tenant, request.clientId);
-  // A will that has been begun is finished; so is any will in an item that is kept for its wills.
+  // A will that has been begun is finished, and so is any will in an item that is kept for its wills.
   const isOwed =
     item.wm !== undefined || previous === undefined || request.isWillOwed(previous, isSame(mode));
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
@@ -131,7 +132,7 @@ function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by
   return isOwn ? 'continue' : 'replace';
 }
 
-/** Its last connection was the one that is to be resumed, and has ended, not long ago; it is not leaving its rooms. */
+/** Its last connection is the one to be resumed, and has ended not long ago; and it is not leaving its rooms. */
 function isResumable({ resumes, identity, nowMs }: OpenSession, item: Item | undefined): boolean {
   const untilMs = Math.max(numberOf(item, 'u') ?? 0, numberOf(item, 'rs') ?? 0);
   return (
@@ -144,7 +145,7 @@ function isResumable({ resumes, identity, nowMs }: OpenSession, item: Item | und
   );
 }
 
-/** Repeats the write until an answer comes, each time under another incarnation. */
+/** Repeats the write until an answer comes, each time with another incarnation. */
 async function writeAnswered(
   table: Table,
   request: OpenSession,
@@ -256,7 +257,7 @@ function assignments(mode: Mode): string[] {
   return [...before, ...after, ...(isSame(mode) ? [] : ['i = :incarnation'])];
 }
 
-/** The part of the write that is about the will that stands there. */
+/** The part of the write that changes the will in the item. */
 interface WillChange {
   readonly set: readonly string[];
   readonly conditions: readonly string[];
@@ -297,7 +298,7 @@ function willChangeOf({ item, connectionId, isOwed }: SeenWill, tenant: string):
   };
 }
 
-/** `when`: whether the item tells what stood there as its present or as its past. */
+/** `when`: whether the item has the previous session in its present fields, or in its past ones. */
 function opened(
   { tenant, clientId, attachment }: OpenSession,
   incarnation: string | undefined,

@@ -8,8 +8,8 @@ import type { OwnedItems } from './owned-items.ts';
 type Receipt = { state: 'new' | 'pending' | 'delivered' | 'over-limit'; messageId: string };
 
 /**
- * Packet identifiers of QoS 2 messages received and not yet released: one item for each session that sends QoS 2, an
- * attribute for each id, and their number, so that the limit is a clause of the write that adds one.
+ * Packet ids of QoS 2 messages that were received and are not released: one item for each session that sends QoS 2,
+ * with an attribute for each id, and their number, so that the limit is a clause of the write that adds one.
  */
 export class DynamoReceived implements ReceivedStore {
   readonly #table: Table;
@@ -47,7 +47,7 @@ export class DynamoReceived implements ReceivedStore {
     return { state: textOf(receipt, 's') === 's' ? 'delivered' : 'pending', messageId: known };
   }
 
-  /** Without looking: it would cost every QoS 1 message a read. */
+  /** Always true: a look would cost every QoS 1 message a read. */
   hasRoom(): boolean {
     return true;
   }

@@ -20,7 +20,7 @@ import {
   VERSION,
 } from '../table/values.ts';
 
-/** A message and when it was appended: from then on ten seconds it may be on its way. */
+/** The number of a message, and when it was appended: it is stable ten seconds later. */
 type Checkpoint = readonly [number: number, tsMs: number];
 
 /** One message of a topic, in its place. */
@@ -31,21 +31,21 @@ export interface Tile {
   /** Bytes of the messages before it in the log, and its own. */
   readonly bytesBefore: number;
   readonly bytes: number;
-  /** Messages up to this number had become stable when it was appended. */
+  /** Messages up to this number were stable when it was appended. */
   readonly stable: number;
   readonly checkpoints: readonly Checkpoint[];
-  /** Of the append that made it. */
+  /** The nonce of its append. */
   readonly nonce: string;
   readonly message: Message;
 }
 
 /*
- * A tile's item. `m` the message, `ts` when it was appended, `k` its key, `b` the bytes before it, `f` up to where
- * messages had become stable, `c` the checkpoints as JSON, `n` the nonce of its append. `x` 1 and nothing else: the log was
- * left here for another one.
+ * The item of a tile. `m` the message, `ts` when it was appended, `k` its key, `b` the bytes before it, `f` up to
+ * where messages are stable, `c` the checkpoints as JSON, `n` the nonce of its append. `x` 1 and nothing else: the log
+ * ends here, and another one goes on.
  */
 
-/** The tile behind another one; where none is left of the log, behind the last number that was given in it. */
+/** The tile after another one; if none is left of the log, after the last number that was assigned in it. */
 export function tileAfter(
   before: Tile | undefined,
   message: Message,
@@ -67,8 +67,8 @@ export function tileAfter(
 }
 
 /**
- * Up to where messages have become stable at a time: their handlers are over. Of those that may not have become stable, a few are
- * noted along; those between are taken for later than they are.
+ * Up to where messages are stable at a time, since their handlers are over; and checkpoints for some of the others.
+ * Messages between two checkpoints count as later than they are.
  */
 export function stableAt(before: Tile, tsMs: number): Pick<Tile, 'stable' | 'checkpoints'> {
   const limitMs = tsMs - STABLE_AFTER_MS;
@@ -101,7 +101,7 @@ export function logOf(item: Item): string {
   return textOf(item, 's')?.split('-')[0] ?? '';
 }
 
-/** @param number of the tile. @default its sort key says it */
+/** @param number of the tile. @default the one in its sort key */
 export function tileOf(item: Item, number = Number(textOf(item, 's')?.split('-')[1])): Tile | 'closing' {
   const message = decodeMessage(bytesOf(item, 'm') ?? new Uint8Array());
   if (item.x !== undefined || message === undefined) return 'closing';
