@@ -343,7 +343,10 @@ export class EngineCluster implements Cluster {
     }
   }
 
-  /** Another process has taken over the sessions of a dead one: it gets what that one has not acknowledged. */
+  /**
+   * Another process has taken over the sessions of a dead one: it gets the frames that the dead one has not
+   * acknowledged.
+   */
   #dead(heir: string, dead: string): void {
     const frames = this.#forget(dead);
     const sent = heirFrames(dead, messagesOf(frames)).map((frame) => this.#bus.request(heir, frame));
@@ -365,7 +368,7 @@ export class EngineCluster implements Cluster {
     return [...unacknowledged, ...this.fanOut.forget(dead, known)];
   }
 
-  /** The sessions of this process are taken over at once by another one; where there is none, by the next that starts. */
+  /** Another process takes over the sessions of this one at once; if there is none, the next one that starts does. */
   async #close(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;

@@ -5,7 +5,7 @@ import { ASK_MS_MAX, ASKED_MAX } from './limits.ts';
 
 type Resolve = (answer: ApiAnswer | undefined) => void;
 
-/** Questions of the HTTP API to other processes. None waits for long, and a process that is slow costs its own answer alone. */
+/** Questions of the HTTP API to other processes. A slow process delays its own answer only, and none waits for long. */
 export class Questions {
   readonly #bus: Bus;
   readonly #clock: Scheduler;
@@ -17,7 +17,7 @@ export class Questions {
     this.#clock = clock;
   }
 
-  /** Undefined: it has not answered in time, or too many questions wait. */
+  /** Undefined: the process has not answered in time, or too many questions wait. */
   ask(process: string, request: PeerRequest): Promise<ApiAnswer | undefined> {
     if (this.#waiting.size >= ASKED_MAX) return Promise.resolve(undefined);
     this.#lastId += 1;
@@ -32,7 +32,7 @@ export class Questions {
     });
   }
 
-  /** An answer that comes too late is left out. */
+  /** Ignores an answer that comes too late. */
   answered(id: number, answer: ApiAnswer | undefined): void {
     const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
