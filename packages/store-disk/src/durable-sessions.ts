@@ -23,8 +23,8 @@ export interface DurableSession {
   hasEnded: boolean;
   readonly journal: QueueJournal;
   /**
-   * The writer's position when messages that wait for it were last handed out: messages dequeued later must leave
-   * later.
+   * The writer's position when messages that wait for the disk were last returned: later messages must not leave
+   * earlier.
    */
   sentPosition: number;
   /** Made when its first QoS 1 or 2 message comes. */
@@ -52,12 +52,12 @@ export class DurableSessions {
     this.owedWills = new OwedWills(writer, () => numbers.next());
   }
 
-  /** Also one that has ended and has not been cleared. */
+  /** Finds a session, even if it has ended and has not been cleared. */
   find(ref: SessionRef): DurableSession | undefined {
     return this.#byIncarnation.get(ref.incarnation);
   }
 
-  /** One whose changes are to be written. */
+  /** Finds a session whose changes have to be written. */
   living(ref: SessionRef): DurableSession | undefined {
     const found = this.find(ref);
     return found?.hasEnded ? undefined : found;
@@ -72,7 +72,7 @@ export class DurableSessions {
     return this.#add(live, number);
   }
 
-  /** A number that is in use on the disk. */
+  /** Notes a number that is in use on the disk. */
   observe(number: number): void {
     this.#numbers.observe(number);
   }
@@ -103,10 +103,10 @@ export class DurableSessions {
     this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
   }
 
-  /** The session is over: removes all its records. The caller clears its state in memory. */
+  /** The session is over: removes its records. The caller clears its state in memory. */
   end(durable: DurableSession): void {
     const { number, live } = durable;
-    // The record first: after a crash before the rest, the next start removes everything without a record.
+    // The session's record first: if a crash follows, the next start removes records without one.
     this.#writer.remove(sessionRecordKey(number));
     for (const name of this.#memory.subscriptions.list(live)) {
       this.#writer.remove(subscriptionKey(number, name));
@@ -125,7 +125,7 @@ export class DurableSessions {
     }
   }
 
-  /** Nothing of an ended session will be asked for any more. */
+  /** The ended session is not asked for any more. */
   forget({ live, hasEnded }: DurableSession): void {
     if (hasEnded) this.#byIncarnation.delete(live.incarnation);
   }

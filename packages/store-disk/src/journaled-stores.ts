@@ -17,11 +17,14 @@ export interface JournaledStoresOptions {
   readonly clock: Clock;
   readonly memory: MemoryBudget;
   readonly numbers: Numbers;
-  /** Called once, when a write has failed. Every promise fails from then on. */
+  /** Called once, when a write has failed. From then on nothing is promised. */
   readonly onFailure: (error: DiskError) => void;
 }
 
-/** Sessions, their subscriptions and queues: answered from memory, and in the journal before anything is promised. */
+/**
+ * Sessions, their subscriptions and queues. They answer from memory, and write to the journal before they promise
+ * anything.
+ */
 export interface JournaledStores {
   readonly memory: MemoryStores;
   readonly sessions: DiskSessions;
@@ -29,16 +32,16 @@ export interface JournaledStores {
   readonly queues: DiskQueues;
   readonly received: DiskReceived;
   /**
-   * Takes on the sessions that another process has left behind, which this journal holds from now on. Their wills wait so
-   * long at least, so that clients can come back first.
+   * Takes over the sessions of another process; from now on this journal has them. Their wills wait at least so long,
+   * so that clients can come back first.
    */
   adopt(content: JournalContent, willGraceSeconds: number): Restored;
-  /** Resolves when all that was written up to now is durable. */
+  /** Resolves when everything written so far is durable. */
   written(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the stores over a journal that is not a file of this machine. Wills of all sessions are in it. */
+/** Opens the stores over a journal that is no file of this machine. It has the wills of all sessions. */
 export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
   const { journal, clock, memory: budget, numbers, onFailure } = options;
   const memory = createMemoryStores(budget);

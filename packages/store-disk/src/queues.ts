@@ -68,7 +68,8 @@ export class DiskQueues implements QueueStore {
   /**
    * A message at QoS 2 is sent when it and its packet id are durable: under another packet id the client would take it
    * for another message. A message at QoS 1 may come twice, and leaves at once. But no message overtakes one that
-   * waits: the old connection of a client that is back may still dequeue between the pages of the new one.
+   * waits for the disk: the old connection of a client that is back may still dequeue between the pages of the new
+   * one.
    */
   next(ref: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]> {
     const durable = this.#durables.find(ref);
@@ -88,7 +89,10 @@ export class DiskQueues implements QueueStore {
     return this.#writer.accepted(durable.queue?.complete(packetId, answer) ?? 'unknown');
   }
 
-  /** After PUBREL the client would take a PUBLISH with this packet id for a new message: it must not come again. */
+  /**
+   * After PUBREL the client would take a PUBLISH with this packet id for a new message, so the PUBREC has to be
+   * durable.
+   */
   release(ref: SessionRef, packetId: PacketId): Awaitable<Acknowledged> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.release(ref, packetId);
@@ -120,13 +124,13 @@ export class DiskQueues implements QueueStore {
     return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);
   }
 
-  /** Of the messages that wait: `messageBytes` of each. */
+  /** `messageBytes` of the waiting messages. */
   bytes(ref: SessionRef): number {
     const durable = this.#durables.find(ref);
     return durable === undefined ? this.#memory.bytes(ref) : (durable.queue?.bytes ?? 0);
   }
 
-  /** Messages that were sent and are not yet done with. */
+  /** Messages that were sent and are not complete. */
   inflight(ref: SessionRef): number {
     const durable = this.#durables.find(ref);
     return durable === undefined ? this.#memory.inflight(ref) : (durable.queue?.inflight ?? 0);
@@ -138,9 +142,9 @@ export class DiskQueues implements QueueStore {
   }
 
   /**
-   * Offers to sessions that are only in memory. A waiting message may be dequeued and sent while this call waits for
-   * the disk. So the queue gets a copy of the delivery, and the caller does not find a packet id and send the message
-   * too.
+   * Offers to sessions that are in memory only. While this call waits for the disk, a waiting message may be dequeued
+   * and sent. So the queue gets a copy of the delivery, and the caller finds no packet id and does not send the
+   * message as well.
    */
   #offerInMemory(
     message: Message,

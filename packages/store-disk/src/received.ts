@@ -10,8 +10,8 @@ import type { Writer } from './writer.ts';
 type Begun = Awaited<ReturnType<ReceivedStore['begin']>>;
 
 /**
- * Receipts in memory, and those of durable sessions on the disk as well. `begin` need not wait: the fan-out that
- * follows waits for everything before it, and where there is none, `markDelivered` does.
+ * Receipts in memory; those of durable sessions on the disk as well. `begin` need not wait: the fan-out that follows
+ * waits for everything before it, and without one `markDelivered` waits.
  */
 export class DiskReceived implements ReceivedStore {
   readonly #memory: MemoryReceived;
@@ -36,7 +36,7 @@ export class DiskReceived implements ReceivedStore {
     if (durable === undefined) return this.#memory.begin(session, packetId, messageId, maximum);
     this.#writer.assertWorking();
     const begun = this.#memory.begin(session, packetId, messageId, maximum);
-    // PUBREC is repeated at once: the message and its receipt have to be there.
+    // PUBREC is repeated at once, so the message and its receipt have to be durable.
     if (begun.state === 'delivered') return this.#writer.durable(begun);
     if (begun.state !== 'new') return begun;
     this.#write(durable, packetId, messageId, false);
@@ -58,14 +58,14 @@ export class DiskReceived implements ReceivedStore {
     if (messageId === undefined || position === undefined) return this.#writer.durable(undefined);
     this.#repeatable.end(messageId);
     this.#write(durable, packetId, messageId, true);
-    // A pending message is handed on again to the sessions that do not have it: this need not be durable.
+    // A pending message is handed on again, to sessions that do not have it, so this need not be durable.
     const isReceiptDurable = this.#writer.isDurable(position);
     return isReceiptDurable ? this.#writer.accepted(undefined) : this.#writer.durable(undefined);
   }
 
   /**
-   * After PUBCOMP the packet id may come with another message, which must not be taken for this one. That is so for
-   * the PUBCOMP of a repeated PUBREL too, which finds no receipt while the disk may still hold it.
+   * After PUBCOMP the packet id may come with another message, which must not be taken for this one. So the PUBCOMP of
+   * a repeated PUBREL waits as well: it finds no receipt, although the disk may still have it.
    */
   release(session: SessionRef, packetId: PacketId): Awaitable<boolean> {
     const durable = this.#durables.living(session);

@@ -30,12 +30,12 @@ export class DiskSessions implements SessionStore {
   readonly #writer: Writer;
   readonly #ends: SessionEnds;
   readonly #keepsAllWills: boolean;
-  /** Sessions whose connection waits for the disk, by key. */
+  /** Sessions, by key, whose new connection waits for the disk. */
   readonly #opening = new Map<string, Promise<OpenedSession>>();
 
   /**
-   * @param keepsAllWills the will of a session that ends with its connection is written too: another process publishes
-   * it when this one has died
+   * @param keepsAllWills the will of a session that ends with its connection is written too: if this process dies,
+   *   another one publishes it
    */
   constructor(
     memory: MemorySessions,
@@ -180,7 +180,7 @@ export class DiskSessions implements SessionStore {
       this.#durables.owedWills.save(session, live.state.will);
   }
 
-  /** Removes the record of a will that stood with no session, once nothing can become of the will any more. */
+  /** Removes the record of an owed will when nothing can become of the will any more. */
   #forgetWillOf(session: SessionRef, connectionId: ConnectionId | undefined): void {
     const { owedWills } = this.#durables;
     if (connectionId === undefined || !owedWills.has(connectionId)) return;
@@ -195,7 +195,7 @@ export class DiskSessions implements SessionStore {
   /**
    * The new connection is invisible until the session is on the disk, so that no message is sent before CONNACK; a
    * second CONNECT waits for the first. The connection appears in a turn of its own, in which the caller runs next:
-   * nothing can come between them.
+   * nothing comes between the two.
    */
   #attachWhenDurable(key: string, request: OpenSession, opened: OpenedSession): Promise<OpenedSession> {
     const live = this.#memory.live(opened.session);
@@ -216,7 +216,7 @@ export class DiskSessions implements SessionStore {
     return opening;
   }
 
-  /** Writes the state of a will. False for a session that is only in memory. */
+  /** Writes the state of a will. False: the session is in memory only. */
   #saveWill(session: SessionRef, connectionId: ConnectionId): boolean {
     const { owedWills } = this.#durables;
     if (owedWills.has(connectionId)) {

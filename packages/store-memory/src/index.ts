@@ -41,7 +41,7 @@ export {
   StreamTopic,
 };
 
-/** The stores with the types of their answers, none of which is ever a promise. */
+/** The stores with their types: no answer is a promise. */
 export interface MemoryStores extends Stores {
   readonly sessions: MemorySessions;
   readonly subscriptions: MemorySubscriptions;
@@ -54,7 +54,7 @@ export interface MemoryStores extends Stores {
   readonly memory: MemoryBudget;
 }
 
-/** The broker's stores in memory: nothing waits, and nothing survives the process. */
+/** The broker's stores in memory: no call waits, and nothing survives the process. */
 export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
   const sessions = new MemorySessions(memory);
   const repeatable = new RepeatableCopies();

@@ -19,7 +19,7 @@ import type { MemorySessions } from './sessions.ts';
 
 const NOTHING: readonly Queued[] = [];
 
-/** Queues in memory: one for each session that was ever sent a QoS 1 or 2 message. The messages are shared. */
+/** Queues in memory: one for each session that was ever sent QoS 1 or 2. The queues share messages. */
 export class MemoryQueues implements QueueStore {
   readonly #sessions: MemorySessions;
   readonly #repeatable: RepeatableCopies;
@@ -98,12 +98,12 @@ export class MemoryQueues implements QueueStore {
     return this.#queue(session)?.length ?? 0;
   }
 
-  /** Of the messages that wait: `messageBytes` of each. */
+  /** `messageBytes` of the waiting messages. */
   bytes(session: SessionRef): number {
     return this.#queue(session)?.bytes ?? 0;
   }
 
-  /** Messages that were sent and are not yet done with. */
+  /** Messages that were sent and are not complete. */
   inflight(session: SessionRef): number {
     return this.#queue(session)?.inflight ?? 0;
   }
@@ -118,7 +118,7 @@ function queueOf({ state }: MemorySession): SessionQueue {
   return state.queue;
 }
 
-/** A message that was offered under a copy of the session's ref still names the connection of that time. */
+/** The message for the present connection: it may have been offered under a copy of an earlier ref. */
 function addressed(queued: Queued, session: SessionRef): Queued {
   if (queued.type === 'pubrel' || queued.delivery.session === session) return queued;
   return { ...queued, delivery: { ...queued.delivery, session } };

@@ -10,7 +10,7 @@ export interface Receipt {
   readonly messageId: string;
 }
 
-/** Packet identifiers of QoS 2 messages received and not yet released: a map per session that ever sent one. */
+/** Packet ids of QoS 2 messages that were received and not released: a map for each session that ever sent one. */
 export class MemoryReceived implements ReceivedStore {
   readonly #sessions: MemorySessions;
   readonly #repeatable: RepeatableCopies;

@@ -7,7 +7,8 @@ export interface Outlet {
    * True: the other system has the message. False: it has not, and the publisher has to send it again later (0x97).
    * Undefined: no message of this topic leaves.
    *
-   * @param isAnswered the publisher waits for an answer. If it does not, the outlet does what it can, and returns true at once
+   * @param isAnswered the publisher waits for an answer. If it does not, the outlet does what it can, and returns
+   *   true at once
    */
   take(tenant: string, message: Message, isAnswered: boolean): Awaitable<boolean> | undefined;
 
