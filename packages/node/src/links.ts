@@ -10,7 +10,7 @@ export interface LinkBytes {
 export class Links {
   readonly #links = new Map<ConnectionId, NodeLink>();
   #whenEmpty: (() => void)[] = [];
-  /** Of connections that have ended. */
+  /** Bytes of ended connections. */
   readonly #ended = { receivedBytes: 0, sentBytes: 0 };
 
   get size(): number {

@@ -55,13 +55,13 @@ export interface RunningNode {
   /** Where the page and `/healthz` are, as `http://127.0.0.1:8083/`. */
   readonly httpUrl: string;
   readonly port: number;
-  /** The gateway door, where one was asked for: clients need the Apus transport there. */
+  /** The gateway door, if one was asked for: its clients need the Apus transport. */
   readonly gateway: { readonly url: string } | undefined;
-  /** Its place in a cluster; undefined where it stands alone. */
+  /** Its place in a cluster. Undefined: it stands alone. */
   readonly cluster: Pick<Cluster, 'me' | 'gone'> | undefined;
   /** Resolves when the disk has failed, never without a data directory: the node then stops by itself. */
   readonly failed: Promise<Error>;
-  /** Looks now whether a users file has changed, and not within two seconds. */
+  /** Reads a changed users file now, and not within two seconds. */
   rereadUsers(): Promise<void>;
   /** Tells the clients (0x8B), closes their connections and stops listening. A second call waits for the first. */
   stop(): Promise<void>;
@@ -223,7 +223,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   server.on('request', resolved.counters ? withCounters(http, () => countersAnswer(gateway)) : http);
   try {
     const parts = { ...resolved.broker.limits, broker, stores, locals, connectionId, clock, log };
-    // Before the first client, so that no message passes by them.
+    // Before the first client, so that no message passes by the bridges.
     await bridges?.start(bridgesContext(parts), cluster !== undefined);
     await cluster?.start({
       broker,
@@ -259,7 +259,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
     file.users.watch({ scheduler: clock, log, onChange });
   }
 
-  /** An engine that is gone answers nothing, and is no reason to stay. */
+  /** In a cluster the wait is limited: an engine that is gone never answers. */
   const inTimeToStop = async (work: Promise<void> | undefined): Promise<void> => {
     if (cluster === undefined) await work;
     else if (work !== undefined) await within(clock, STOP_MS_MAX, work);
@@ -309,7 +309,7 @@ export async function startNode(options: NodeOptions = {}): Promise<RunningNode>
   };
 }
 
-/** Closes the resources that are open where the configuration of access turns out to be wrong. */
+/** Closes the opened stores if the configuration of access is wrong. */
 async function accessFor(options: ResolvedOptions, log: Log, opened: OpenedStores): Promise<Access> {
   try {
     const access = openAccess(options, log);

@@ -2,7 +2,7 @@ import type { Awaitable } from '@apus/broker';
 import type { Packet, Violation } from '@apus/mqtt';
 import type { Inbound } from './inbound.ts';
 
-/** After this many packets of one client, the others have their turn. */
+/** After this many packets of one client, other clients have their turn. */
 const PACKETS_PER_TURN = 256;
 
 /** The work that a link does in its turns. */
@@ -24,7 +24,7 @@ export interface TurnHandlers {
 export class Turns {
   readonly #inbound: Inbound;
   readonly #handlers: TurnHandlers;
-  /** Calls that go before the packets that wait. */
+  /** Calls that are made before the waiting packets are handled. */
   #calls: (() => Awaitable<void>)[] | undefined;
   #isBusy = false;
   #isAdvancing = false;
@@ -61,14 +61,14 @@ export class Turns {
     this.#inbound.clear();
   }
 
-  /** The end of the connection is told behind the packets that came before it: a DISCONNECT may be among them. */
+  /** Reports the end of the connection after the packets that came before it: a DISCONNECT may be among them. */
   end(why: string): void {
     this.#lostBecause = why;
     this.advance();
   }
 
   advance(): void {
-    // A call on the broker may come back to here; then the loop below goes on behind it.
+    // A call on the broker may come back to here. Then the loop below goes on after it.
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
     let left = PACKETS_PER_TURN;
