@@ -4,7 +4,7 @@ import { Harness, publish, subscribe } from './support/harness.ts';
 const ACCEPTED = 'mqtt-text-v1.1-0';
 const HANDLED = 'mqtt-text-v1.1-1';
 const FRAMES = ['mqtt-text-v1.1', 'mqtt-text-v1'];
-const CARRIER = /^mqtt-connect\.([\w-]{22})\.([a-z+]+)\.([\w-]+)$/;
+const CONNECT_SUBPROTOCOL = /^mqtt-connect\.([\w-]{22})\.([a-z+]+)\.([\w-]+)$/;
 
 let harness: Harness;
 
@@ -12,12 +12,12 @@ beforeEach(() => {
   harness = new Harness();
 });
 
-const carrier = () => harness.gateway.protocols.find((each) => each.startsWith('mqtt-connect.'));
+const offeredConnect = () => harness.gateway.protocols.find((each) => each.startsWith('mqtt-connect.'));
 
 describe('CONNECT in the handshake (15)', () => {
   test('is offered with the names that answer it, in unpadded base64url', async () => {
     await harness.dial();
-    const [, secret, names, connect = ''] = CARRIER.exec(carrier() ?? '') ?? [];
+    const [, secret, names, connect = ''] = CONNECT_SUBPROTOCOL.exec(offeredConnect() ?? '') ?? [];
     expect(harness.gateway.protocols.slice(1)).toEqual([ACCEPTED, HANDLED, ...FRAMES]);
     expect(Buffer.from(secret ?? '', 'base64url')).toHaveLength(16);
     expect(names).toBe('nudge+move+resume+close+alive');
@@ -53,7 +53,7 @@ describe('CONNECT in the handshake (15)', () => {
     await harness.clock.runDue();
     harness.gateway.open('mqtt-text-v1.1');
     await harness.clock.runDue();
-    const [, secret] = CARRIER.exec(harness.sockets[0]?.protocols[0] ?? '') ?? [];
+    const [, secret] = CONNECT_SUBPROTOCOL.exec(harness.sockets[0]?.protocols[0] ?? '') ?? [];
     expect(harness.gateway.texts).toEqual([`~!Kq3bQcf5oAMCJ1w=.${secret}`]);
     expect(harness.gateway.protocols).toEqual(FRAMES);
   });
@@ -123,7 +123,7 @@ describe('CONNECT in the handshake (15)', () => {
     const seen: boolean[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await harness.dial();
-      seen.push(carrier() !== undefined);
+      seen.push(offeredConnect() !== undefined);
       harness.gateway.fail(new Error('Unexpected server response: 431'));
       await harness.clock.runDue();
     }
@@ -132,7 +132,7 @@ describe('CONNECT in the handshake (15)', () => {
 
   test('the header stays below 4 KB', async () => {
     await harness.dial(undefined, { username: 'u'.repeat(2_870) });
-    expect(carrier()).toBeDefined();
+    expect(offeredConnect()).toBeDefined();
     expect(harness.gateway.protocols.join(', ').length).toBeLessThan(4_096);
   });
 });

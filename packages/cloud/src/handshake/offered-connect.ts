@@ -14,7 +14,7 @@ const HEADER_CHARACTERS_MAX = 4_096;
  * The subprotocol that carries CONNECT: the secret of a ticket, the extensions, and the packet. It is offered, and
  * never chosen.
  */
-const CARRIER = /^mqtt-connect\.([\w-]{22})\.([a-z0-9+-]{0,128})\.([\w-]+)$/;
+const CONNECT_SUBPROTOCOL = /^mqtt-connect\.([\w-]{22})\.([a-z0-9+-]{0,128})\.([\w-]+)$/;
 
 /** A CONNECT that came with the handshake. */
 export interface OfferedConnect {
@@ -37,10 +37,9 @@ export function offeredConnect(
   const answers = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED];
   if (!answers.every((each) => offered.includes(each))) return undefined;
   const length = offered.reduce((sum, each) => sum + each.length + 2, 0);
-  const carriers = offered.filter((each) => each.startsWith('mqtt-connect.'));
-  const [carrier = ''] = carriers;
-  if (length > HEADER_CHARACTERS_MAX || carriers.length > 1) return undefined;
-  const [, secret = '', names = '', connect = ''] = CARRIER.exec(carrier) ?? [];
+  const withConnect = offered.filter((each) => each.startsWith('mqtt-connect.'));
+  if (length > HEADER_CHARACTERS_MAX || withConnect.length > 1) return undefined;
+  const [, secret = '', names = '', connect = ''] = CONNECT_SUBPROTOCOL.exec(withConnect[0] ?? '') ?? [];
   const bytes = Buffer.from(connect, 'base64url');
   const isCanonical = bytes.length > 0 && bytes.toString('base64url') === connect;
   if (!isCanonical) return undefined;
