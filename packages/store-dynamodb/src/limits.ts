@@ -164,9 +164,6 @@ export const PRESENCE_LANES = 16;
  */
 export const PRESENCE_REPEATED_MS = 120_000;
 
-/** Packet ids that are tried before the window is read. */
-export const PROBES_MAX = 3;
-
 /** One in this many changes of a tenant's number is written, as this many. */
 export const COUNT_SAMPLE = 64;
 
