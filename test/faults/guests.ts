@@ -7,7 +7,7 @@ import type { Step } from './steps.ts';
 
 export type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 
-/** What has been published until now. */
+/** The messages published until now. */
 export interface Published {
   readonly stateTopics: readonly string[];
   /** The number that a topic's next message will have. */

@@ -61,11 +61,11 @@ export interface History {
   readonly faults: Readonly<Record<string, number>>;
   readonly problems: readonly Problem[];
   readonly trace: Trace;
-  /** What functions threw. While faults strike, some do. */
+  /** Errors that functions threw. While faults strike, some throw. */
   readonly failures: readonly string[];
 }
 
-/** What a history plays on, and in whose time. */
+/** The deployment that a history plays on, and its clock. */
 export interface Theatre {
   readonly time: HistoryTime;
   readonly patience: Patience;

@@ -63,7 +63,7 @@ export class SimClient {
     incomingStore: new mqtt.Store({ clean: false }),
     outgoingStore: new mqtt.Store({ clean: false }),
   };
-  /** What was sent under a packet identifier last. */
+  /** The packet that was sent last under a packet identifier. */
   readonly #sent = new Map<number, { readonly topic: string; readonly payload: string }>();
   /** Those that are open: the first is the connection, the second one that it moves to. */
   readonly #sockets = new Set<Socket>();

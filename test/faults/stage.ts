@@ -13,7 +13,7 @@ import type { HistoryTime } from './time.ts';
 /** The deployment that a history plays on. */
 export interface StageWorld {
   readonly emulator: InProcessEmulator;
-  /** What functions threw, and errors of their logs. */
+  /** Errors that functions threw or logged. */
   readonly failures: readonly string[];
   /** Messages in the dead-letter queues. */
   deadLetters(): number | Promise<number>;

@@ -1,6 +1,6 @@
 import type { Problem } from './ledger.ts';
 
-/** What becomes of the will of one connection. */
+/** The fate of the will of one connection. */
 export type Fate =
   /** It must be published. */
   | 'owed'

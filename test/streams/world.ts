@@ -79,7 +79,7 @@ export interface Reader {
   readonly suback: Suback | undefined;
   /** A SUBACK has come on this connection. */
   readonly isLive: boolean;
-  /** What `Sequence` was told, in its order. */
+  /** Everything that `Sequence` was told, in its order. */
   readonly heard: readonly Heard[];
   /** The position of a bare program. */
   readonly position: { readonly number: number; readonly stable: number };

@@ -1,7 +1,7 @@
 import { ReasonCode } from '@apus/mqtt';
 import type { Bans, Clock, Identity } from './ports/index.ts';
 
-/** What a ban can name: EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
+/** The kinds of a ban: EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
 export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
 
 /** A suspended tenant is a ban of all its clients: `who` is the tenant's name. The register of tenants makes it. */

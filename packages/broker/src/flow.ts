@@ -8,7 +8,7 @@ export type Awaitable<T> = T | Promise<T>;
 /** A running use case. It yields the promises that it waits for, and returns its result. */
 export type Flow<T> = Generator<Promise<unknown>, T, unknown>;
 
-/** What is left of a use case whose first part has run. Undefined: nothing is left, and no generator was made. */
+/** The second part of a use case whose first part has run. Undefined: there is none, and no generator was made. */
 export type Rest = Flow<void> | undefined;
 
 export function* finish(rest: Rest): Flow<void> {

@@ -9,7 +9,7 @@ export interface Grace {
 
 export const NO_GRACE: Grace = { seconds: 0, isWithdrawnByReturn: false };
 
-/** What a door knows about a loss. */
+/** A loss as the door that noticed it describes it. */
 export interface Loss {
   /** When the connection ended, in ms since the epoch, where that is known. Default: now. */
   readonly atMs?: number | undefined;

@@ -25,7 +25,7 @@ export interface CloudBans extends Bans {
   refresh?(): Awaitable<void>;
 }
 
-/** What the stores have to know about an event (`EventKind` of `@apus/store-dynamodb`). */
+/** Tells the stores of what kind an event is (`EventKind` of `@apus/store-dynamodb`). */
 export interface EventKind {
   /** The connection whose frame is handled. */
   readonly connectionId?: string;
@@ -62,7 +62,7 @@ export type BeforePage = (
   commit: () => Promise<void>,
 ) => Promise<(() => void) | undefined>;
 
-/** What the handlers of one execution environment share. The state of an event is in its `Outbox`. */
+/** Everything that the handlers of one execution environment share. The state of an event is in its `Outbox`. */
 export interface Environment {
   readonly makeBroker: MakeBroker;
   /** Shared by all brokers of the environment. */

@@ -7,7 +7,7 @@ import { groupedFilter, parseGrouped } from './route-name.ts';
 import type { ShareChoice } from './share-choice.ts';
 import { EVERYWHERE } from './subscriptions.ts';
 
-/** What one process has to do with a message. */
+/** The share of one process in the fan-out of a message. */
 interface Part {
   isPlain: boolean;
   readonly groups: string[];

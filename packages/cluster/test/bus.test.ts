@@ -5,7 +5,7 @@ import { ACKNOWLEDGE_MS, PENDING_BYTES_MAX, RESEND_MS, RESEND_MS_MAX, WINDOW_BYT
 import type { Transport } from '../src/transport.ts';
 import { HandClock } from './support/hand-clock.ts';
 
-/** What happens to each thing that is carried. */
+/** The fate of each thing that the bus carries. */
 type Fate = 'comes' | 'is lost' | 'comes twice';
 
 /** Processes in one: carries in order, unless `fate` says otherwise. */

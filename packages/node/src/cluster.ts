@@ -23,7 +23,7 @@ import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
 import type { UsageJournal } from './usage/usage-journal.ts';
 
-/** What a cluster uses of a node before it has a broker. */
+/** The part of a node that a cluster uses before the node has a broker. */
 export interface ClusterContext {
   readonly clock: Scheduler;
   readonly memory: MemoryBudget;
@@ -57,7 +57,7 @@ export interface ApiPeers {
   homeOf(clientId: string): Promise<string | undefined> | undefined;
 }
 
-/** What a cluster uses of a node from then on. */
+/** The part of a node that a cluster uses once the node has a broker. */
 export interface ClusterNode {
   readonly broker: Broker;
   readonly timers: Timers;
@@ -110,9 +110,9 @@ export interface Cluster extends ApiPeers {
   readonly tenants: TenantStore | undefined;
   /** Resolves when the other processes have ended the sessions of a removed tenant. */
   readonly tellClear: (tenant: string) => Promise<void>;
-  /** What holders have at all processes. */
+  /** Counts the connections, sessions and subscriptions of holders at all processes. */
   readonly holdings: SharedHoldings;
-  /** What they spend at all processes. */
+  /** Charges holders for their packets and deliveries at all processes. */
   readonly rates: SharedRates;
   /** The feed of the streams that all processes have. */
   readonly feed: StreamFeed;

@@ -128,7 +128,7 @@ export async function composeBroker(
   return { broker, connections, timers, ticker, delays, gateway };
 }
 
-/** What is measured as packets come and go. */
+/** Measures packets as they come and go. */
 interface Watch {
   broker(broker: Broker): Broker;
   connections(connections: Connections): Connections;

@@ -7,7 +7,7 @@ import type { Scheduler } from './scheduler.ts';
 /** The ports of a broker without its connections. */
 export type SharedPorts = Omit<Ports, 'connections'>;
 
-/** What the gateway door uses of the node. */
+/** The part of the node that the gateway door uses. */
 export interface GatewayContext {
   readonly host: string;
   readonly ports: SharedPorts;

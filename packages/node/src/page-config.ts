@@ -12,7 +12,7 @@ export interface PageEndpoint {
   readonly maximumPacketSizeBytes: number;
 }
 
-/** What the page knows of a gateway door. */
+/** A gateway door as the page is told of it. */
 export interface PageGateway {
   readonly url: string;
   readonly maximumPacketSizeBytes: number;

@@ -54,7 +54,7 @@ interface Sender {
   readonly deliveries: RateAccount;
 }
 
-/** What a deployment lets each publisher send and cause, and their tenant; every publisher is an identity of its own. */
+/** Rates of a deployment for each publisher, and for their tenant; every publisher is an identity of its own. */
 export class ClientLimits {
   readonly #quotas: Quotas;
   readonly #tenant = new RateAccount(BURST_MS);

@@ -8,7 +8,7 @@ export type Operations = ReadonlyMap<string, Uint8Array | undefined>;
 /** Makes operations durable, all of them or none. */
 export type Commit = (operations: Operations) => Promise<void>;
 
-/** What an operation counts beside its key and value. */
+/** An operation counts as so many bytes beside its key and value. */
 const OPERATION_BYTES = 64;
 
 interface Waiter {

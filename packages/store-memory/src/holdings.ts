@@ -3,7 +3,7 @@ import { type Identity, quotaHolderKey, quotaHolderOf } from '@apus/broker';
 /** A holder, as `quotaHolderOf` needs it. */
 type Holder = Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas'>;
 
-/** What is counted for a holder. */
+/** The kinds of thing that are counted for a holder. */
 export type HeldKind = 'connections' | 'sessions' | 'subscriptions';
 
 const TENANT_KEY = 'tenant\0';

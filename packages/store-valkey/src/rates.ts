@@ -14,7 +14,7 @@ end
 return debts`,
 };
 
-/** What identities and tenants have spent at all processes. An account without a debt has no key. */
+/** The debts of identities and tenants at all processes. An account without a debt has no key. */
 export class ValkeyRates {
   readonly #engine: Engine;
 

@@ -2,7 +2,7 @@ import { SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED } from '@apus/cloud';
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 import { encodePackets } from './packets.ts';
 
-/** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
+/** Subprotocols that the transport offers with its CONNECT (docs/text-frames.md, section 10). */
 export const OFFER = '(nudge,move,resume,close,alive)';
 
 /** The subprotocols of a handshake that brings CONNECT (section 15). */

@@ -1,7 +1,7 @@
 import { Fields } from '@apus/identity';
 import { countOf } from './numbers.ts';
 
-/** What Lambda shows to a cluster, in the words of its event source mappings. */
+/** The credentials that Lambda shows to a cluster, in the words of its event source mappings. */
 export const KAFKA_AUTHENTICATIONS = [
   'SASL_SCRAM_512_AUTH',
   'SASL_SCRAM_256_AUTH',

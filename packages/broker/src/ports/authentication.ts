@@ -47,11 +47,11 @@ export interface Credentials {
   readonly clientId: string;
   readonly username: string | undefined;
   readonly password: Uint8Array | undefined;
-  /** What the door knows of the client: its address, and an identity that the handshake has shown. */
+  /** The client as the door sees it: its address, and an identity that the handshake has shown. */
   readonly peer: Peer;
 }
 
-/** What a door knows of a client before the first packet. */
+/** A client as a door sees it before the first packet. */
 export interface Peer {
   /** IP address and port, for the log. */
   readonly address: string;

@@ -12,7 +12,7 @@ export interface Publisher {
 export interface DeliveryPayer {
   /** The `quotaHolderKey`. Undefined: other processes do not charge the identity. */
   readonly holder: string | undefined;
-  /** What one delivery costs the identity's account, in milliseconds; and the tenant's. */
+  /** The cost of one delivery to the identity's account, in milliseconds; the next field has the tenant's. */
   readonly identityMs: number;
   readonly tenantMs: number;
 }

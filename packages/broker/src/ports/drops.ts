@@ -16,7 +16,7 @@ export type DropReason =
 /** Numbers of dropped messages, by reason; an absent reason counts 0. */
 export type DropCounts = Readonly<Partial<Record<DropReason, number>>>;
 
-/** What a client is told about the messages that it has missed. */
+/** Tells a client how many messages it has missed. */
 export interface DropNotice {
   /** Since the last notice, or since the session began. */
   readonly since: DropCounts;

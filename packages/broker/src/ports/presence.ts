@@ -128,7 +128,7 @@ export interface PresenceStore {
     occupancyOf: (members: number) => Message,
   ): Awaitable<Untold>;
 
-  /** What watchers were told under the topics that the filter matches: messages of members, and numbers of members. */
+  /** Messages that watchers were told last, on topics that the filter matches: of members, and of their number. */
   match(
     tenant: string,
     topicFilter: string,

@@ -1,4 +1,4 @@
-/** What a tenant has used in some time. Every field is a whole number that only grows. */
+/** The usage of a tenant in some time. Every field is a whole number that only grows. */
 export interface UsageCounts {
   /** Milliseconds of connections whose tenant is known, from their handshake on. */
   connectionMs: number;

@@ -3,7 +3,7 @@ import type { FailedPost, GatheredPosts } from '../posts/gathered-posts.ts';
 import type { Poster } from '../posts/poster.ts';
 import { GatewayLink } from './gateway-link.ts';
 
-/** What is needed to end a connection. */
+/** The parts that end a connection. */
 export interface Ends {
   readonly poster: Poster;
   readonly links: LinkStore;

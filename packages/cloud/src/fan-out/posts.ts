@@ -29,7 +29,7 @@ export interface FanOutPostsOptions {
   readonly usage?: UsageCounter | undefined;
 }
 
-/** What a worker remembers about the gateway from one batch to the next. */
+/** A worker's knowledge of the gateway, which it keeps from one batch to the next. */
 export class GatewayState {
   readonly pace: Pace;
   readonly refusals = new Refusals();

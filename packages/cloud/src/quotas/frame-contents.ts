@@ -6,7 +6,7 @@ const PUBLISH = 3;
 /** The handshake is charged with CONNECT's frame, since its client is not known before. */
 const FRAMES_OF_A_CONNECTION = 2;
 
-/** What a frame costs its sender. A malformed packet is not looked at here: it ends the connection. */
+/** Counts the charged parts of a frame. It does not look for malformed packets: they end the connection. */
 export function contentsOf(bytes: Uint8Array, { phase }: LinkState): FrameContents {
   const frames = phase === 'new' ? FRAMES_OF_A_CONNECTION : 1;
   let packets = 0;

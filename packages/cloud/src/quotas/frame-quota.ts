@@ -20,7 +20,7 @@ const FINE_MS = 10_000;
 /** The frame and its reply. */
 const MESSAGES_OF_A_FRAME = 2;
 
-/** What is charged for a frame. */
+/** The parts of a frame for which its sender is charged. */
 export interface FrameContents {
   readonly frames: number;
   /** MQTT packets. */

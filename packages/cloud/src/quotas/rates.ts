@@ -4,7 +4,7 @@ import type { Costs } from './shared-quota.ts';
 const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 
-/** What one thing costs the account of each scope, in milliseconds. */
+/** The cost of one action to the account of each scope, in milliseconds. */
 export function costsOf(
   quotas: QuotaScopes,
   identity: Pick<Identity, 'quotas' | 'plan'>,

@@ -18,7 +18,7 @@ export interface SharedQuotaOptions {
 
 export type QuotaScope = 'identity' | 'tenant' | 'broker';
 
-/** What an action costs the account of each scope, in milliseconds. */
+/** The cost of an action to the account of each scope, in milliseconds. */
 export type Costs = Readonly<Record<QuotaScope, number>>;
 
 /** The quota that is used up. */

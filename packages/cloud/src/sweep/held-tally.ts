@@ -5,7 +5,7 @@ import type { SweepProgress } from './progress.ts';
 /** Holders that one pass counts: it keeps its counts in one item, of at most 400 KB. */
 const HOLDERS_MAX = 1_000;
 
-/** What one pass has counted for a holder whose count may be wrong. Survives JSON. */
+/** The counts of one pass for a holder whose stored count may be wrong. It survives JSON. */
 export interface HeldTally extends HeldCounts {
   readonly account: HoldingAccount;
 }

@@ -7,7 +7,7 @@ const TENANTS_MAX = 1_000;
 const MESSAGES_MIN = 256;
 const BYTES_MIN = 256 * 1_024;
 
-/** What one pass has counted for one tenant. Survives JSON. */
+/** The counts of one pass for one tenant. They survive JSON. */
 export interface RetainedTally {
   readonly tenant: string;
   readonly messages: number;

@@ -24,7 +24,7 @@ export async function handleAll(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What processes share, anew for each test. */
+/** Everything that the processes share, anew for each test. */
 export const stage = {
   clock: new HandClock(),
   wire: undefined as unknown as Wire,
@@ -48,7 +48,7 @@ class Wire {
       return Promise.resolve().then(() => {
         const arrived = decodeFrame(bytes);
         this.carried.push(`${me} ${arrived.type === 'publish' ? textOf(arrived.message) : arrived.type}`);
-        // What is sent to a dead process is answered by its heir.
+        // Its heir answers messages to a dead process.
         return (
           this.handlers.get(to)?.(me, arrived) ?? (this.handlers.has(to) ? undefined : new Promise(() => {}))
         );

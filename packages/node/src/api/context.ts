@@ -11,7 +11,7 @@ import type { NodeTopics } from '../topics.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 import type { NodeUsage } from '../usage/node-usage.ts';
 
-/** What the routes read and call. */
+/** Everything that the routes read and call. */
 export interface ApiContext {
   /** `NODE_NAME`, or in a cluster the name of this process. */
   readonly nodeName: string;

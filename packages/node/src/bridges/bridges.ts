@@ -43,7 +43,7 @@ export interface Waiting {
   readonly bytes: number;
 }
 
-/** What bridges use of a node. */
+/** The part of a node that bridges use. */
 export interface BridgesContext {
   /** @throws {LocalLinkEnded} if the broker refuses it */
   open(options: LocalSessionOptions): Promise<LocalSession>;

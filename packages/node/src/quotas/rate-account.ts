@@ -5,7 +5,7 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
 /**
- * What one holder has spent, as time: the moment at which everything is worked off at the holder's rates (a leaky
+ * The debt of one holder, as time: the moment at which everything is worked off at the holder's rates (a leaky
  * bucket as a meter, ITU-T I.371). Packets, bytes and deliveries are charged to one account, so half of one rate and
  * half of another use all of it. An account is a few numbers, and a charge adds to one: nothing is allocated and no
  * timer runs.
@@ -58,7 +58,7 @@ export class RateAccount {
     this.charge((count - 1) * msPerDelivery, nowMs);
   }
 
-  /** What a delivery costs, in ms; 0: nothing. */
+  /** The cost of a delivery, in ms. 0: deliveries are free. */
   get msPerDelivery(): number {
     return this.#msPerDelivery;
   }

@@ -11,7 +11,7 @@ export const RATE_SLICE_MS = 100;
 /** When so much of a slice is left the others are asked, so that ordinary clients do not wait. */
 const ASK_MS = RATE_SLICE_MS / 2;
 
-/** What was spent of one account, in its time. */
+/** A charge to one account, in its time. */
 export interface Spending {
   /** The key of the account. */
   readonly key: string;

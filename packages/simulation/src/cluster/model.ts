@@ -27,7 +27,7 @@ import {
 } from './constants.ts';
 import type { ClusterWorkload } from './workload.ts';
 
-/** What `ApusCluster` starts at most. */
+/** `ApusCluster` starts at most so many. */
 const PROCESSES_MAX = 200;
 const PROCESSES_LEAST = 2;
 const MICROS = 1e6;
@@ -35,7 +35,7 @@ const MICROS = 1e6;
 /** A cluster that carries a workload, or as near to one as there is. */
 export interface SizedCluster {
   readonly processes: number;
-  /** What made them so many. */
+  /** The resource that made them so many. */
   readonly boundBy: 'connections' | 'processors' | 'the least there is';
   /** Of a core. */
   readonly busy: number;

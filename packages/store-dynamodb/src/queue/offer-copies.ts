@@ -29,10 +29,10 @@ export function offerCopies(record: QueueRecord, offer: Offer): Decision {
 }
 
 /**
- * What the record knows of a copy from an earlier run of the same fan-out. `uncertain`: a publisher has taken a place
- * for it, and may have posted it, be about to post it, or have died. A second PUBLISH under its packet id could be
- * taken for another message, or exceed the Receive Maximum; so the connection is closed, and the next one is sent the
- * message again.
+ * The fate of a copy in an earlier run of the same fan-out, as the record knows it. `uncertain`: a publisher has taken
+ * a place for it, and may have posted it, be about to post it, or have died. A second PUBLISH under its packet id
+ * could be taken for another message, or exceed the Receive Maximum; so the connection is closed, and the next one is
+ * sent the message again.
  */
 function knownFate(record: QueueRecord, copy: Copy): 'new' | 'uncertain' | 'placed' | 'in-log' {
   const entry = record.entries.find(({ name }) => name === copy.name);

@@ -26,7 +26,7 @@ export interface Charged {
 const ATTEMPTS_MAX = 4;
 
 /**
- * What holders of quotas have spent, as time: an account is one number, the moment at which its debt is worked off. A
+ * The debts of holders of quotas, as time: an account is one number, the moment at which its debt is worked off. A
  * charge moves it on by so many milliseconds, and is refused while the debt is at its limit (a leaky bucket as a
  * meter, ITU-T I.371). So a rate holds over any stretch of time, and no window begins anew with each minute.
  *

@@ -8,7 +8,7 @@ import type { QuotaAccount } from './quota-accounts.ts';
 /** The holder: an identity or a tenant. */
 export type HoldingAccount = Pick<QuotaAccount, 'tenant' | 'kind' | 'name'>;
 
-/** What is counted for a holder. */
+/** The counts of a holder. */
 export interface HeldCounts {
   readonly connections: number;
   readonly sessions: number;

@@ -37,7 +37,7 @@ interface SeenWill {
   readonly isOwed: boolean;
 }
 
-/** What the next write assumes: whether a session continues, and whether a will is there. The first is a guess. */
+/** The next write assumes that a session continues or not, and that a will is there or not. The first is a guess. */
 interface Guess {
   readonly mode: Mode;
   readonly will: SeenWill | undefined;

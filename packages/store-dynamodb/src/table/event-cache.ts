@@ -1,7 +1,7 @@
 import type { ConnectionId, MatchedFilter } from '@apus/broker';
 import type { Item } from './values.ts';
 
-/** What the stores have to know about an event. */
+/** Tells the stores of what kind an event is. */
 export interface EventKind {
   /** The connection whose frame is handled. Absent: the event is no frame. */
   readonly connectionId?: ConnectionId;

@@ -168,7 +168,7 @@ export class Model {
     return changed(state, { deduplication: state.deduplication | (bits & this.exactlyOnce) });
   }
 
-  /** What stands after a write of the whole record: it forgets where it has more names than it keeps. */
+  /** The record after a write of all of it: it forgets names where it has more than it keeps. */
   written(state: State, record: QueueRecord): State {
     const { namesKept, isShared } = this.config;
     if (isShared) return withRecord(state, { ...record, completed: [] });

@@ -43,7 +43,7 @@ type Taken = readonly [Buffer, Buffer, Buffer];
 
 const ID_OF_NUMBER = '~';
 
-/** What a dead process has left. */
+/** The places and rooms of a dead process. */
 export interface Inherited {
   readonly places: readonly OwnPlace[];
   readonly rooms: readonly (readonly [tenant: string, room: string])[];
@@ -60,7 +60,7 @@ export class ValkeyPresence implements PresenceStore {
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #sessions: PresenceSessions;
-  /** What new subscribers are sent: messages of members, and numbers of members. */
+  /** The messages that new subscribers are sent: of members, and of their number. */
   readonly #told: ValkeyRetained;
   /** The places by owner. */
   readonly #places = new Map<string, Map<string, OwnPlace>>();
