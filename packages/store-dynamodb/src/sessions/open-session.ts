@@ -164,6 +164,31 @@ async function writeAnswered(
   }
 }
 
+/** The item is not the work of an earlier attempt of this same open, whose answer was lost. */
+const IS_NOT_MINE = '(attribute_not_exists(o) OR o <> :nonce)';
+
+const IS_OWN = 'y = :owner';
+
+/** The session is the owner's own, or another owner's that yields, or it has expired without a connection. */
+const MAY_BE_TAKEN = `(${IS_OWN} OR (attribute_not_exists(yr) OR yr < :rank) OR (attribute_not_exists(c) AND u <= :now))`;
+
+/** The condition of each mode, over the attributes that `session-item.ts` lists. */
+const CONDITIONS: Readonly<Record<Mode, readonly string[]>> = {
+  clean: [IS_NOT_MINE, MAY_BE_TAKEN],
+  begin: [IS_NOT_MINE, '(attribute_not_exists(u) OR u <= :now)', MAY_BE_TAKEN],
+  replace: [IS_NOT_MINE, '(attribute_not_exists(y) OR y <> :owner)', MAY_BE_TAKEN],
+  continue: [IS_NOT_MINE, 'u > :now', IS_OWN],
+  resume: [
+    IS_NOT_MINE,
+    '(u > :now OR rs > :now)',
+    IS_OWN,
+    'i = :incarnation',
+    'l = :from',
+    'attribute_not_exists(c)',
+    '(attribute_not_exists(rl) OR rl <> :from)',
+  ],
+};
+
 async function write(
   table: Table,
   request: OpenSession,
@@ -171,62 +196,46 @@ async function write(
   nonce: string,
   incarnation: string,
 ) {
-  const { tenant, clientId, attachment, identity, bindingRank, expirySeconds, will, nowMs, resumes } =
-    request;
-  const isNotMine = '(attribute_not_exists(o) OR o <> :nonce)';
-  const isOwn = 'y = :owner';
-  const isNotOwn = '(attribute_not_exists(y) OR y <> :owner)';
-  const yields = '(attribute_not_exists(yr) OR yr < :rank)';
-  const isNotHeld = '(attribute_not_exists(c) AND u <= :now)';
-  const isMineToTake = `(${isOwn} OR ${yields} OR ${isNotHeld})`;
-  const continues = 'u > :now';
-  const hasEnded = '(attribute_not_exists(u) OR u <= :now)';
-  const conditions = {
-    clean: [isNotMine, isMineToTake],
-    begin: [isNotMine, hasEnded, isMineToTake],
-    replace: [isNotMine, isNotOwn, isMineToTake],
-    continue: [isNotMine, continues, isOwn],
-    resume: [
-      isNotMine,
-      '(u > :now OR rs > :now)',
-      isOwn,
-      'i = :incarnation',
-      'l = :from',
-      'attribute_not_exists(c)',
-      '(attribute_not_exists(rl) OR rl <> :from)',
-    ],
-  }[mode];
+  const { tenant, clientId } = request;
   const key = sessionItemKey(tenant, clientId);
   const name = nameValue(key, tenant, clientId);
   const change = seen === undefined ? NO_WILL : willChangeOf(seen, tenant);
   const set = [...assignments(mode), ...change.set, ...(name === undefined ? [] : ['n = :name'])];
   return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs, rl`, {
-    condition: [...conditions, ...change.conditions].join(' AND '),
+    condition: [...CONDITIONS[mode], ...change.conditions].join(' AND '),
     ...(change.names !== undefined && { names: change.names }),
     values: {
-      ':nonce': text(nonce),
-      ':none': text(NONE),
-      ':zero': number(0),
-      ':one': number(1),
-      ':connection': text(attachment.connectionId),
-      ':attached': number(nowMs),
-      ':attachment': text(connectionJson(request)),
-      ':owner': text(identity.name),
-      ':rank': number(bindingRank),
-      ':expiry': number(expirySeconds),
-      ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
-      ':will': text(willJson(will)),
-      ':version': number(VERSION),
+      ...valuesOf(request, nonce),
       ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
       ...change.values,
       ...(name !== undefined && { ':name': name }),
-      ':now': number(nowMs),
-      ...(mode !== 'continue' && { ':incarnation': text(resumes?.incarnation ?? incarnation) }),
-      ...(resumes !== undefined && { ':from': text(resumes.from) }),
+      ...(mode !== 'continue' && { ':incarnation': text(request.resumes?.incarnation ?? incarnation) }),
     },
     returnsOld: true,
     once: true,
   });
+}
+
+/** The values of the item that are the same in each mode. */
+function valuesOf(request: OpenSession, nonce: string): Record<string, AttributeValue> {
+  const { attachment, identity, bindingRank, expirySeconds, will, nowMs, resumes } = request;
+  return {
+    ':nonce': text(nonce),
+    ':none': text(NONE),
+    ':zero': number(0),
+    ':one': number(1),
+    ':connection': text(attachment.connectionId),
+    ':attached': number(nowMs),
+    ':attachment': text(connectionJson(request)),
+    ':owner': text(identity.name),
+    ':rank': number(bindingRank),
+    ':expiry': number(expirySeconds),
+    ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
+    ':will': text(willJson(will)),
+    ':version': number(VERSION),
+    ':now': number(nowMs),
+    ...(resumes !== undefined && { ':from': text(resumes.from) }),
+  };
 }
 
 function assignments(mode: Mode): string[] {
