@@ -18,6 +18,7 @@ import { CONNECTION_SECONDS_MAX, RESUME_SECONDS } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import type { RuleQueue } from '../rules/rule-outlet.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { connectInHandshake } from './connect-in-handshake.ts';
 import { type ConnectOptions, handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
@@ -73,6 +74,8 @@ export interface HandlerOptions {
   readonly allowedOrigins?: AllowedOrigins | undefined;
   /** The broker has these bans as a port too. @default there are no bans */
   readonly bans?: CloudBans | undefined;
+  /** Records the way of messages whose publishers ask for it. @default no traces */
+  readonly tracer?: Tracer | undefined;
 }
 
 /** Makes the handlers of one execution environment. Does everything that can be done before the first event. */
