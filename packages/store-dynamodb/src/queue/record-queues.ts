@@ -29,7 +29,7 @@ import { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
 import { bodyRefOf, queuedOf, sizeOfEntry } from './queue-items.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
-import { logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
+import { type LogRead, logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import { RecordOffer } from './record-offer.ts';
 import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
@@ -213,14 +213,9 @@ export class DynamoQueues implements QueueStore {
     await this.#acknowledgements.deleteFromLog(session);
     for (let isAgain = false; ; isAgain = true) {
       const read = await this.#log.first(session, namesDequeued(held.record).size + limit.messages + 1);
-      const forgotten = await this.#forgottenOf(session, held.record, read.items);
-      const items = read.items.map((item) => logItemOf(item, forgotten));
-      const dequeue: Dequeue = {
-        log: { items, isComplete: read.isComplete },
-        limit: page.left,
-        nowMs,
-        firstOfReply: this.#firstOfReply(session) || page.firstPacketId,
-      };
+      const log = await this.#logOf(session, held.record, read);
+      const firstOfReply = this.#firstOfReply(session) || page.firstPacketId;
+      const dequeue: Dequeue = { log, limit: page.left, nowMs, firstOfReply };
       const decision = this.#dequeueOn(session, held, dequeue, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
       const isArrived = !this.#event.isOpen && decision.record.awaits !== 0;
@@ -241,13 +236,24 @@ export class DynamoQueues implements QueueStore {
       this.#event.noteMore(record.mode === 'backlog');
       await this.#add(page, session, held, decision.effects, read.items);
       this.#noteReplied(session, page);
-      if (decision.effects.some(({ type }) => type === 'look-again')) {
-        const dequeued = namesDequeued(record);
-        const { items } = await this.#log.first(session, dequeued.size + 1);
-        if (items.every((item) => dequeued.has(nameOfItem(item)))) return page.entries;
-      } else if (!isAllExpired(page, decision)) return page.entries;
+      const isLookDue = decision.effects.some(({ type }) => type === 'look-again');
+      const isMoreLeft = isLookDue ? await this.#hasOthers(session, record) : isAllExpired(page, decision);
+      if (!isMoreLeft) return page.entries;
       held = { ...held, attachment, record: written.record, removed, nonce: written.nonce };
     }
+  }
+
+  /** The messages that were read from the log, and which of them are repetitions of copies that were placed before. */
+  async #logOf(session: SessionRef, record: QueueRecord, read: LogRead): Promise<Dequeue['log']> {
+    const forgotten = await this.#forgottenOf(session, record, read.items);
+    return { items: read.items.map((item) => logItemOf(item, forgotten)), isComplete: read.isComplete };
+  }
+
+  /** Whether the log has messages that the record has not dequeued: they were appended while it was written. */
+  async #hasOthers(session: SessionRef, record: QueueRecord): Promise<boolean> {
+    const dequeued = namesDequeued(record);
+    const { items } = await this.#log.first(session, dequeued.size + 1);
+    return items.some((item) => !dequeued.has(nameOfItem(item)));
   }
 
   /** Names of QoS 2 messages in the log whose copies were placed before, and whose names the record has forgotten. */
