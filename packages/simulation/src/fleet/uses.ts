@@ -12,7 +12,7 @@ export const SUBSCRIBE_USE: StoreUse = {
   writes: MEASURED.subscribeFrame.writes + MEASURED.subscribeFilter.writes,
 };
 
-/** CONNECT to a session that continues, and draws what waits. */
+/** CONNECT to a session that continues, and dequeues the messages that wait. */
 export function connectKeptUse(waiting: number): StoreUse {
   const { connectPersistent, draw } = MEASURED;
   return {
