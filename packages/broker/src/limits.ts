@@ -46,7 +46,7 @@ export interface BrokerLimits {
   readonly presenceRoomsPerIdentityMax: number;
   /** Sessions that make one member present: tabs and devices of one name. Beyond it: 0x97. */
   readonly presenceOwnersMax: number;
-  /** Sessions, connected or not. Beyond it CONNECT is answered 0x97. */
+  /** Sessions, connected or not. Beyond it a CONNECT that needs a new one is closed without CONNACK. */
   readonly sessionsMax: number;
   /** A longer Session Expiry Interval is shortened to this, and CONNACK says so. */
   readonly sessionExpirySecondsMax: number;
