@@ -36,7 +36,7 @@ export interface ApusClusterProps {
   readonly alarms?: false | ClusterAlarmProps;
   /** @default RetentionDays.TWO_WEEKS */
   readonly logRetention?: RetentionDays;
-  /** Of the generated secrets. @default RemovalPolicy.RETAIN */
+  /** Applies to the generated secrets. @default RemovalPolicy.RETAIN */
   readonly removalPolicy?: RemovalPolicy;
 }
 

@@ -56,7 +56,7 @@ export class Exchange {
   readonly #holdBack = new HoldBack<Bytes>();
   #parted = new PartedReply();
   #unconfirmed = new Unconfirmed();
-  /** Of the connection that was lost, until all that waits after a resume has come. */
+  /** Messages of the connection that was lost, until all that waits after a resume has come. */
   #again = new Unconfirmed();
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;

@@ -21,12 +21,12 @@ export interface Budgets {
   readonly draw: Units;
   /** The same at QoS 2, with the delete that PUBCOMP makes. */
   readonly exactlyOnceDraw: Units;
-  /** Of several acknowledgements in one frame. */
+  /** A frame of several acknowledgements. */
   readonly acknowledgeFrame: Units;
   /** The same for one that is alone in its frame. */
   readonly acknowledgeAlone: Units;
   readonly acknowledge: Units;
-  /** Of a session that ends with its connection, without its filters. */
+  /** The move of a session that ends with its connection, without its filters. */
   readonly move: Units;
   readonly moveFilter: Units;
   readonly movePersistent: Units;
@@ -169,7 +169,7 @@ export const SWEPT = {
   endedBytes: 800,
   /** The filter's head, and its place in the session's list. */
   filterBytes: 280,
-  /** Of a QoS 2 copy, among those that its session's record has forgotten. */
+  /** The name of a QoS 2 copy, among those that its session's record has forgotten. */
   memoryBytes: 25,
 } as const;
 

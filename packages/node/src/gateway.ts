@@ -11,7 +11,7 @@ export type SharedPorts = Omit<Ports, 'connections'>;
 export interface GatewayContext {
   readonly host: string;
   readonly ports: SharedPorts;
-  /** Of the node door. */
+  /** The broker options of the node door. */
   readonly broker: BrokerOptions;
   readonly allowedOrigins: AllowedOrigins;
   /** Checks tokens. Absent: no token is checked. */

@@ -8,7 +8,7 @@ const DEAF_MS = 250;
 
 export interface ReadingContext {
   readonly limits: Pick<NodeLimits, 'connectBytesMax' | 'inboundBufferBytesMax'>;
-  /** Of all clients. */
+  /** Bounds the unfinished messages of all clients. */
   readonly inboundBudget: InboundBudget;
   readonly scheduler: Scheduler;
 }

@@ -49,7 +49,7 @@ export interface LocalStores extends Stores {
   readonly retained: RetainedStore & {
     count(tenant: string): number;
     bytes(tenant: string): number;
-    /** Of all tenants. */
+    /** Counts the retained messages of all tenants. */
     countAll(): number;
     tenants(): readonly string[];
   };

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** So much of a rate may come at once: of frames, publishes and messages (cloud/src/quotas/frame-quota.ts). */
 const BURST_MS = 10_000;
 
-/** Of deliveries (cloud/src/quotas/delivery-quota.ts). */
+/** The burst of deliveries (cloud/src/quotas/delivery-quota.ts). */
 const DELIVERIES_BURST_MS = MINUTE_MS;
 
 /** An identity that is cut gets nothing for so long. */

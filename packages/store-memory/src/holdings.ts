@@ -113,7 +113,7 @@ export class Holdings {
     return this.#tenants.get(tenant);
   }
 
-  /** Of a holder or of a tenant. */
+  /** Finds the holding of a holder or of a tenant. */
   findKey(key: string): Holding | undefined {
     return key.startsWith(TENANT_KEY)
       ? this.#tenants.get(key.slice(TENANT_KEY.length))
@@ -125,7 +125,7 @@ export class Holdings {
     return this.#tenants.keys();
   }
 
-  /** Of all tenants together. */
+  /** The counts of all tenants together. */
   get total(): { readonly connections: number; readonly sessions: number } {
     let [connections, sessions] = [0, 0];
     for (const tenant of this.#tenants.values()) {

@@ -50,7 +50,7 @@ export interface MemoryStores extends Stores {
   readonly received: MemoryReceived;
   readonly streamStore: MemoryStreams;
   readonly presenceStore: MemoryPresence;
-  /** Of all of them. */
+  /** The memory that all of them use. */
   readonly memory: MemoryBudget;
 }
 

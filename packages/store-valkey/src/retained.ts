@@ -130,7 +130,7 @@ export class ValkeyRetained implements RetainedStore {
     return found;
   }
 
-  /** Of messages by their topics, of topics, and of what is counted. */
+  /** The keys of messages by their topics, of topics, and of the counts. */
   keys(tenant: string): string[] {
     return ['message', 'topics', 'meta', 'counts'].map((part) => this.#engine.key(this.#name, part, tenant));
   }

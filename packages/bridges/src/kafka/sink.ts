@@ -8,7 +8,7 @@ import { type OutgoingRecord, recordBytes } from './record.ts';
 /** Records that wait for Kafka, and their bytes. Beyond it publishers are refused at once. */
 export const WAITING_MAX = 10_000;
 export const WAITING_BYTES_MAX = 32 * 1024 * 1024;
-/** Of one call. */
+/** Records in one call. */
 const BATCH_MAX = 500;
 const BATCH_BYTES_MAX = 900_000;
 /** Until the next attempt, where Kafka did not take a batch. */

@@ -10,7 +10,7 @@ export const TOPICS_AT_ONCE_MAX = 100;
 /** How much of the past the SUBACKs of one exchange may still bring. */
 export interface PastRoom {
   messages: number;
-  /** Of topics, payloads and properties. */
+  /** Counts topics, payloads and properties. */
   bytes: number;
 }
 

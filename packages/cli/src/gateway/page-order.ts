@@ -121,7 +121,7 @@ export class OrderedPoster implements Poster {
   }
 }
 
-/** Of one execution environment, which handles one event at a time. */
+/** The poster of one execution environment, which handles one event at a time. */
 export class HandlersPoster extends OrderedPoster {
   #requestId = '';
   /** The client whose page this event has begun to take. */

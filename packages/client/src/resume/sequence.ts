@@ -28,7 +28,7 @@ export class Sequence {
   #last: number;
   /** Number of the last message of the past that was handed over. Another subscription may bring live ones meanwhile. */
   #past = 0;
-  /** Of the last SUBACK: up to this number nothing comes live that was not in the past. */
+  /** The last SUBACK's number: up to it no message comes live that was not in the past. */
   #newest = 0;
   /** Up to this number nothing is on its way any more. */
   #stable = 0;

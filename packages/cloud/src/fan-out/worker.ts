@@ -16,7 +16,7 @@ import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './worker-limits.
 
 /** The options of a worker. An execution environment makes one worker and keeps it. */
 export interface FanOutWorkerOptions {
-  /** Of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
+  /** The environment of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
   readonly environment: Environment;
   /** `SignedPoster` of the environment: the worker tries each post by itself. */
   readonly poster: PostAttempts & Pick<Poster, 'get'>;

@@ -12,7 +12,7 @@ export const SERVER_FRAME_BYTES_MAX = 98_301;
  */
 export const REPLY_BYTES_MAX = 98_286;
 
-/** Of these, bytes for a ticket and the extensions that a reply agrees to: 192 characters in base64. */
+/** The part of these bytes for a ticket and the extensions that a reply agrees to: 192 characters in base64. */
 export const AGREED_BYTES_MAX = 144;
 
 /** MQTT bytes that are packed into one frame to a client: 32 KB of text, billed as one message. */

@@ -12,7 +12,7 @@ import { inOneEvent } from '../outbox.ts';
 import { sessionsOf } from './table-walk.ts';
 
 export interface EnforcementOptions {
-  /** Of this function. */
+  /** The environment of this function. */
   readonly environment: Environment;
   readonly scan: DynamoSweepScan;
   readonly log: Log;

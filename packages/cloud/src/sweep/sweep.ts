@@ -34,7 +34,7 @@ const CONNECT_TIMEOUT_SECONDS = 60;
 const OVERLAP_MS = 300_000;
 
 export interface SweepOptions {
-  /** Of this function: `composeCloud().environment`. */
+  /** The environment of this function: `composeCloud().environment`. */
   readonly environment: Environment;
   /** `stores.sweepScan`. */
   readonly scan: DynamoSweepScan;

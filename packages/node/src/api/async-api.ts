@@ -20,7 +20,7 @@ export interface AsyncApiOptions {
   /** Checks tokens. Absent: no token is checked. */
   readonly handshakes: Handshakes | undefined;
   readonly addresses: PeerAddresses;
-  /** Of the gateway door. */
+  /** The URL of the gateway door. */
   readonly gatewayUrl: string | undefined;
   /** Clients connect without a token. */
   readonly isOpen: boolean;

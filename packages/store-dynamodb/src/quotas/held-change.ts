@@ -6,7 +6,7 @@ import type { ConnectionId, Identity, OpenedSession, OpenSession } from '@apus/b
  */
 export interface HeldChange {
   readonly of: 'connections' | 'sessions';
-  /** Of the connection, or of the session's incarnation: clients do not choose it. */
+  /** The identifier of the connection, or of the session's incarnation: clients do not choose it. */
   readonly id: string;
   readonly by: 1 | -1;
   readonly identity: Identity;

@@ -262,7 +262,7 @@ export class Table {
   }
 }
 
-/** Of one table, or the sum of several. Undefined: the service does not say. */
+/** The units of one table, or the sum of several. Undefined: the service does not say. */
 export function unitsIn(
   consumed: ConsumedCapacity | readonly ConsumedCapacity[] | undefined,
 ): number | undefined {
