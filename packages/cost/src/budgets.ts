@@ -170,7 +170,7 @@ export const SWEPT = {
   /** The filter's head, and its place in the session's list. */
   filterBytes: 280,
   /** The name of a QoS 2 copy, among those that its session's record has forgotten. */
-  memoryBytes: 25,
+  copyNameBytes: 25,
 } as const;
 
 /** AWS IoT Core meters messages, rules and their actions by so many bytes begun. */
