@@ -1,5 +1,5 @@
 import { connect as connectInTextFrames } from '@apus/client';
-import { GOODBYE_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/cloud';
 import type { InProcessEmulator } from '@apus/emulator';
 import * as mqtt from 'mqtt';
 import type { End } from './steps.ts';
@@ -135,7 +135,7 @@ export class SimClient {
       case 'closed-with-4001':
         // Not by way of the transport, which closes so only in the place of DISCONNECT.
         for (const socket of this.#sockets)
-          this.#emulator.WebSocket.prototype.close.call(socket, GOODBYE_CODE);
+          this.#emulator.WebSocket.prototype.close.call(socket, DISCONNECT_CODE);
         break;
       case 'closed-by-gateway':
         this.#emulator.closeConnection(connectionId, 1001, 'Going away');

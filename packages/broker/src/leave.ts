@@ -61,7 +61,7 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
     sessions.detach({ session, connectionId, expirySeconds, resumableUntilMs, nowMs: atMs, will }),
   );
   if (record === undefined) {
-    // Another handler may have noticed the loss of this connection first. The will still waits for the goodbye.
+    // Another handler may have noticed the loss of this connection first. The will still waits for DISCONNECT.
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
     if (ending.will === 'discarded' && endsAtOnce(ending, will)) yield* endLost(context, departure);
     return false;
@@ -84,7 +84,7 @@ function* arm({ ports: { timers } }: Context, due: readonly DueTimer[]): Flow<vo
 }
 
 /**
- * A publisher found the connection gone before its goodbye was handled, so the session waits for a lost client. It
+ * A publisher found the connection gone before its DISCONNECT was handled, so the session waits for a lost client. It
  * ends now: the client does not come back.
  */
 function* endLost(context: Context, { session, connectionId }: Departure): Flow<void> {

@@ -101,7 +101,7 @@ export const CLOSING_MS = 1_000;
 export const GIVEN_UP = 4_000;
 
 /** Says DISCONNECT in the close (14). */
-export const GOODBYE = 4_001;
+export const DISCONNECT_CODE = 4_001;
 
 /** How a WebSocket closes without a closing handshake (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1_006;

@@ -257,10 +257,10 @@ describe('closing (8)', () => {
     async (way) => {
       const harness = new Harness();
       await harness.connect({}, 5);
-      const goodbye = { cmd: 'disconnect', reasonCode: 0x8e } as const;
+      const disconnect = { cmd: 'disconnect', reasonCode: 0x8e } as const;
       if (way === 'a reply') await harness.write(publish('a', 1, 1));
-      if (way === 'a reply') await harness.reply([puback(1), goodbye]);
-      else await harness.push(publish('a'), goodbye);
+      if (way === 'a reply') await harness.reply([puback(1), disconnect]);
+      else await harness.push(publish('a'), disconnect);
       expect(harness.received.at(-1)).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8e });
       expect(harness.gateway.closedWith?.code).toBe(1000);
       await harness.write(publish('b'));

@@ -1,4 +1,4 @@
-import { GOODBYE_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/cloud';
 import { publish, subscribe } from '../../support/text-client.ts';
 import {
   type BenchOperation,
@@ -280,7 +280,7 @@ export const DISCONNECT_CLEAN: BenchOperation = {
   async prepare(world, topic) {
     const client = await connected(world);
     await client.exchange(subscribe(topic, { qos: 1 }));
-    return async () => client.close(GOODBYE_CODE);
+    return async () => client.close(DISCONNECT_CODE);
   },
 };
 
@@ -308,7 +308,7 @@ export const DISCONNECT_PERSISTENT: BenchOperation = {
     const client = await world.open();
     await client.exchange(persistentPacket(nextClientId(), true));
     await client.exchange(subscribe(topic, { qos: 1 }));
-    return async () => client.close(GOODBYE_CODE);
+    return async () => client.close(DISCONNECT_CODE);
   },
 };
 

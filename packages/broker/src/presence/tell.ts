@@ -146,7 +146,7 @@ function* tellAgain(
 /**
  * A client that keeps its session is back in a room that another handler is still leaving for it:
  *
- *     handler of a goodbye               client
+ *     handler of DISCONNECT              client
  *     the member is gone
  *                                        publishes: the member is there; watchers are told so
  *     watchers are told that it is gone

@@ -87,8 +87,8 @@ export class GatewayConnections implements Connections {
     let ended: readonly ConnectionId[] = [connectionId];
     try {
       ended = await endAll(links, connectionId);
-      const goodbye = disconnect && formatPush(encodePacket(disconnect, 5));
-      if (goodbye !== undefined) for (const each of ended) await poster.post(each, goodbye, false);
+      const push = disconnect && formatPush(encodePacket(disconnect, 5));
+      if (push !== undefined) for (const each of ended) await poster.post(each, push, false);
     } finally {
       // If the store is unavailable, $disconnect writes the tombstone: this method is not called again for the
       // connection.

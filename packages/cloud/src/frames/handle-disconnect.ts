@@ -8,7 +8,7 @@ import { refreshBans } from '../identity/refresh-bans.ts';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
 import { inOneEvent, type Outbox } from '../outbox.ts';
 import { EventUsage, tenantOf } from '../usage/event-usage.ts';
-import { GOODBYE_CODE } from './text-frame.ts';
+import { DISCONNECT_CODE } from './text-frame.ts';
 
 /** Going Away: the gateway closes at ten idle minutes, and at two hours. */
 const GOING_AWAY = 1001;
@@ -20,7 +20,7 @@ const CUT_MARGIN_MS = 5_000;
 const ABNORMAL = 1006;
 
 /** Connections that end like this have seldom sent DISCONNECT: a tab was closed, or a network was lost. */
-const WITHOUT_GOODBYE: ReadonlySet<number | undefined> = new Set([GOING_AWAY, ABNORMAL]);
+const WITHOUT_DISCONNECT: ReadonlySet<number | undefined> = new Set([GOING_AWAY, ABNORMAL]);
 
 /** `$disconnect`: best effort and late. A connection that ended in order is over already. */
 export async function handleDisconnect(
@@ -30,15 +30,15 @@ export async function handleDisconnect(
   const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
   await refreshBans(environment);
-  if (disconnectStatusCode === GOODBYE_CODE) {
+  if (disconnectStatusCode === DISCONNECT_CODE) {
     await inOneEvent(environment, async (outbox) => {
-      count(outbox.usage, event, await hearGoodbye(outbox, connectionId, why));
+      count(outbox.usage, event, await disconnectByClose(outbox, connectionId, why));
     });
     return { statusCode: 200 };
   }
   // After a DISCONNECT nothing is left to do: a read finds that out for a fifth of the price of a write. If a
   // tombstone is written after this read, `end` finds it.
-  if (!WITHOUT_GOODBYE.has(disconnectStatusCode)) {
+  if (!WITHOUT_DISCONNECT.has(disconnectStatusCode)) {
     const found = await environment.links.load(connectionId);
     if (found?.phase === 'closed') {
       countAlone(environment, event, found);
@@ -69,7 +69,7 @@ function countAlone({ usage, defaultTenant }: Environment, event: DisconnectEven
  * only, so a client with a will has to send DISCONNECT: its close with this code is a loss [MQTT-3.14.4-3]. Without a
  * will, a loss leaves nothing that DISCONNECT would have withdrawn.
  */
-async function hearGoodbye(
+async function disconnectByClose(
   outbox: Outbox,
   connectionId: ConnectionId,
   why: string,

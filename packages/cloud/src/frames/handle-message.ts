@@ -55,7 +55,7 @@ export async function handleMessage(
     const state = (await outbox.links.load(connectionId)) ?? { phase: 'new' };
     outbox.usage?.isOf(tenantOf(state));
     if (state.phase === 'closed') {
-      await hearGoodbye(environment, outbox, state, frame, connectionId);
+      await handleLateDisconnect(environment, outbox, state, frame, connectionId);
       // The connection was taken over or has ended, so its socket is closed.
       await environment.poster.delete(connectionId);
       return DONE;
@@ -91,7 +91,7 @@ export async function handleMessage(
  * DISCONNECT still withdraws it [MQTT-3.14.4-3]. The other packets of the frame have no effect: the connection is
  * over.
  */
-async function hearGoodbye(
+async function handleLateDisconnect(
   { maximumPacketSize }: Environment,
   outbox: Outbox,
   { before, movedTo }: Extract<LinkState, { phase: 'closed' }>,
@@ -100,10 +100,10 @@ async function hearGoodbye(
 ): Promise<void> {
   if (before?.phase !== 'connected' || movedTo !== undefined || frame instanceof Violation) return;
   const packets = decode(frame.bytes, before, maximumPacketSize);
-  const goodbye = packets.find((packet) => !(packet instanceof Violation) && packet.type === 'disconnect');
-  if (goodbye === undefined) return;
+  const disconnect = packets.find((packet) => !(packet instanceof Violation) && packet.type === 'disconnect');
+  if (disconnect === undefined) return;
   const link = new GatewayLink(connectionId, { address: 'unknown' }, before);
-  await outbox.broker.receive(link, goodbye);
+  await outbox.broker.receive(link, disconnect);
   await outbox.commit();
 }
 

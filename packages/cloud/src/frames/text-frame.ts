@@ -30,7 +30,7 @@ export type Extension = (typeof EXTENSIONS)[number];
  * A client that has offered `close` closes its WebSocket with this code instead of sending DISCONNECT (section 14). A
  * browser may send the codes from 3000 to 4999; the transport closes a connection that it gives up with 4000.
  */
-export const GOODBYE_CODE = 4_001;
+export const DISCONNECT_CODE = 4_001;
 
 /** The route for a client's sign of life (section 16). It has no function and no answer. */
 export const ALIVE_ROUTE = 'alive';
