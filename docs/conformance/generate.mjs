@@ -127,7 +127,7 @@ function problems() {
   return found;
 }
 
-/** What lacks code or a test, by section. */
+/** Lists the statements that lack code or a test, by section. */
 function missing() {
   const bound = rows.filter((row) => row.binds !== 'client' && !row.as && !row.deviation);
   const lists = { 'no code and no test': [], 'no test': [], 'no code': [] };

@@ -7,7 +7,7 @@ const CALL = /(?<![.\w$])(describe|suite|it|test)((?:\s*\.\s*\w+)*)\s*(?:<[^()]*
 export const idsIn = (text) => text.match(ID) ?? [];
 
 /**
- * What stands in square brackets and looks like a number, but is none: `[MQTT-3.1.2.11]`.
+ * Text in square brackets that looks like a number, but is none: `[MQTT-3.1.2.11]`.
  * @param {string} text
  * @returns {string[]}
  */

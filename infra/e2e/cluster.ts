@@ -29,7 +29,7 @@ const UNKNOWN = [
   'AWS::EC2::SecurityGroupIngress',
 ];
 
-/** What has to be there, by its type. */
+/** The resources that have to exist, by type. */
 const EXPECTED = [
   'AWS::EC2::VPC',
   'AWS::ECS::Cluster',

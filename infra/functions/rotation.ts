@@ -7,7 +7,7 @@ import {
   UpdateSecretVersionStageCommand,
 } from '@aws-sdk/client-secrets-manager';
 
-/** What Secrets Manager calls a rotation function with, four times for one rotation. */
+/** Secrets Manager calls a rotation function with this, four times for one rotation. */
 export interface RotationEvent {
   readonly Step: string;
   readonly SecretId: string;

@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Watched } from './broker-alarms.ts';
 
-/** Of those, the alarms that new code sets off when it fails. The others tell of load. */
+/** The alarms that new code sets off when it fails. The other alarms tell of load. */
 const GUARDING = ['GatewayErrors', 'FanOutErrors', 'TimerErrors', 'PublishErrors'];
 /** The alarms take two minutes of errors, and their metrics come one or two late. */
 const SHIFT = LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES;

@@ -52,7 +52,7 @@ function changeOutput(stack: ApusStack, name: string, change: (value: string) =>
   if (output instanceof CfnOutput) output.value = change(String(output.value));
 }
 
-/** Of `https://ID.lambda-url.us-east-1.on.aws/`, which is known at deployment only. */
+/** Takes `ID` out of `https://ID.lambda-url.us-east-1.on.aws/`, which is known at deployment only. */
 function urlIdOf(functionUrl: string): string {
   const host = Fn.select(2, Fn.split('/', functionUrl));
   return Fn.select(0, Fn.split('.', host));

@@ -24,7 +24,7 @@ export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
 export interface Sources {
   /** The event source that the breaker stops. */
   readonly fanOut: EventSourceMapping;
-  /** Of the sweep, every ten minutes. */
+  /** Invokes the sweep, every ten minutes. */
   readonly schedule: Rule;
 }
 

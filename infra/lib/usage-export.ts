@@ -77,7 +77,7 @@ export function checkUsageExport(scope: IConstruct, { usage, usageExport }: Apus
     throw new PropsError(scope, 'usageExport needs usage: without it there is nothing to export.');
 }
 
-/** Of those that all functions have: it needs no others. */
+/** The function needs no other variables than these, of those that all functions have. */
 function variablesOf(environment: Readonly<Record<string, string>>): Record<string, string> {
   const names: readonly string[] = [VARIABLES.tableName, VARIABLES.logLevel];
   return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));

@@ -62,7 +62,7 @@ describe('the container', () => {
       expect(Number(/node:(\d+)-/.exec(line)?.[1])).toBeGreaterThanOrEqual(least);
     for (const line of instructions.filter((each) => each.startsWith('COPY '))) {
       const source = line.split(' ').find((word, index) => index > 0 && !word.startsWith('--')) ?? '';
-      // What the build makes is there only where it has been built.
+      // The output of the build exists only after a build.
       const path = source.replace(/^\/app\//, '').replace(/\/dist$/, '');
       expect(existsSync(join(ROOT, path)), line).toBe(true);
     }

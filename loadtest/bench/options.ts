@@ -52,7 +52,7 @@ Usage: npm run bench -- [FLAGS]
   --write            Writes the tables into docs/benchmarks.md.
   --json FILE        Writes every sample.
 
-What is not here yet is installed into loadtest/.bench when it is first asked for. Ctrl+C ends the run with the tables so
+A missing broker is installed into loadtest/.bench when it is first asked for. Ctrl+C ends the run with the tables so
 far, and no broker is left behind.`;
 
 /** Undefined: the help is wanted. @throws {UsageError} for options that cannot be run */

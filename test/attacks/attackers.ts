@@ -12,7 +12,7 @@ const CONNECT = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 5, clean:
 /** How long an attacker waits for an answer that may not come, as its connection may be read no more. */
 const ANSWER_MS = 10_000;
 /** The same for bytes that may not leave, as the broker has stopped to read. */
-const SETTLED_MS = 500;
+const SENT_MS = 500;
 
 export function encode(packet: Fields): Buffer {
   return generate(packet as never, VERSION);
@@ -67,7 +67,7 @@ export class Attacker {
     const fragment = this.door === 'node' ? Buffer.alloc(fragmentBytes) : 'A'.repeat(fragmentBytes);
     for (let sent = 0; sent < bytes && !this.isClosed; sent += fragmentBytes)
       this.#socket.send(fragment, { fin: false, binary: this.door === 'node' });
-    await this.settled();
+    await this.sent();
   }
 
   /** So many answers came, or the connection ended, or neither for a while. */
@@ -85,9 +85,9 @@ export class Attacker {
   }
 
   /** All has left for the broker, or the connection ended, or neither for a while. */
-  async settled(): Promise<void> {
+  async sent(): Promise<void> {
     const isDone = () => this.#socket.bufferedAmount === 0 || this.isClosed;
-    for (const endMs = Date.now() + SETTLED_MS; !isDone() && Date.now() < endMs; )
+    for (const endMs = Date.now() + SENT_MS; !isDone() && Date.now() < endMs; )
       await new Promise((resolve) => setTimeout(resolve, 10));
   }
 

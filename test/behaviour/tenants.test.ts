@@ -19,7 +19,7 @@ describe(withOptions('a client of another tenant sees nothing'), NEEDS_OWN_DOOR,
       own: unique('acme'),
       other: unique('other'),
       // Both doors of a node deliver before they acknowledge.
-      settled: async () => {},
+      delivered: async () => {},
     });
   });
 });

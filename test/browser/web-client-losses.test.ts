@@ -4,7 +4,7 @@ import type { ClientPage } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
-/** Publishes at QoS 1 as fast as the broker acknowledges, and settles when it has acknowledged all. */
+/** Publishes at QoS 1 as fast as the broker acknowledges, and resolves when it has acknowledged all. */
 async function publishAll(client: MqttClient, topic: string, count: number): Promise<void> {
   const publishes: Promise<unknown>[] = [];
   for (let index = 0; index < count; index += 1)

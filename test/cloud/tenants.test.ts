@@ -20,7 +20,7 @@ const OWN = 'tenant-of-acme';
 const OTHER = 'tenant-of-others';
 /** Two tenants that come after those. */
 const LATER = ['tenant-three', 'tenant-four'] as const;
-/** What the trials subscribe to beside names: `#`, `news/+`, and the members of a room. */
+/** Filters that the trials subscribe to beside names: `#`, `news/+`, and the members of a room. */
 const SHAPES = ['#', '.+', '..+'];
 
 /** Connections, whose tenant CONNECT brings, and what all tenants share: the number of sessions, bans, the sweep's progress. */
@@ -67,7 +67,7 @@ function tenancy(own = OWN, other = OTHER): Tenancy {
     connectMqtt: (options) => connectInTextFrames(mqtt, world.url, options, PATIENT),
     own,
     other,
-    settled: () => world.emulator.quiet(),
+    delivered: () => world.emulator.quiet(),
   };
 }
 

@@ -17,7 +17,7 @@ class Gate implements Authenticator {
   #opened = Promise.resolve();
   #reached: () => void = () => {};
 
-  /** Settles when the next CONNECT waits. */
+  /** Resolves when the next CONNECT waits. */
   shut(): Promise<void> {
     this.#opened = new Promise((resolve) => {
       this.#open = resolve;

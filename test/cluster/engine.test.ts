@@ -52,7 +52,7 @@ if (program !== undefined)
       );
       const { password } = new URL(engine.url);
       const operator = new Redis({ port: engine.port, password });
-      // What a failover does to the former primary: it takes no writes any more (READONLY).
+      // A failover makes the former primary refuse writes (READONLY).
       await operator.replicaof('127.0.0.1', await freePort());
       operator.disconnect();
       const [error] = await Promise.all(members.map((member) => member.failed));

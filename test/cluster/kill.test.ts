@@ -94,7 +94,7 @@ if (program !== undefined)
           properties: { sessionExpiryInterval: clean ? 0 : 300 },
           will: { topic: `${topic}/will/${name}`, payload: 'gone', qos: 1, retain: false, properties: {} },
         });
-      // Its client says goodbye: this will is withdrawn.
+      // Its client sends DISCONNECT: this will is withdrawn.
       const polite = await ClusterClient.connect(one.url, {
         will: { topic: `${topic}/will/polite`, payload: Buffer.from('gone'), qos: 1, retain: false },
       });

@@ -46,7 +46,7 @@ function connected(client: MqttClient): Promise<void> {
   return new Promise((resolve) => client.once('connect', () => resolve()));
 }
 
-async function open(clock?: ManualClock): Promise<{ client: MqttClient; settled: () => Promise<void> }> {
+async function open(clock?: ManualClock): Promise<{ client: MqttClient; quiet: () => Promise<void> }> {
   const transport = createTransport(
     clock && {
       // It moves in the middle between the earliest and the latest moment.
@@ -64,28 +64,28 @@ async function open(clock?: ManualClock): Promise<{ client: MqttClient; settled:
   clients.push(client);
   await connected(client);
   await client.subscribeAsync(FILTER.topic, { qos: FILTER.qos });
-  const isSettled = () => {
+  const isQuiet = () => {
     const { messages } = emulator.counters.snapshot();
     const { framesSent, framesReceived } = transport.statistics;
     return client.connected && framesSent === messages.in.count && framesReceived >= messages.replies.count;
   };
-  const settled = async () => {
+  const quiet = async () => {
     do await new Promise(setImmediate);
-    while (!isSettled());
+    while (!isQuiet());
     await emulator.quiet();
   };
-  return { client, settled };
+  return { client, quiet };
 }
 
 describe('an idle client, for a day', () => {
   it('costs what docs/costs.md says, and at least 4 times less than naive frames', async () => {
     const clock = new ManualClock();
     emulator = await startGateway(clock);
-    const { client, settled } = await open(clock);
+    const { client, quiet } = await open(clock);
     client.on('connect', () => void client.subscribeAsync(FILTER.topic, { qos: FILTER.qos }));
     for (let minute = 0; minute < MINUTES_A_DAY; minute += 1) {
       await clock.advance(60_000);
-      await settled();
+      await quiet();
     }
     const apus = billedMessages(emulator);
     expect(apus).toBe(documented('Idle client, a day', 'apus'));

@@ -63,7 +63,7 @@ export interface Books {
 const namesOf = (kind: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${kind}-${index}`);
 
-/** Who has to get what. */
+/** The messages that each subscriber has to get. */
 export function audienceOf(size: Size): (topic: string) => Audience {
   const subscribers = { names: namesOf('subscriber', size.subscribers), isGroup: false };
   const members = { names: namesOf('member', size.members), isGroup: true };

@@ -70,7 +70,7 @@ class ConflatedReader {
     return this.#ledger.problem(TOPIC, newest);
   }
 
-  /** What came before the SUBACK may be missing, or comes with it. */
+  /** Messages from before the SUBACK may be missing, or come with it. */
   #subscribe(): void {
     this.#isGranted = false;
     const { filter, rewind } = this.#terms;

@@ -6,7 +6,7 @@ export class ConflationLedger {
   readonly #name: string;
   readonly #published: PublishedToStreams;
   readonly #last = new Map<string, { readonly payload: string; readonly place: Place }>();
-  /** What was published before is not owed. Undefined: nothing is, as no SUBACK has come. */
+  /** Messages published before are not owed. Undefined: none is, as no SUBACK has come. */
   #sinceMs: number | undefined;
 
   constructor(name: string, published: PublishedToStreams) {

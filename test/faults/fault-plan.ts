@@ -121,7 +121,7 @@ export interface FaultPlanOptions {
 }
 
 /**
- * What goes wrong in one history. Each occasion has a name, its kind and its number, and a draw of its own from the
+ * The faults of one history. Each occasion has a name, its kind and its number, and a draw of its own from the
  * seed; so a history can be run again with some of its faults left out.
  */
 export class FaultPlan {

@@ -14,7 +14,7 @@ type Entry =
 type Told = Exclude<Entry['kind'], 'message'>;
 
 /**
- * What one client heard whose session ends with its connection, and what it was told of losses. Such a session may miss
+ * The messages and losses that one client heard of whose session ends with its connection. Such a session may miss
  * messages when a connection is lost: but never without a word.
  */
 export class GapLedger {

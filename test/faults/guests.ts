@@ -7,7 +7,7 @@ import type { Step } from './steps.ts';
 
 export type StepOf<Kind extends Step['kind']> = Extract<Step, { readonly kind: Kind }>;
 
-/** What has been published until now. */
+/** The messages published until now. */
 export interface Published {
   readonly stateTopics: readonly string[];
   /** The number that a topic's next message will have. */
@@ -117,10 +117,10 @@ export class Guests {
         {
           connected: (connection, sessionPresent) => {
             // Until it ends, and if no process sees how: lost.
-            wills.settle(payloadOf(connection), 'owed');
+            wills.decide(payloadOf(connection), 'owed');
             if (connection > 1) {
               const isInTime = sessionPresent && Date.now() < endedAtMs + delaySeconds * 1_000;
-              wills.settle(payloadOf(connection - 1), isInTime ? 'withdrawn' : 'either');
+              wills.decide(payloadOf(connection - 1), isInTime ? 'withdrawn' : 'either');
               client.end('goodbye');
             } else if (how !== 'age') setTimeout(() => client.end(how), step.stayMs);
           },
@@ -130,7 +130,7 @@ export class Guests {
               if (how === 'age' && mayReturn) setTimeout(returns, returnsAfterMs);
             }
             const isSaid = how === 'goodbye' || connection > 1;
-            if (isSaid) wills.settle(payloadOf(connection), isGoodbye ? 'withdrawn' : 'either');
+            if (isSaid) wills.decide(payloadOf(connection), isGoodbye ? 'withdrawn' : 'either');
           },
         },
         this.#books.trace,
@@ -139,7 +139,7 @@ export class Guests {
     const returns = (): void => {
       // It comes again whether its first connection came about or not: what became of that one's will is then open.
       if (client.mqtt.connected || client.connections !== 1) return;
-      wills.settle(payloadOf(1), 'either');
+      wills.decide(payloadOf(1), 'either');
       client.mqtt.reconnect();
     };
     if (!mayReturn || how === 'goodbye' || how === 'unplug' || how === 'age') return;

@@ -65,7 +65,7 @@ describe('wills', () => {
   const after = (fate: 'owed' | 'withdrawn' | 'either', count: number) => {
     const ledger = new WillLedger();
     ledger.begun('w', 2);
-    ledger.settle('w', fate);
+    ledger.decide('w', fate);
     for (let times = 0; times < count; times += 1) ledger.received('w');
     return whatOf(ledger.problems);
   };

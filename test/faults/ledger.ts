@@ -27,7 +27,7 @@ interface Sequence {
   readonly sentAgain: Map<number, number>;
   /** The server has answered these with success. */
   readonly acknowledged: Set<number>;
-  /** What each subscriber has received, in its order, repetitions included. */
+  /** The messages that each subscriber has received, in its order, repetitions included. */
   readonly received: Map<string, number[]>;
 }
 

@@ -10,7 +10,14 @@ import { Ledger, type Problem } from './ledger.ts';
 import { OutsideWorld } from './outside-world.ts';
 import { Rooms } from './rooms.ts';
 import { hasConflated, hasOutside, hasRoom, type Size } from './size.ts';
-import { type Patience, PublishedNumbers, perform, type Stage, type StageWorld, settle } from './stage.ts';
+import {
+  comeToRest,
+  type Patience,
+  PublishedNumbers,
+  perform,
+  type Stage,
+  type StageWorld,
+} from './stage.ts';
 import { activeMs, type Step, stepsOf } from './steps.ts';
 import { PublishedToStreams } from './stream-ledger.ts';
 import { StreamReaders } from './stream-readers.ts';
@@ -54,11 +61,11 @@ export interface History {
   readonly faults: Readonly<Record<string, number>>;
   readonly problems: readonly Problem[];
   readonly trace: Trace;
-  /** What functions threw. While faults strike, some do. */
+  /** Errors that functions threw. While faults strike, some throw. */
   readonly failures: readonly string[];
 }
 
-/** What a history plays on, and in whose time. */
+/** The deployment that a history plays on, and its clock. */
 export interface Theatre {
   readonly time: HistoryTime;
   readonly patience: Patience;
@@ -115,7 +122,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   await time.advance(activeMs(seed, size));
   plan.isActive = false;
   plan.isOver = true;
-  await settle(time, stage, patience);
+  await comeToRest(time, stage, patience);
   // While they are connected: nothing is promised to a guest whose connection is over.
   problems.push(...(await problemsOf(stage)));
   const counts = countsOf(stage, plan);

@@ -26,7 +26,7 @@ export interface RoomWorld {
   isOpen(client: string): boolean;
 }
 
-/** Who is in the room, as the clients themselves know it: nothing here is asked of the server. */
+/** The members of the room, as the clients themselves know them: the ledger asks the server nothing. */
 export class RoomTruth {
   readonly #dwellers = new Map<string, Dweller>();
   readonly #hasLeft = new Set<string>();
@@ -120,7 +120,7 @@ export class RoomTruth {
   }
 }
 
-/** What a watcher was told, and what it takes for the room. */
+/** The messages that a watcher was told, and the room that it makes of them. */
 export class WatcherLedger {
   readonly #name: string;
   readonly #truth: RoomTruth;

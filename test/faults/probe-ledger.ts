@@ -10,7 +10,7 @@ interface Seen {
   readonly live: number[];
 }
 
-/** What the server was given, and what it took. */
+/** The probes that the server was given, and those that it took. */
 export interface Sent {
   acknowledgedOf(topic: string): readonly number[];
   wasSentAgain(topic: string, number: number, after: number): boolean;
@@ -73,9 +73,9 @@ export class ProbeLedger {
 
   /**
    * A retained message comes before all live ones; those are in their order. It may be newer than some of them where a
-   * frame of their publisher has several: they are retained one after the other, and leave together. What has come as
-   * retained may come again, live, as a repetition. So may what was handled before it subscribed, for the first time to
-   * this one, when its publisher had no answer.
+   * frame of their publisher has several: they are retained one after the other, and leave together. One that has come
+   * as retained may come again, live, as a repetition. So may one that was handled before the reader subscribed, for
+   * the first time to this one, when its publisher had no answer.
    */
   #disorder(topic: string, { from, numbers, live }: Seen, sent: Sent): Problem[] {
     const isRetainedLate = live.length > 0 && live.length < numbers.length && numbers[0] === live[0];

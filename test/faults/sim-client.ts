@@ -1,5 +1,5 @@
 import { connect as connectInTextFrames } from '@apus/client';
-import { GOODBYE_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/cloud';
 import type { InProcessEmulator } from '@apus/emulator';
 import * as mqtt from 'mqtt';
 import type { End } from './steps.ts';
@@ -63,7 +63,7 @@ export class SimClient {
     incomingStore: new mqtt.Store({ clean: false }),
     outgoingStore: new mqtt.Store({ clean: false }),
   };
-  /** What was sent under a packet identifier last. */
+  /** The packet that was sent last under a packet identifier. */
   readonly #sent = new Map<number, { readonly topic: string; readonly payload: string }>();
   /** Those that are open: the first is the connection, the second one that it moves to. */
   readonly #sockets = new Set<Socket>();
@@ -135,7 +135,7 @@ export class SimClient {
       case 'closed-with-4001':
         // Not by way of the transport, which closes so only in the place of DISCONNECT.
         for (const socket of this.#sockets)
-          this.#emulator.WebSocket.prototype.close.call(socket, GOODBYE_CODE);
+          this.#emulator.WebSocket.prototype.close.call(socket, DISCONNECT_CODE);
         break;
       case 'closed-by-gateway':
         this.#emulator.closeConnection(connectionId, 1001, 'Going away');

@@ -13,7 +13,7 @@ import type { HistoryTime } from './time.ts';
 /** The deployment that a history plays on. */
 export interface StageWorld {
   readonly emulator: InProcessEmulator;
-  /** What functions threw, and errors of their logs. */
+  /** Errors that functions threw or logged. */
   readonly failures: readonly string[];
   /** Messages in the dead-letter queues. */
   deadLetters(): number | Promise<number>;
@@ -171,7 +171,7 @@ function append(
 }
 
 /** Until everything that was promised is there; and a while longer, in which nothing may come again. */
-export async function settle(
+export async function comeToRest(
   time: HistoryTime,
   stage: Stage,
   { quietMsMax, aftermathMs, lookEveryMs }: Patience,
@@ -189,7 +189,7 @@ export async function settle(
   do await time.advance(lookEveryMs);
   while (isOpen() && time.nowMs < endsAtMs);
   for (const client of cast.all.filter((each) => each.hasUnsent))
-    books.wrong(`stuck: ${client.name} has messages that nobody acknowledges`, client.name);
+    books.wrong(`stuck: ${client.name} has unacknowledged messages`, client.name);
   guests.probe(STATE_FILTERS[0]);
   guests.askProbes();
   readers.askNewcomers();

@@ -142,7 +142,7 @@ export function activeMs(seed: number, size: Size): number {
     : size.durationMs;
 }
 
-/** What happens in the history of a seed. */
+/** The steps of the history of a seed. */
 export function stepsOf(seed: number, size: Size): Step[] {
   const steps = [
     ...drawnSteps(seed, size),

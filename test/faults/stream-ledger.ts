@@ -261,7 +261,7 @@ export class ReaderLedger {
   }
 }
 
-/** What was there before the reader began, or before a gap that it was told of. */
+/** The messages from before the reader began, or from before a gap that it was told of. */
 function isExcusedBy(
   begun: Begun & { readonly atMs: number; readonly isFirst: boolean },
   topic: string,

@@ -3,6 +3,6 @@ export interface HistoryTime {
   /** Since the beginning. */
   readonly nowMs: number;
   advance(ms: number): Promise<void>;
-  /** Until it has settled; rejects after so much time. */
+  /** Resolves or rejects as the promise does; rejects after so much time. */
   during<T>(promise: Promise<T>, msMax?: number): Promise<T>;
 }

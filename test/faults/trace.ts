@@ -37,7 +37,7 @@ export class Trace {
     return this.#entries;
   }
 
-  /** What happened to a message: where it was, and what else befell the environments that held it. */
+  /** The history of a message: where it was, and which faults befell the environments that held it. */
   storyOf(about: string): string[] {
     const direct = this.#entries.filter((entry) => entry.about.includes(about));
     const environments = new Set(direct.flatMap(({ environmentId }) => environmentId ?? []));

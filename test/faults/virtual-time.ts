@@ -38,15 +38,15 @@ export class VirtualTime implements HistoryTime {
   }
 
   async during<T>(promise: Promise<T>, msMax = 60_000): Promise<T> {
-    let isSettled = false;
-    const settled = promise.finally(() => {
-      isSettled = true;
+    let isOver = false;
+    const ended = promise.finally(() => {
+      isOver = true;
     });
-    settled.catch(() => {});
+    ended.catch(() => {});
     const endsAtMs = this.nowMs + msMax;
-    while (!isSettled && this.nowMs < endsAtMs) await this.advance(10);
-    if (!isSettled) throw new Error(`expected it to settle within ${msMax} ms`);
-    return await settled;
+    while (!isOver && this.nowMs < endsAtMs) await this.advance(10);
+    if (!isOver) throw new Error(`expected it to end within ${msMax} ms`);
+    return await ended;
   }
 
   /** The machine's own time again. */

@@ -1,6 +1,6 @@
 import type { Problem } from './ledger.ts';
 
-/** What becomes of the will of one connection. */
+/** The fate of the will of one connection. */
 export type Fate =
   /** It must be published. */
   | 'owed'
@@ -24,7 +24,7 @@ export class WillLedger {
     this.#wills.set(payload, { qos, fate: 'either', received: 0 });
   }
 
-  settle(payload: string, fate: Fate): void {
+  decide(payload: string, fate: Fate): void {
     const will = this.#wills.get(payload);
     if (will === undefined) throw new Error(`no connection has the will ${payload}`);
     will.fate = fate;

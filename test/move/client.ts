@@ -21,7 +21,7 @@ const HANDLERS_MAX = 2;
 export function clientSteps(config: Configuration, without: Without, state: State, emit: Emit) {
   const { client } = state;
   if (client.phase === 'lost') return;
-  if (config.moves && client.phase === 'settled' && client.current === 0 && client.hasTicket)
+  if (config.moves && client.phase === 'connected' && client.current === 0 && client.hasTicket)
     startMove(config, state, emit);
   if (client.phase === 'moving') moving(config, state, emit);
   if (client.phase === 'resuming') resuming(config, state, emit);
@@ -128,33 +128,33 @@ function lose(next: State, isInOrder: boolean) {
 function replies(config: Configuration, without: Without, state: State, emit: Emit) {
   const { client } = state;
   const reply = state.replies[client.target];
-  if (reply === undefined || client.phase === 'settled') return;
+  if (reply === undefined || client.phase === 'connected') return;
   if (reply.kind === 'refused')
     return emit('the client is refused', (next) => {
       if (client.phase === 'resuming') return giveUp(next);
       if (client.hasOldClosed && !without('stay-where-refused')) return lose(next, false);
       abandon(next, client.target);
-      Object.assign(next.client, { phase: 'settled', target: NONE, sent: 0, hasTicket: false });
+      Object.assign(next.client, { phase: 'connected', target: NONE, sent: 0, hasTicket: false });
     });
   if (reply.kind === 'moved' && without('client-closes-old') && !client.hasOldClosed)
     return emit('the client has its reply, and closes the old connection', (next) => {
       abandon(next, client.current);
-      settle(next);
+      arrive(next);
     });
   if (reply.kind === 'moved' && !client.hasOldClosed && !without('no-hold')) return;
   emit(`the client has its reply: ${reply.kind} with [${reply.packets.join(' ')}]`, (next) => {
     for (const message of reply.packets) receive(config, next, message);
     if (client.phase === 'resuming' && (reply.hasGap || !client.wasInOrder))
       next.client.excused |= next.begun;
-    settle(next);
+    arrive(next);
   });
 }
 
-function settle(next: State) {
+function arrive(next: State) {
   const { client } = next;
   next.replies[client.target] = undefined;
   Object.assign(client, {
-    phase: 'settled',
+    phase: 'connected',
     current: client.target,
     target: NONE,
     sent: 0,

@@ -73,7 +73,7 @@ export class MovingSession implements Model<State> {
     const missing = this.#missing(state);
     if (missing !== undefined) return missing;
     if (client.excused !== 0 && !this.#mayBeLost()) return 'a gap is said, and nothing was lost';
-    if (client.phase !== 'settled') return `the client is ${client.phase} for ever`;
+    if (client.phase !== 'connected') return `the client is ${client.phase} for ever`;
     const { current } = client;
     const link = links[current];
     const isOpen = sockets[current] === 'open' && link?.isConnected === true && !link.hasEnded;
@@ -136,7 +136,7 @@ function afterRival({ client, links, session, entries }: State): string | undefi
   if (links[owner]?.hasEnded === true) return `connection ${owner} has the session, and has ended`;
   if (entries.some((entry) => entry !== owner && entry !== NONE))
     return `entries carry ${entries.join(' ')}, and not ${owner}`;
-  const isClients = client.phase === 'settled' && client.current === owner;
+  const isClients = client.phase === 'connected' && client.current === owner;
   return owner === 2 || isClients
     ? undefined
     : `connection ${owner} has the session, and the client ${client.current}`;

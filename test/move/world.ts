@@ -113,7 +113,7 @@ export interface Reply {
 }
 
 export interface Client {
-  phase: 'settled' | 'moving' | 'resuming' | 'lost';
+  phase: 'connected' | 'moving' | 'resuming' | 'lost';
   current: number;
   target: number;
   /** Connections that it has opened. */
@@ -193,7 +193,7 @@ export function newState(config: Configuration): State {
     worker: { ...idle(), jobs: [], ended: 0 },
     handlers: [],
     client: {
-      phase: 'settled',
+      phase: 'connected',
       current: 0,
       target: NONE,
       opened: 1,

@@ -77,14 +77,14 @@ export const MUTATIONS: readonly NamedMutation[] = [
     config: QUIET,
   },
   {
-    name: 'a message counts as settled while its handler lives, for an exact reader',
-    mutation: 'settles-what-lives',
+    name: 'a message counts as stable while its handler lives, for an exact reader',
+    mutation: 'stable-while-its-handler-lives',
     finds: LOST,
     config: QUIET,
   },
   {
-    name: 'a message counts as settled while its handler lives, for a bare reader',
-    mutation: 'settles-what-lives',
+    name: 'a message counts as stable while its handler lives, for a bare reader',
+    mutation: 'stable-while-its-handler-lives',
     finds: LOST,
     config: { ...BARE, cuts: 1 },
   },

@@ -62,10 +62,10 @@ function stepsOf(
     case 'end-known': {
       const isFree = world.log.length === end || mutation === 'place-without-condition';
       if (!isFree) return [step('finds its place taken', { end: end + 1 })];
-      const entry = { message: id, settled: settledAt(world, end, over, mutation), over };
+      const entry = { message: id, stable: stableAt(world, end, over, mutation), over };
       const log = [...world.log.slice(0, end), entry, ...world.log.slice(end + 1)];
       return [
-        step(`places ${end + 1}, settled ${entry.settled}`, { step: 'placed', number: end + 1 }, { log }),
+        step(`places ${end + 1}, stable ${entry.stable}`, { step: 'placed', number: end + 1 }, { log }),
       ];
     }
     case 'placed':
@@ -98,11 +98,11 @@ function stepsOf(
 }
 
 /** Handlers that were over when the message's own began had placed all that they were to place. */
-function settledAt({ log, over }: World, end: number, known: number, mutation: Mutation | undefined): number {
-  const ended = mutation === 'settles-what-lives' ? -1 : known & over;
-  let settled = 0;
-  while (settled < end && has(ended, log[settled]?.message ?? 0)) settled += 1;
-  return settled;
+function stableAt({ log, over }: World, end: number, known: number, mutation: Mutation | undefined): number {
+  const ended = mutation === 'stable-while-its-handler-lives' ? -1 : known & over;
+  let stable = 0;
+  while (stable < end && has(ended, log[stable]?.message ?? 0)) stable += 1;
+  return stable;
 }
 
 /** A post to a connection that has ended finds nothing. One that fails ends the connection. */

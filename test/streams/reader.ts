@@ -72,9 +72,9 @@ function subscribeSteps(
 /** `join` and `readAtOnce` of the broker, for a door that keeps no readers. */
 function subackOf(world: World, { reader: kind }: Configuration, mutation: Mutation | undefined): Suback {
   const { reader, log, forgotten } = world;
-  const { number, settled } = reader.position;
+  const { number, stable } = reader.position;
   const isFloorless = kind === 'exact' || mutation === 'position-without-floor';
-  const after = isFloorless ? (kind === 'exact' ? lastOf(reader) : number) : settled;
+  const after = isFloorless ? (kind === 'exact' ? lastOf(reader) : number) : stable;
   const newest = log.length;
   const isRecovered = after >= forgotten;
   const past = Array.from({ length: newest - after }, (_, index) => after + 1 + index);
@@ -100,7 +100,7 @@ function answered(
   return go(world, `is told ${isRecovered}, ${newest}, and given ${past.join(' ')}`, { ...after, excused });
 }
 
-/** Posts come in any order, but none ten seconds late: behind a message that names it as settled. */
+/** Posts come in any order, but none ten seconds late: behind a message that names it as stable. */
 function arrivals(
   world: World,
   configuration: Configuration,
@@ -123,8 +123,8 @@ function arrivals(
 }
 
 function arrivalOf({ log }: World, number: number, isPast: boolean): Heard {
-  const { settled = 0 } = log[number - 1] ?? {};
-  return { kind: 'arrival', number, settled, isPast };
+  const { stable = 0 } = log[number - 1] ?? {};
+  return { kind: 'arrival', number, stable, isPast };
 }
 
 /** An exact reader that holds messages asks for those before them; at any other time too. */
@@ -166,8 +166,8 @@ function hearing(
     const last = numbers.at(-1);
     const seen = [...reader.seen, ...numbers.map(({ number }) => number)];
     const position = last ?? reader.position;
-    const { number, settled } = position;
-    return { ...reader, seen, position: { number, settled } };
+    const { number, stable } = position;
+    return { ...reader, seen, position: { number, stable } };
   }
   const heard = [...reader.heard, ...more];
   return { ...reader, heard, seen: played(heard).seen };
@@ -186,8 +186,8 @@ export function played(heard: readonly Heard[]): { readonly sequence: Sequence; 
     if (each.kind === 'begin') sequence.begin({ epoch: EPOCH, after: each.after, newest: each.newest });
     else if (each.kind === 'drop') sequence.dropHeld();
     else {
-      const { number, settled, isPast } = each;
-      const position = { epoch: EPOCH, number, settled, topic: undefined };
+      const { number, stable, isPast } = each;
+      const position = { epoch: EPOCH, number, stable, topic: undefined };
       sequence.take({ position, isPast, handOver: () => seen.push(number) });
     }
   }

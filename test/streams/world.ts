@@ -28,7 +28,7 @@ export type Mutation =
   | 'matches-before-place'
   | 'place-without-condition'
   | 'reads-before-subscription'
-  | 'settles-what-lives'
+  | 'stable-while-its-handler-lives'
   | 'position-without-floor'
   | 'true-over-a-hole'
   | 'failed-post-forgotten'
@@ -56,8 +56,8 @@ export type Ids = number;
 
 export interface Entry {
   readonly message: number;
-  /** Every message up to this number had settled when it was appended. */
-  readonly settled: number;
+  /** Every message up to this number had become stable when it was appended. */
+  readonly stable: number;
   /** Handlers that were over when its own began. */
   readonly over: Ids;
 }
@@ -79,10 +79,10 @@ export interface Reader {
   readonly suback: Suback | undefined;
   /** A SUBACK has come on this connection. */
   readonly isLive: boolean;
-  /** What `Sequence` was told, in its order. */
+  /** Everything that `Sequence` was told, in its order. */
   readonly heard: readonly Heard[];
   /** The position of a bare program. */
-  readonly position: { readonly number: number; readonly settled: number };
+  readonly position: { readonly number: number; readonly stable: number };
   /** Numbers that the program was handed, in their order. */
   readonly seen: readonly number[];
   /** A SUBACK has said that messages up to this number may be missing. */
@@ -91,7 +91,7 @@ export interface Reader {
 
 export type Heard =
   | { readonly kind: 'begin'; readonly after: number; readonly newest: number }
-  | { readonly kind: 'arrival'; readonly number: number; readonly settled: number; readonly isPast: boolean }
+  | { readonly kind: 'arrival'; readonly number: number; readonly stable: number; readonly isPast: boolean }
   /** The connection has ended, or it is asked for once more. */
   | { readonly kind: 'drop' };
 
@@ -141,7 +141,7 @@ export function startOf({ publishers, crashes, cuts, failures, truncations, asks
       suback: undefined,
       isLive: false,
       heard: [],
-      position: { number: 0, settled: 0 },
+      position: { number: 0, stable: 0 },
       seen: [],
       excused: 0,
     },

@@ -12,7 +12,7 @@ const POLL_MS = 50;
 /** Offset of the port at which the engine's nodes talk to each other. */
 const BUS_PORT_OFFSET = 10_000;
 
-/** What infra/lib/cluster/engine.ts grants: our keys, and no command for administrators. */
+/** The permissions that infra/lib/cluster/engine.ts grants: our keys, and no command for administrators. */
 export const ENGINE_RIGHTS = 'on ~{apus}:* &* +@all -@admin -@dangerous +info';
 
 export interface ClusterModeEngine {

@@ -15,7 +15,7 @@ interface Wanted {
   /** Arguments with which it says something about itself, and ends with `status`. */
   readonly args: readonly string[];
   readonly status: number;
-  /** What to do where there is none. */
+  /** Advice for where there is none. */
   readonly reason: string;
 }
 

@@ -10,7 +10,7 @@ interface Moment {
   readonly timers: VirtualTimer[];
 }
 
-/** What `setTimeout`, `setInterval` and `setImmediate` return. */
+/** The return value of `setTimeout`, `setInterval` and `setImmediate`. */
 class VirtualTimer {
   /** Another moment than that in which it stands: the clock passes over it there. */
   dueMs = 0;

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connectClient, USER, unique } from '../support/client.ts';
 
-it('a lost client leaves its will, and one that says goodbye does not', async () => {
+it('a lost client leaves its will, and one that sends DISCONNECT does not', async () => {
   const root = unique('wills');
   const watcher = await connectClient();
   await watcher.mqtt.subscribeAsync(`${root}/#`, { qos: 1 });

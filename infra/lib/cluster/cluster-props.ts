@@ -14,7 +14,7 @@ export interface ApusClusterProps {
   /** The name that clients connect to, and its certificate: the load balancer ends their TLS. */
   readonly domain: DomainProps;
   /**
-   * Who may connect, as docs/identity.md has it. A `secretArn` may be `"generated"`: a secret that the stack makes.
+   * Authentication (docs/identity.md). A `secretArn` may be `"generated"`: a secret that the stack makes.
    *
    * @default tokens that are signed (HS256) with a generated secret
    */
@@ -36,7 +36,7 @@ export interface ApusClusterProps {
   readonly alarms?: false | ClusterAlarmProps;
   /** @default RetentionDays.TWO_WEEKS */
   readonly logRetention?: RetentionDays;
-  /** Of the generated secrets. @default RemovalPolicy.RETAIN */
+  /** Applies to the generated secrets. @default RemovalPolicy.RETAIN */
   readonly removalPolicy?: RemovalPolicy;
 }
 
@@ -51,7 +51,7 @@ export interface ClusterAlarmProps {
 }
 
 /**
- * What an acknowledgement stands for.
+ * The promise behind an acknowledgement.
  *
  * - `'sync'`: the engine has written the message to a log in two Availability Zones or more. Nothing that was
  *   acknowledged is lost when a node of the engine fails.

@@ -31,9 +31,9 @@ export class CounterLog {
     for (;;) {
       await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
       const now = await source.read();
-      const isSettled = openIn(now) <= openIn(before) && invocationsIn(now) === invocationsIn(last);
+      const isQuiet = openIn(now) <= openIn(before) && invocationsIn(now) === invocationsIn(last);
       last = now;
-      if (isSettled || performance.now() > untilMs) break;
+      if (isQuiet || performance.now() > untilMs) break;
     }
     this.#notes.set('after', last);
   }

@@ -40,7 +40,7 @@ export interface FastClientOptions {
   readonly recorder: Recorder;
   readonly openWire: (events: WireEvents) => Wire;
   /** Connected and subscribed, or failed: called once. */
-  readonly settled: (isReady: boolean) => void;
+  readonly answered: (isReady: boolean) => void;
 }
 
 interface Stream {
@@ -261,7 +261,7 @@ export class FastClient {
 
   #becomeReady(): void {
     this.#phase = 'ready';
-    this.#options.settled(true);
+    this.#options.answered(true);
   }
 
   #fail(reason: string): void {
@@ -273,11 +273,11 @@ export class FastClient {
     const before = this.#phase;
     this.#phase = 'over';
     if (before === 'over' || before === 'leaving') return;
-    const { recorder, settled } = this.#options;
+    const { recorder, answered } = this.#options;
     recorder.problem(reason);
     for (const { stream } of this.#waiting.splice(0)) stream.publisher.notSent += 1;
     if (before === 'ready') recorder.lost += 1;
-    else settled(false);
+    else answered(false);
   }
 }
 

@@ -170,7 +170,7 @@ export class LoadWorker {
       credentials: login,
       recorder: this.#recorder,
       openWire: (events) => open({ url, localAddress, frames: this.#frames, token }, events),
-      settled: (isReady) => {
+      answered: (isReady) => {
         if (isReady) this.#ready += 1;
         else this.#failed += 1;
       },

@@ -48,7 +48,7 @@ export interface Operation {
   readonly roles?: readonly Role[];
   /** Where it is answered; at the other door the answer is 501. @default both */
   readonly doors?: readonly Door[];
-  /** Of an operation that one door does not answer: the reason, and where to look instead. The 501 says this sentence. */
+  /** One door does not answer this operation: the reason, and where to look instead. The 501 says this sentence. */
   readonly elsewhere?: string;
   /** `tenant`: of the one that `Apus-Tenant` names. `broker`: of all of them, and the header does not count. */
   readonly scope: 'tenant' | 'broker';

@@ -1,6 +1,6 @@
 import type { Awaitable } from '@apus/broker';
 
-/** Of its connection to the other system. */
+/** The state of a bridge's connection to the other system. */
 export type BridgeState = 'connecting' | 'connected' | 'disconnected' | 'stopped';
 
 /** Counts of messages: those that crossed, and those that did not, by the reason. */

@@ -60,7 +60,7 @@ export class KeptSession {
     if (at !== -1) refused(wanted[at] ?? '', granted[at] ?? 0);
   }
 
-  /** The broker has ended its connection: settles when it is open again, or stopped. */
+  /** The broker has ended its connection: resolves when it is open again, or stopped. */
   async reopen(): Promise<void> {
     this.#local = undefined;
     while (!this.#isStopped && this.#local === undefined) {

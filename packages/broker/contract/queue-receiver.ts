@@ -29,7 +29,7 @@ export class QueueReceiver {
     return new QueueReceiver(await QueueClient.beside(other.client, receiveMaximum), other.#publisher);
   }
 
-  /** A message whose fan-out may be repeated: its receipt is begun and not settled. */
+  /** A message whose fan-out may be repeated: its receipt is begun and not marked as delivered. */
   async message(payload: string): Promise<Message> {
     const message = this.client.message(payload, { qos: 2 });
     this.#receipts += 1;

@@ -28,42 +28,42 @@ export function receivedStoreContract(
       expect(await begin(7, 1)).toEqual({ state: 'new', messageId: messageId(1) });
     });
 
-    it('calls a resend pending until the first receipt is settled, and repeats its message id', async () => {
+    it('calls a resend pending until the first receipt is marked as delivered, and repeats its message id', async () => {
       await begin(7, 1);
       expect(await begin(7, 2)).toEqual({ state: 'pending', messageId: messageId(1) });
       expect(await begin(7, 3)).toEqual({ state: 'pending', messageId: messageId(1) });
     });
 
-    it('calls a resend settled once the message was handed on [MQTT-4.3.3-10]', async () => {
+    it('calls a resend delivered once the message was handed on [MQTT-4.3.3-10]', async () => {
       await begin(7, 1);
-      await received.settle(session, 7);
-      expect(await begin(7, 2)).toEqual({ state: 'settled', messageId: messageId(1) });
+      await received.markDelivered(session, 7);
+      expect(await begin(7, 2)).toEqual({ state: 'delivered', messageId: messageId(1) });
     });
 
-    it('settles one packet id only', async () => {
+    it('marks one packet id only', async () => {
       await begin(7, 1);
       await begin(8, 2);
-      await received.settle(session, 7);
+      await received.markDelivered(session, 7);
       expect((await begin(8, 3)).state).toBe('pending');
     });
 
-    it('settles twice as once, and does nothing for an id that is not known', async () => {
+    it('marks twice as once, and does nothing for an id that is not known', async () => {
       await begin(7, 1);
-      await received.settle(session, 7);
-      await received.settle(session, 7);
-      await received.settle(session, 9);
-      expect((await begin(7, 2)).state).toBe('settled');
+      await received.markDelivered(session, 7);
+      await received.markDelivered(session, 7);
+      await received.markDelivered(session, 9);
+      expect((await begin(7, 2)).state).toBe('delivered');
       expect((await begin(9, 3)).state).toBe('new');
     });
 
     it('takes a released packet id for a new message [MQTT-4.3.3-12]', async () => {
       await begin(7, 1);
-      await received.settle(session, 7);
+      await received.markDelivered(session, 7);
       expect(await received.release(session, 7)).toBe(true);
       expect(await begin(7, 2)).toEqual({ state: 'new', messageId: messageId(2) });
     });
 
-    it('releases a receipt that was never settled', async () => {
+    it('releases a receipt that was never marked as delivered', async () => {
       await begin(7, 1);
       expect(await received.release(session, 7)).toBe(true);
       expect((await begin(7, 2)).state).toBe('new');
@@ -94,10 +94,10 @@ export function receivedStoreContract(
       if (countsAreExact) expect(await received.hasRoom(session, 3)).toBe(false);
     });
 
-    it('counts settled ids until they are released', async () => {
+    it('counts delivered ids until they are released', async () => {
       for (const packetId of [1, 2, 3]) {
         await begin(packetId, packetId);
-        await received.settle(session, packetId);
+        await received.markDelivered(session, packetId);
       }
       expect((await begin(4, 4)).state).toBe('over-limit');
     });
@@ -116,9 +116,9 @@ export function receivedStoreContract(
 
     it('lives on in a session that continues [MQTT-4.1.0-1]', async () => {
       await begin(7, 1);
-      await received.settle(session, 7);
+      await received.markDelivered(session, 7);
       await client.lose();
-      expect((await begin(7, 2, await client.resume())).state).toBe('settled');
+      expect((await begin(7, 2, await client.resume())).state).toBe('delivered');
     });
 
     it('takes a copy of the ref', async () => {

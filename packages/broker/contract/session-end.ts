@@ -62,7 +62,7 @@ export function sessionEndContract(makeStores: MakeStores): void {
       expect(await client.detach({ session: copyOf(session) })).toBeDefined();
     });
 
-    it('discards the will of a client that says goodbye [MQTT-3.1.2-10]', async () => {
+    it('discards the will of a client that sends DISCONNECT [MQTT-3.1.2-10]', async () => {
       const { session } = await client.open({ will: WILL });
       const record = await client.detach({ will: 'discarded' });
       expect(record).toMatchObject({ will: undefined, willDue: undefined });

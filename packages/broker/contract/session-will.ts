@@ -144,7 +144,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
   });
 
   describe('discardWill', () => {
-    it('forgets a will whose connection was noticed to be lost before its goodbye came', async () => {
+    it('forgets a will whose connection was noticed to be lost before its DISCONNECT came', async () => {
       await open({ will: WILL });
       await client.lose();
       await discard();
@@ -242,7 +242,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
       expect(await begin(third.connectionId)).toMatchObject({ will: { topic: 'third' }, isRepeat: true });
     });
 
-    it('lets a goodbye discard what is owed and not begun', async () => {
+    it('lets a DISCONNECT discard what is owed and not begun', async () => {
       const isWillOwed = () => true;
       const first = await open({ will: WILL });
       const second = await open({ cleanStart, will: SECOND, isWillOwed });

@@ -5,23 +5,23 @@ export type AcceptOutcome =
   | 'no-matching-subscribers'
   /** As many messages are retained as may be. */
   | 'retained-quota-exceeded'
-  /** The workers of a wide filter are so far behind that they are given no more. */
+  /** The workers of a wide filter are too far behind: the queue takes no more of their jobs for now. */
   | 'backlog-full'
-  /** The publisher has caused as many deliveries as it may for now. */
+  /** The publisher has caused as many deliveries as its quota allows for now. */
   | 'deliveries-exceeded'
-  /** The publisher has had as much written as it may for now. */
+  /** The publisher has had as much written as its quota allows for now. */
   | 'writes-exceeded'
-  /** The message would have to be kept, and there is no memory for it now. */
+  /** The broker would have to keep the message, and has no memory for it now. */
   | 'memory-full'
-  /** The queues of the tenant hold as much as they may. */
+  /** The queues of the tenant are full. */
   | 'tenant-queues-full'
-  /** Too many handlers publish to one topic of a stream: the message found no place in its log. */
+  /** Too many handlers publish to one topic of a stream: this one found no free place in the topic's log. */
   | 'stream-contended'
   /** A room, or one of the limits on rooms, has no place for the member. */
   | `presence-${PresenceRefusal}`
-  /** As many messages wait to be published later as may. */
+  /** As many delayed messages wait as may. */
   | 'delays-full'
-  /** The system that the message leaves for does not take it now. */
+  /** The system to which the message leaves (an `Outlet`) does not take it now. */
   | 'outlet-refused';
 
 export interface AcceptOptions {

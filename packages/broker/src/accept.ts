@@ -13,7 +13,7 @@ import { streamOf } from './streams/append.ts';
 import type { StreamDeclaration } from './streams/declaration.ts';
 import { underWay } from './under-way.ts';
 
-/** A PUBLISH, a will or a request from outside, before it is a message. */
+/** A message before it has an id: from a PUBLISH, a will, or a request over HTTP. */
 export interface MessageDraft {
   readonly topic: string;
   readonly payload: Uint8Array;
@@ -40,7 +40,7 @@ export function createMessage(context: Context, draft: MessageDraft, id: Message
   };
 }
 
-/** The properties that a message has on its whole way. Most have none. */
+/** The properties that stay with a message until it is delivered. Most messages have none. */
 function messageProperties(given: PublishProperties): MessageProperties {
   if (isEmpty(given)) return given;
   const { messageExpiryInterval: _, topicAlias: __, subscriptionIdentifiers: ___, ...properties } = given;
@@ -53,8 +53,8 @@ function isEmpty(properties: object): boolean {
 }
 
 /**
- * Takes responsibility for a message: retains it where asked, then finds its subscribers and delivers to them. A port
- * that is unavailable before the first write leaves nothing of it behind; from there on the message is `UnderWay`.
+ * Takes responsibility for a message: retains it if asked, finds its subscribers and delivers it to them. If a port is
+ * unavailable before the first write, nothing of the message is left; after that the error is `UnderWay`.
  *
  * It retains before it matches, and a subscriber writes its subscription before it reads retained messages: in every
  * interleaving the subscriber sees the newest value.
@@ -75,7 +75,7 @@ export function accept(
   return counted(context, message, outcome);
 }
 
-/** The message leaves for other systems, and is retained, where that is asked for. */
+/** Gives the message to the outlet, if there is one, and retains it if asked, before it is forwarded. */
 function* leaveAndRetain(
   context: Context,
   tenant: string,
@@ -101,14 +101,17 @@ function* countedLater(
   return counted(context, message, yield* outcome);
 }
 
-/** The server's own messages are for clients that may not be there. */
+/**
+ * Counts a message without subscribers. The server's own messages are not counted: often no client is there to read
+ * them.
+ */
 function counted({ ports: { drops } }: Context, { topic }: Message, outcome: AcceptOutcome): AcceptOutcome {
   if (outcome === 'no-matching-subscribers' && !topic.startsWith('$SYS/')) drops?.addUnrouted?.();
   return outcome;
 }
 
 /**
- * Sends the messages of the topic that the event has gathered before a newer message of the topic is retained:
+ * Before a newer message of the topic is retained, sends the messages of the topic that the event has gathered:
  *
  *     publisher's frame: 1, 2            subscriber
  *     retains 1, matches it
@@ -129,8 +132,8 @@ function* retainAndForward(
 ): Flow<AcceptOutcome> {
   const { retained, streams } = context.ports;
   const stream = streamOf(context, message.topic);
-  // Where others publish to the topic, its stream may refuse the message when it has been decided upon: it has its place
-  // first. Elsewhere all that a stream may lack is room for one more topic.
+  // Where several processes publish to a topic, its stream may refuse the message when it is appended. So the message
+  // is appended first, and retained when it has its place. Elsewhere a stream can only lack room for one more topic.
   const isPlacedFirst = stream !== undefined && streams?.isShared === true && retained.hasRoom !== undefined;
   const refusal =
     (yield* refusalToWrite(context, message, options)) ??

@@ -28,7 +28,10 @@ export function acknowledgement(
   }
 }
 
-/** Undefined: it is done. A fan-out brings as many of these as it has subscribers, and a generator is a third of the work. */
+/**
+ * Undefined: done, without a generator. A fan-out brings one of these for each subscriber, and a generator is a third
+ * of the work.
+ */
 function completed(
   context: Context,
   link: Link,
@@ -54,7 +57,7 @@ function* completedLater(
   if (rest !== undefined) yield* rest;
 }
 
-/** The window has room again: something that waits may go [MQTT-4.9.0-3]. */
+/** The window has room again: a waiting message may leave [MQTT-4.9.0-3]. */
 function afterCompletion(
   context: Context,
   link: Link,
@@ -87,7 +90,7 @@ function* received(
   }
   const outcome = yield* waitFor(context.ports.queues.release(connection.session, packetId));
   if (outcome === 'out-of-place') return yield* violate(context, link, outOfPlace('pubrec', packetId));
-  // To a PUBREL the client would complete the message, and take the next PUBLISH for another one.
+  // A PUBREL would make the client complete the message, and take the next PUBLISH for another one.
   if (outcome === 'ended') return;
   reply(link, connection, answer('pubrel', packetId, outcome === 'done'));
 }

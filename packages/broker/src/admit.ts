@@ -59,7 +59,8 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
   if (opened === 'owned-by-another') return refuse(context, link, packet, NOT_THE_OWNER);
   if ('scope' in opened) return turnAway(context, link, admission, opened);
   if (!(yield* endPreviousOrRefuse(context, link, admission, opened, nowMs))) return;
-  // Rules may have changed since the last connection: subscriptions that are no longer allowed end before they deliver.
+  // Rules may have changed since the last connection: subscriptions that are no longer allowed end before they deliver
+  // anything.
   if (opened.present && context.ports.authorizer.allowsEverything !== true)
     yield* endForbidden(context, opened.session, identity);
   const connection = connectionOf(context, admission, opened, nowMs);
@@ -80,7 +81,7 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
     yield* tellDropped(context, connection.session, true);
     yield* drain(context, link, connection);
   }
-  // Not before CONNACK: the client may subscribe to its own will.
+  // After CONNACK: the client may subscribe to its own will.
   if (opened.owedWillOf !== undefined) yield* publishWillOrRemind(context, opened.session, opened.owedWillOf);
 }
 
@@ -89,7 +90,7 @@ const NOT_THE_OWNER = new Violation(
   'the session of this client identifier belongs to somebody else',
 );
 
-/** An admission whose client has an identifier: its own, or one that we assign [MQTT-3.1.3-6]. */
+/** An admission whose client has an identifier: its own, or one that the broker assigns [MQTT-3.1.3-6]. */
 interface NamedAdmission extends Admission {
   readonly isAssigned: boolean;
   readonly bindingRank: BindingRank;
@@ -164,14 +165,20 @@ function open(
   );
 }
 
-/** The client can tell as well that there is nothing to acknowledge (text-frames.md, section 5). */
+/**
+ * Whether the session ends with its connection. The client can tell as well: it then sends no PUBACK (text-frames.md,
+ * section 5).
+ */
 function isEphemeral({ protocolVersion, cleanStart, properties }: ConnectPacket): boolean {
   if (!cleanStart) return false;
   const { sessionExpiryInterval = 0, receiveMaximum } = properties;
   return protocolVersion < 5 || (sessionExpiryInterval === 0 && receiveMaximum === undefined);
 }
 
-/** Absent means 0 in 5.0; a 3.1.1 session without Clean Session lives as long as we allow [MQTT3-3.1.2-4]. */
+/**
+ * An absent Session Expiry Interval is 0 in MQTT 5.0. A 3.1.1 session without Clean Session lives as long as the limit
+ * allows [MQTT3-3.1.2-4].
+ */
 function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): number {
   const asked =
     packet.protocolVersion === 5
@@ -183,9 +190,9 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
 }
 
 /**
- * Ends the previous connection or session. Returns false, and refuses CONNECT, when the store is unavailable: then the
- * session is left again. A session that this CONNECT began ends; a session that it found goes on as it was. The will
- * is not published, as its CONNECT was not accepted [MQTT3-3.1.2-8].
+ * Ends the previous connection or session. If the store is unavailable, refuses CONNECT, leaves the session again and
+ * returns false. Leaving ends a session that this CONNECT began; a session that it found goes on as before. The will
+ * is not published, since its CONNECT was not accepted [MQTT3-3.1.2-8].
  *
  *     handler of CONNECT                 sweep, or the next CONNECT
  *     open: attached, with its will
@@ -194,8 +201,8 @@ function grantedExpirySeconds({ limits }: Context, packet: ConnectPacket): numbe
  *     (were the session not left …)
  *                                        … finds a lost connection, and publishes the will
  *
- * If leaving is unavailable as well, there is no CONNACK: the client has not been refused, and the sweep finds a lost
- * connection.
+ * If the session cannot be left either, no CONNACK is sent: the client has not been refused, and the sweep finds a
+ * lost connection.
  */
 function* endPreviousOrRefuse(
   context: Context,
@@ -245,7 +252,7 @@ function connectionOf(
   };
 }
 
-/** The client's Keep Alive, or ours where it is shorter and the client can be told; else the client's [MQTT-3.2.2-22]. */
+/** The client's Keep Alive; or the server's maximum, if it is shorter and the client can be told [MQTT-3.2.2-22]. */
 function keepAliveSeconds({ limits }: Context, packet: ConnectPacket): number {
   const maximum = limits.serverKeepAliveSecondsMax;
   const asked = packet.keepAliveSeconds;
@@ -253,7 +260,7 @@ function keepAliveSeconds({ limits }: Context, packet: ConnectPacket): number {
   return asked === 0 ? maximum : Math.min(asked, maximum);
 }
 
-/** The properties of CONNACK: only values that differ from those that the client asked for or would assume. */
+/** The properties of CONNACK: only values that differ from what the client asked for, or would assume. */
 function connackProperties(
   context: Context,
   { packet, isAssigned, authenticationData }: NamedAdmission,

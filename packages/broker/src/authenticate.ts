@@ -73,7 +73,7 @@ function* takeStep(
   }
 }
 
-/** AUTH on a connection that stands: the client authenticates again, or goes on doing so (section 4.12.1). */
+/** AUTH on an accepted connection: the client begins to re-authenticate, or goes on with it (section 4.12.1). */
 export function* reauthenticate(
   context: Context,
   link: Link,
@@ -129,7 +129,10 @@ function* refuseRenewal(context: Context, link: Link, { reasonCode, reason }: Vi
   return yield* disconnect(context, link, reasonCode, reason);
 }
 
-/** The method is CONNECT's, throughout [MQTT-4.12.0-5] [MQTT-4.12.1-1]; without one there is no AUTH at all [MQTT-4.12.0-6]. */
+/**
+ * The method has to be CONNECT's [MQTT-4.12.0-5] [MQTT-4.12.1-1]; without one the client may send no AUTH
+ * [MQTT-4.12.0-6].
+ */
 function violationOf(
   packet: AuthPacket,
   method: string | undefined,
@@ -157,7 +160,10 @@ function withdrawn(): Violation {
   );
 }
 
-/** Leaves out the handshake's identity: to re-authenticate, the client needs another proof [SEC-EXPIRY-5]. */
+/**
+ * Leaves out the identity that the handshake has shown: to re-authenticate, the client needs another proof
+ * [SEC-EXPIRY-5].
+ */
 function reauthenticationCredentials({ peer }: Link, { session }: Connection): Credentials {
   const { identity: _shown, ...address } = peer;
   return { clientId: session.clientId, username: undefined, password: undefined, peer: address };

@@ -5,7 +5,7 @@ import type { Authorizer, Identity, Peer, PublishTerms } from './ports/index.ts'
 /** Topics of the server itself (section 4.7.2). No rule lets a client publish to them. */
 const RESERVED_PREFIXES = ['$SYS/', '$occupancy/'] as const;
 
-/** Whether a client may publish to a topic. Its real name: an alias has been resolved before. */
+/** Whether a client may publish to a topic. `topic` is the topic name, after a Topic Alias has been resolved. */
 export function mayPublish(
   { ports }: { readonly ports: { readonly authorizer: Authorizer } },
   identity: Identity,
@@ -18,7 +18,7 @@ export function mayPublish(
   return ports.authorizer.mayPublish(identity, clientId, authorizedTopic(topicName), terms);
 }
 
-/** The identity, with the address of its client where the authorizer asks for it. */
+/** The identity with the address of its client, if the authorizer asks for addresses. */
 export function withHost(
   { ports }: { readonly ports: { readonly authorizer: Authorizer } },
   identity: Identity,

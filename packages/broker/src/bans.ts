@@ -1,10 +1,10 @@
 import { ReasonCode } from '@apus/mqtt';
 import type { Bans, Clock, Identity } from './ports/index.ts';
 
-/** Things that a ban names. EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
+/** The kinds of a ban: EMQX's words, and `token` for the `jti` of a token or the name of an API key. */
 export const BAN_KINDS = ['clientid', 'username', 'peerhost', 'token'] as const;
 
-/** The suspension of a tenant is a ban of all its clients: `who` is its name. The register of tenants makes it. */
+/** A suspended tenant is a ban of all its clients: `who` is the tenant's name. The register of tenants makes it. */
 const TENANT_KIND = 'tenant';
 
 const ALL_KINDS = [...BAN_KINDS, TENANT_KIND] as const;
@@ -12,8 +12,8 @@ const ALL_KINDS = [...BAN_KINDS, TENANT_KIND] as const;
 export type BanKind = (typeof ALL_KINDS)[number];
 
 /**
- * Bans at a time. A list is for single clients; an authenticator refuses many. In the cloud the whole list is read
- * every half minute, in one item.
+ * Bans at a time. The list is for single clients; an authenticator is the place to refuse many. In the cloud each
+ * process reads the whole list, one item, every half minute.
  */
 export const BANS_MAX = 1_000;
 
@@ -30,7 +30,7 @@ export interface Ban {
   readonly who: string;
   /** The tenant of the banned client; empty for an address, which is banned for every tenant. */
   readonly tenant: string;
-  /** For people: the operator that has banned it. */
+  /** For people: the operator who made the ban. */
   readonly by: string;
   /** For people. The client is not told. */
   readonly reason: string;
@@ -39,7 +39,8 @@ export interface Ban {
   /** When it ends, in ms since the epoch. @default never */
   readonly untilMs?: number | undefined;
   /**
-   * Of a name: only credentials that were issued before, in ms since the epoch, or do not say when, are refused.
+   * For bans of a name: refuses only credentials that were issued before, in ms since the epoch, or that do not say
+   * when.
    * @default all
    */
   readonly issuedBeforeMs?: number | undefined;
@@ -48,17 +49,17 @@ export interface Ban {
 /** Which entry of the list. */
 export type BanName = Pick<Ban, 'as' | 'who' | 'tenant'>;
 
-/** The end of a client that is found banned. */
+/** How the session of a banned client ends. */
 export interface Expulsion {
   /** For DISCONNECT. */
   readonly reasonCode: number;
   readonly reason: string;
-  /** The session ends with its subscriptions and messages; otherwise it stays as long as its client asked for. */
+  /** The session ends with its subscriptions and messages. False: it stays as long as its client asked for. */
   readonly endsSession: boolean;
   readonly publishesWill: boolean;
 }
 
-/** The operator ends a connection, and its client may come back. */
+/** The operator ends a connection. The client may come back. */
 export const KICK: Expulsion = {
   reasonCode: ReasonCode.AdministrativeAction,
   reason: 'An administrator has ended this connection',
@@ -66,7 +67,7 @@ export const KICK: Expulsion = {
   publishesWill: true,
 };
 
-/** The ban that a suspended tenant is, for the list. [SEC-TENANT-6] */
+/** A suspended tenant as a ban for the list. [SEC-TENANT-6] */
 export function suspensionOf(tenant: string, nowMs: number, reason = ''): Ban {
   return { as: TENANT_KIND, who: tenant, tenant, by: 'operator', reason, atMs: nowMs };
 }
@@ -79,17 +80,17 @@ export const TENANT_REMOVED: Expulsion = {
   publishesWill: false,
 };
 
-/** A ban that stands for a suspended tenant: lists of banned clients leave it out. */
+/** Whether the ban stands for a suspended tenant. Lists of banned clients leave it out. */
 export function isSuspension({ as }: Pick<Ban, 'as'>): boolean {
   return as === TENANT_KIND;
 }
 
-/** A credential that was taken back: the same client may come with another one. */
+/** Whether the ban revokes credentials: the same client may come with a newer one. */
 export function isRevocation({ as, issuedBeforeMs }: Ban): boolean {
   return as === 'token' || issuedBeforeMs !== undefined;
 }
 
-/** For CONNACK. */
+/** The reason code for CONNACK. */
 export function refusalCodeOf(ban: Ban): number {
   return isRevocation(ban) || isSuspension(ban) ? ReasonCode.NotAuthorized : ReasonCode.Banned;
 }
@@ -100,8 +101,8 @@ export function sentenceOf(ban: Ban): string {
 }
 
 /**
- * DISCONNECT has no 0x8A Banned (section 3.14.2.1). The session of a client that is banned for its address
- * stays: it may come from another one.
+ * How the sessions of banned clients end. DISCONNECT has no 0x8A Banned (section 3.14.2.1). The session of a client
+ * whose address is banned stays: the client may come from another address.
  */
 export function expulsionOf(ban: Ban): Expulsion {
   return {
@@ -113,7 +114,7 @@ export function expulsionOf(ban: Ban): Expulsion {
   };
 }
 
-/** Whether a ban names this client. Whether it has ended is not asked. */
+/** Whether a ban names this client. The caller checks whether the ban has ended. */
 export function isBanOn(
   { as, who, tenant, issuedBeforeMs }: Ban,
   identity: Identity,
@@ -128,7 +129,7 @@ export function isBanOn(
   return who === identity.name && (issuedBeforeMs ?? Infinity) > (identity.issuedAtMs ?? 0);
 }
 
-/** The list in memory. */
+/** The list of bans in memory. */
 export class BanList implements Bans {
   readonly #clock: Clock;
   readonly #bans: Readonly<Record<BanKind, Map<string, Ban[]>>> = {
@@ -145,7 +146,7 @@ export class BanList implements Bans {
     this.replace(bans);
   }
 
-  /** Those that have not ended. */
+  /** The bans that have not ended. */
   all(): Ban[] {
     this.#dropEnded();
     return ALL_KINDS.flatMap((as) => [...this.#bans[as].values()].flat());
@@ -155,7 +156,7 @@ export class BanList implements Bans {
     return this.#find(as, who, tenant);
   }
 
-  /** In the place of one with the same name. False when the list is full. */
+  /** Adds a ban, or replaces the one of the same name. False when the list is full. */
   add(ban: Ban): boolean {
     this.remove(ban);
     if (this.#size >= BANS_MAX) this.#dropEnded();
@@ -166,7 +167,7 @@ export class BanList implements Bans {
     return true;
   }
 
-  /** False when there was none. */
+  /** False when there was no such ban. */
   remove({ as, who, tenant }: BanName): boolean {
     const before = this.#bans[as].get(who) ?? [];
     const left = before.filter((ban) => ban.tenant !== tenant);
@@ -183,7 +184,7 @@ export class BanList implements Bans {
   }
 
   banOn(identity: Identity, clientId: string, host: string | undefined): Ban | undefined {
-    // For each packet: the list is nearly always empty.
+    // Asked for each packet, while the list is nearly always empty.
     if (this.#size === 0) return undefined;
     const { tenant, name, tokenId } = identity;
     const byName = this.#find('username', name, tenant);

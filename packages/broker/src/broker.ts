@@ -21,7 +21,7 @@ import type { ConnectionId, SessionRef } from './session.ts';
 
 export type { Loss };
 
-/** A message that does not come from an MQTT client: over HTTP, or from the program that runs the broker. */
+/** A message from outside MQTT: over HTTP, or from the program that runs the broker. */
 export interface PublishRequest {
   readonly tenant: string;
   readonly topic: string;
@@ -40,18 +40,18 @@ export interface PublishReceipt {
 }
 
 /**
- * The broker as a door uses it. The calls for one link (`receive`, `lost`, `disconnect`, `drain`) follow one another:
- * the door makes the next call when the last one has answered, at once or when its promise is settled. Links are
- * independent of each other.
+ * The broker as a door uses it. For one link the door makes the calls (`receive`, `lost`, `disconnect`, `drain`) one
+ * after another: each when the previous one has returned, or its promise has resolved. Links are independent of each
+ * other.
  */
 export interface Broker {
-  /** Handles one packet, or the violation that the decoder found instead of one. */
+  /** Handles one packet, or the violation that the decoder has found. */
   receive(link: Link, packet: Packet | Violation): Awaitable<void>;
   /** The network connection ended, closed by either side. `why` is for the log. */
   lost(link: Link, why: string, loss?: Loss): Awaitable<void>;
   /**
-   * A network connection ended and its session was not told: for the sweep, or a timer, that finds the session still
-   * attached to it. Does nothing and returns false when the session has another connection, or has been told.
+   * A connection has ended and its session still names it: for the sweep, or a timer. Returns false, and does nothing,
+   * when the session has another connection, or none.
    */
   lostUnnoticed(
     tenant: string,
@@ -60,16 +60,15 @@ export interface Broker {
     loss?: Loss,
   ): Awaitable<boolean>;
   /**
-   * Deletes the state of an incarnation that is certainly over, for a caller that finds state which a crash has left
-   * behind.
+   * Deletes what an ended incarnation has left in the stores, after a crash.
    */
   discardEnded(session: SessionRef): Awaitable<void>;
-  /** Ends a link for the server's own reasons: keep alive, shutting down, an administrator. The will is sent. */
+  /** Ends a link for a reason of the server's: keep alive, shutdown, an administrator. The will is published. */
   disconnect(link: Link, reasonCode: number, reason: string): Awaitable<void>;
   /**
-   * Ends a client's connection for the operator, wherever it is, and with `endsSession` also a session that waits for
-   * its client. False when there was nothing to end, or it is not who `isMeant`: the identifier may have got another
-   * owner since the caller looked.
+   * Ends a client's connection for the operator, wherever it is. With `endsSession` it also ends a session that waits
+   * for its client. Returns false when there was nothing to end, or `isMeant` says that the client is another one: the
+   * identifier may have got another owner since the caller looked.
    */
   expel(
     tenant: string,
@@ -78,16 +77,16 @@ export interface Broker {
     isMeant?: (record: SessionRecord) => boolean,
   ): Awaitable<boolean>;
   /**
-   * The connection that takes the place of `before` when its client goes on over `link`, which is new. A `Violation`
-   * where that may not be. Changes nothing: the door saves it, ends the former, and calls `takeSession`.
+   * The connection that replaces `before` when its client goes on over the new `link`. Returns a `Violation` if the
+   * client may not. Changes nothing: the door saves the connection, ends the former one, and calls `takeSession`.
    *
-   * @param isReading it reads streams, and goes on reading them @default false
+   * @param isReading the client reads streams, and goes on reading them @default false
    */
   connectionAfterMove(link: Link, before: Connection, isReading?: boolean): Connection | Violation;
   /**
    * Moves a session from connection `from` to that of `link`. False when another connection has taken the session over.
    *
-   * @param mayHaveOtherRules subscriptions that the identity may not have any more end
+   * @param mayHaveOtherRules ends the subscriptions that the identity is no longer allowed
    */
   takeSession(link: Link, from: ConnectionId, mayHaveOtherRules: boolean): Awaitable<boolean>;
   /**
@@ -100,24 +99,24 @@ export interface Broker {
   drain(link: Link): Awaitable<void>;
   /** The rules of an identity have changed: ends those of the session's subscriptions that are not allowed any more. */
   recheck(session: SessionRef, identity: Identity): Awaitable<void>;
-  /** The clock that orders messages. A door with several processes carries it from one to the other. */
+  /** The clock that orders messages. A door with several processes passes its time from one to the other. */
   readonly messageClock: MessageClock;
   /** A timer is due. */
   ring(timer: Timer): Awaitable<void>;
-  /** Tells the watchers of a room what has changed: for `PresenceTicks`. */
+  /** Tells the watchers of a room its changes: for `PresenceTicks`. */
   tellRoom(tenant: string, room: string): Awaitable<void>;
-  /** A room has changed whose watchers this process tells: now, or at a tick. See `Presence.hand`. */
+  /** A room has changed, and this process tells its watchers: now, or at a tick. See `Presence.hand`. */
   roomChanged(tenant: string, room: string): Awaitable<void>;
   /** Sends a group the newest message of each topic that has changed: for `ConflatedGroups`. */
   tellConflated(group: ConflatedGroup, tickId: string): Awaitable<void>;
   /**
-   * Delivers a message that `FanOut` took to some of the subscribers of a wide filter, for the worker that has read
-   * them. `isRepeat`: an earlier attempt may have reached some of them.
+   * Delivers a message that `FanOut` has taken to some of the subscribers of a wide filter: for the worker that has
+   * read them. `isRepeat`: an earlier attempt may have reached some of them.
    */
   serve(message: Message, subscribers: MatchedFilter, isRepeat: boolean): Awaitable<void>;
   /**
-   * Delivers a message that another process has accepted to subscribers of this one: `matched` are the filters with them. The payer is
-   * charged for it.
+   * Delivers a message that another process has accepted to the subscribers of this process, who are in `matched`. The
+   * payer is charged for the deliveries.
    */
   relay(
     tenant: string,
@@ -126,15 +125,15 @@ export interface Broker {
     payer?: DeliveryPayer,
   ): Awaitable<void>;
   /**
-   * Publishes for the server itself, or for a publisher whom the caller has authorised (`mayPublish`). A `Violation`
-   * when the request is not a valid PUBLISH, or exceeds a quota (0x97). Deliveries to the gateway's clients leave only
-   * when that door flushes.
+   * Publishes for the server itself, or for a publisher whom the caller has authorised (`mayPublish`). Returns a
+   * `Violation` when the request is no valid PUBLISH, or exceeds a quota (0x97). At a door with an outbox the
+   * deliveries leave when the outbox is committed.
    */
   publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
   /**
-   * For a door with an `Outbox`: offers the gathered messages to the queues, and gives those that may be sent to the
-   * connections. The door calls `append` when these have left, and when it has closed the connections whose delivery
-   * state is unknown.
+   * For a door with an `Outbox`: offers the gathered messages to the queues, and gives the connections those that may
+   * be sent. When these have left, and the door has closed the connections whose delivery state is unknown, the door
+   * calls `append`.
    */
   deliverAll(routed: readonly Routed[]): Awaitable<Sent>;
   /** Stores the messages that have to wait. From then on the publishers may be answered. */

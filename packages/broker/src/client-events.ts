@@ -19,7 +19,7 @@ export type DisconnectReason =
   | 'not_authorized'
   | 'protocol_error';
 
-/** Characters that would make other levels, or another topic filter, of a client identifier. */
+/** Characters that would split a client identifier into levels, or make a topic filter of it. */
 const NOT_IN_LEVEL = /[%/+#]/g;
 
 /** `$SYS/brokers/NODE/clients/ID/connected`: tells backends that a client has connected. */
@@ -83,7 +83,7 @@ function namesOf({ clientId }: SessionRef, { name }: Identity, protocolVersion: 
   };
 }
 
-/** Where no backend has subscribed, it costs one look. */
+/** Where no backend has subscribed, this costs one look for subscribers. */
 function* tell(
   context: Context,
   { tenant, clientId }: SessionRef,

@@ -7,15 +7,15 @@ export const CLIENT_ID_PATTERNS_MAX = 16;
 /** Characters of one pattern. */
 export const CLIENT_ID_PATTERN_LENGTH_MAX = 256;
 
-/** A name uses its own name, and as many more as it likes behind it. */
+/** By default a named identity may use its name as client identifier, and its name with a suffix. */
 const OWN_NAMES: readonly string[] = ['%u', '%u-+'];
 
 /** Stands for one or more characters of any kind. */
 const WILDCARD = '+';
 
 /**
- * How firmly a client identifier is bound to an identity. Between two identities the firmer bond wins, and of equal
- * ones the session that is there.
+ * How firmly a client identifier is bound to an identity. When two identities want one identifier, the firmer bond
+ * wins; with equal bonds the existing session does.
  */
 export const BindingRank = {
   /** Any identity may use it. */
@@ -29,8 +29,8 @@ export const BindingRank = {
 export type BindingRank = (typeof BindingRank)[keyof typeof BindingRank];
 
 /**
- * How firmly the client identifier is bound to the identity; undefined where the identity names its identifiers and
- * this is none of them.
+ * How firmly the client identifier is bound to the identity. Undefined: the identity lists its identifiers, and this
+ * is none of them.
  */
 export function bindingRank(identity: Identity, clientId: string): BindingRank | undefined {
   const { name, clientIds } = identity;
@@ -59,7 +59,10 @@ export function clientIdRefusal(
   return new Violation(ReasonCode.ClientIdentifierNotValid, reason);
 }
 
-/** A client identifier for a client that left the choice to the server [MQTT-3.1.3-6]; undefined where no pattern has room. */
+/**
+ * A client identifier for a client that left the choice to the server [MQTT-3.1.3-6]. Undefined: no pattern leaves
+ * room for one.
+ */
 export function assignedClientId({ name, clientIds }: Identity, randomId: string): string | undefined {
   if (clientIds === undefined) return name === '' ? randomId : `${name}-${randomId}`;
   const pattern = clientIds.find((each) => each.includes(WILDCARD));
@@ -77,7 +80,7 @@ function rankAmong(patterns: readonly string[], name: string, clientId: string):
   return best;
 }
 
-/** The text between the wildcards. They are those of the pattern: a `+` in a name stands for itself. */
+/** The parts of a pattern between its wildcards. A `+` in the identity's name is no wildcard. */
 function partsOf(pattern: string, name: string): readonly string[] {
   return pattern.split(WILDCARD).map((part) => part.replaceAll('%u', () => name));
 }
@@ -87,7 +90,7 @@ function rankOf(parts: readonly string[]): BindingRank {
   return parts.some((part) => part !== '') ? BindingRank.Pattern : BindingRank.None;
 }
 
-/** Each wildcard takes as little as it can and at least one character; the last part stands at the end. */
+/** Each wildcard takes as few characters as possible, at least one; the last part stands at the end. */
 function isMatch(parts: readonly string[], clientId: string): boolean {
   const [first = '', ...rest] = parts;
   const last = rest.pop();

@@ -12,18 +12,21 @@ export const CONFLATE_PROPERTY = 'conflate-ms';
 const CONFLATE_MS_MAX = 3_600_000;
 
 /**
- * Topics for which one subscription may have sent a message within its interval: each holds its newest one. Messages of
- * further topics are sent as they come.
+ * Topics that one subscription may have within their intervals; the broker holds the newest message of each. Messages
+ * of further topics are sent as they come.
  */
 export const CONFLATED_TOPICS_MAX = 10_000;
 
-/** Names what a delivery is conflated by. */
+/** Identifies the subscription by which a delivery is conflated. */
 export interface Conflate {
   readonly topicFilter: string;
   readonly ms: number;
 }
 
-/** The interval that a SUBSCRIBE asks for; a `Violation` whose reason code SUBACK has: it does not end the connection. */
+/**
+ * The interval that a SUBSCRIBE asks for. A `Violation` has the reason code for SUBACK, and does not end the
+ * connection.
+ */
 export function conflateMsOf(
   { ports }: Context,
   { readers, drainSoon }: Link,
@@ -35,7 +38,7 @@ export function conflateMsOf(
   if (given === undefined) return undefined;
   const refuse = (reason: string) => new Violation(ReasonCode.ImplementationSpecificError, reason);
   const holds = ports.conflation !== undefined && readers !== undefined && drainSoon !== undefined;
-  // A door that keeps nothing between two packets has no timer to send what it holds.
+  // A door whose process ends with the call has no timer for held messages.
   if (!holds && ports.conflated === undefined)
     return refuse(`${CONFLATE_PROPERTY} is not granted at this door, which sends each message when it comes`);
   const ms = /^\d{1,7}$/.test(given) ? Number(given) : 0;
@@ -64,7 +67,7 @@ interface Held {
   readonly delivery: Delivery;
 }
 
-/** A topic within its interval, and the newest message that has come since it began. */
+/** An interval of one topic, and the newest message that has come within it. */
 interface Interval {
   held: Held | undefined;
 }
@@ -72,8 +75,8 @@ interface Interval {
 type Send = (message: Message, delivery: Delivery) => void;
 
 /**
- * At most one message of each topic in the interval of a subscription. The first is sent at once, and of those that come
- * within the interval the newest at its end, which begins another one.
+ * Limits a subscription to one message of each topic in an interval. The first message is sent at once. Of the
+ * messages that come within the interval the newest is sent at its end, which begins the next interval.
  */
 export class Conflation {
   readonly #delays: Delays;
@@ -83,23 +86,23 @@ export class Conflation {
     this.#delays = delays;
   }
 
-  /** Once, at or after so many milliseconds. */
+  /** Calls back once, at or after so many milliseconds. */
   after(delayMs: number, callback: () => void): void {
     this.#delays.after(delayMs, callback);
   }
 
-  /** The deliveries that leave now. */
+  /** Returns the deliveries that leave now, and holds the others. */
   take(message: Message, deliveries: readonly Delivery[], send: Send): readonly Delivery[] {
     if (!deliveries.some(({ conflate }) => conflate !== undefined)) return deliveries;
     return deliveries.filter((delivery) => this.#leavesNow({ message, delivery }, send));
   }
 
-  /** The subscription is over, or another one: drops the messages held for it. */
+  /** The subscription has ended or changed: drops the messages held for it. */
   forget(sessionKey: string, topicFilter: string): void {
     this.#intervals.delete(keyOf(sessionKey, topicFilter));
   }
 
-  /** Topics of all subscriptions that are within their intervals. */
+  /** Topics within their intervals, of all subscriptions. */
   get size(): number {
     let size = 0;
     for (const topics of this.#intervals.values()) size += topics.size;
@@ -144,7 +147,7 @@ function keyOf(sessionKey: string, topicFilter: string): string {
   return `${sessionKey}\0${topicFilter}`;
 }
 
-/** The parts of a subscription that its deliveries need. */
+/** The fields of a subscription by which its deliveries are conflated. */
 export function conflateOf({ topicFilter, conflateMs }: Subscription): Conflate | undefined {
   return conflateMs === undefined ? undefined : { topicFilter, ms: conflateMs };
 }

@@ -6,7 +6,10 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Link } from './link.ts';
 import { credentialsOf, refuse } from './refuse.ts';
 
-/** CONNECT (section 3.1): checks it, finds out who the client is, and admits or refuses it [MQTT-3.1.4-1] [MQTT-3.1.4-2]. */
+/**
+ * CONNECT (section 3.1): checks it, finds out who the client is, and admits or refuses it [MQTT-3.1.4-1]
+ * [MQTT-3.1.4-2].
+ */
 export function* connect(context: Context, link: Link, packet: ConnectPacket): Flow<void> {
   const invalid = violationOf(context, packet);
   if (invalid !== undefined) return refuse(context, link, packet, invalid);
@@ -24,7 +27,8 @@ function violationOf(context: Context, packet: ConnectPacket): Violation | undef
 
 function clientIdViolation({ limits }: Context, packet: ConnectPacket): Violation | undefined {
   const { clientId, protocolVersion, cleanStart } = packet;
-  // An empty one is replaced by ours [MQTT-3.1.3-6], in 3.1.1 only with Clean Session [MQTT3-3.1.3-8].
+  // The broker assigns one to a client without an identifier [MQTT-3.1.3-6]; in 3.1.1 only with Clean Session
+  // [MQTT3-3.1.3-8].
   if (clientId === '' && protocolVersion < 5 && !cleanStart) {
     return new Violation(
       ReasonCode.ClientIdentifierNotValid,

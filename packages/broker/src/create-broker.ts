@@ -33,7 +33,7 @@ import { subscribe } from './subscribe.ts';
 import { sayUnavailable } from './unavailable.ts';
 import { unsubscribe } from './unsubscribe.ts';
 
-/** Shared by the brokers of one process, where each event has a broker of its own. */
+/** State that all brokers of a process share, where each event has a broker of its own. */
 export interface ProcessState {
   readonly messageClock: MessageClock;
   readonly shareRotation: ShareRotation;
@@ -43,7 +43,7 @@ export function createProcessState({ clock, randomId }: Pick<Ports, 'clock' | 'r
   return { messageClock: new MessageClock(clock, randomId()), shareRotation: new ShareRotation() };
 }
 
-/** Puts the use cases over the given ports. A broker keeps nothing of its own but the state of its process. */
+/** Makes a broker of the use cases over the given ports. It keeps no state but that of its process. */
 export function createBroker(
   ports: Ports,
   options: BrokerOptions,
@@ -107,7 +107,7 @@ function failed(context: Context, link: Link, packet: Packet, error: unknown): F
   return sayUnavailable(context, link, packet, error);
 }
 
-/** Undefined: all is done. */
+/** Undefined: done, without a generator. */
 function handle(context: Context, link: Link, packet: Packet): Flow<void> | undefined {
   const { state } = link;
   switch (state.phase) {
@@ -184,7 +184,7 @@ function receiveConnected(
   }
 }
 
-/** AUTH may still renew it [SEC-EXPIRY-1]. */
+/** Whether the identity has expired. AUTH may still renew it [SEC-EXPIRY-1]. */
 function hasExpired({ ports }: Context, { expiresAtMs }: Identity): boolean {
   return expiresAtMs !== undefined && expiresAtMs <= ports.clock.now();
 }

@@ -6,7 +6,7 @@ const PREFIX = '$delayed/';
 /** 49 days: EMQX's own bound. */
 export const DELAY_SECONDS_MAX = 4_294_967;
 
-/** A message for `topic`, which subscribers are to get so many seconds later. */
+/** Subscribers get the message under `topic`, so many seconds later. */
 export interface DelayedTopic {
   readonly seconds: number;
   readonly topic: string;
@@ -24,12 +24,12 @@ export function parseDelayed(topic: string): DelayedTopic | undefined {
   return { seconds, topic: target };
 }
 
-/** The topic that an authorizer is asked for: a delay gives no client a right that it lacks. */
+/** The topic for which an authorizer is asked: a delay gives no client a right that it lacks. */
 export function authorizedTopic(topic: string): string {
   return (isDelayedTopic(topic) ? parseDelayed(topic)?.topic : undefined) ?? topic;
 }
 
-/** Why nothing can be published to this topic; undefined where it can. */
+/** The reason why no client can publish to this topic; undefined where it can. */
 export function delayedViolation({ ports, limits }: Context, topic: string): Violation | undefined {
   if (ports.delays === undefined)
     return new Violation(ReasonCode.TopicNameInvalid, 'this door delays no messages');

@@ -6,13 +6,13 @@ import { isExpired, type Message } from './message.ts';
 import type { Appended, FailedPush, Offer, Offered, QueueLimits, Routed } from './ports/index.ts';
 import { type Attachment, type Delivery, deliveryOf, KEPT_PACKET_ID_MAX } from './session.ts';
 
-/** How often one copy of a shared subscription is passed on to another member, each of which has ended meanwhile. */
+/** How many members of a share group one copy is passed to, each of which has ended meanwhile. */
 const PASSES_MAX = 8;
 
 /**
- * Sends a message to its recipients, or leaves it in their queues. When this is done the message is durable: sent at
- * QoS 0, sent or stored at QoS 1 and 2, so that its publisher may be answered. Where the door has an outbox this is so
- * when that has been delivered.
+ * Sends a message to its recipients, or stores it in their queues. Then the message is durable and its publisher may
+ * be answered: sent at QoS 0, sent or stored at QoS 1 and 2. A door with an outbox only gathers the message here;
+ * `deliverAll` does the rest.
  */
 export function deliver(
   context: Context,
@@ -51,7 +51,7 @@ function* sendThenPassOn(context: Context, sorted: SortedDeliveries, sending: Re
   yield* passOnAll(context, sorted);
 }
 
-/** The deliveries that leave now: for the others a newer message may take the place of this one until they do. */
+/** The deliveries that leave now. The others are held until the end of their interval. */
 export function conflated(
   context: Context,
   message: Message,
@@ -68,12 +68,12 @@ export function conflated(
 }
 
 /**
- * Runs a step that marks messages as delivered, when they have been: at once, or when the outbox has been delivered.
+ * Runs a step that marks messages as delivered when they have been: at once, or when the outbox has been committed.
  *
  *     handler A                          client, handler B
  *     receives QoS 2: pending
  *     matches; the outbox has the message
- *     (were it marked as handed on here …)
+ *     (were it marked as delivered here …)
  *     dies
  *                                        sends it again: … B would only answer, and the message would be lost
  *                                        pending, the same message id: B hands it on
@@ -89,14 +89,14 @@ export interface Sent extends Pick<Offered, 'uncertain' | 'waiting'> {
   readonly offered: Offered | undefined;
 }
 
-/** Clients to be told something, when all has been stored. */
+/** Connections that the door has to close, and clients that it has to tell to fetch. */
 export type Stored = Pick<Appended, 'uncertain' | 'unannounced'>;
 
 const NONE: readonly never[] = [];
 
 /**
- * The first step: messages that may be sent are given to the connections, in their order. No message waits in a queue
- * yet.
+ * The first step: gives the messages that may be sent to the connections, in their order. The others are not in the
+ * queues yet.
  */
 export function* deliverAll(context: Context, routed: readonly Routed[]): Flow<Sent> {
   const sorted = routed.flatMap((each) => sort(context, each) ?? []);
@@ -107,13 +107,13 @@ export function* deliverAll(context: Context, routed: readonly Routed[]): Flow<S
   try {
     if (offers.length > 0) offered = yield* offerAll(context, offers);
   } finally {
-    // Also when the store has failed: a message that was taken has a place in its window, and QoS 0 needs none.
+    // Also when the store has failed: a message that has a place in a window is sent, and QoS 0 needs no place.
     for (const each of sorted) yield* finish(send(context, each));
   }
   return { sorted, offered, uncertain: offered?.uncertain ?? NONE, waiting: offered?.waiting ?? NONE };
 }
 
-/** The second step, when the messages given to the connections have left: stores the messages that wait. */
+/** The second step, when the messages given to the connections have left: stores the others in the queues. */
 export function* append(context: Context, { sorted, offered }: Sent): Flow<Stored> {
   const appended = offered && (yield* waitFor(offered.append()));
   for (const each of sorted) {
@@ -155,8 +155,8 @@ function* passOnAll(context: Context, { message, queued, passes }: SortedDeliver
 }
 
 /**
- * A copy of a shared subscription whose session is over goes to another member (section 4.8.2), under the name that it is
- * to have there. It is lost if `PASSES_MAX` chosen members end in turn.
+ * Passes the copy of a shared subscription whose session has ended to another member (section 4.8.2), under the given
+ * name. The copy is lost if `PASSES_MAX` chosen members end in turn.
  */
 export function* passOn(
   context: Context,
@@ -176,9 +176,9 @@ export function* passOn(
 }
 
 /**
- * Deliveries of a message that some of the recipients may have: at QoS 0 it is not sent again, at QoS 1 it comes under
- * its old packet id with DUP, and a queue knows the message by its id. To a reader of a stream it comes twice rather
- * than not at all.
+ * The deliveries of a repeated fan-out, of which some recipients may have the message. QoS 0 is not sent again. QoS 1
+ * comes under its old packet id with DUP, and a queue recognizes the message by its id. A reader of a stream gets it
+ * twice rather than not at all.
  */
 export function repeated(deliveries: readonly Delivery[]): readonly Delivery[] {
   const kept = deliveries.filter(({ qos, mustArrive }) => qos > 0 || mustArrive === true);
@@ -189,15 +189,15 @@ export function repeated(deliveries: readonly Delivery[]): readonly Delivery[] {
 export interface SortedDeliveries {
   readonly message: Message;
   readonly passes: number;
-  /** QoS 0 to connections that take it, and QoS 1 to those that keep nothing. */
+  /** QoS 0 to connections that are ready, and QoS 1 to connections that keep nothing. */
   readonly direct: Delivery[];
-  /** QoS 1 and 2. */
+  /** QoS 1 and 2, for the queues. */
   readonly queued: Delivery[];
-  /** Those of `queued` whose connections do not take more now. */
+  /** The deliveries in `queued` whose connections are not ready. */
   readonly held: Set<Delivery> | undefined;
 }
 
-/** Undefined where no recipient is left. */
+/** Undefined: no recipient is left. */
 function sort(context: Context, { message, deliveries, passes }: Routed): SortedDeliveries | undefined {
   const { clock, connections, bans, drops } = context.ports;
   const nowMs = clock.now();
@@ -236,17 +236,17 @@ function sort(context: Context, { message, deliveries, passes }: Routed): Sorted
       drops?.add(delivery.session, 'slow-consumer', 1);
     } else if (attachment !== undefined) direct.push(delivery);
   }
-  // QoS 0 to connections that do not read.
+  // QoS 0 to slow consumers.
   if (dropped > 0) logDropped(context, message, dropped, 'slow-consumer');
-  // To connections whose identity has expired, or whose clients are banned, and which have no queue for it.
+  // QoS 0 to connections whose identity has expired, or whose client is banned.
   if (expired > 0) logDropped(context, message, expired, 'identity-expired');
   if (banned > 0) logDropped(context, message, banned, 'banned');
   return { message, passes, direct, queued, held };
 }
 
 /**
- * At QoS 1 to a connection that keeps nothing: the message is sent once, under a packet id of its own, and the broker
- * does not wait for PUBACK.
+ * Whether the connection keeps nothing: then the message at QoS 1 is sent once under a packet id of its own, and the
+ * broker does not wait for PUBACK.
  */
 export function isUnkept(message: Message, delivery: Delivery): boolean {
   const { qos, share, session } = delivery;
@@ -256,8 +256,8 @@ export function isUnkept(message: Message, delivery: Delivery): boolean {
 }
 
 /**
- * The packet id of a message that no store keeps: from its own id, in the upper half of the range, which no queue
- * uses. Two messages may share one, which is harmless as they are not acknowledged.
+ * The packet id of a message that no store keeps: a hash of the message id, in the upper half of the range, which no
+ * queue uses. Two messages may share one; this does no harm, as they are not acknowledged.
  */
 function packetIdOf({ id }: Message): number {
   let hash = 0;
@@ -283,8 +283,8 @@ function tellQueueFull(context: Context, { message, queued }: SortedDeliveries):
 }
 
 /**
- * A message too large for a client counts as completely sent to it [MQTT-3.1.2-25]. One whose connection is gone
- * stays inflight: its session sends it again or ends.
+ * A message too large for a client counts as completely sent [MQTT-3.1.2-25]. A message whose connection is gone stays
+ * inflight: its session sends it again, or ends.
  */
 export function* handleFailures(
   context: Context,

@@ -9,12 +9,12 @@ import { reply } from './reply.ts';
 import type { Delivery, Queued, QueuedPublish } from './session.ts';
 import { readOn } from './streams/read-on.ts';
 
-/** Messages dequeued from a queue at a time; between pages the link is asked how much it takes. */
+/** Messages dequeued at a time. Between pages the broker asks the link for its room. */
 const PAGE_LENGTH = 32;
 
 /**
- * Sends what waits for the session while its window and its link have room; then retained messages. When the oldest
- * messages of the queue were dropped, the client is told first.
+ * Sends the messages that wait for the session while its window and its link have room, and then retained messages. If
+ * the queue has dropped messages, the client is told first.
  */
 export function* drain(context: Context, link: Link, connection: Connection): Flow<void> {
   yield* tellDropped(context, connection.session, false);
@@ -25,7 +25,7 @@ export function* drain(context: Context, link: Link, connection: Connection): Fl
   if (isReading(link)) yield* readOn(context, link, connection);
 }
 
-/** Nothing waits for the client: a drain would send nothing. False where that is not known at once. */
+/** Whether nothing waits for the client, as far as that is known without waiting. */
 export function isDrained(
   { ports: { queues, drops } }: Context,
   link: Link,
@@ -36,7 +36,7 @@ export function isDrained(
   return queues.isIdle?.(session) === true && !isReading(link) && drops?.isDue(session, true) !== true;
 }
 
-/** True when nothing is left that the window would let go; false when the link has no room for it. */
+/** True when no more messages may leave; false when the link has no room. */
 function* drainQueue(context: Context, link: Link, connection: Connection): Flow<boolean> {
   const { queues, clock } = context.ports;
   const withoutPage = link.beforePage && (yield* waitFor(link.beforePage()));
@@ -73,8 +73,8 @@ function* send(context: Context, link: Link, connection: Connection, queued: Que
 }
 
 /**
- * The rules may have changed while the message waited. The QoS of the subscription that brought it is not known here: a
- * delivery has the lower one of two.
+ * Rules may have changed while the message waited. The QoS of the subscription is not known here: the delivery has the
+ * lower QoS of message and subscription.
  */
 function mayReceive(
   { ports }: Context,
@@ -85,7 +85,7 @@ function mayReceive(
   return waitFor(ports.authorizer.maySubscribe(identity, session.clientId, message.topic, terms));
 }
 
-/** Another member of a share group gets it, unless it may have been sent at QoS 2 [MQTT-4.8.2-5]. */
+/** Another member of a share group gets the message, unless it may have been sent at QoS 2 [MQTT-4.8.2-5]. */
 function* drop(context: Context, { session }: Connection, message: Message, delivery: Delivery): Flow<void> {
   context.ports.drops?.add(session, 'not-authorized', 1);
   logDropped(context, message, 1, 'not-authorized');

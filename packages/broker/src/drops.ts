@@ -6,8 +6,8 @@ import type { DropNotice, DropReason } from './ports/index.ts';
 import type { Delivery, SessionRef } from './session.ts';
 
 /**
- * Where a client is told how many messages were dropped for it. Each session that subscribes to it is told of its own
- * drops alone, and no client may publish to it.
+ * The topic of notices about dropped messages. A session that subscribes to it is told of its own drops, and no client
+ * may publish to it.
  */
 export const DROPPED_TOPIC = '$SYS/session/dropped';
 
@@ -16,7 +16,7 @@ export const DROPPED_TOPIC_PROPERTY = 'dropped-topic';
 
 const encoder = new TextEncoder();
 
-/** The name of each reason in a notice and in the API: by EMQX's name where it counts the same. */
+/** The name of each reason in a notice and in the API: EMQX's name where it counts the same. */
 export const DROP_NAMES: Readonly<Record<DropReason, string>> = {
   'queue-full': 'queue_full',
   'slow-consumer': 'qos0_msg',
@@ -25,7 +25,7 @@ export const DROP_NAMES: Readonly<Record<DropReason, string>> = {
   'identity-expired': 'identity_expired',
 };
 
-/** One line for a message, however many of its recipients it was dropped for. */
+/** Writes one line for a message, whatever the number of recipients for which it was dropped. */
 export function logDropped(
   { ports }: Context,
   message: Message,
@@ -36,8 +36,8 @@ export function logDropped(
 }
 
 /**
- * Tells a client how many of its messages were dropped, if it has subscribed to these notices and its connection takes
- * one. At QoS 0, since a full queue has no room for it: the next notice says how many have been dropped in all.
+ * Tells a client how many of its messages were dropped, if it subscribes to these notices and its connection is ready.
+ * The notice has QoS 0, since a full queue has no room for it. The next notice has the sum as well.
  */
 export function* tellDropped(context: Context, session: SessionRef, isUrgent: boolean): Flow<void> {
   const { drops, connections, subscriptions } = context.ports;

@@ -8,7 +8,9 @@ import { leaveRoomsLater } from './presence/leave-rooms.ts';
 import { because, fitted } from './reply.ts';
 import type { Attachment } from './session.ts';
 
-/** Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and forgets an ended session's state. */
+/**
+ * Closes the connection that was taken over [MQTT-3.1.4-3] [MQTT3-3.1.4-2], and clears the state of an ended session.
+ */
 export function* endPrevious(context: Context, opened: OpenedSession, previous: SessionRecord): Flow<void> {
   const { attachment, session, lastConnectionId: connectionId } = previous;
   const { connections, timers, clock } = context.ports;
@@ -18,14 +20,17 @@ export function* endPrevious(context: Context, opened: OpenedSession, previous: 
   yield* waitFor(timers.cancel({ kind: 'will', session, connectionId }));
   yield* waitFor(timers.cancel({ kind: 'session-expiry', session, connectionId }));
   if (opened.present) return;
-  // A client that has taken over for itself says again in which rooms it is. Where a session that ended before still has
-  // rooms, its grace is not over, or the process that was to leave them has died.
+  // A client that takes over its own connection publishes to its rooms again. A session that ended before and still
+  // has rooms is within its grace period, or the process that was to leave its rooms has died.
   if (attachment !== undefined || previous.hasRooms === true)
     yield* leaveRoomsLater(context, previous, connectionId, clock.now(), 0);
   yield* discardState(context, session);
 }
 
-/** The DISCONNECT for the old connection: none before MQTT 5.0, and none that is too large for it [MQTT-3.14.2-3]. */
+/**
+ * The DISCONNECT for the old connection: none before MQTT 5.0, and none that is larger than the client takes
+ * [MQTT-3.14.2-3].
+ */
 function takenOver({ protocolVersion, maximumPacketSize }: Attachment): DisconnectPacket | undefined {
   if (protocolVersion < 5) return undefined;
   const properties = because('another client connected with the same client identifier');

@@ -4,9 +4,9 @@ import { type Flow, waitFor } from './flow.ts';
 import type { ConnectionId, QueuedPublish, SessionRef } from './session.ts';
 
 /**
- * The session ends, and all it owned is forgotten. Its will has been published before, or is owed.
+ * Ends the session and deletes its state. Its will has been published, or is owed.
  *
- * @param hasRooms as it was read: see `SessionStore.remove`
+ * @param hasRooms whether the session was in rooms when it was read: see `SessionStore.remove`
  */
 export function* endSession(
   context: Context,
@@ -19,10 +19,10 @@ export function* endSession(
 }
 
 /**
- * Deletes the state of an ended incarnation [MQTT-3.1.2-4]; messages of shared subscriptions go to other members.
+ * Deletes the state of an ended incarnation [MQTT-3.1.2-4], and passes its messages of shared subscriptions on.
  *
- * Messages that are to be passed on are deleted after they have been, and the subscriptions last: as long as they are
- * there, the sweep can find the ended session and do all of this again.
+ * Messages are deleted after they have been passed on, and the subscriptions last: while these exist, the sweep finds
+ * the ended session and repeats all of this.
  */
 export function* discardState(context: Context, session: SessionRef): Flow<void> {
   const { subscriptions, queues, received } = context.ports;
@@ -38,11 +38,12 @@ export function* discardState(context: Context, session: SessionRef): Flow<void>
 }
 
 /**
- * A message of a shared subscription that a lost member has not acknowledged goes to another member (section 4.8.2),
- * except at QoS 2 once it has been sent [MQTT-4.8.2-5].
+ * Passes a message of a shared subscription that a lost member has not acknowledged to another member (section 4.8.2);
+ * but not at QoS 2 once it has been sent [MQTT-4.8.2-5].
  */
 function* passOnQueued(context: Context, from: SessionRef, { message, delivery }: QueuedPublish): Flow<void> {
   if (delivery.qos === 2 && delivery.packetId !== 0) return;
-  // Another copy than the one that it was for the session that has ended, and the same when this is done again.
+  // Named after the incarnation: another copy than the one for the ended session, and the same one if this step is
+  // repeated.
   yield* passOn(context, message, { ...delivery, session: from }, from.incarnation);
 }

@@ -12,8 +12,8 @@ import type { ConnectionId, SessionRef } from './session.ts';
 import { willDelaySecondsOf } from './will.ts';
 
 /**
- * The client broke a rule: it is told which, the connection is closed, and its will is sent. Before CONNACK the answer
- * is a CONNACK [MQTT-4.13.1-1]; a client whose version is not known gets none.
+ * The client broke a rule. The broker tells it which, closes the connection, and publishes its will. Before CONNACK
+ * the answer is a CONNACK [MQTT-4.13.1-1]; a client of unknown version gets none.
  */
 export function* violate(context: Context, link: Link, violation: Violation): Flow<void> {
   const { state } = link;
@@ -30,7 +30,9 @@ export function* violate(context: Context, link: Link, violation: Violation): Fl
   link.close('server');
 }
 
-/** The server ends the connection: DISCONNECT with the reason [MQTT-4.13.2-1], then the close; the will is sent. */
+/**
+ * The server ends the connection: DISCONNECT with the reason [MQTT-4.13.2-1], then the close. The will is published.
+ */
 export function* disconnect(context: Context, link: Link, reasonCode: number, reason: string): Flow<void> {
   const { state } = link;
   if (state.phase !== 'connected') {
@@ -76,7 +78,7 @@ export function* clientDisconnect(
   yield* leave(context, departureOf(link, connection), { atMs, expirySeconds, reason, will });
 }
 
-/** The network connection ended by itself. */
+/** The network connection was closed without DISCONNECT. */
 export function* lost(context: Context, link: Link, why: string, loss: Loss): Flow<void> {
   const { state } = link;
   const names = namesOf(link);
@@ -92,7 +94,7 @@ export function* lost(context: Context, link: Link, why: string, loss: Loss): Fl
   if (!isFirst) yield* discardIfOver(context, connection.session);
 }
 
-/** A packet that was handled while another process ended the session may have stored something for it. */
+/** A packet was handled while another process ended the session: what it has stored is deleted. */
 function* discardIfOver(context: Context, session: SessionRef): Flow<void> {
   const { tenant, clientId, incarnation } = session;
   const record = yield* waitFor(context.ports.sessions.get(tenant, clientId));
@@ -100,8 +102,8 @@ function* discardIfOver(context: Context, session: SessionRef): Flow<void> {
 }
 
 /**
- * The network connection ended, and the session was not told: the process that noticed died, or no process noticed.
- * False when the session has gone on without the connection.
+ * A network connection has ended and its session still names it: the process that noticed has died, or no process
+ * noticed. False when the session has gone on without the connection.
  */
 export function* lostUnnoticed(
   context: Context,

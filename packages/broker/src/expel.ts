@@ -13,7 +13,7 @@ import { because, fitted, sayDisconnect } from './reply.ts';
 import type { Attachment, SessionRef } from './session.ts';
 import { willDelaySecondsOf } from './will.ts';
 
-/** Why CONNECT of this client is refused; undefined where no ban keeps it out [SEC-BAN-1]. */
+/** Why CONNECT of this client is refused; undefined if no ban names it [SEC-BAN-1]. */
 export function banViolation(
   { ports: { bans } }: Context,
   link: Link,
@@ -24,7 +24,7 @@ export function banViolation(
   return ban && new Violation(refusalCodeOf(ban), sentenceOf(ban));
 }
 
-/** A packet has come on a connection of a client that was banned meanwhile: it is not handled. */
+/** The client was banned after its CONNECT, and has sent a packet: the packet is not handled. */
 export function* expelLink(context: Context, link: Link, connection: Connection, ban: Ban): Flow<void> {
   const { session } = connection;
   const expulsion = expulsionOf(ban);
@@ -37,8 +37,8 @@ export function* expelLink(context: Context, link: Link, connection: Connection,
 }
 
 /**
- * Ends the connection of a client for the operator: DISCONNECT, then the close. With `endsSession` its session as well,
- * also one that waits for its client. False when there was nothing to end.
+ * Ends the connection of a client for the operator: DISCONNECT, then the close. With `endsSession` it also ends the
+ * session, connected or not. False when there was nothing to end.
  */
 export function* expel(
   context: Context,
@@ -58,7 +58,7 @@ export function* expel(
   return true;
 }
 
-/** The session goes although its client may still be told: the store gives it up to its last connection alone. */
+/** Ends the session in the store first: the store ends it only for its last connection. */
 function* endAttached(
   context: Context,
   { session, attachment, attachedAtMs, expirySeconds, identity, will }: SessionRecord,
@@ -75,7 +75,7 @@ function* endAttached(
   try {
     yield* waitFor(context.ports.connections.close(connectionId, goodbyeOf(attachment, expulsion)));
   } finally {
-    // A gateway forgets a connection that it was told to close: no other handler would tell the session.
+    // A gateway reports no close that it was asked for, so the session is told here.
     yield* leave(context, departure, endingOf(context, expirySeconds, expulsion));
   }
 }

@@ -3,20 +3,20 @@ import { BindingRank, bindingRank } from './client-ids.ts';
 import type { Identity } from './ports/index.ts';
 import type { Rule } from './rules.ts';
 
-/** Values of the placeholders of rules. */
+/** The values of the placeholders in rules. */
 export interface Names {
   readonly identity: Identity;
   readonly clientId: string;
 }
 
-/** Says that a filter of a rule is meant to the letter. */
+/** A filter with this prefix means the filter itself, and nothing is filled in. */
 export const LITERAL_PREFIX = 'eq ';
 
-/** Everything that a filter of a rule may leave to be filled in. */
+/** The placeholders in the filters of rules. */
 export const PLACEHOLDER = /%u|%c|\$\{username\}|\$\{clientid\}/g;
 const STARTS_WITH_PLACEHOLDER = /^(?:%u|%c|\$\{username\}|\$\{clientid\})/;
 
-/** The rules for one client. The same list where nothing is to be filled in: it is held once for all of them. */
+/** The rules for one client. Without placeholders it is the same list for all clients, held once. */
 export function fillRules(rules: readonly Rule[], names: Names): readonly Rule[] {
   const filled = rules.map((rule) => fillRule(rule, names));
   return filled.some((rule, index) => rule !== rules[index]) ? filled : rules;
@@ -38,8 +38,8 @@ function hasPlaceholder(filter: string): boolean {
 }
 
 /**
- * Undefined where the filter allows nothing: a client that calls itself `+` gets no more than its own topics, and one
- * whose name is `$SYS` nothing of the server's [MQTT-4.7.2-1].
+ * The filter with its names; undefined: it allows nothing. A client named `+` gets no more than its own topics, and
+ * one named `$SYS` none of the server's [MQTT-4.7.2-1].
  */
 function fillAllowed(filter: string, names: Names): string | undefined {
   if (!isFillable(filter, names)) return undefined;
@@ -47,18 +47,18 @@ function fillAllowed(filter: string, names: Names): string | undefined {
   return filled.startsWith('$') && STARTS_WITH_PLACEHOLDER.test(filter) ? undefined : filled;
 }
 
-/** A level that cannot be filled in denies every topic that it might stand for. */
+/** A level that cannot be filled in denies every topic that it might name. */
 function fillDenied(filter: string, names: Names): string {
   const levels = filter.split('/').map((level) => {
     const filled = replacePlaceholders(level, names);
     if (isFillable(level, names)) return filled;
-    // As many levels as the name has.
+    // The name has several levels: as many wildcards.
     return Array.from({ length: levelCount(filled) }, () => '+').join('/');
   });
   return levels.join('/');
 }
 
-/** In one pass: a user name that contains `%c` is taken as it is. */
+/** Replaces in one pass: a user name that contains `%c` stays as it is. */
 function replacePlaceholders(text: string, names: Names): string {
   return text.replaceAll(PLACEHOLDER, (placeholder) => nameFor(placeholder, names));
 }
@@ -66,7 +66,7 @@ function replacePlaceholders(text: string, names: Names): string {
 function isFillable(text: string, names: Names): boolean {
   const placeholders = text.match(PLACEHOLDER) ?? [];
   return placeholders.every((placeholder) => {
-    // Only a client identifier that no other identity may choose says something about its client.
+    // A client identifier says something about its client only if no other identity may choose it.
     if (!isName(placeholder) && !isBound(names)) return false;
     return isOneLevel(nameFor(placeholder, names));
   });

@@ -16,7 +16,10 @@ import { placedMessage } from './streams/position.ts';
 import { asUnderWay, underWay } from './under-way.ts';
 import { fanOut, fanOutOf, hasRoom, isTaken, wideFilters } from './wide.ts';
 
-/** Most messages have few recipients, all of them in memory: nothing is waited for, and nothing made for waiting. */
+/**
+ * Finds the subscribers and delivers to them. Most messages have few recipients, all in memory: then no generator is
+ * made.
+ */
 export function forward(
   context: Context,
   tenant: string,
@@ -52,14 +55,14 @@ function forwardTo(
   matched: readonly MatchedFilter[],
 ): Outcome<AcceptOutcome> {
   const stream = streamOf(context, message.topic);
-  // A retained message has its place already. A removal has none, and may be as long as any message.
+  // A retained message has been counted already. A removal has not, and its properties may be long.
   const isKept = message.retain && message.payload.length > 0;
   if (matched.length === 0 && stream === undefined) return 'no-matching-subscribers';
   const deliveries = route(context, message, matched);
   if (!isKept && isMemoryFull(context, message, options) && deliveries.some(({ qos }) => qos > 0))
     return 'memory-full';
   const wide = wideFilters(tenant, matched);
-  // The QoS of subscribers of other processes is not known here.
+  // The QoS of the subscribers of other processes is not known here.
   const isQueued = deliveries.some(({ qos }) => qos > 0) || (wide.length > 0 && message.qos > 0);
   if (!isKept && isQueued && areQueuesFull(context, tenant, message, options)) return 'tenant-queues-full';
   const { publisher } = options;
@@ -108,7 +111,7 @@ function deliverUnderWay(context: Context, message: Message, deliveries: readonl
   }
 }
 
-/** To the readers of a stream, or also to subscribers that workers serve; or the quota of deliveries has to be read. */
+/** For streams, for subscribers that workers serve, and for a quota that has to be read first. */
 function* forwardIfAllowed(
   context: Context,
   tenant: string,
@@ -122,7 +125,7 @@ function* forwardIfAllowed(
   if (stream !== undefined)
     return yield* appendAndDeliver(context, tenant, stream, message, recipients, options);
   const { deliveries, wide } = recipients;
-  // Before any delivery: a refused publisher sends again, and subscribers should not get the message twice.
+  // Before any delivery: a publisher that is refused sends again, and subscribers should not get the message twice.
   const isAnswered = hasAnswer(message, options);
   if (wide.length > 0) {
     const payer = payerOf(context, options);
@@ -140,13 +143,14 @@ interface Recipients {
 }
 
 interface Placing extends Recipients {
-  /** When it has its place, and before its subscribers are looked up. */
+  /** The message is retained when it has its place in the log, and before its subscribers are looked up. */
   readonly isToBeRetained: boolean;
 }
 
 /**
- * Nothing may refuse the message any more but its stream. Where one process serves all, it is numbered and sent to its
- * subscribers in one turn, so that they get it in the order of its number; its publisher is answered when it is durable.
+ * Appends the message to its stream, which alone may still refuse it. If one process serves all clients, it numbers
+ * the message and sends it in one turn, so subscribers get messages in the order of their numbers. The publisher is
+ * answered when the message is durable.
  */
 function* appendAndDeliver(
   context: Context,
@@ -166,7 +170,7 @@ function* appendAndDeliver(
   if (before.isToBeRetained) yield* underWay(retain(context, tenant, message, options));
   const { deliveries, wide } = yield* underWay(recipientsNow(context, tenant, placed, before));
   if (wide.length > 0) fanOutOf(context).take(placed, wide, payerOf(context, options));
-  // Readers first: the queues of others may wait for the disk, and meanwhile the next message comes.
+  // Readers first: the queues of other subscribers may wait for the disk while the next message comes.
   if (context.ports.streams?.feed !== undefined) yield* underWay(feed(context, tenant, appended.entry));
   else if (!appended.isFound)
     yield* finish(deliverUnderWay(context, placed, liveReaders(context, appended, deliveries)));
@@ -182,7 +186,7 @@ function payerOf({ ports }: Context, { publisher }: AcceptOptions): DeliveryPaye
 }
 
 /**
- * Where other processes subscribe meanwhile, the subscribers of a message are those that are there when it has its place:
+ * If other processes subscribe meanwhile, the message goes to the subscribers that exist when it has its place:
  *
  *     publisher                          reader
  *     matches: no reader
@@ -204,7 +208,7 @@ function* recipientsNow(
   return { deliveries: route(context, message, matched), wide: wideFilters(tenant, matched) };
 }
 
-/** A will has been counted since its CONNECT. */
+/** A will is not refused here: its memory has been counted since CONNECT. */
 export function isMemoryFull({ ports }: Context, message: Message, options: AcceptOptions): boolean {
   return ports.memory?.isFull === true && hasAnswer(message, options);
 }

@@ -6,14 +6,14 @@ import type { ExceededHolding, FilterName, Identity, Publisher, Reservation } fr
 import { isSameHolder } from './quota-holder.ts';
 import { subscriptionWeight } from './subscription-weight.ts';
 
-/** The quota, the limit or the memory that has no room for a CONNECT. All of them pass. */
+/** The quota, limit or memory that has no room for a CONNECT. Each may have room again later. */
 export interface NoRoom {
   readonly of: ExceededHolding['of'] | 'memory';
   readonly scope: ExceededHolding['scope'] | 'broker';
 }
 
 /**
- * Opens the session of a client, where the limits of the broker, and the quotas of its identity and of its tenant, have room for it.
+ * Opens the session of a client, if the broker's limits and the quotas of its identity and tenant have room for it.
  */
 export function* openWithin<T>(
   context: Context,
@@ -36,7 +36,7 @@ export function* openWithin<T>(
   }
 }
 
-/** A session more than the limit, or than there is memory for, is turned away; one that is there may always be resumed. */
+/** The limit or the memory that has no room for a new session. An existing session may always be resumed. */
 function* fullBroker(
   { ports: { sessions, memory }, limits: { sessionsMax } }: Context,
   tenant: string,
@@ -50,7 +50,7 @@ function* fullBroker(
   return { of: isFull ? 'memory' : 'sessions', scope: 'broker' };
 }
 
-/** A client needs no room that takes the place of a connection, or comes back to a session, of the same identity. */
+/** Whether the client needs no room: it replaces a connection, or resumes a session, of the same identity. */
 function* takesPlace(
   { ports: { sessions } }: Context,
   { identity, clientId }: Publisher,
@@ -62,7 +62,7 @@ function* takesPlace(
   return exceeded.of === 'sessions' || standing.detachedAtMs === undefined;
 }
 
-/** Closes without CONNACK: after one that refuses, a client (mqtt.js above all) does not come back by itself. */
+/** Closes without CONNACK: a client (mqtt.js above all) does not come back by itself after a CONNACK that refuses. */
 export function turnAway(
   { ports: { log } }: Context,
   link: Link,
@@ -75,7 +75,7 @@ export function turnAway(
   link.close('server', of === 'memory' ? 'no memory for more' : `too many ${of} of this ${scope}`);
 }
 
-/** As many subscriptions, by weight, as the session may hold now, with the given ones. */
+/** How many subscriptions, by weight, the session may hold once it has the given ones. */
 export function* subscriptionsMax(
   { ports: { holdingQuota }, limits: { subscriptionsPerSessionMax } }: Context,
   { identity, session }: Connection,

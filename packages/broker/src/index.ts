@@ -58,7 +58,7 @@ export {
   formatPosition,
   parsePosition,
   placedMessage,
-  SETTLED_AFTER_MS,
+  STABLE_AFTER_MS,
   type StreamKind,
   type StreamPosition,
   StreamProperty,

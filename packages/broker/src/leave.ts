@@ -14,7 +14,7 @@ import { leaveRooms, leaveRoomsLater } from './presence/leave-rooms.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { publishWillOrRemind } from './will.ts';
 
-/** A connection that has ended, as its session sees it. */
+/** An ended connection, as its session sees it. */
 export interface Departure {
   readonly session: SessionRef;
   readonly connectionId: ConnectionId;
@@ -23,7 +23,7 @@ export interface Departure {
   readonly connectedAtMs: number;
   /** The Will Delay Interval; undefined: the connection brought no will. */
   readonly willDelaySeconds: number | undefined;
-  /** It has made a member of a room present. @default not that it is known */
+  /** The connection has made a member of a room present. @default not known */
   readonly isPresent?: boolean | undefined;
 }
 
@@ -31,21 +31,21 @@ export interface Departure {
 export interface Ending {
   readonly atMs: number;
   readonly expirySeconds: number;
-  /** The client was lost, and may resume the session without a CONNECT. @default 0 */
+  /** How long a lost client may resume the session without a CONNECT. @default 0 */
   readonly resumeSeconds?: number | undefined;
-  /** The reason that backends are told. @default 'tcp_closed' */
+  /** The reason in `$SYS`. @default 'tcp_closed' */
   readonly reason?: DisconnectReason;
-  /** The CONNECT was refused after all: there was no connection to tell of. @default false */
+  /** The CONNECT was refused in the end: no connection is reported. @default false */
   readonly isRefused?: boolean;
-  /** The network connection ended by itself: the client may be back. @default false */
+  /** The connection was closed without DISCONNECT: the client may come back. @default false */
   readonly isLoss?: boolean;
-  /** The client has withdrawn its will, or how long that waits at least. */
+  /** The client has withdrawn its will; or how long the will waits at least. */
   readonly will: 'discarded' | Grace;
 }
 
 /**
- * The session goes on without its connection, or ends with it, and so does the will, at once or later. False when
- * another process has done both: the connection was taken over, or its end was noticed before.
+ * Detaches the session from its connection, or ends it, and publishes or schedules the will. False when another
+ * process has done so: the connection was taken over, or its end was noticed before.
  */
 export function* leave(context: Context, departure: Departure, ending: Ending): Flow<boolean> {
   const { sessions } = context.ports;
@@ -61,7 +61,7 @@ export function* leave(context: Context, departure: Departure, ending: Ending): 
     sessions.detach({ session, connectionId, expirySeconds, resumableUntilMs, nowMs: atMs, will }),
   );
   if (record === undefined) {
-    // The loss of this very connection may have been noticed first: its will still waits for the goodbye.
+    // Another handler may have noticed the loss of this connection first. The will still waits for DISCONNECT.
     if (will === 'discarded') yield* waitFor(sessions.discardWill(session, connectionId));
     if (ending.will === 'discarded' && endsAtOnce(ending, will)) yield* endLost(context, departure);
     return false;
@@ -84,22 +84,22 @@ function* arm({ ports: { timers } }: Context, due: readonly DueTimer[]): Flow<vo
 }
 
 /**
- * The session waits for a client that was lost: a publisher found its connection gone before its goodbye was heard. The
- * client does not come back.
+ * A publisher found the connection gone before its DISCONNECT was handled, so the session waits for a lost client. It
+ * ends now: the client does not come back.
  */
 function* endLost(context: Context, { session, connectionId }: Departure): Flow<void> {
-  // Not where the session has gone on: then its last connection is another one.
+  // Not if the session has gone on: then its last connection is another one.
   if (!(yield* waitFor(context.ports.sessions.remove(session, connectionId)))) return;
   yield* leaveRooms(context, { session, hasRooms: undefined }, connectionId);
   yield* discardState(context, session);
 }
 
-/** Nothing of the session outlives the connection: one decision is enough. */
+/** Nothing of the session outlives its connection, so one call ends both. */
 function endsAtOnce({ expirySeconds, resumeSeconds = 0 }: Ending, will: WillDue | 'discarded' | undefined) {
   return expirySeconds === 0 && resumeSeconds === 0 && (will === undefined || will === 'discarded');
 }
 
-/** A store that other processes use ends no session that is in a room: to ask for it would be a write in vain. */
+/** A store that processes share ends no session that is in a room; asking would cost a write in vain. */
 function isKeptByRooms({ ports: { presence } }: Context, { isPresent }: Departure): boolean {
   return isPresent === true && presence?.store.release !== undefined;
 }
@@ -109,14 +109,14 @@ function* ended(context: Context, departure: Departure, ending: Ending): Flow<tr
   const { session, identity, connectedAtMs: attachedAtMs } = departure;
   const { atMs, reason = 'tcp_closed', isRefused = false } = ending;
   if (!isRefused) yield* tellDisconnected(context, { session, identity, attachedAtMs }, atMs, reason);
-  // A store that other processes use ends no session that is in a room: it answers 'owes-more'.
+  // A store that processes share answers 'owes-more' for a session in a room, so this one is in none.
   const hasRooms = context.ports.presence?.store.release === undefined ? undefined : false;
   yield* leaveRoomsOf(context, departure, ending, { hasRooms });
   yield* discardState(context, session);
   return true;
 }
 
-/** At once, or after the grace of the will. */
+/** Leaves the rooms at once, or after the grace of the will. */
 function* leaveRoomsOf(
   context: Context,
   departure: Departure,
@@ -131,7 +131,7 @@ function* leaveRoomsOf(
   yield* leaveRoomsLater(context, leaving, connectionId, atMs, seconds);
 }
 
-/** A session that ends before the delay takes the will along [MQTT-3.1.3-9]. */
+/** A session that ends before the delay publishes its will with it [MQTT-3.1.3-9]. */
 function willOf(
   { willDelaySeconds }: Departure,
   { will, expirySeconds, atMs }: Ending,
@@ -142,7 +142,7 @@ function willOf(
   return { atMs: atMs + seconds * 1000, isWithdrawnByReturn: will.isWithdrawnByReturn };
 }
 
-/** Answers the timer of a will that is not due yet. */
+/** Publishes the will, or returns the timer for one that is not due. */
 function* publishUnlessLater(
   context: Context,
   connectionId: ConnectionId,
@@ -155,7 +155,7 @@ function* publishUnlessLater(
   return undefined;
 }
 
-/** Answers the timer of a session that does not end yet. */
+/** Ends the session, or returns the timer for one that goes on for now. */
 function* endUnlessLater(
   context: Context,
   connectionId: ConnectionId,
@@ -169,14 +169,14 @@ function* endUnlessLater(
     yield* endSession(context, session, connectionId, hasRooms);
     return undefined;
   }
-  // One timer for both: of two that ring at once, each would publish the will.
+  // One timer for both: if two rang at once, each would publish the will.
   if (endsAtMs === willDue?.atMs) return undefined;
   return { timer: { kind: 'session-expiry', session, connectionId }, dueAtMs: endsAtMs };
 }
 
 /**
- * When the session ends if its client stays away: not before its will is due, which may have a grace of its own, nor
- * while the client may resume it. Undefined while it is connected, and if it never ends.
+ * When the session ends if its client stays away: not before its will is due, which may have a grace period, nor while
+ * the client may resume it. Undefined: it is connected, or never ends.
  */
 export function sessionEndsAtMs(record: SessionRecord): number | undefined {
   const { detachedAtMs, expirySeconds, willDue, resumableUntilMs = 0 } = record;

@@ -9,7 +9,7 @@ interface LeavingOptions {
   readonly publisher?: Publisher | undefined;
 }
 
-/** It leaves, is retained and is delivered when it is due. */
+/** Keeps a delayed message. It leaves, is retained and is delivered when it is due. */
 export function* delay(
   delays: DelayedMessages,
   tenant: string,
@@ -27,7 +27,7 @@ export function* delay(
   return isKept ? 'delivered' : 'delays-full';
 }
 
-/** Asked again right before the queues are: a message that is retained first waits for the disk meanwhile. */
+/** Asked again right before the queues: a message that is retained first waits for the disk in between. */
 export function hasOutletRoom(
   { ports: { outlet } }: Context,
   tenant: string,
@@ -37,7 +37,7 @@ export function hasOutletRoom(
   return outlet?.hasRoom === undefined || !hasAnswer(message, options) || outlet.hasRoom(tenant, message);
 }
 
-/** First: a publisher that is refused sends again, and subscribers should not get the message twice. */
+/** Asks the outlet first: a publisher that is refused sends again, and subscribers should not get the message twice. */
 export function* leaves(
   { ports: { outlet } }: Context,
   tenant: string,
@@ -49,8 +49,8 @@ export function* leaves(
 }
 
 /**
- * A publisher that learns of a refusal can send the message again. A client gets no answer for QoS 0 or for its will,
- * so these are delivered even when there is no room to retain them.
+ * Whether the publisher can be refused, and send again. A client gets no answer for QoS 0 or for its will, so these
+ * messages are delivered even if there is no room to retain them.
  */
 export function hasAnswer({ qos, publisherKey }: Message, { isWill = false }: LeavingOptions): boolean {
   return !isWill && (qos > 0 || publisherKey === undefined);

@@ -2,39 +2,51 @@
 export interface BrokerLimits {
   /** Largest MQTT packet accepted, in bytes. 2 MiB: sixteen times what AWS IoT Core takes. Beyond it: 0x95. */
   readonly maximumPacketSize: number;
-  /** Payload of a will, in bytes; MQTT's own limit. Beyond it: 0x95. */
+  /** Payload of a will, in bytes; MQTT's own maximum. Beyond it: 0x95. */
   readonly willPayloadBytesMax: number;
-  /** QoS 1 and 2 messages of one client that may be unacknowledged towards us. Beyond it: 0x93. */
+  /** QoS 1 and 2 messages of one client that the broker has not acknowledged. Beyond it: 0x93. */
   readonly receiveMaximum: number;
-  /** Topic aliases that one client may set. 0 on a door whose next packet another process may handle. Beyond it: 0x94. */
+  /**
+   * Topic aliases that one client may set. 0 on a door where another process may handle the next packet. Beyond it:
+   * 0x94.
+   */
   readonly topicAliasMaximum: number;
   /** QoS 1 and 2 messages sent to one client and not acknowledged; lowered by the client's Receive Maximum. */
   readonly inflightMessagesMax: number;
   /** Messages that wait for one session, beyond those inflight. */
   readonly queueLengthMax: number;
-  /** The same in bytes of topic and payload. */
+  /** Bytes of topic and payload that wait for one session. */
   readonly queueBytesMax: number;
   /** Which message a full queue drops. */
   readonly queueWhenFull: 'drop-oldest' | 'drop-newest';
-  /** A filter counts once for each 16 levels, or 1,024 characters, that it begins. Beyond it: 0x97. */
+  /**
+   * Subscriptions of a session; a filter counts once for each 16 levels, or 1,024 characters, that it begins. Beyond
+   * it: 0x97.
+   */
   readonly subscriptionsPerSessionMax: number;
-  /** Levels of a topic name or filter; bounds every walk over levels. 200 separators, as Mosquitto. Beyond it: 0x90 or 0x8F. */
+  /**
+   * Levels of a topic name or filter; bounds every walk over levels. 200 separators, as Mosquitto. Beyond it: 0x90 or
+   * 0x8F.
+   */
   readonly topicLevelsMax: number;
   /** Retained messages of a tenant. Beyond it: 0x97. */
   readonly retainedMessagesMax: number;
-  /** The same in bytes of topics, payloads and properties, and 256 for each message. 64 MiB: some 200,000 small ones. */
+  /**
+   * Bytes that are retained for a tenant: topics, payloads and properties, and 256 for each message. 64 MiB: some
+   * 200,000 small ones.
+   */
   readonly retainedBytesMax: number;
   /** Members of one room at a time. Beyond it: 0x97. */
   readonly presenceMembersMax: number;
-  /** Data of a member: payload and properties. All of them are sent to each newcomer. Beyond it: 0x97. */
+  /** Bytes of a member's payload and properties. All of them are sent to each newcomer. Beyond it: 0x97. */
   readonly presenceBytesMax: number;
-  /** Rooms that one session is in, counted once for each of its members there. Beyond it: 0x97. */
+  /** Rooms that one session is in, counted once for each of its members. Beyond it: 0x97. */
   readonly presenceRoomsPerSessionMax: number;
-  /** The same for all sessions of one identity. Beyond it: 0x97. */
+  /** Rooms that all sessions of one identity are in. Beyond it: 0x97. */
   readonly presenceRoomsPerIdentityMax: number;
   /** Sessions that make one member present: tabs and devices of one name. Beyond it: 0x97. */
   readonly presenceOwnersMax: number;
-  /** Sessions, connected or not. Beyond it CONNECT is answered 0x97. */
+  /** Sessions, connected or not. Beyond it a CONNECT that needs a new one is closed without CONNACK. */
   readonly sessionsMax: number;
   /** A longer Session Expiry Interval is shortened to this, and CONNACK says so. */
   readonly sessionExpirySecondsMax: number;
@@ -71,36 +83,38 @@ export const DEFAULT_LIMITS: BrokerLimits = {
   clientIdLengthMax: 1024,
 };
 
-/** Packets that a lost connection keeps for its client at most, and their bytes: some seconds of a chat. */
+/** Packets, and their bytes, that are kept for a client that has lost its connection: some seconds of a chat. */
 export const LOST_PACKETS_MAX = 32;
 export const LOST_BYTES_MAX = 8_192;
 
 /** Choices that are not limits. */
 export interface BrokerOptions {
   readonly limits: BrokerLimits;
-  /** Overlapping subscriptions of one client: one copy at the highest QoS, or one for each subscription [MQTT-3.3.4-2]. */
+  /**
+   * Overlapping subscriptions of one client: one copy at the highest QoS, or one for each subscription [MQTT-3.3.4-2].
+   */
   readonly overlapping: 'one' | 'each';
   /** Response Information for a client that asks for it; the text `%c` becomes its client identifier. */
   readonly responseInformation: string | undefined;
   /**
-   * 'nothing': the clients of this door acknowledge no QoS 1 message in a session that ends with its connection
-   * (text-frames.md, section 5), and none is stored for them.
+   * 'nothing': the client acknowledges no QoS 1 message in a session that ends with its connection (text-frames.md,
+   * section 5), and the broker stores none for it.
    */
   readonly ephemeralSessionsKeep: 'everything' | 'nothing';
   /**
-   * Seconds that a lost connection's will, and a session that ends with it, wait at least: on a door where another
+   * How long the will of a lost connection, and a session that ends with it, wait at least: on a door where another
    * process may still be committing the client's DISCONNECT.
    */
   readonly lossGraceSeconds: number;
-  /** Seconds that a member of a room whose client was lost stays at least. @default 5 */
+  /** How long a member of a room whose client was lost stays at least. @default 5 */
   readonly presenceGraceSeconds?: number | undefined;
-  /** Set on a door whose platform cuts every connection at some age. */
+  /** Set on a door whose platform cuts every connection at a certain age. */
   readonly connectionLife?: ConnectionLife | undefined;
 }
 
-/** A cut for age is the platform's doing and no loss: the client comes straight back. */
+/** A connection that the platform cuts for its age is not lost: the client comes straight back. */
 export interface ConnectionLife {
   readonly seconds: number;
-  /** The will of a connection that was cut waits this long, and a client that is back before withdraws it. */
+  /** How long the will of such a connection waits. A client that comes back within it withdraws the will. */
   readonly graceSeconds: number;
 }

@@ -1,6 +1,6 @@
 import type { BrokerOptions } from './limits.ts';
 
-/** How long a will waits after its connection ended. */
+/** How long a will waits after its connection has ended. */
 export interface Grace {
   readonly seconds: number;
   /** See `WillDue`. */
@@ -9,7 +9,7 @@ export interface Grace {
 
 export const NO_GRACE: Grace = { seconds: 0, isWithdrawnByReturn: false };
 
-/** Details of a loss that a door knows. */
+/** A loss as the door that noticed it describes it. */
 export interface Loss {
   /** When the connection ended, in ms since the epoch, where that is known. Default: now. */
   readonly atMs?: number | undefined;
@@ -17,7 +17,7 @@ export interface Loss {
   readonly wasCut?: boolean | undefined;
 }
 
-/** CONNECT comes some time after the connection, and is timed by the clock of another process. */
+/** CONNECT comes some time after the handshake, and the clock of another process may have timed it. */
 const LIFE_MARGIN_SECONDS = 60;
 
 /** Whether a connection that ended at this moment had reached the end of its life. */
@@ -30,7 +30,10 @@ export function wasCutForAge(
   return atMs - connectedAtMs >= (connectionLife.seconds - LIFE_MARGIN_SECONDS) * 1000;
 }
 
-/** How long the will of a lost connection waits for its client, or for a DISCONNECT that is still being handled. */
+/**
+ * How long the will of a lost connection waits: for its client, or for a DISCONNECT that another handler is
+ * committing.
+ */
 export function graceOf(options: BrokerOptions, connectedAtMs: number, atMs: number, loss: Loss): Grace {
   const { lossGraceSeconds, connectionLife } = options;
   const wasCut = loss.wasCut ?? wasCutForAge(options, connectedAtMs, atMs);

@@ -16,13 +16,13 @@ export class MessageClock {
   #timeMs = 0;
   #counter = 0;
 
-  /** `process` keeps the identifiers of two processes apart. */
+  /** `process` makes the identifiers of two processes different. */
   constructor(clock: Clock, process: string) {
     this.#clock = clock;
     this.#process = process;
   }
 
-  /** The last time given or seen, without the process: another process should observe it. */
+  /** The last time given or seen, without the process. Another process observes it. */
   read(): string {
     return `${digits(this.#timeMs, TIME_DIGITS)}${digits(this.#counter, COUNTER_DIGITS)}`;
   }
@@ -42,8 +42,8 @@ export class MessageClock {
   }
 
   /**
-   * Takes note of a time read, or an identifier made, elsewhere: the next one here will be larger. One that is further
-   * ahead of the wall clock than `aheadMsMax` is not believed.
+   * Observes a time or an identifier of another process: the next identifier here will be larger. A time that is more
+   * than `aheadMsMax` ahead of the wall clock is ignored.
    */
   observe(time: string, aheadMsMax = Number.POSITIVE_INFINITY): void {
     const timeMs = Number.parseInt(time.slice(0, TIME_DIGITS), 36);

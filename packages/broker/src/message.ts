@@ -1,13 +1,12 @@
 import type { MessageProperties, QoS } from '@apus/mqtt';
 
 /**
- * An Application Message on its way. It is never changed after it was made: every recipient, queue and
- * retained copy shares the one object.
+ * An Application Message. It never changes: all recipients, queues and retained copies share the one object.
  */
 export interface Message {
   /**
-   * Unique, and ordered as the broker accepted messages: compare with `<`. From a hybrid logical clock, so that
-   * processes with skewed clocks still agree on the order of what one caused in the other.
+   * Unique, and in the order in which the broker accepted messages: compare with `<`. A hybrid logical clock makes it,
+   * so processes with skewed clocks agree on the order of cause and effect.
    */
   readonly id: MessageId;
   readonly topic: string;

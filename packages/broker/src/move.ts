@@ -9,8 +9,8 @@ import { credentialOf, endForbidden, renewalRefusal } from './renew.ts';
 import { type ConnectionId, readsOnOf, type SessionRef } from './session.ts';
 
 /**
- * The connection that takes the place of `before` when its client goes on over `link` [SEC-MOVE-1]. A `Violation` where
- * that may not be. It changes nothing.
+ * The connection that replaces `before` when its client goes on over `link` [SEC-MOVE-1]. A `Violation` if the client
+ * may not. Changes nothing.
  */
 export function connectionAfterMove(
   context: Context,
@@ -44,14 +44,14 @@ export function connectionAfterMove(
   };
 }
 
-/** Keeps the address where the connection began: the quotas count the identity's holdings there. */
+/** Keeps the address of the first connection: the quotas count the identity's holdings there. */
 function sameAddress(identity: Identity, { address }: Identity): Identity {
   return address === undefined ? identity : { ...identity, address };
 }
 
 /**
- * The session, its will and its subscriptions belong to the connection of `link` from now on. Subscriptions that the
- * identity may not have any more end. False when another connection has taken the session over.
+ * Gives the session, its will and its subscriptions to the connection of `link`, and ends subscriptions that the
+ * identity is no longer allowed. False when another connection has taken the session over.
  */
 export function* takeSession(
   context: Context,
@@ -72,9 +72,11 @@ export function* takeSession(
 }
 
 /**
- * Subscriptions that carry a connection of `from` carry the session's present one. Those that are not allowed any more end.
+ * Subscriptions that carry a connection of `from` carry the session's present one from now on. Those that are not
+ * allowed any more end.
  *
- * A move may have died before it had written all of them, or still be writing. The oldest connection comes first:
+ * An earlier move may have died before it had changed all of them, or still be at work, so the oldest connection comes
+ * first:
  *
  *     move of O to N                     resume of N over P, for a client that knows of O
  *     filter a: from O to N

@@ -1,12 +1,12 @@
 import type { PublishProperties, Will } from '@apus/mqtt';
 
-/** Bytes may keep this many alive of those that were read with them: the header of their packet, as a rule. */
+/** Bytes that a view may keep alive beside its own: as a rule the header of its packet. */
 const EXCESS_BYTES_MAX = 256;
 const EXCESS_SHARE_MAX = 1 / 16;
 
 /**
- * Bytes that may be kept. The codec hands out views of all that was read at once, which stays in memory as long as one
- * of them does: a client could have megabytes kept by a message of a few bytes [SEC-MEMORY-5].
+ * Bytes that may be stored. The codec returns views into everything that was read at once, and one view keeps all of
+ * it in memory. Without a copy, a message of a few bytes could make the broker keep megabytes [SEC-MEMORY-5].
  */
 export function owned(bytes: Uint8Array): Uint8Array {
   const excessBytes = bytes.buffer.byteLength - bytes.length;
@@ -14,7 +14,7 @@ export function owned(bytes: Uint8Array): Uint8Array {
   return isLean ? bytes : Uint8Array.prototype.slice.call(bytes);
 }
 
-/** The same of the only property that is bytes. */
+/** `owned` for the only property that holds bytes. */
 export function ownedProperties<T extends Pick<PublishProperties, 'correlationData'>>(properties: T): T {
   const { correlationData } = properties;
   return correlationData === undefined

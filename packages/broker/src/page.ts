@@ -1,7 +1,7 @@
 import type { Message } from './message.ts';
 import type { PageLimit } from './ports/page.ts';
 
-/** Bytes that a retained message counts beside its own bytes: its place in a tree, in a log or in a table. */
+/** Bytes that a retained message counts beside its content: its place in a tree, a log or a table. */
 const RETAINED_OVERHEAD_BYTES = 256;
 
 /** Bytes that a user property counts beside its name and value. */
@@ -21,7 +21,7 @@ export function retainedBytes(message: Message): number {
   return messageBytes(message) + RETAINED_OVERHEAD_BYTES;
 }
 
-/** They may be as long as a packet: a message is not small for having no payload. */
+/** Properties may be as long as a packet: a message without a payload is not small. */
 function propertyBytes({
   contentType,
   responseTopic,
@@ -45,12 +45,12 @@ export class Page<T> {
     this.#limit = limit;
   }
 
-  /** Messages that may still come, as far as their number goes. */
+  /** How many more messages the page takes. */
   get messagesLeft(): number {
     return Math.max(this.entries.length === 0 ? 1 : 0, this.#limit.messages - this.entries.length);
   }
 
-  /** A first entry always has: a page is never empty for being small. */
+  /** The first entry always has room, so that no page is empty for being small. */
   hasRoom(bytes: number): boolean {
     if (this.entries.length === 0) return true;
     return this.entries.length < this.#limit.messages && this.#bytes + bytes <= this.#limit.bytes;

@@ -10,10 +10,10 @@ interface CheckedMessage {
 }
 
 /**
- * Why the payload may not be published to its topic; undefined where it may. An empty payload with RETAIN takes a retained
- * message away [MQTT-3.3.1-6], and is no value.
+ * The reason why a payload may not be published to its topic; undefined if it may. An empty payload with RETAIN
+ * deletes a retained message [MQTT-3.3.1-6], and is not checked.
  *
- * @param topic where a Topic Alias stands for it
+ * @param topic the topic name, if the packet has a Topic Alias instead
  */
 export function payloadViolation(
   { ports: { payloads } }: Context,

@@ -22,7 +22,7 @@ import { because, reply } from './reply.ts';
 import { traceOf } from './trace.ts';
 import { underWay } from './under-way.ts';
 
-/** PUBLISH from a client (section 3.3). Where no port has to be waited for, all is done when this returns. */
+/** PUBLISH from a client (section 3.3). If no port has to be waited for, everything is done when this returns. */
 export function publish(context: Context, link: Link, connection: Connection, packet: PublishPacket): Rest {
   // The alias first: everything after, authorisation above all, must see the real topic.
   const topic = resolveTopicAlias(context, link, packet);
@@ -40,11 +40,11 @@ interface Attempt {
   readonly connection: Connection;
   readonly packet: PublishPacket;
   readonly topic: string;
-  /** As far as is known without looking: at QoS 2 its receipt tells. */
+  /** Known so far: a QoS 1 message that may be a repetition. At QoS 2 the receipt tells. */
   readonly isRepetition: boolean;
 }
 
-/** A PUBLISH that may have been accepted before is not refused, even if nothing of it is done this time. */
+/** A PUBLISH that may have been accepted before must not be refused: errors from here on are `UnderWay`. */
 function* takeLater(context: Context, attempt: Attempt): Flow<void> {
   yield* finish(take(context, attempt));
 }
@@ -99,7 +99,10 @@ function answerOutcome(context: Context, attempt: Attempt, outcome: AcceptOutcom
   return attempt.packet.qos === 0 ? undefined : acknowledge(context, attempt, outcome);
 }
 
-/** The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12] [MQTT-3.3.2-7]. */
+/**
+ * The topic of the PUBLISH: its own, or the one its Topic Alias stands for on this connection [MQTT-3.3.2-12]
+ * [MQTT-3.3.2-7].
+ */
 function resolveTopicAlias(context: Context, link: Link, packet: PublishPacket): string | Violation {
   const alias = packet.properties.topicAlias;
   if (alias === undefined) return packet.topic;
@@ -145,7 +148,7 @@ function violationIf(
   return new Violation(ReasonCode.NotAuthorized, `publishing to ${JSON.stringify(topic)} is not allowed`);
 }
 
-/** Of topics that mean more than their subscribers. */
+/** The reason why a client cannot publish to a topic of `$presence` or `$delayed`. */
 function violationOf(context: Context, packet: PublishPacket, topic: string): Violation | undefined {
   if (!topic.startsWith('$')) return undefined;
   if (isPresenceTopic(topic)) return presenceViolation(context, { ...packet, topic });
@@ -195,7 +198,8 @@ function answerRefused(
 
 /**
  * QoS 2, method of the first receipt (section 4.3.3): the message is handed on once, and its packet id is remembered
- * until PUBREL [MQTT-4.3.3-10]. A resend whose first handling may not have finished repeats it under the same id.
+ * until PUBREL [MQTT-4.3.3-10]. If the first handler may not have finished, a resend hands the message on again under
+ * the same message id.
  */
 function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
   const { link, connection, packet } = attempt;
@@ -206,7 +210,7 @@ function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
     received.begin(session, packetId, context.messageClock.next(), context.limits.receiveMaximum),
   );
   if (receipt.state === 'over-limit') return yield* violate(context, link, receiveMaximumExceeded(context));
-  if (receipt.state === 'settled') {
+  if (receipt.state === 'delivered') {
     return reply(link, connection, {
       type: 'pubrec',
       packetId,
@@ -219,7 +223,7 @@ function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
   const accepting = acceptLater(context, repeated, receipt.messageId);
   const outcome = yield* isRepetition ? underWay(accepting) : accepting;
   if (!isRefused(outcome))
-    yield* underWay(whenDelivered(context, () => waitFor(received.settle(session, packetId))));
+    yield* underWay(whenDelivered(context, () => waitFor(received.markDelivered(session, packetId))));
   else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
   yield* finish(acknowledge(context, repeated, outcome));
 }
@@ -272,7 +276,7 @@ const OUTCOME_CODES = {
   'outlet-refused': ReasonCode.QuotaExceeded,
 } as const;
 
-/** Refusals that a person will want to understand. */
+/** Reasons for refusals that a developer will want to read. */
 const PRESENCE_REASONS: Partial<Record<AcceptOutcome, string>> = {
   'presence-room-full': 'the room has as many members as it may',
   'presence-rooms-full': 'this client, or its identity, is in as many rooms as it may',
@@ -286,8 +290,8 @@ const PRESENCE_REASONS: Partial<Record<AcceptOutcome, string>> = {
 const RESENDING_MS = 30_000;
 
 /**
- * Whether a QoS 1 message may be a repetition. A client that was cut must set DUP when it sends again [MQTT-3.3.1-1],
- * and mqtt.js does not: on a resumed session, every message of the first half minute may be one.
+ * Whether a QoS 1 message may be a repetition. A client that was cut has to set DUP when it sends again
+ * [MQTT-3.3.1-1], but mqtt.js does not: in a resumed session each message of the first half minute may be one.
  */
 function mayRepeat(
   { ports }: Context,
@@ -297,7 +301,7 @@ function mayRepeat(
   return dup || (isResumed && ports.clock.now() - connectedAtMs < RESENDING_MS);
 }
 
-/** Refusals that pass, and why. */
+/** Refusals that pass with time, and their reasons. */
 const REASONS_FOR_NOW = {
   'backlog-full': 'too much waits to be delivered',
   'deliveries-exceeded': 'the publisher has caused too many deliveries',
@@ -314,9 +318,10 @@ function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_N
 }
 
 /**
- * PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. MQTT 3.1.1 cannot say that a message
- * should come again later: closing the connection makes its client send it again, and loses nothing. In MQTT 5.0 the
- * client is told, and gives the message up; but not a repetition, as some recipients may have it, or have it inflight:
+ * PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. In MQTT 5.0 a client that is refused
+ * gives the message up. MQTT 3.1.1 has no refusal, so the broker closes the connection: the client sends the message
+ * again, and nothing is lost. The broker closes the connection for a repetition as well, since some recipients may
+ * have it, or have it inflight:
  *
  *     publisher                          subscriber
  *     PUBLISH 5: its handler puts it inflight for the subscriber, and dies

@@ -4,14 +4,17 @@ import type { Quotas } from './quotas.ts';
 /** The identity and tenant to which a quota counts something. */
 export interface QuotaHolder {
   readonly tenant: string;
-  /** An identity; or, of clients that have no name, an address or a client identifier. Never the same holder. */
+  /**
+   * An identity; or for clients without a name an address or a client identifier. Different kinds are different
+   * holders.
+   */
   readonly kind: 'identity' | 'address' | 'client';
   readonly name: string;
 }
 
 /**
- * An anonymous client is counted by its address: it may choose any client identifier. The addresses of this machine
- * tell no clients apart, as all clients of a proxy come from there: these are counted by client identifier.
+ * An anonymous client is counted by its address, since it may choose any client identifier. All clients behind a proxy
+ * on this machine have a loopback address: they are counted by client identifier.
  */
 export function quotaHolderOf(
   { tenant, name, address }: Pick<Identity, 'tenant' | 'name' | 'address'>,
@@ -22,7 +25,7 @@ export function quotaHolderOf(
   return { tenant, kind: 'address', name: address };
 }
 
-/** No other holder has it, of whichever tenant. */
+/** A key that no other holder has, whatever its tenant. */
 export function quotaHolderKey({
   tenant,
   kind,
@@ -31,7 +34,7 @@ export function quotaHolderKey({
   return `${kind}\0${tenant}\0${name}`;
 }
 
-/** Both are counted together. */
+/** Whether both are counted together. */
 export function isSameHolder(
   one: Pick<Identity, 'tenant' | 'name' | 'address'>,
   other: Pick<Identity, 'tenant' | 'name' | 'address'>,
@@ -40,7 +43,7 @@ export function isSameHolder(
   return quotaHolderKey(quotaHolderOf(one, clientId)) === quotaHolderKey(quotaHolderOf(other, clientId));
 }
 
-/** Where a client retains a message: how much its holder may have retained, by the quotas of all and its own. */
+/** The holder for whom a client retains messages, and its limits: the identity's own, or those of all. */
 export function retainedHolderOf(quotas: Quotas, { identity, clientId }: Publisher): RetainedHolder {
   const { retainedMessagesMax, retainedBytesMax } = { ...quotas, ...identity.quotas };
   return {
@@ -51,8 +54,8 @@ export function retainedHolderOf(quotas: Quotas, { identity, clientId }: Publish
 }
 
 /**
- * The publisher, as far as quotas ask who it is: for a message that is delivered later. It survives JSON, and leaves out the rules,
- * by which the message was allowed when it was published.
+ * The publisher without its rules, which have allowed the message already: for quotas of a message that is delivered
+ * later. It survives JSON.
  */
 export function chargedPublisher({ identity, clientId }: Publisher): Publisher {
   const { tenant, name, address, quotas, plan } = identity;
@@ -67,7 +70,7 @@ export function chargedPublisher({ identity, clientId }: Publisher): Publisher {
   };
 }
 
-/** The identity, with the address of a client that has no name. */
+/** The identity; of a client without a name, with its address. */
 export function withAddress(identity: Identity, peer: Pick<Peer, 'address' | 'host'>): Identity {
   if (identity.name !== '') return identity;
   const address = networkOf(peer.host ?? peer.address);
@@ -77,7 +80,10 @@ export function withAddress(identity: Identity, peer: Pick<Peer, 'address' | 'ho
 const IPV4 = /^(?:::ffff:)?(\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?$/i;
 const IPV6_LOOPBACK = /^::1(?::\d+)?$/;
 
-/** Half of an IPv6 address: a customer is given at least this many, and may choose among them for each connection. */
+/**
+ * Groups of an IPv6 address that name a network: half of it. A customer gets at least a network, and may use any
+ * address in it.
+ */
 const IPV6_GROUPS = 4;
 
 function networkOf(peerAddress: string): string | undefined {
@@ -87,7 +93,7 @@ function networkOf(peerAddress: string): string | undefined {
   return IPV6_LOOPBACK.test(peerAddress) ? '::1' : ipv6NetworkOf(peerAddress);
 }
 
-/** A port behind the address changes nothing of its first half. */
+/** A port after the address does not change its first half. */
 function ipv6NetworkOf(address: string): string {
   const [head = '', tail] = address.split('::', 2);
   const groups = head === '' ? [] : head.split(':');

@@ -1,4 +1,4 @@
-/** Rates. A used-up rate recovers with time alone. */
+/** Limits on rates. A used-up rate recovers with time. */
 export interface RateQuotas {
   /** MQTT packets a second; a SUBSCRIBE or UNSUBSCRIBE counts once for each filter in it. At the node door. */
   readonly packetsPerSecondMax: number;
@@ -9,8 +9,8 @@ export interface RateQuotas {
   /** Bytes of MQTT packets a second, from clients. */
   readonly bytesPerSecondMax: number;
   /**
-   * Writes a minute: one for each filter of a SUBSCRIBE or UNSUBSCRIBE, and for each kilobyte begun of a message that is
-   * to be retained. At the gateway door, which pays for each.
+   * Writes a minute: one for each filter of a SUBSCRIBE or UNSUBSCRIBE, and for each kilobyte begun of a message that
+   * is to be retained. At the gateway door, which pays for each.
    */
   readonly writesPerMinuteMax: number;
   /** Copies of messages a minute that publishes cause. */
@@ -22,7 +22,7 @@ export interface RateQuotas {
   readonly messagesPerMinuteMax: number;
 }
 
-/** Things that are held, and are free again when they are let go. */
+/** Limits on things that a holder has at a time. */
 export interface HoldingQuotas {
   /** Connections at a time. */
   readonly connectionsMax: number;
@@ -33,44 +33,47 @@ export interface HoldingQuotas {
 }
 
 /**
- * Messages that are kept in the name of one identity, or for a tenant whose plan says so. Limits bound those of every
- * other tenant (`retainedBytesMax`, and of the node door `tenantQueueBytesMax`).
+ * Limits on messages that are kept for one identity, or for a tenant whose plan sets them. Every other tenant has the
+ * broker's limits (`retainedBytesMax`, and at the node door `tenantQueueBytesMax`).
  */
 export interface KeptQuotas {
-  /** Retained messages that it has published, and no other identity has replaced. */
+  /** Retained messages whose last publisher is this identity. */
   readonly retainedMessagesMax: number;
-  /** The same as `retainedBytes` counts them. */
+  /** Bytes of these, as `retainedBytes` counts them. */
   readonly retainedBytesMax: number;
   /**
-   * Memory of messages in the queues of its sessions, and inflight; a message of several queues counts once. At the node
-   * door: in a deployment a queue's bytes are those of a publish, which `bytesPerSecondMax` bounds, and to count them for
-   * a tenant would cost as much as to store them (docs/tenants.md).
+   * Memory of messages in the queues of its sessions, waiting and inflight; a message in several queues counts once.
+   * At the node door only: in a deployment a queue holds bytes that `bytesPerSecondMax` has limited, and counting them
+   * for a tenant would cost as much as storing them (docs/tenants.md).
    */
   readonly queuedBytesMax: number;
 }
 
-/** Bounds of all of one tenant together. 0 stands for any number. */
+/** Limits on all clients of one tenant together. 0: no limit. */
 export type TenantQuotas = RateQuotas & HoldingQuotas;
 
-/** Bounds of a tenant where they differ from those that every tenant has: connections, rates, and what is kept for it. */
+/** Limits of a tenant that differ from those of every tenant. */
 export type TenantPlan = Partial<TenantQuotas & KeptQuotas>;
 
-/** Bounds of one identity. 0 stands for any number. */
+/** Limits of one identity. 0: no limit. */
 export type Quotas = TenantQuotas & KeptQuotas;
 
 /**
- * Quotas by their holder. A client that takes too much meets its own quota first, then its tenant's, then the one of
- * all clients.
+ * Quotas by holder. A client that takes too much meets its own quota first, then its tenant's, then the one of all
+ * clients.
  */
 export interface QuotaScopes {
-  /** Of each identity. An anonymous client is counted by its address. `Identity.quotas` has the exceptions. */
+  /** For each identity. An anonymous client is counted by its address. `Identity.quotas` has the exceptions. */
   readonly identity: Quotas;
   readonly tenant: TenantQuotas;
-  /** Of all together. Limits bound the things that all hold: `sessionsMax`, and of the node door `connectionsMax`. */
+  /**
+   * For all clients together. Things that are held have limits instead: `sessionsMax`, and at the node door
+   * `connectionsMax`.
+   */
   readonly broker: RateQuotas;
 }
 
-/** Part of them; the others keep their defaults. */
+/** Some of the quotas; the others keep their defaults. */
 export interface GivenQuotaScopes {
   readonly identity?: Partial<Quotas>;
   readonly tenant?: Partial<TenantQuotas>;
@@ -91,19 +94,19 @@ const ANY_OF_TENANT: TenantQuotas = { ...ANY_RATE, connectionsMax: 0, sessionsMa
 
 const ANY: Quotas = { ...ANY_OF_TENANT, retainedMessagesMax: 0, retainedBytesMax: 0, queuedBytesMax: 0 };
 
-/** Any number of anything. */
+/** No quotas. */
 export const NO_QUOTAS: QuotaScopes = { identity: ANY, tenant: ANY_OF_TENANT, broker: ANY_RATE };
 
-/** Of `DEFAULT_LIMITS`, which bound a tenant: one identity leaves room for the others of its tenant. */
+/** Half of `DEFAULT_LIMITS`, which limit a tenant: one identity leaves room for the others of its tenant. */
 const HALF_OF_RETAINED = { retainedMessagesMax: 500_000, retainedBytesMax: 32 * 1024 * 1024 } as const;
 
 /**
- * Of the node door. One processor takes some 80,000 publishes a second, and makes some 300,000 deliveries
- * (docs/benchmarks.md): an identity has a quarter of the former and a third of the latter. A tenant, and all together,
- * may have the whole machine: clients take turns, and the machine is not billed by use.
+ * Defaults of the node door. One processor takes some 80,000 publishes a second, and makes some 300,000 deliveries
+ * (docs/benchmarks.md): an identity may use a quarter of the former and a third of the latter. A tenant, and all
+ * clients together, may use the whole machine: clients take turns, and the machine is not billed by use.
  *
- * Held things are not shared by turns: an identity may hold half of what the door has (`connectionsMax`, `sessionsMax`),
- * as many anonymous clients may stand behind one address, and a tenant nine tenths.
+ * Connections and sessions are not shared by turns: an identity, and so the anonymous clients behind one address, may
+ * hold half of what the door has (`connectionsMax`, `sessionsMax`), and a tenant nine tenths.
  */
 export const NODE_QUOTAS: QuotaScopes = {
   identity: {
@@ -115,10 +118,10 @@ export const NODE_QUOTAS: QuotaScopes = {
     deliveriesPerMinuteMax: 6_000_000,
     connectionsMax: 9_000,
     sessionsMax: 500_000,
-    // Some 150 MB, of which a single session may have 10,000.
+    // Some 150 MB; one session may have 10,000.
     subscriptionsMax: 250_000,
     ...HALF_OF_RETAINED,
-    // An eighth of a budget of 2 GiB; and never more than half of the limit for its tenant's queues.
+    // An eighth of a budget of 2 GiB, and never more than half of the limit on its tenant's queues.
     queuedBytesMax: 256 * 1024 * 1024,
   },
   tenant: { ...ANY_OF_TENANT, connectionsMax: 16_200, sessionsMax: 900_000, subscriptionsMax: 1_000_000 },
@@ -126,22 +129,21 @@ export const NODE_QUOTAS: QuotaScopes = {
 };
 
 /**
- * Of the gateway door, which is billed by use. One identity has a fifth of the stage's frames (500 a second), and
- *   cannot
- * trip the breaker (100,000 messages a minute) alone: 6,000 frames, as many replies, and in its first minute twice
- * 30,000 deliveries. Each rate, used up all day, costs some $5 to $45 by the price book.
+ * Defaults of the gateway door, which is billed by use. An identity may send a fifth of the stage's frames (500 a
+ * second), and cannot trip the breaker (100,000 messages a minute) alone: 6,000 frames, as many replies, and in its
+ * first minute twice 30,000 deliveries. Each rate, used up all day, costs some $5 to $45 by the price book.
  *
- * A tenant, and all together, stay below the breaker, which stops all clients for some twenty minutes: ten seconds'
- * worth may come at once, and each environment lets a little through by itself.
+ * A tenant, and all clients together, stay below the breaker, which stops all clients for some twenty minutes: ten
+ * seconds' worth may come at once, and each environment lets a little through by itself.
  */
 export const GATEWAY_QUOTAS: QuotaScopes = {
   identity: {
     ...ANY,
-    // A client waits for each reply, some 25 to 50 ms: two to five clients that are busy all the time.
+    // A client waits for each reply, some 25 to 50 ms: this is two to five clients that are busy all the time.
     framesPerSecondMax: 100,
     // Ten packed into each frame.
     publishesPerSecondMax: 1_000,
-    // Ten full frames, 256 write units where all of it is kept for clients that are away.
+    // Ten full frames: 256 write units if all of it is stored for clients that are away.
     bytesPerSecondMax: 256 * 1024,
     // 6,000 write units, as a subscription takes two.
     writesPerMinuteMax: 3_000,
@@ -184,7 +186,7 @@ export function parseQuotas(value: unknown): Partial<Quotas> | string {
   return value;
 }
 
-/** The quotas of the tenant of an identity. */
+/** The quotas for the tenant of an identity. */
 export function tenantQuotasOf(
   { tenant }: QuotaScopes,
   { plan }: { readonly plan?: TenantPlan | undefined },
@@ -196,21 +198,21 @@ function isQuotaName(name: string): name is keyof Quotas {
   return QUOTA_NAMES.includes(name as keyof Quotas);
 }
 
-/** A quota as an operator is told of it. */
+/** A quota as operators see it. */
 export interface QuotaInForce {
   readonly scope: keyof QuotaScopes;
   readonly name: keyof Quotas;
   readonly max: number;
-  /** Held now, or charged in the last minute. Null: it is not counted here. */
+  /** Held now, or charged in the last minute. Null: not counted here. */
   readonly used: number | null;
 }
 
-/** Amounts that holders use; those that are not known are absent. */
+/** How much holders use; an absent amount is not known. */
 export type UsedQuotas = {
   readonly [Scope in keyof QuotaScopes]?: { readonly [Name in keyof Quotas]?: number | undefined };
 };
 
-/** The quotas that bound something for a tenant with this plan, its own first. */
+/** The quotas that limit a tenant with this plan; those of the plan first. */
 export function quotasInForce(
   scopes: QuotaScopes,
   plan: TenantPlan | undefined,

@@ -15,8 +15,8 @@ export const IDENTITY_EXPIRED = 'the identity of this connection has expired';
 type Connected = Extract<LinkState, { phase: 'connected' }>;
 
 /**
- * A connected client has authenticated again, or its rules have changed: from now on its identity is `shown`
- * [SEC-EXPIRY-4]. A `Violation` where that may not be, and nothing is changed.
+ * A connected client has re-authenticated, or its rules have changed: its identity is now `shown` [SEC-EXPIRY-4].
+ * Returns a `Violation`, and changes nothing, if it may not be.
  */
 export function* renew(context: Context, link: Link, shown: Identity): Flow<Violation | undefined> {
   const { state } = link;
@@ -31,19 +31,19 @@ export function* renew(context: Context, link: Link, shown: Identity): Flow<Viol
   // Taken over: the new connection is about to close this one.
   if (session === undefined) return undefined;
   const kept = yield* endForbidden(context, session, identity);
-  // Subscriptions of such a session carry its attachment, and the expiry in it.
+  // The subscriptions of such a session carry its attachment, with the expiry in it.
   if (attachment?.keepsNothing === true)
     yield* waitFor(context.ports.subscriptions.moved(session, attachment.connectionId, kept));
   link.state = withIdentity(link.state as Connected, { ...connection, session, identity }, kept);
   return undefined;
 }
 
-/** Ends the subscriptions of a session that its identity may not have any more. */
+/** Ends the subscriptions of a session that its identity is no longer allowed. */
 export function* recheck(context: Context, session: SessionRef, identity: Identity): Flow<void> {
   yield* endForbidden(context, session, identity);
 }
 
-/** Sends what waited for the renewal. */
+/** Sends the messages that have waited for the renewal. */
 export function* drainRenewed(context: Context, link: Link): Flow<void> {
   if (link.state.phase === 'connected') yield* drain(context, link, link.state.connection);
 }
@@ -67,7 +67,7 @@ function attachmentFor(context: Context, link: Link, identity: Identity): Attach
   return { ...lasting, ...credentialOf(context, link, identity) };
 }
 
-/** The fields of an attachment that come from the credential. */
+/** The fields of an attachment that depend on the credential. */
 export function credentialOf(
   { ports: { bans } }: Context,
   { peer }: Link,
@@ -78,7 +78,7 @@ export function credentialOf(
   return { ...(expiresAtMs !== undefined && { expiresAtMs }), ...(holder !== undefined && { holder }) };
 }
 
-/** Removes the subscriptions that the identity may not have (any more), and returns the others [SEC-RULES-4]. */
+/** Ends the subscriptions that the identity is not allowed, and returns the others [SEC-RULES-4]. */
 export function* endForbidden(
   context: Context,
   session: SessionRef,

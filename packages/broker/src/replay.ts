@@ -13,9 +13,9 @@ import type { Delivery, Subscription } from './session.ts';
 const PAGE_LENGTH = 32;
 
 /**
- * Sends retained messages to new subscriptions, a page at a time, while the connection takes more and nothing waits in
- * the session's queue. A hundred thousand of them thus need no memory, and nothing is dropped for being many. A message
- * that is read later is newer: it can repeat a live message, never undo it.
+ * Sends retained messages to new subscriptions, a page at a time, while the link has room and no message waits in the
+ * session's queue. So a hundred thousand of them need no memory, and none is dropped. A retained message that is read
+ * later is newer: it can repeat a live message, and never undoes one.
  */
 export function* replay(context: Context, link: Link, connection: Connection): Flow<void> {
   for (;;) {
@@ -34,8 +34,8 @@ export function* replay(context: Context, link: Link, connection: Connection): F
 }
 
 /**
- * The page that may be sent now. If the read fails, nothing of the page has been sent, and the client's next packet
- * reads it again. If the write fails, some of the page may have been sent, and would come twice.
+ * The next page, if it may be sent now. If a read fails, nothing of the page has been sent, and the client's next
+ * packet reads it again. If a write fails, some of the page may have been sent, and would come twice.
  */
 function* nextPage(
   context: Context,
@@ -45,7 +45,7 @@ function* nextPage(
 ): Flow<RetainedPage | 'held-back' | 'put-off'> {
   try {
     const page = yield* readPage(context, link, connection, current);
-    // Most filters have nothing retained: then the queue is not looked at, which saves a read where it is far away.
+    // Most filters have nothing retained. Then the queue is not asked, which saves a read at the gateway door.
     if (page.messages.length > 0 && (yield* isSomethingWaiting(context, connection))) return 'held-back';
     return page;
   } catch (error) {
@@ -57,13 +57,13 @@ function* nextPage(
 }
 
 /**
- * Where messages wait, the client's next packets bring them first:
+ * If messages wait, the client's next packets bring them first. `lookAgain` makes sure that they are dequeued:
  *
  *     publisher                          handler of SUBSCRIBE
  *     stores a message
  *     dies before it says that it waits
  *                                        reads: one message waits, and none is dequeued
- *     (were nothing said, the retained messages would be held back until the next connection)
+ *     (without it the retained messages would be held back until the next connection)
  */
 function* isSomethingWaiting({ ports: { queues } }: Context, { session }: Connection): Flow<boolean> {
   if ((yield* waitFor(queues.length(session))) === 0) return false;

@@ -9,10 +9,10 @@ import {
 } from '@apus/mqtt';
 import type { Connection, Link } from './link.ts';
 
-/** Below this a client's Maximum Packet Size can be smaller than our replies, and each is measured. */
+/** A client with a smaller Maximum Packet Size may not take our replies: each is measured. */
 const SMALL_PACKET_SIZE = 1024;
 
-/** Characters of a Reason String: it is for a person who reads a log. */
+/** Characters of a Reason String: a person reads it in a log. */
 const REASON_STRING_LENGTH_MAX = 200;
 
 /** Sends a reply that honours what the client asked for: Request Problem Information and Maximum Packet Size. */
@@ -22,7 +22,7 @@ export function reply(link: Link, connection: Connection, packet: Packet): void 
   if (fitting !== undefined) link.send(fitting, connection.protocolVersion);
 }
 
-/** Reason String and User Properties go only where the client wants them [MQTT-3.1.2-29]. */
+/** Reason String and User Properties are left out if the client does not want them [MQTT-3.1.2-29]. */
 function withProblemInformation(connection: Connection, packet: Packet): Packet {
   if (connection.requestProblemInformation || !('properties' in packet)) return packet;
   if (packet.type === 'publish' || packet.type === 'connack' || packet.type === 'disconnect') return packet;
@@ -31,7 +31,7 @@ function withProblemInformation(connection: Connection, packet: Packet): Packet 
 
 /**
  * A packet over the client's Maximum Packet Size is sent without its Reason String [MQTT-3.14.2-3] [MQTT-3.2.2-19] and
- * user properties [MQTT-3.2.2-20], and not at all when that does not help [MQTT-3.1.2-24].
+ * user properties [MQTT-3.2.2-20]; if it is still too large, it is not sent [MQTT-3.1.2-24].
  */
 export function fitted<P extends Packet>(
   packet: P,
@@ -45,7 +45,7 @@ export function fitted<P extends Packet>(
   return fits(shorter) ? shorter : undefined;
 }
 
-/** SUBACK has the positions of all topics of a stream that a filter matches. */
+/** A SUBACK with positions of streams, which are not left out. */
 function tellsOfTopics(packet: Packet): boolean {
   return packet.type === 'suback' && (packet.properties.userProperties?.length ?? 0) > 2;
 }
@@ -56,14 +56,14 @@ function withoutReason<P extends Packet>(packet: P): P {
   return { ...packet, properties };
 }
 
-/** The `properties` of a reply that explains itself. */
+/** The properties of a reply with a Reason String. */
 export function because(reason: string): { reasonString: string } {
   return { reasonString: reason.slice(0, REASON_STRING_LENGTH_MAX) };
 }
 
 /**
- * Answers CONNECT with an error and closes [MQTT-3.2.2-6] [MQTT-3.2.2-7]. MQTT 3.1.1 has few return codes; for any other
- * error the close is the answer [MQTT3-3.2.2-6].
+ * Answers CONNECT with an error and closes [MQTT-3.2.2-6] [MQTT-3.2.2-7]. MQTT 3.1.1 has few return codes; for another
+ * error the broker only closes [MQTT3-3.2.2-6].
  */
 export function refuseConnect(
   link: Link,

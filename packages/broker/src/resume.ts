@@ -12,23 +12,23 @@ import type { SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { isWillOwedTo, publishWillOrRemind } from './will.ts';
 
-/** The connection that a client has lost. */
+/** A connection that its client has lost. */
 export interface LostConnection {
   readonly id: ConnectionId;
   readonly connection: Connection;
-  /** Those from which the session has moved there without its client's knowing, in their order. */
+  /** Connections from which the session has moved there while the client did not know, in their order. */
   readonly earlier?: readonly ConnectionId[];
   /**
-   * Called when the session is the new connection's, before its subscriptions are: from then on posts to them go to the
-   * new connection, behind the earlier ones.
+   * Called when the new connection has the session, and before it has the subscriptions: from then on posts for these
+   * connections go to the new one, after its packets.
    */
   readonly goesOn: () => Awaitable<void>;
 }
 
 /**
  * A client that has lost its connection goes on with its session over `link`, without a CONNECT [SEC-MOVE-1]. The
- * broker sends the inflight and waiting messages, as after CONNACK. False where the session is over or has another
- * connection, and where its will has been published, since others take the client for gone.
+ * broker sends the inflight and waiting messages, as after CONNACK. False when the session is over or has another
+ * connection, or when its will has been published, since others believe that the client is gone.
  */
 export function* resumeSession(
   context: Context,
@@ -53,7 +53,7 @@ export function* resumeSession(
   return true;
 }
 
-/** The session as the loss has left it. The server may hear of the loss from the client first. */
+/** The session after the loss. The client's message about it may be the first that the server hears of the loss. */
 function* recordAfter(
   context: Context,
   { id, connection }: LostConnection,
@@ -71,7 +71,7 @@ function* recordAfter(
   return yield* waitFor(sessions.get(tenant, clientId));
 }
 
-/** Its rooms take the client for gone, and its program does not know. */
+/** Whether the session has left its rooms: others believe that the client is gone, and its program does not know. */
 function* hasLeftRooms({ ports: { presence } }: Context, { session, isPresent }: Connection): Flow<boolean> {
   if (presence === undefined || isPresent !== true) return false;
   return (yield* waitFor(presence.store.ownedBy(session))).length === 0;

@@ -4,7 +4,10 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Message } from './message.ts';
 import type { RetainedLimits } from './ports/index.ts';
 
-/** Replaces the retained message of the topic [MQTT-3.3.1-5]; an empty payload removes it [MQTT-3.3.1-6] [MQTT-3.3.1-7]. */
+/**
+ * Replaces the retained message of the topic [MQTT-3.3.1-5]; an empty payload removes it [MQTT-3.3.1-6]
+ * [MQTT-3.3.1-7].
+ */
 export function* retain(
   context: Context,
   tenant: string,
@@ -41,7 +44,7 @@ function retainedLimits({ ports, limits }: Context, { publisher }: AcceptOptions
   return { messagesMax, bytesMax, holder: publisher && ports.holdingQuota?.retainedHolder(publisher) };
 }
 
-/** A plan's 0 stands for any number. */
+/** The limit of a plan, of which 0 is no limit. */
 function planned(ofPlan: number | undefined, limit: number): number {
   return ofPlan === undefined ? limit : ofPlan || Number.POSITIVE_INFINITY;
 }

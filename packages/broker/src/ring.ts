@@ -6,14 +6,14 @@ import type { SessionRecord, Timer } from './ports/index.ts';
 import { ringPresence } from './presence/leave-rooms.ts';
 import { publishWillOf, publishWillOrRemind } from './will.ts';
 
-/** A timer is due. The store decides whether it still means anything. */
+/** A timer rings. The store decides whether something is due. */
 export function* ring(context: Context, timer: Timer): Flow<void> {
   if (timer.kind === 'will') yield* ringWill(context, timer);
   else if (timer.kind === 'presence') yield* ringPresence(context, timer.session, timer.connectionId);
   else yield* ringExpiry(context, timer);
 }
 
-/** Where the session ends as its will is due, this is its timer too. */
+/** If the session ends when its will is due, one timer does both. */
 function* ringWill(context: Context, timer: Timer): Flow<void> {
   const { session, connectionId } = timer;
   const againAtMs = yield* publishWillOf(context, session, connectionId);
@@ -31,12 +31,12 @@ function* ringExpiry(context: Context, timer: Timer): Flow<void> {
   const endsAtMs = record && sessionEndsAtMs(record);
   if (endsAtMs === undefined) return;
   if (endsAtMs > clock.now()) return yield* waitFor(timers.set(timer, endsAtMs));
-  // A session that ends takes its will along [MQTT-3.1.2-8].
+  // A session that ends publishes its will [MQTT-3.1.2-8].
   if (record?.will !== undefined) yield* publishWillOrRemind(context, session, connectionId);
   yield* endSession(context, session, connectionId);
 }
 
-/** The session that set the timer; undefined when it is not there any more. */
+/** The session that set the timer. Undefined: it does not exist any more. */
 function* recordOf(context: Context, { session }: Timer): Flow<SessionRecord | undefined> {
   const record = yield* waitFor(context.ports.sessions.get(session.tenant, session.clientId));
   return record?.session.incarnation === session.incarnation ? record : undefined;

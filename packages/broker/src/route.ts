@@ -4,7 +4,7 @@ import type { Message } from './message.ts';
 import type { MatchedFilter } from './ports/index.ts';
 import { type Delivery, deliveryOf, type Subscriber } from './session.ts';
 
-/** The copy of a session whose overlapping subscriptions become one. */
+/** The name of the only copy for a session: its overlapping subscriptions get one. */
 const ONLY_COPY = '';
 
 /** One delivery for each copy of the message that the matching subscriptions ask for. */
@@ -20,8 +20,8 @@ export function route(context: Context, message: Message, matched: readonly Matc
 }
 
 /**
- * The same for some subscribers of a wide filter. A worker serves them apart from subscribers of other filters, so they
- * get copies of their own.
+ * Deliveries to some subscribers of a wide filter. A worker serves them without knowing other filters, so the copy is
+ * named after the filter.
  */
 export function routeWide(message: Message, filter: MatchedFilter): Delivery[] {
   const deliveries: Delivery[] = [];
@@ -79,9 +79,9 @@ function addMerged(
     qos: Math.max(earlier.qos, delivery.qos) as QoS,
     retain: earlier.retain || delivery.retain,
     subscriptionIdentifiers: joined(earlier.subscriptionIdentifiers, delivery.subscriptionIdentifiers),
-    // A plain subscription is served in any case.
+    // A plain subscription gets the message in any case.
     readers: earlier.readers && delivery.readers && [...earlier.readers, ...delivery.readers],
-    // One that asks for each message is sent each.
+    // A subscription that asks for each message gets each.
     conflate: earlier.conflate && delivery.conflate,
     mustArrive: earlier.mustArrive === true || delivery.mustArrive === true,
   };

@@ -3,22 +3,25 @@ import { fillRules, LITERAL_PREFIX } from './fill-rules.ts';
 import type { Authorizer, Identity, PublishTerms, SubscribeTerms } from './ports/index.ts';
 import type { Rule } from './rules.ts';
 
-/** Where the rules of an identity are found. Undefined: it has none, and may do everything if it is anonymous. */
+/** The rules of an identity. Undefined: it has none; then an anonymous client may do everything. */
 export type RulesOf = (identity: Identity) => readonly Rule[] | undefined;
 
 const EVERY_QOS: readonly QoS[] = [0, 1, 2];
 
-/** The rules of an identity with its names in them. */
+/** The rules of an identity with its names filled in. */
 interface Filled {
   readonly rules: readonly Rule[];
   readonly clientId: string;
   readonly filled: readonly Rule[];
 }
 
-/** Lets identities do what rules say. PUBLISH asks for every message: nothing is allocated once the names are filled in. */
+/**
+ * Allows identities what their rules say. It is asked for every message, and allocates nothing once the names are
+ * filled in.
+ */
 export class RulesAuthorizer implements Authorizer {
   readonly #rulesOf: RulesOf;
-  /** Lives as long as the identity, which is as long as its connection. */
+  /** Cached as long as the identity exists, which is as long as its connection. */
   readonly #filled = new WeakMap<Identity, Filled>();
 
   constructor(rulesOf: RulesOf) {
@@ -33,7 +36,7 @@ export class RulesAuthorizer implements Authorizer {
     return this.decideSubscribe(identity, clientId, topicFilter, terms) ?? false;
   }
 
-  /** Undefined where no rule applies, for an authorizer that asks elsewhere then. */
+  /** Undefined: no rule applies, and an authorizer may ask elsewhere. */
   decidePublish(
     identity: Identity,
     clientId: string,
@@ -45,7 +48,7 @@ export class RulesAuthorizer implements Authorizer {
     return mayPublish(this.#fill(rules, identity, clientId), topicName, terms);
   }
 
-  /** Undefined where no rule applies: none that denies a topic of the filter, and none that allows all of it. */
+  /** Undefined: no rule applies. None denies a topic of the filter, and none allows all of it. */
   decideSubscribe(
     identity: Identity,
     clientId: string,
@@ -69,7 +72,7 @@ export class RulesAuthorizer implements Authorizer {
   }
 }
 
-/** Lets identities do what their own rules say. */
+/** Allows identities what their own rules say. */
 export const rulesAuthorizer = new RulesAuthorizer(({ rules }) => rules);
 
 function isUnrestricted({ name }: Identity): true | undefined {
@@ -93,8 +96,8 @@ function mayPublish(
 }
 
 /**
- * An allowed filter matches no topic that a rule before the allowing one denies: else a client would read a denied
- * topic by asking for a filter around it [SEC-RULES-1].
+ * A filter is allowed only if it matches no topic that an earlier rule denies: else a client could read a denied topic
+ * by a filter around it [SEC-RULES-1].
  */
 function maySubscribe(
   rules: readonly Rule[],
@@ -150,7 +153,7 @@ function brings(filter: string, topicName: string): boolean {
 function hasSome(filter: string, requested: string): boolean {
   if (!isLiteral(filter)) return intersects(filter, requested);
   const literal = literalOf(filter);
-  // Without a wildcard it names a topic, which a wider filter would reach as well.
+  // A literal filter without wildcards names a topic, which a wider filter would reach as well.
   return containsWildcard(literal) ? literal === requested : intersects(literal, requested);
 }
 

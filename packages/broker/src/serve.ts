@@ -10,8 +10,8 @@ import { placedEntry } from './streams/position.ts';
 import { isOnItsConnection } from './streams/reader.ts';
 
 /**
- * Delivers a message that another process has accepted to subscribers of this one: `matched` are the filters of plain ones.
- * Readers of a stream are given it in the order of its topic's log.
+ * Delivers a message that another process has accepted to the subscribers of this process: `matched` are its filters
+ * with plain subscribers. Readers of a stream get it in the order of the topic's log.
  */
 export function* relay(
   context: Context,
@@ -30,8 +30,8 @@ export function* relay(
 }
 
 /**
- * Delivers a message that `FanOut` took to some of the subscribers of a wide filter. A repeat may have reached any of
- * them already.
+ * Delivers a message that `FanOut` has taken to some of the subscribers of a wide filter. If it is a repeat, some of
+ * them may have the message.
  */
 export function* serve(
   context: Context,

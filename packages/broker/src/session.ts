@@ -3,32 +3,32 @@ import { type Conflate, conflateOf } from './conflation.ts';
 import type { Message } from './message.ts';
 import type { Reader } from './streams/reader.ts';
 
-/** Packet ids that a queue gives are not above this; the others are for messages that no store keeps. */
+/** The largest packet id that a queue assigns. Larger ids are for messages that no store keeps. */
 export const KEPT_PACKET_ID_MAX = 0x7fff;
 
-/** Names one network connection; never used again. */
+/** Identifies one network connection; never reused. */
 export type ConnectionId = string;
 
 /** The facts about a network connection that are needed to send to it. */
 export interface Attachment {
   readonly connectionId: ConnectionId;
   readonly protocolVersion: ProtocolVersion;
-  /** The client's Receive Maximum, already bounded by the broker's own limit on inflight messages. */
+  /** The client's Receive Maximum, but at most the broker's limit on inflight messages. */
   readonly receiveMaximum: number;
   /** The client's Maximum Packet Size in bytes. */
   readonly maximumPacketSize: number;
   /**
-   * The client acknowledges no QoS 1 message, and the server stores none that it has sent: the session ends with this
-   * connection, so the message could never be sent again. Not for shared subscriptions.
+   * The session ends with this connection, so a QoS 1 message could never be sent again: the server stores none, and
+   * the client sends no PUBACK. Not for shared subscriptions.
    */
   readonly keepsNothing: boolean;
-  /** The door can tell the client that something waits, without sending it. @default false */
+  /** The door can tell the client that messages wait (a nudge). @default false */
   readonly takesNudges?: boolean;
-  /** From then on, in ms since the epoch, nothing is sent to it: its identity has expired. @default never */
+  /** When its identity expires, in ms since the epoch: nothing is sent to it afterwards. @default never */
   readonly expiresAtMs?: number;
-  /** The holder of the connection, in a form that only the list of bans reads (`Bans.holderOf`). @default not known */
+  /** Identifies the client of the connection to the list of bans (`Bans.holderOf`). @default not known */
   readonly holder?: string;
-  /** The connection whose readers it goes on with: its session has moved from there. @default its own */
+  /** The connection to which its readers are bound, if the session has moved since. @default its own */
   readonly readsOn?: ConnectionId;
 }
 
@@ -38,9 +38,9 @@ export function readsOnOf({ connectionId, readsOn = connectionId }: Attachment):
 }
 
 /**
- * A session as a port handed it out. Everything a session owns is filed under `key` and `incarnation`:
- * a session that was discarded and made anew under the same client identifier is another incarnation.
- * It is data: a copy (of a connection that was stored, say) names the session as well as the original.
+ * A session as a port has read it. Everything that a session owns is filed under `key` and `incarnation`: a session
+ * that is discarded and begun anew under the same client identifier is another incarnation. A copy of a ref, as in a
+ * stored connection, names the session as well.
  */
 export interface SessionRef {
   /** Tenant and client identifier in one string. */
@@ -48,7 +48,7 @@ export interface SessionRef {
   readonly tenant: string;
   readonly clientId: string;
   readonly incarnation: string;
-  /** The connection it had when it was read; undefined while it is offline. */
+  /** The connection when the session was read. Undefined: it was offline. */
   readonly attachment: Attachment | undefined;
 }
 
@@ -65,9 +65,9 @@ export interface Subscription {
   readonly noLocal: boolean;
   readonly retainAsPublished: boolean;
   readonly subscriptionIdentifier: number | undefined;
-  /** Reads a stream, on one connection: it has no queue. @default a plain subscription */
+  /** The subscription reads a stream, on one connection, and needs no queue. @default a plain subscription */
   readonly reader?: Reader | undefined;
-  /** At QoS 0: at most one message of each topic in this many milliseconds. @default each */
+  /** At QoS 0: at most one message of each topic in this many milliseconds. @default each message */
   readonly conflateMs?: number | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface Subscriber {
   readonly subscription: Subscription;
 }
 
-/** One copy of a message for one session. The message itself is shared. */
+/** One copy of a message for one session. All copies share the message. */
 export interface Delivery {
   readonly session: SessionRef;
   /** The lower of the message's QoS and the subscription's. */
@@ -84,39 +84,38 @@ export interface Delivery {
   /** The RETAIN flag as this subscriber sees it. */
   readonly retain: boolean;
   readonly subscriptionIdentifiers: readonly number[] | undefined;
-  /** The shared subscription that chose this session, so that the message can be passed on if the session ends. */
+  /** The shared subscription that chose this session. If the session ends, another member gets the message. */
   readonly share: ShareName | undefined;
   /**
-   * Names the copy among the copies of one message for one session, or for one share group. A repeated fan-out uses the
-   * same name, even if subscriptions have changed meanwhile. At QoS 2 a queue takes a copy once.
-   * @default undefined: a copy of its own, which no other repeats
+   * Names the copy among the copies of one message for one session, or for one share group. A repeated fan-out uses
+   * the same name, even if subscriptions have changed meanwhile. At QoS 2 a queue takes a copy once. @default
+   * undefined: nothing repeats the copy
    */
   readonly copy?: string;
-  /** The subscription sends at most one message of each topic in an interval. */
+  /** The subscription gets at most one message of each topic in an interval. @default each message */
   readonly conflate?: Conflate | undefined;
-  /** The readers of a stream that it is for, none of which has a queue. @default a plain subscription */
+  /** The readers of a stream for which it is. They have no queue. @default a plain subscription */
   readonly readers?: readonly Reader[] | undefined;
   /**
-   * A subscription that it is for reads a stream, in which nothing may be missing: a door that cannot hand it over
-   * closes the connection, at QoS 0 too. @default false
+   * A reader of a stream may miss nothing: a door that cannot send the message closes the connection, also at QoS 0.
+   * @default false
    */
   readonly mustArrive?: boolean;
   /**
-   * 0 at QoS 0. Otherwise given by the queue: 0 while the message waits there, a Packet Identifier once it may
-   * be sent.
+   * 0 at QoS 0. Otherwise the queue assigns it: 0 while the message waits, a Packet Identifier when it may be sent.
    */
   packetId: PacketId;
   dup: boolean;
   /**
-   * Given by the queue to a copy of a shared subscription whose session has ended since it was chosen: another member is
-   * to get it, under this name.
+   * Set by the queue if the session has ended since it was chosen from a share group: another member has to get the
+   * copy, under this name.
    */
   passOnAs?: string;
-  /** Given by the queue where it was full: how many messages of the session gave way, this one or older ones. */
+  /** Set by a full queue: how many messages of the session it has dropped, this one or older ones. */
   dropped?: number;
 }
 
-/** The copy of a message that one subscription asks for, under the name that `Delivery.copy` has to have. */
+/** The copy of a message for one subscription. `copy`: its name, see `Delivery.copy`. */
 export function deliveryOf(message: Message, { session, subscription }: Subscriber, copy: string): Delivery {
   const { qos, retainAsPublished, subscriptionIdentifier, shareGroup, topicFilter, reader } = subscription;
   const conflate = conflateOf(subscription);
@@ -142,14 +141,14 @@ export interface ShareName {
   readonly topicFilter: string;
 }
 
-/** A message that has been dequeued from a session's queue and may be sent now. */
+/** A message that was dequeued and may be sent now. */
 export interface QueuedPublish {
   readonly type: 'publish';
   readonly message: Message;
   readonly delivery: Delivery;
 }
 
-/** A QoS 2 message whose PUBREC came and whose PUBREL has to be sent again. */
+/** A QoS 2 message whose PUBREC has come, and whose PUBREL has to be sent again. */
 export interface QueuedPubrel {
   readonly type: 'pubrel';
   readonly packetId: PacketId;

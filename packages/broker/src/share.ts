@@ -2,15 +2,15 @@ import type { Connections, MatchedFilter } from './ports/index.ts';
 import type { Subscriber } from './session.ts';
 
 /**
- * Chooses a member of a shared subscription for each message, in turn. The turn is kept per group and per process:
- * between processes it is only statistically fair, and needs no write.
+ * Chooses a member of a shared subscription for each message, in turn. The turn is kept for each group and process:
+ * between processes it is fair by chance only, and needs no write.
  */
 export class ShareRotation {
   readonly #turns = new WeakMap<object, number>();
 
   /**
-   * A member that is connected and takes more now, else one that is connected, else (when the message can wait for it)
-   * one that is offline. Undefined when no member can take it.
+   * A member that is connected and ready; else one that is connected; else, if the message can wait, one that is
+   * offline. Undefined: no member can take it.
    */
   choose(group: MatchedFilter, connections: Connections, canWait: boolean): Subscriber | undefined {
     const { subscribers } = group;

@@ -3,10 +3,10 @@ import type { Clock, Log } from './ports/index.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type Level = 'info' | 'warn' | 'error';
 
-/** Characters of a text in the log: a topic, a client identifier, or a sentence that holds one. Clients send 64 KB. */
+/** Characters of a text: a topic, a client identifier, or a sentence with one. Clients send up to 64 KB. */
 const TEXT_LENGTH_MAX = 100;
 
-/** Characters of the field `error`: a stack trace of ours, or what a service of AWS has said. */
+/** Characters of the field `error`: a stack trace, or the words of an AWS service. */
 const ERROR_LENGTH_MAX = 4_000;
 
 /** Entries of a list in the log. */
@@ -14,19 +14,21 @@ const LIST_LENGTH_MAX = 10;
 
 const WINDOW_MS = 60_000;
 
-/** Lines of one kind in that time where they are ours, as errors and those that name no sender: their causes differ. */
+/**
+ * Lines of one kind in a window that are the broker's own: errors, and lines that name no sender. Their causes differ.
+ */
 const OWN_LINES_MAX = 10;
 
 /**
- * Lines below `error` in that time of senders without a name, who have as many addresses as they like, and as many of
- * all others, which strangers so cannot hide. At some 300 bytes each that is 260 MB a day at most.
+ * Lines below `error` in a window for all senders without a name, who have as many addresses as they like; and as many
+ * for all other senders, so that strangers cannot hide these. At some 300 bytes each that is 260 MB a day at most.
  */
 export const LOG_LINES_MAX = 300;
 
-/** Senders that are told apart, some 500 bytes each. All others share one count for each kind of line. */
+/** Senders that are counted by themselves, some 500 bytes each. All others share one count for each kind of line. */
 const SENDERS_MAX = 1_000;
 
-/** Lines of one kind that one sender has caused since the first. */
+/** The lines of one kind that one sender has caused since the first. */
 interface Window {
   readonly level: Level;
   readonly event: string;
@@ -35,9 +37,9 @@ interface Window {
   readonly isOfStranger: boolean;
   readonly endsAtMs: number;
   lines: number;
-  /** Lines that were not written. */
+  /** Lines that were left out. */
   repeated: number;
-  /** The sum of their own field `count`, where they have one. */
+  /** The sum of their field `count`, if they have one. */
   count: number | undefined;
 }
 
@@ -47,16 +49,16 @@ interface Budget {
 }
 
 /**
- * A log that no peer can fill. Of one kind of line that one sender causes (an identity; without a name an address, or a
- * client identifier) it writes the first in a minute, and their number when the minute is over. Of the broker's own
- * lines it writes ten. Of all below `error` it writes `LOG_LINES_MAX`, and `lines-left-out` says how many
- * were left out. Texts are cut at 100 characters. The number is written with the next line of any kind, or when
+ * A log that no peer can fill. For each kind of line and each sender (an identity; without a name an address, or a
+ * client identifier) it writes the first line in a minute, and the number of the others when the minute is over. It
+ * writes ten of the broker's own lines. It writes `LOG_LINES_MAX` lines below `error`, and `lines-left-out` says how
+ * many were left out. Texts are cut at 100 characters. A number is written with the next line of any kind, or when
  * `tell` is called: a function between two invocations has no timer. [SEC-LOG-1] [SEC-LOG-2] [SEC-LOG-3]
  */
 export class SparingLog implements Log {
   readonly #log: Log;
   readonly #clock: Clock;
-  /** In the order in which they end. */
+  /** By the time of their end. */
   readonly #windows = new Map<string, Window>();
   #minuteEndsAtMs = 0;
   #strangers: Budget = { lines: 0, leftOut: 0 };
@@ -71,7 +73,7 @@ export class SparingLog implements Log {
     return this.#log.writesDebug === true;
   }
 
-  /** Every line, since debug lines are off until an operator turns them on. */
+  /** Writes every line: debug lines are off until an operator turns them on. */
   debug(event: string, fields?: Fields): void {
     this.#log.debug(event, fields && shortened(fields));
   }
@@ -88,7 +90,7 @@ export class SparingLog implements Log {
     this.#write('error', event, fields);
   }
 
-  /** Writes the numbers of the minutes that are over. Costs one comparison while none is. */
+  /** Writes the numbers of minutes that are over. While none is, this costs one comparison. */
   tell(): void {
     const nowMs = this.#clock.now();
     if (this.#minuteEndsAtMs <= nowMs) this.#beginMinute(nowMs);
@@ -99,7 +101,7 @@ export class SparingLog implements Log {
     }
   }
 
-  /** Writes all numbers: the process ends. */
+  /** Writes all numbers, before the process ends. */
   end(): void {
     for (const window of this.#windows.values()) this.#tellOf(window);
     this.#windows.clear();
@@ -179,7 +181,7 @@ export class SparingLog implements Log {
   }
 }
 
-/** An address without its port: each connection has another. */
+/** The address without its port, which differs with each connection. */
 function senderOf(fields: Fields): string {
   const { tenant, name, address, clientId } = fields;
   if (isNamed(fields)) return `${tenant} ${name}`;

@@ -28,15 +28,15 @@ import { joiningOf } from './streams/request.ts';
 import { underWay } from './under-way.ts';
 import { takeWrites } from './write-quota.ts';
 
-/** A filter of the SUBSCRIBE, and the subscription it becomes or the reason code that refuses it. */
+/** A filter of the SUBSCRIBE, and its subscription or the reason code that refuses it. */
 interface Decision {
   readonly request: SubscriptionRequest;
   readonly granted: Subscription | number;
   /** It reads a stream. */
   readonly joining?: Joining;
-  /** It is sent at most one message of each topic in so many milliseconds. */
+  /** At most one message of each topic in so many milliseconds. */
   readonly conflateMs?: number | undefined;
-  /** Why it is refused, where the code does not tell. */
+  /** Why it is refused, if the code does not tell. */
   readonly reason?: string;
 }
 
@@ -57,12 +57,13 @@ export function* subscribe(
     decisions.push(decision);
   }
   const outcomes = yield* store(context, connection, decisions);
-  // One SUBACK for all filters [MQTT-3.8.4-5], with a reason code for each, in their order [MQTT-3.8.4-6] [MQTT-3.9.3-1].
+  // One SUBACK for all filters [MQTT-3.8.4-5], with a reason code for each, in their order [MQTT-3.8.4-6]
+  // [MQTT-3.9.3-1].
   const reasonCodes = decisions.map(({ granted }) => reasonCodeOf(granted, outcomes));
   const { properties, pasts } = yield* joinStreams(context, link, connection, decisions, reasonCodes);
   reply(link, connection, { type: 'suback', packetId: packet.packetId, reasonCodes, properties });
   startReplays(link, decisions, outcomes);
-  // It has been answered: a second SUBACK that refuses would answer nothing.
+  // SUBACK has been sent: from here on nothing may refuse.
   for (const { subscription, past } of pasts)
     yield* underWay(sendPast(context, connection, subscription, past));
   yield* underWay(replay(context, link, connection));
@@ -82,7 +83,8 @@ function* decide(
   const joining = joiningOf(context, link, connection, packet, request, conflateMs);
   if (joining instanceof Violation) return { request, granted: joining.reasonCode, reason: joining.reason };
   const { noLocal, retainAsPublished } = request;
-  // A stream's history is its queue: at QoS 0 no message waits for an acknowledgement. Of conflated ones none is waited for.
+  // A stream's history is its queue, so at QoS 0 no message waits for an acknowledgement. Conflated messages are not
+  // acknowledged either.
   const qos = joining === undefined && conflateMs === undefined ? request.qos : 0;
   const parsed = joining ?? parseShared(request.topicFilter);
   if (parsed instanceof Violation) return { request, granted: parsed.reasonCode };
@@ -112,7 +114,7 @@ function* decide(
   const { subscriptionIdentifier } = packet.properties;
   const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
   if (joining !== undefined)
-    // A reader in memory has its pace itself.
+    // A reader in memory has an interval of its own.
     return {
       request,
       granted: {
@@ -128,14 +130,14 @@ function* decide(
 
 /** The results of joining the streams of one SUBSCRIBE. */
 interface JoinedStreams {
-  /** Of SUBACK. */
+  /** For SUBACK. */
   readonly properties: SubackPacket['properties'];
-  /** To be sent behind it. */
+  /** Past messages to be sent after SUBACK. */
   readonly pasts: readonly { readonly subscription: Subscription; readonly past: readonly Past[] }[];
 }
 
 /**
- * Lets the readers of streams begin, whose subscriptions are stored, and forgets those that plain subscriptions have
+ * Lets the readers of streams begin whose subscriptions were stored, and removes readers that plain subscriptions have
  * replaced.
  */
 function* joinStreams(
@@ -174,8 +176,8 @@ function* joinStreams(
 }
 
 /**
- * The door keeps no readers, and remembers with the connection that it reads. After a loss its client has to come back
- * with its positions: only they tell which messages it is missing.
+ * A door that keeps no readers notes with the connection that it reads a stream. After a loss its client has to come
+ * back with its positions: only they tell which messages it is missing.
  */
 function noteReading(link: Link): void {
   const { state } = link;
@@ -227,7 +229,7 @@ function startReplays(
   if (started.length > 0) link.state = { ...link.state, replays: [...link.state.replays, ...started] };
 }
 
-/** History takes the place of retained messages. */
+/** Whether the client is sent past messages of the stream, in the place of retained ones. */
 function isGivenPast({ start, stream }: Joining): boolean {
   const { positions, from } = start;
   return positions.size > 0 || (from === undefined ? stream.snapshot : from.at !== 'latest');

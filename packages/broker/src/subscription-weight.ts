@@ -1,13 +1,13 @@
 import { levelCount } from '@apus/mqtt';
 import type { FilterName } from './ports/subscriptions.ts';
 
-/** Few filters have more levels, or more characters. */
+/** Few filters have more levels. */
 const LEVELS_OF_ONE = 16;
 const CHARACTERS_OF_ONE = 1024;
 
 /**
- * As how many subscriptions one counts: as one for each 16 levels, or 1,024 characters, that it begins. It takes memory
- * and time to match by its levels, and they may be 201 [SEC-MEMORY-4].
+ * How many subscriptions one counts as: one for each 16 levels, or 1,024 characters, that it begins. Memory and time
+ * to match grow with its levels, of which it may have 201 [SEC-MEMORY-4].
  */
 export function subscriptionWeight({ topicFilter, shareGroup = '' }: FilterName): number {
   const characters = topicFilter.length + shareGroup.length;

@@ -11,17 +11,17 @@ const ZEROS = /^0+$/;
 
 /** The trace that a message belongs to. */
 export interface TraceContext {
-  /** 32 digits in hexadecimal. */
+  /** 32 hexadecimal digits. */
   readonly traceId: string;
-  /** 16 digits: of the span that comes before. */
+  /** 16 hexadecimal digits: the previous span. */
   readonly spanId: string;
   /** `tracestate` as it came. */
   readonly state?: string;
 }
 
 /**
- * For the log: the trace that a message belongs to, where its publisher names one in the user property `traceparent`.
- * The property itself reaches subscribers as it is [MQTT-3.3.2-17].
+ * For the log: the trace that the publisher names in the user property `traceparent`. Subscribers get the property
+ * unchanged [MQTT-3.3.2-17].
  */
 export function traceOf({ userProperties = [] }: WithUserProperties): {
   readonly traceparent?: string;
@@ -30,7 +30,7 @@ export function traceOf({ userProperties = [] }: WithUserProperties): {
   return traceparent !== undefined && TRACEPARENT.test(traceparent) ? { traceparent } : {};
 }
 
-/** The trace of a message whose publisher asks that it is recorded: its `traceparent` has the flag `sampled`. */
+/** The trace of a message if its publisher asks for recording: `traceparent` has the flag `sampled`. */
 export function sampledTraceOf({ userProperties }: WithUserProperties): TraceContext | undefined {
   if (userProperties === undefined) return undefined;
   const [, traceId = '', spanId = '', flags = ''] =

@@ -9,9 +9,9 @@ import { because, reply } from './reply.ts';
 import { UnderWay } from './under-way.ts';
 
 /**
- * A packet could not be handled because a port is unavailable. Where MQTT has an answer that says so the client gets
- * it and stays connected: nothing was done or promised, and it may try again. Otherwise it is disconnected with the
- * reason, which makes its session do so: so too where the packet is under way, or has been answered.
+ * A packet could not be handled because a port is unavailable. If MQTT has an answer that says so, the client gets it
+ * and stays connected: nothing was done or promised, and it may try again. Otherwise, and if the packet is under way
+ * or was answered, the client is disconnected with the reason: its session makes it try again.
  */
 export function* sayUnavailable(
   context: Context,
@@ -33,7 +33,7 @@ export function* sayUnavailable(
   yield* disconnect(context, link, violation.reasonCode, violation.reason);
 }
 
-/** Logs the failure, and returns the Violation for the client. */
+/** Logs the failure, and returns the violation for the client. */
 export function noteUnavailable(
   context: Context,
   { type }: Packet,
@@ -58,7 +58,7 @@ function* isAnswered(
   const isFive = connection.protocolVersion === 5;
   switch (packet.type) {
     case 'publish':
-      // MQTT 3.1.1 has no answer that refuses: its client sends again once it is back.
+      // MQTT 3.1.1 has no answer that refuses. Its client sends again when it is back.
       if (!isFive) return false;
       if (packet.qos === 2)
         yield* waitFor(context.ports.received.release(connection.session, packet.packetId));
@@ -78,7 +78,7 @@ function* isAnswered(
       });
       return true;
     case 'unsubscribe':
-      // It has no code for "too busy", and in 3.1.1 none at all.
+      // MQTT 5.0 has no fitting code for these, and MQTT 3.1.1 has none.
       if (!isFive) return false;
       reply(link, connection, {
         type: 'unsuback',

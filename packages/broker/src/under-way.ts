@@ -2,8 +2,8 @@ import type { Flow } from './flow.ts';
 import { Unavailable } from './ports/index.ts';
 
 /**
- * A port became unavailable when the request of the packet was under way, or had been answered: the broker cannot
- * refuse the packet any more. It ends the connection instead, with the same reason code.
+ * A port became unavailable when the packet was under way or had been answered, so the broker cannot refuse it any
+ * more. It ends the connection instead, with the same reason code.
  */
 export class UnderWay extends Unavailable {
   override readonly name = 'UnderWay';
@@ -16,8 +16,8 @@ export class UnderWay extends Unavailable {
 }
 
 /**
- * From here on the packet cannot be refused. PUBACK or PUBREC with an error says "not taken", and the client gives the
- * message up; but some recipients may have it, or have it inflight:
+ * Marks the errors of a flow: from here on the packet cannot be refused. A client that gets PUBACK or PUBREC with an
+ * error gives the message up, but some recipients may have it, or have it inflight:
  *
  *     publisher                          subscriber
  *     PUBLISH 5: put inflight for the subscriber; the next recipient's write is throttled, so nothing is posted
@@ -26,7 +26,7 @@ export class UnderWay extends Unavailable {
  *                                        6
  *                                        … and with the next connection what is inflight: 5 [MQTT-4.6.0-6]
  *
- * A client that is disconnected sends it again, before anything newer [MQTT-4.4.0-1].
+ * A client that is disconnected sends the message again, before anything newer [MQTT-4.4.0-1].
  */
 export function* underWay<T>(flow: Flow<T>): Flow<T> {
   try {
@@ -36,7 +36,7 @@ export function* underWay<T>(flow: Flow<T>): Flow<T> {
   }
 }
 
-/** The same for an error that a call has thrown. */
+/** Marks the error of a call. */
 export function asUnderWay(error: unknown): unknown {
   return error instanceof Unavailable && !(error instanceof UnderWay) ? new UnderWay(error) : error;
 }

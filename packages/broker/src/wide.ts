@@ -13,7 +13,7 @@ import {
 import { route } from './route.ts';
 import { UnderWay, underWay } from './under-way.ts';
 
-/** Those of the filters whose other subscribers stand in shards. */
+/** The filters that have further subscribers in shards. */
 export function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
   const wide: WideFilter[] = [];
   for (const { topicFilter, shards = 0, isBehind = false } of matched) {
@@ -22,7 +22,7 @@ export function wideFilters(tenant: string, matched: readonly MatchedFilter[]): 
   return wide;
 }
 
-/** False where the workers are too far behind: then nothing was handed over. */
+/** False: the workers are too far behind, and nothing was handed over. */
 export function* fanOut(
   context: Context,
   message: Message,
@@ -42,13 +42,12 @@ export function* hasRoom(context: Context, message: Message, wide: readonly Wide
 }
 
 /**
- * Waits until all workers have the message as durable as its QoS asks. False where one had no room for it for too long.
- *
- * Other subscribers have it by then. At QoS 1 they may get it again. At QoS 2 the publisher is disconnected, and sends it again
- * under the same id: those that have it do not get it twice.
+ * Waits until all workers have the message as durable as its QoS asks. False: a process had no room for it for too
+ * long, although other subscribers have it. At QoS 1 these may get it again. At QoS 2 the publisher is disconnected,
+ * and sends it again under the same id: subscribers that have it do not get it twice.
  */
 export function* isTaken(context: Context, message: Message): Flow<boolean> {
-  const taken = yield* underWay(waitFor(fanOutOf(context).settled?.(message) ?? true));
+  const taken = yield* underWay(waitFor(fanOutOf(context).confirmed?.(message) ?? true));
   if (!taken && message.qos === 2 && message.publisherKey !== undefined) throw new UnderWay(new NoRoom());
   return taken;
 }
@@ -67,7 +66,7 @@ export function fanOutOf({ ports: { fanOut } }: Context): FanOut {
   return fanOut;
 }
 
-/** Sends a message of the broker's own. False where workers are too far behind: then no subscriber gets it. */
+/** Sends a message of the broker's own. False: workers are too far behind, and no subscriber gets it. */
 export function* sendToAll(
   context: Context,
   tenant: string,

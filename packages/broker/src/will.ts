@@ -11,15 +11,15 @@ import type { Identity, SessionRecord } from './ports/index.ts';
 import type { ConnectionId, SessionRef } from './session.ts';
 import { isSameOwner } from './session-owner.ts';
 
-/** The delay before a will is tried again when the workers are too far behind. */
+/** How long to wait before the will is tried again, if the workers are too far behind. */
 const BACKLOG_PAUSE_MS = 10_000;
 
-/** A will whose client has caused as many deliveries as it may waits this long, where it is more than QoS 0. */
+/** How long a will above QoS 0 waits if its client has caused as many deliveries as it may. */
 const LIMITED_PAUSE_MS = 60_000;
 
 /**
- * Whether the will of a session that stands where `identity` opens one is owed. Only its owner withdraws a will by
- * coming back.
+ * Whether the will of the session that `identity` finds is published now. Only the owner of the session withdraws the
+ * will by coming back.
  */
 export function isWillOwedTo(
   context: Context,
@@ -31,9 +31,9 @@ export function isWillOwedTo(
 }
 
 /**
- * Whether the will that a returning client left behind is published [MQTT-3.1.2-8], or withdrawn because the client
- * is back before its delay has passed, and its session goes on [MQTT-3.1.3-9]. A connection that the platform cut for
- * its age is no loss: a client that comes straight back takes its will with it.
+ * Whether the will that a returning client left behind is published [MQTT-3.1.2-8], or withdrawn, because the client
+ * is back within the delay and its session goes on [MQTT-3.1.3-9]. A connection that the platform cut for its age was
+ * not lost: a client that comes straight back withdraws its will.
  */
 function isWillOwed(
   { options, ports }: Context,
@@ -42,12 +42,12 @@ function isWillOwed(
 ): boolean {
   const nowMs = ports.clock.now();
   if (willDue !== undefined) return willDue.atMs <= nowMs || !(present || willDue.isWithdrawnByReturn);
-  // A take-over: the client may have come before the end of its old connection was noticed.
+  // A take-over: the client may have come back before the end of its old connection was noticed.
   if (wasCutForAge(options, attachedAtMs, nowMs)) return false;
   return !present || willDelaySecondsOf(will) === 0;
 }
 
-/** Publishes the will that this connection has left, and reminds itself where that cannot be done yet. */
+/** Publishes the will of this ended connection, or sets a timer if that cannot be done yet. */
 export function* publishWillOrRemind(
   context: Context,
   session: SessionRef,
@@ -59,11 +59,11 @@ export function* publishWillOrRemind(
 }
 
 /**
- * Publishes the will that this connection has left, unless that has been done. Rules and bans are asked again: they may
- * have changed since CONNECT. Answers when to try again: its time has not come, or it is refused for now.
+ * Publishes the will of this ended connection, unless that has been done. Asks rules and bans again: they may have
+ * changed since CONNECT. Returns when to try again: the will is not due yet, or is refused for now.
  *
- * It is begun, published and then done with: a process that dies between leaves it to the next that asks, which repeats
- * the publication as the same message.
+ * The will is begun, published and then done. If a process dies in between, the next caller publishes the same message
+ * again.
  *
  *     timer                              timer again, or the sweep
  *     beginWill: message id m

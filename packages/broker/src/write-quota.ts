@@ -4,7 +4,7 @@ import { type Flow, waitFor } from './flow.ts';
 import type { Connection } from './link.ts';
 import { Unavailable } from './ports/index.ts';
 
-/** A client's writes are used up for now: it is told so, and may try again later. */
+/** A client's writes are used up for now: the client is told, and may try again later. */
 class WritesExceeded extends Unavailable {
   override readonly name = 'WritesExceeded';
   readonly reasonCode = ReasonCode.QuotaExceeded;

@@ -13,7 +13,7 @@ const EXPIRY_SECONDS = 60;
 type Step =
   | { do: 'connect'; who: number; cleanStart: boolean; persistent: boolean }
   | { do: 'cut'; who: number }
-  | { do: 'settle'; who: number }
+  | { do: 'acknowledgeAll'; who: number }
   | { do: 'receive'; who: number }
   | { do: 'subscribe'; who: number; filter: number; qos: QoS }
   | { do: 'unsubscribe'; who: number; filter: number }
@@ -34,7 +34,10 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   },
   {
     weight: 4,
-    arbitrary: fc.record({ do: fc.constantFrom('cut', 'settle', 'receive'), who }) as fc.Arbitrary<Step>,
+    arbitrary: fc.record({
+      do: fc.constantFrom('cut', 'acknowledgeAll', 'receive'),
+      who,
+    }) as fc.Arbitrary<Step>,
   },
   {
     weight: 4,
@@ -90,7 +93,7 @@ class Walk {
     const client = this.#client(step.who);
     if (step.do === 'connect') return await this.#connect(step.who, client, step);
     if (step.do === 'cut') return await this.#cut(step.who, client);
-    if (step.do === 'settle') return await client.settle();
+    if (step.do === 'acknowledgeAll') return await client.acknowledgeAll();
     if (step.do === 'receive') return client.receive();
     const session = this.sessions.get(step.who);
     if (session === undefined || !session.online) return;
@@ -170,7 +173,7 @@ class Walk {
     }
     for (const [index, session] of this.sessions) {
       const client = this.#client(index);
-      await client.settle();
+      await client.acknowledgeAll();
       const receipts = client.receipts.slice(this.#firstReceipt[index]);
       for (const level of [0, 1, 2] as const) {
         const got = receipts.filter(({ qos }) => qos === level).map(({ payload }) => payload);

@@ -91,7 +91,7 @@ function otherProcess(...turns: readonly boolean[]) {
     accept: (message) => handed.push(message) > 0,
     hasRoom: () => true,
     take: (message) => void handed.push(message),
-    settled: () => Promise.resolve(left.shift() ?? true),
+    confirmed: () => Promise.resolve(left.shift() ?? true),
   };
   const wrap = (stores: Stores): Stores => {
     const { subscriptions } = stores;

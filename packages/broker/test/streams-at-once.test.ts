@@ -1,7 +1,7 @@
 import type { Packet, UserProperties } from '@apus/mqtt';
 import { MemoryStreams } from '@apus/store-memory';
 import { describe, expect, it } from 'vitest';
-import { readStreams, SETTLED_AFTER_MS, type StreamStore, type Subscription } from '../src/index.ts';
+import { readStreams, STABLE_AFTER_MS, type StreamStore, type Subscription } from '../src/index.ts';
 import { FakeDoor, FakeLink } from './support/fake-door.ts';
 
 const TOPIC = 's/a';
@@ -105,11 +105,11 @@ describe('A reader behind a door that keeps nothing', () => {
 
   it('is sent again messages that may have been in flight when it saw its last message', async () => {
     const store = new MemoryStreams();
-    store.settledAfterMs = SETTLED_AFTER_MS;
+    store.stableAfterMs = STABLE_AFTER_MS;
     const door = doorOver(store);
     const [publisher, reader] = [await door.connect(), await door.connect()];
     await door.publish(publisher, TOPIC, '1');
-    await door.advance(SETTLED_AFTER_MS / 1000);
+    await door.advance(STABLE_AFTER_MS / 1000);
     for (const each of ['2', '3', '4']) await door.publish(publisher, TOPIC, each);
     await subscribe(door, reader, [['rewind', '1']]);
     const [last] = reader.take().slice(-1);

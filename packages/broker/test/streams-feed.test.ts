@@ -186,7 +186,7 @@ class Process {
     return program;
   }
 
-  async settle(): Promise<void> {
+  async handleAll(): Promise<void> {
     await flowsRun();
     while (this.held.isWaiting) await this.held.answer();
     for (const program of this.programs) {
@@ -210,7 +210,7 @@ describe('Readers of a process to which others hand what they have appended', ()
   const reading = async (messagesMax?: number) => {
     const here = await Process.open(messagesMax);
     const program = await here.read('s/a');
-    await here.settle();
+    await here.handleAll();
     return { here, program };
   };
 
@@ -218,11 +218,11 @@ describe('Readers of a process to which others hand what they have appended', ()
     const { here, program } = await reading();
     for (let count = 0; count < 3; count += 1) here.append('s/a');
     await here.come(2);
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1, 2, 3]);
     await here.come();
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1, 2, 3]);
   });
 
@@ -231,18 +231,18 @@ describe('Readers of a process to which others hand what they have appended', ()
     here.append('s/a');
     await here.come(0, true);
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1]);
   });
 
   it('are sent a message whose process died before it handed it over, with the next one', async () => {
     const { here, program } = await reading();
     here.append('s/a', true);
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([]);
     here.append('s/a');
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1, 2]);
   });
 
@@ -250,7 +250,7 @@ describe('Readers of a process to which others hand what they have appended', ()
     const { here, program } = await reading();
     here.append('s/a');
     here.publish('s/a');
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1, 2]);
   });
 
@@ -259,13 +259,13 @@ describe('Readers of a process to which others hand what they have appended', ()
     here.append('s/a');
     here.append('s/a');
     const late = await here.read('s/a');
-    await here.settle();
+    await here.handleAll();
     expect([program.at('s/a'), late.at('s/a')]).toEqual([2, 2]);
     await here.come();
     await here.come();
     here.append('s/a');
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1, 2, 3]);
     expect(late.seen('s/a')).toEqual([3]);
   });
@@ -279,10 +279,10 @@ describe('Readers of a process to which others hand what they have appended', ()
     await here.come(0);
     await here.come(1);
     await here.come(0);
-    await here.settle();
+    await here.handleAll();
     here.append('s/a');
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1, 2, 3, 4]);
   });
 
@@ -290,7 +290,7 @@ describe('Readers of a process to which others hand what they have appended', ()
     const { here, program } = await reading(10);
     for (let count = 0; count < 40; count += 1) here.append('s/a', count < 39);
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([]);
     expect(program.isCut).toBe(true);
   });
@@ -302,10 +302,10 @@ describe('Readers of a process to which others hand what they have appended', ()
       numberedMessage(1, { topic: 's/a', properties: { userProperties: [['stream-position', position]] } }),
     );
     await here.come();
-    await here.settle();
+    await here.handleAll();
     here.append('s/a');
     await here.come();
-    await here.settle();
+    await here.handleAll();
     expect(program.seen('s/a')).toEqual([1]);
   });
 
@@ -362,11 +362,11 @@ describe('Readers of a process to which others hand what they have appended', ()
           } else setReady(here, each.at, each.isReady);
         }
         for (const program of here.programs) setReady(here, here.programs.indexOf(program), true);
-        await here.settle();
+        await here.handleAll();
         // With the next message each reader gets all that were lost before.
         for (const name of ['s/a', 's/b']) here.append(name);
         while (here.coming.length > 0) await here.come(here.coming.length - 1);
-        await here.settle();
+        await here.handleAll();
         for (const program of here.programs) {
           if (program.isCut && hasEpochs) continue;
           expect(program.isCut).toBe(false);

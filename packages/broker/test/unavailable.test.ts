@@ -127,7 +127,7 @@ describe('a PUBLISH that meets a store that is unavailable', () => {
     { call: 'subscriptions.match', fields: { qos: 1, retain: true } },
     { call: 'queues.offer', fields: { qos: 1 } },
     { call: 'queues.offer', fields: { qos: 2 } },
-    { call: 'received.settle', fields: { qos: 2 } },
+    { call: 'received.markDelivered', fields: { qos: 2 } },
   ] as const)('is not refused where $call fails: it has been begun', async ({ call, fields }) => {
     const { stores, door, publisher } = await begin();
     stores.fail(call);

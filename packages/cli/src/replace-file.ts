@@ -10,7 +10,7 @@ import {
   writeSync,
 } from 'node:fs';
 
-/** Of a file that is not there yet: it holds a secret, or hashes of passwords. */
+/** The mode of a new file: it holds a secret, or hashes of passwords. */
 const MODE = 0o600;
 
 /**

@@ -4,7 +4,7 @@ import { gatewayError, type TransportError, tokenExpired, tooMuchWaiting, unread
 import { decodeServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
-import { FRAME_BYTES_MAX, GOODBYE, KEPT_PACKET_ID_MAX } from './limits.ts';
+import { DISCONNECT_CODE, FRAME_BYTES_MAX, KEPT_PACKET_ID_MAX } from './limits.ts';
 import type { Settings, TransportEvent } from './options.ts';
 import { type Memory, Outbound } from './outbound.ts';
 import { frameHas, isPlainDisconnect, type OutgoingFrame } from './outgoing-queue.ts';
@@ -56,7 +56,7 @@ export class Exchange {
   readonly #holdBack = new HoldBack<Bytes>();
   #parted = new PartedReply();
   #unconfirmed = new Unconfirmed();
-  /** Of the connection that was lost, until all that waits after a resume has come. */
+  /** Messages of the connection that was lost, until all that waits after a resume has come. */
   #again = new Unconfirmed();
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;
@@ -387,9 +387,9 @@ export class Exchange {
 
   /** A DISCONNECT that says nothing else needs no frame where its loss does no harm (14). */
   #closes(frame: OutgoingFrame): boolean {
-    const isGoodbye = this.#facts.mayEndByClose && isPlainDisconnect(frame);
-    if (isGoodbye) this.#finish(GOODBYE);
-    return isGoodbye;
+    const isSaidByClose = this.#facts.mayEndByClose && isPlainDisconnect(frame);
+    if (isSaidByClose) this.#finish(DISCONNECT_CODE);
+    return isSaidByClose;
   }
 
   #finish(code = 1000): void {

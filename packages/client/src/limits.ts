@@ -8,7 +8,7 @@ export const SUBPROTOCOL_WITH_OFFER = 'mqtt-text-v1.1';
 
 /** The extensions that the transport knows, as its first frame offers them (10). */
 export const OFFER = '(nudge,move,resume,close,alive)';
-/** Of a client that does not come back after a loss: its session need not wait for it. */
+/** The offer of a client that does not come back after a loss: its session need not wait for it. */
 export const OFFER_ONCE = '(nudge,move,close,alive)';
 
 /** In the place of an offer, in the first frame after a CONNECT that came with the handshake (15). */
@@ -101,7 +101,7 @@ export const CLOSING_MS = 1_000;
 export const GIVEN_UP = 4_000;
 
 /** Says DISCONNECT in the close (14). */
-export const GOODBYE = 4_001;
+export const DISCONNECT_CODE = 4_001;
 
 /** How a WebSocket closes without a closing handshake (RFC 6455, section 7.1.5). */
 export const ABNORMAL = 1_006;

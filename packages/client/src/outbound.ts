@@ -69,7 +69,7 @@ export class Outbound {
   /** Set after a frame of QoS 0 without a reply: its handler may live that long. */
   readonly #quietAlarm: Alarm;
   #outstanding: OutgoingFrame | undefined;
-  /** Of the first frame that wants a reply (10, 15). */
+  /** The offer in the first frame that wants a reply (10, 15). */
   #offer = '';
   #isOpen = false;
   /** Every frame is answered, acknowledgements as well. */

@@ -131,7 +131,7 @@ export function isLoneQos0({ packets }: OutgoingFrame): boolean {
   );
 }
 
-/** Of a frame of unknown fate, the packets that are sent again on a connection that resumes the session (13). */
+/** The packets of a frame of unknown fate that are sent again on a connection that resumes the session (13). */
 export function repeated({ packets }: OutgoingFrame): readonly Uint8Array[] {
   return packets.filter((packet) => {
     const type = typeOf(packet);

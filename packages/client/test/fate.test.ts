@@ -91,7 +91,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
     await harness.connect({ clean: false });
     await harness.write(...packets);
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     await harness.open({ clean: false });
   }
 
@@ -213,7 +213,7 @@ describe('closing (8)', () => {
     expect(harness.gateway.closedWith?.code).toBe(1000);
     expect(harness.closes).toEqual([]);
     harness.gateway.end(1000, 'bye');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toEqual([{ code: 1000, reason: 'bye' }]);
   });
 
@@ -235,7 +235,7 @@ describe('closing (8)', () => {
     await harness.connect();
     await harness.write(publish('a', 1, 1));
     harness.socket.close();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.closedWith).toBeDefined();
     expect(harness.closes).toHaveLength(1);
     expect(harness.socket.readyState).toBe(harness.socket.CLOSED);
@@ -247,7 +247,7 @@ describe('closing (8)', () => {
     await harness.write(publish('a', 1, 1));
     await harness.write(disconnect);
     harness.socket.terminate();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['a']);
     expect(harness.closes).toHaveLength(1);
   });
@@ -257,10 +257,10 @@ describe('closing (8)', () => {
     async (way) => {
       const harness = new Harness();
       await harness.connect({}, 5);
-      const goodbye = { cmd: 'disconnect', reasonCode: 0x8e } as const;
+      const disconnect = { cmd: 'disconnect', reasonCode: 0x8e } as const;
       if (way === 'a reply') await harness.write(publish('a', 1, 1));
-      if (way === 'a reply') await harness.reply([puback(1), goodbye]);
-      else await harness.push(publish('a'), goodbye);
+      if (way === 'a reply') await harness.reply([puback(1), disconnect]);
+      else await harness.push(publish('a'), disconnect);
       expect(harness.received.at(-1)).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8e });
       expect(harness.gateway.closedWith?.code).toBe(1000);
       await harness.write(publish('b'));
@@ -294,7 +294,7 @@ describe('closing (8)', () => {
     const harness = new Harness();
     await harness.connect();
     harness.gateway.end(code, 'Going away');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toEqual([{ code, reason: 'Going away' }]);
     expect(harness.events).toEqual([
       { type: 'closed', code, reason: 'Going away', advice: expect.stringMatching(advice), packetsUnsent: 0 },
@@ -314,9 +314,9 @@ describe('closing (8)', () => {
     send();
     harness.socket.terminate();
     send();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     send();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(results).toEqual([undefined, undefined, 'The socket is closed', 'The socket is closed']);
   });
 });

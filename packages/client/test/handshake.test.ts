@@ -4,7 +4,7 @@ import { Harness, publish, subscribe } from './support/harness.ts';
 const ACCEPTED = 'mqtt-text-v1.1-0';
 const HANDLED = 'mqtt-text-v1.1-1';
 const FRAMES = ['mqtt-text-v1.1', 'mqtt-text-v1'];
-const CARRIER = /^mqtt-connect\.([\w-]{22})\.([a-z+]+)\.([\w-]+)$/;
+const CONNECT_SUBPROTOCOL = /^mqtt-connect\.([\w-]{22})\.([a-z+]+)\.([\w-]+)$/;
 
 let harness: Harness;
 
@@ -12,12 +12,12 @@ beforeEach(() => {
   harness = new Harness();
 });
 
-const carrier = () => harness.gateway.protocols.find((each) => each.startsWith('mqtt-connect.'));
+const offeredConnect = () => harness.gateway.protocols.find((each) => each.startsWith('mqtt-connect.'));
 
 describe('CONNECT in the handshake (15)', () => {
   test('is offered with the names that answer it, in unpadded base64url', async () => {
     await harness.dial();
-    const [, secret, names, connect = ''] = CARRIER.exec(carrier() ?? '') ?? [];
+    const [, secret, names, connect = ''] = CONNECT_SUBPROTOCOL.exec(offeredConnect() ?? '') ?? [];
     expect(harness.gateway.protocols.slice(1)).toEqual([ACCEPTED, HANDLED, ...FRAMES]);
     expect(Buffer.from(secret ?? '', 'base64url')).toHaveLength(16);
     expect(names).toBe('nudge+move+resume+close+alive');
@@ -38,7 +38,7 @@ describe('CONNECT in the handshake (15)', () => {
       got.push(Buffer.from(data).toString('hex')),
     );
     harness.gateway.open(ACCEPTED);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(got).toEqual([connack]);
     expect(harness.gateway.texts).toEqual([]);
     expect(harness.events).toEqual([{ type: 'connected' }]);
@@ -50,10 +50,10 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.gateway.texts).toEqual([expect.stringMatching(/^\(\)[\w+/=]+$/)]);
     await harness.say('(nudge,move,resume,close)~Kq3bQcf5oAMCJ1w=,7200,60:kAMAAQE=');
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
-    const [, secret] = CARRIER.exec(harness.sockets[0]?.protocols[0] ?? '') ?? [];
+    await harness.clock.runDue();
+    const [, secret] = CONNECT_SUBPROTOCOL.exec(harness.sockets[0]?.protocols[0] ?? '') ?? [];
     expect(harness.gateway.texts).toEqual([`~!Kq3bQcf5oAMCJ1w=.${secret}`]);
     expect(harness.gateway.protocols).toEqual(FRAMES);
   });
@@ -123,16 +123,16 @@ describe('CONNECT in the handshake (15)', () => {
     const seen: boolean[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await harness.dial();
-      seen.push(carrier() !== undefined);
+      seen.push(offeredConnect() !== undefined);
       harness.gateway.fail(new Error('Unexpected server response: 431'));
-      await harness.clock.settle();
+      await harness.clock.runDue();
     }
     expect(seen).toEqual([true, false, true]);
   });
 
   test('the header stays below 4 KB', async () => {
     await harness.dial(undefined, { username: 'u'.repeat(2_870) });
-    expect(carrier()).toBeDefined();
+    expect(offeredConnect()).toBeDefined();
     expect(harness.gateway.protocols.join(', ').length).toBeLessThan(4_096);
   });
 });

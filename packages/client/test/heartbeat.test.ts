@@ -149,7 +149,7 @@ describe('signs of life without an answer (16)', () => {
     await harness.clock.advance(615_600 + 5_000 - 83_000);
     expect(harness.sockets).toHaveLength(2);
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.texts).toEqual(['~ticket']);
     await harness.clock.advance(83_000 + 540_000 + 1_000 - 620_600);
     expect(old?.texts).toHaveLength(1);
@@ -247,7 +247,7 @@ describe('a page', () => {
     const { harness, window } = await onPage();
     window.tell(type);
     window.tell(type);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['pingreq']);
   });
 
@@ -268,7 +268,7 @@ describe('a page', () => {
     await harness.clock.advance(1);
     expect(harness.sent).toEqual([]);
     document.tell('visibilitychange');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['pingreq']);
   });
 
@@ -326,7 +326,7 @@ describe('a page', () => {
     expect(harness.clock.pending).toBeGreaterThan(0);
     expect(window.count + document.count).toBe(3);
     await end(harness);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toHaveLength(1);
     expect(harness.clock.pending).toBe(0);
     expect(window.count + document.count).toBe(0);

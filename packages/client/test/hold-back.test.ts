@@ -143,7 +143,7 @@ describe('packets that are held back (4)', () => {
     const harness = new Harness();
     await harness.open();
     for (let count = 0; count < 1_000; count += 1) harness.gateway.say('MAUAAWFoaQ==');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.errors).toEqual([]);
     await harness.push(publish('a'));
     expect(harness.errors).toEqual(['too-much-waiting']);
@@ -195,7 +195,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toEqual([]);
     expect(harness.sent).toEqual(['p']);
     harness.socket.resume();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual(['q1']);
     expect(harness.sent).toEqual(['p', 'fetch']);
   });
@@ -208,7 +208,7 @@ describe('packets that wait when the connection ends', () => {
     await harness.write(subscribe('a'));
     await harness.push(publish('live'));
     harness.gateway.end(1001);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual(['live']);
     expect(harness.closes).toEqual([{ code: 1001, reason: '' }]);
   });
@@ -220,7 +220,7 @@ describe('packets that wait when the connection ends', () => {
     await harness.reply([publish('q1')], { more: true });
     await harness.push(publish('live', 1, 9), { ...disconnect, reasonCode: 0x8e } as never);
     harness.gateway.end(1000);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual(['q1', 'disconnect']);
   });
 
@@ -230,7 +230,7 @@ describe('packets that wait when the connection ends', () => {
     harness.socket.pause();
     await harness.push(publish('live'));
     harness.gateway.end(1001);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual(['live']);
   });
 
@@ -249,7 +249,7 @@ describe('packets that wait when the connection ends', () => {
     await harness.open();
     await harness.push(publish('live'));
     harness.gateway.end(1001);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual([]);
   });
 
@@ -259,7 +259,7 @@ describe('packets that wait when the connection ends', () => {
     await harness.write(subscribe('a'));
     await harness.push(publish('live'));
     harness.socket.terminate();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual([]);
   });
 });

@@ -106,7 +106,7 @@ test('for any writes, answers and pushes in any order, nothing is lost, doubled 
             from += size;
           }
           if (bytes.length <= 24_573) (packet.cmd === 'puback' ? acknowledgements : written).push(bytes);
-          await harness.clock.settle();
+          await harness.clock.runDue();
           gateway.look();
         };
         const messages = (count: number, kind: string, into: string[]): Packet[] =>

@@ -271,12 +271,12 @@ describe('a token', () => {
     await client.accept();
     let resolve: (token: string) => void = () => {};
     client.instead = () =>
-      new Promise((settle) => {
-        resolve = settle;
+      new Promise((runDue) => {
+        resolve = runDue;
       });
     await client.clock.advance(RENEWS_AFTER_MS);
     client.gateway.end(1006);
-    await client.clock.settle();
+    await client.clock.runDue();
     resolve(client.fresh());
     await client.clock.advance(LIFE_MS);
     expect(client.shown).toBeUndefined();
@@ -421,7 +421,7 @@ describe('in MQTT 3.1.1, which has no AUTH', () => {
     expect(client.gateway.closedWith).toBeUndefined();
     const { lastToken } = client;
     client.gateway.end(1006);
-    await client.clock.settle();
+    await client.clock.runDue();
     await client.dial();
     expect(client.gateway.url).toContain(`token=${encodeURIComponent(lastToken)}`);
     expect(client.tokens).toHaveLength(2);
@@ -452,7 +452,7 @@ test('each connection asks for a token, also after a handshake that was refused'
   const client = new Client();
   await client.dial();
   client.gateway.end(1006);
-  await client.clock.settle();
+  await client.clock.runDue();
   await client.dial();
   expect(client.tokens).toHaveLength(2);
   expect(client.gateway.url).toContain(encodeURIComponent(client.lastToken));

@@ -24,9 +24,9 @@ async function resumable(
 /** The connection ends with this code, and the next one stands. */
 async function lose(harness: Harness, code: number): Promise<void> {
   harness.gateway.end(code);
-  await harness.clock.settle();
+  await harness.clock.runDue();
   harness.gateway.open('mqtt-text-v1.1');
-  await harness.clock.settle();
+  await harness.clock.runDue();
 }
 
 /** The server lets the session go on, and sends these packets. */
@@ -110,7 +110,7 @@ describe('a connection that is lost (13)', () => {
   test('is tried for a minute, with growing waits, and then given up: the library reconnects', async () => {
     const harness = await resumable();
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     const triedAt: number[] = [];
     const begun = harness.clock.now();
     for (let seconds = 0; seconds < 70 && harness.closes.length === 0; seconds += 1) {
@@ -132,12 +132,12 @@ describe('a connection that is lost (13)', () => {
     };
     const harness = await resumable(EPHEMERAL, undefined, { page: { window } });
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sockets).toHaveLength(2);
     listeners.get('online')?.();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sockets).toHaveLength(3);
   });
 
@@ -148,7 +148,7 @@ describe('a connection that is lost (13)', () => {
     await harness.clock.advance(4_000);
     expect(harness.sockets).toHaveLength(3);
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.lastText).toBe('~!a.T1');
     await resumed(harness);
     expect(told(harness)).toEqual(['resuming', 'resumed', 'gap']);
@@ -168,7 +168,7 @@ describe('a connection that is lost (13)', () => {
   ])('is not resumed where %s', async (_why, move, code) => {
     const harness = await resumable(EPHEMERAL, move);
     harness.gateway.end(code);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toEqual([{ code, reason: '' }]);
   });
 
@@ -176,7 +176,7 @@ describe('a connection that is lost (13)', () => {
     const harness = await resumable();
     await harness.write(disconnect);
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toHaveLength(1);
     expect(harness.sockets).toHaveLength(1);
   });
@@ -184,12 +184,12 @@ describe('a connection that is lost (13)', () => {
   test('is given up when the program ends meanwhile', async () => {
     const harness = await resumable();
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     await harness.write(disconnect);
     harness.socket.close();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toEqual([{ code: 1006, reason: '' }]);
   });
 });
@@ -205,13 +205,13 @@ describe('a connection on which no reply comes (13)', () => {
     await wait(harness);
     expect(first?.closedWith?.code).toBe(4000);
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     await resumed(harness);
     expect(harness.errors).toEqual([]);
     // The transport ignores a message that the first connection brings now.
     first?.say(harness.bytes([publish('late')]).toString('base64'));
     first?.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.topics).toEqual([]);
     expect(gaps(harness)).toHaveLength(1);
   });
@@ -256,7 +256,7 @@ describe('packets of unknown fate when a connection is lost (13)', () => {
     harness.gateway.end(1001);
     await harness.write(publish('a', 1, 7));
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     await resumed(harness);
     expect(harness.sent).toEqual(['fetch', 'a']);
   });
@@ -340,11 +340,11 @@ describe('a move that comes to nothing as a connection is lost (13)', () => {
     await harness.clock.advance(348_000);
     const [old] = harness.sockets;
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     old?.end(1001);
     await harness.say('~!unknown:');
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.lastText).toBe('~!a.T1');
     await resumed(harness);
     expect(harness.closes).toEqual([]);
@@ -358,14 +358,14 @@ describe('a move that comes to nothing as a connection is lost (13)', () => {
     expect(harness.sockets).toHaveLength(2);
     const [old] = harness.sockets;
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.lastText).toBe('~a.T1');
     await harness.push(publish('on the second'));
     harness.gateway.end(1006);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(old?.closedWith?.code).toBe(4000);
     harness.gateway.open('mqtt-text-v1.1');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.lastText).toBe('~!a.T1');
     await resumed(harness);
     expect(harness.closes).toEqual([]);

@@ -24,7 +24,7 @@ describe('opening', () => {
     await harness.dial();
     expect(harness.sockets).toEqual([]);
     give('late');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.url).toBe('ws://gateway.test/mqtt?token=late');
   });
 
@@ -37,7 +37,7 @@ describe('opening', () => {
     await harness.dial();
     harness.socket.terminate();
     give('late');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sockets).toEqual([]);
   });
 
@@ -77,7 +77,7 @@ describe('opening', () => {
     const harness = new Harness();
     await harness.dial();
     harness.gateway.failSilently(new Error('non-101 status code'));
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.closes).toHaveLength(1);
     expect(harness.events).toMatchObject([{ type: 'closed', code: 1006 }]);
   });
@@ -86,7 +86,7 @@ describe('opening', () => {
     const harness = new Harness();
     await harness.dial();
     harness.gateway.open('mqtt');
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.errors).toEqual(['wrong-subprotocol']);
     expect(harness.closes).toHaveLength(1);
   });
@@ -103,7 +103,7 @@ describe('opening', () => {
     await harness.listen();
     await harness.write({ cmd: 'connect', clientId: 'c', protocolId: 'MQTT', protocolVersion: 4 });
     harness.gateway.open();
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['connect']);
   });
 
@@ -115,7 +115,7 @@ describe('opening', () => {
     harness.socket.addEventListener('error', ({ error }: { error: Error }) => told.push(error.message));
     harness.socket.on('close', (code: number) => told.push(code));
     harness.gateway.fail(new Error('connect ECONNREFUSED'));
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(told).toEqual(['connect ECONNREFUSED', 'connect ECONNREFUSED', 1006]);
   });
 });
@@ -178,7 +178,7 @@ describe('the two faces', () => {
     await harness.reply();
     expect(told).toEqual([]);
     harness.gateway.end(1000);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(told).toEqual(['finish', 'close']);
     expect(harness.socket._socket._writableState.finished).toBe(true);
   });
@@ -222,7 +222,7 @@ describe('backpressure', () => {
     const before = bytes.toString('base64');
     harness.socket.send(bytes);
     bytes.fill(0);
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.gateway.lastText).toBe(before);
   });
 });
@@ -315,7 +315,7 @@ describe('packets over the limit of a frame (2)', () => {
       harness.socket.send(chunk.subarray(from, from + 10_007));
       expect(harness.socket.bufferedAmount).toBeLessThan(100);
     }
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['b']);
   });
 });

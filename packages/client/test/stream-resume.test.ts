@@ -54,7 +54,7 @@ class FakeClient extends EventEmitter {
   comesBack(clock: ControlledClock): Promise<void> {
     this.emit('close');
     this.emit('connect', {});
-    return clock.settle();
+    return clock.runDue();
   }
 }
 
@@ -126,7 +126,7 @@ describe('resume()', () => {
     client.emit('close');
     client.message('chat/a', 'e-9');
     client.emit('connect', {});
-    await clock.settle();
+    await clock.runDue();
     client.message('chat/a', 'e-9');
     expect(seen).toEqual(['e-5']);
     expect(client.asked[1]?.said).toEqual({ 'stream-position': ['e-5'] });
@@ -186,7 +186,7 @@ describe('resume()', () => {
     client.message('chat/a', 'e-4');
     await client.comesBack(clock);
     client.suback(undefined, 0x97);
-    await clock.settle();
+    await clock.runDue();
     expect(client.asked[2]?.said).toEqual({ 'stream-offset': 'latest' });
     client.suback({ 'stream-recovered': 'true' });
     expect(gaps).toEqual([{ topicFilter: '$stream/chat', refusedWith: undefined }]);

@@ -13,7 +13,7 @@ function sequenceFrom(after: number, newest = after): { sequence: Sequence; seen
 }
 
 interface Given {
-  readonly settled?: number;
+  readonly stable?: number;
   readonly epoch?: string;
   readonly isPast?: boolean;
 }
@@ -21,9 +21,9 @@ interface Given {
 function take(
   { sequence, seen }: ReturnType<typeof sequenceFrom>,
   number: number,
-  { settled = number - 1, epoch = EPOCH, isPast = false }: Given = {},
+  { stable = number - 1, epoch = EPOCH, isPast = false }: Given = {},
 ): 'lost' | undefined {
-  const position = { epoch, number, settled, topic: undefined };
+  const position = { epoch, number, stable, topic: undefined };
   return sequence.take({ position, isPast, handOver: () => seen.push(String(number)) });
 }
 
@@ -37,35 +37,35 @@ describe('the messages of a topic', () => {
 
   test('wait for one before them that may be on its way', () => {
     const topic = sequenceFrom(0);
-    take(topic, 2, { settled: 0 });
-    take(topic, 3, { settled: 0 });
+    take(topic, 2, { stable: 0 });
+    take(topic, 3, { stable: 0 });
     expect(topic.seen).toEqual([]);
     expect(topic.sequence.position).toBe('e-0');
-    take(topic, 1, { settled: 0 });
+    take(topic, 1, { stable: 0 });
     expect(topic.seen).toEqual(['1', '2', '3']);
     expect(topic.sequence.heldCount).toBe(0);
   });
 
   test('wait no longer when a later one says that it cannot come any more', () => {
     const topic = sequenceFrom(0);
-    take(topic, 2, { settled: 0 });
-    take(topic, 5, { settled: 1 });
+    take(topic, 2, { stable: 0 });
+    take(topic, 5, { stable: 1 });
     expect(topic.seen).toEqual(['2']);
-    take(topic, 4, { settled: 1 });
-    take(topic, 3, { settled: 1 });
+    take(topic, 4, { stable: 1 });
+    take(topic, 3, { stable: 1 });
     expect(topic.seen).toEqual(['2', '3', '4', '5']);
   });
 
   test('are handed over once', () => {
     const topic = sequenceFrom(0);
-    for (const number of [1, 1, 2, 1]) take(topic, number, { settled: 0 });
+    for (const number of [1, 1, 2, 1]) take(topic, number, { stable: 0 });
     expect(topic.seen).toEqual(['1', '2']);
   });
 
   test('come from the past in order, and behind it live', () => {
     const topic = sequenceFrom(2, 4);
     for (const number of [3, 4]) take(topic, number, { isPast: true });
-    for (const number of [3, 4, 5]) take(topic, number, { settled: 0 });
+    for (const number of [3, 4, 5]) take(topic, number, { stable: 0 });
     expect(topic.seen).toEqual(['3', '4', '5']);
   });
 
@@ -85,21 +85,21 @@ describe('the messages of a topic', () => {
 
   test('of the past of a SUBACK that was lost come once, and bring no other epoch', () => {
     const topic = sequenceFrom(3);
-    take(topic, 4, { settled: 0 });
-    take(topic, 4, { settled: 0, isPast: true });
+    take(topic, 4, { stable: 0 });
+    take(topic, 4, { stable: 0, isPast: true });
     expect(topic.seen).toEqual(['4']);
-    take(topic, 6, { settled: 4, isPast: true });
+    take(topic, 6, { stable: 4, isPast: true });
     expect(topic.seen).toEqual(['4']);
-    expect(take(topic, 9, { epoch: 'f', settled: 7, isPast: true })).toBe('lost');
+    expect(take(topic, 9, { epoch: 'f', stable: 7, isPast: true })).toBe('lost');
     expect(topic.sequence.position).toBe('e-4');
   });
 
   test('that were held come with the past after they have been asked for', () => {
     const topic = sequenceFrom(1);
-    take(topic, 3, { settled: 0 });
+    take(topic, 3, { stable: 0 });
     topic.sequence.begin({ epoch: EPOCH, after: 1, newest: 3 });
     for (const number of [2, 3]) take(topic, number, { isPast: true });
-    take(topic, 4, { settled: 0 });
+    take(topic, 4, { stable: 0 });
     expect(topic.seen).toEqual(['2', '3', '4']);
   });
 
@@ -107,7 +107,7 @@ describe('the messages of a topic', () => {
     const topic = sequenceFrom(7);
     expect(take(topic, 1, { epoch: 'f' })).toBeUndefined();
     expect(topic.sequence.position).toBe('f-1');
-    expect(take(topic, 9, { epoch: 'g', settled: 3 })).toBe('lost');
+    expect(take(topic, 9, { epoch: 'g', stable: 3 })).toBe('lost');
     expect(topic.seen).toEqual(['1']);
   });
 
@@ -150,7 +150,7 @@ describe('the messages of a topic', () => {
       fc.property(shuffled, (arrivals) => {
         const topic = sequenceFrom(0);
         // None is more than 32 places late.
-        for (const { number } of arrivals) take(topic, number, { settled: Math.max(0, number - 33) });
+        for (const { number } of arrivals) take(topic, number, { stable: Math.max(0, number - 33) });
         expect(topic.seen).toEqual(Array.from({ length: count }, (_, index) => String(index + 1)));
       }),
       { numRuns: runs(500) },

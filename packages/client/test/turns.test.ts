@@ -76,7 +76,7 @@ describe('one frame in flight (3)', () => {
     for (const byte of harness.bytes([publish('a'), publish('b', 1, 2, 'payload')])) {
       harness.socket.send(Uint8Array.of(byte));
     }
-    await harness.clock.settle();
+    await harness.clock.runDue();
     expect(harness.sent).toEqual(['a b']);
   });
 

@@ -19,13 +19,13 @@ import type { FrameQuota } from './quotas/frame-quota.ts';
 import type { RuleQueue } from './rules/rule-outlet.ts';
 import type { Tracer } from './tracing/tracer.ts';
 
-/** Bans whose list is somewhere else: a frame reads it along, anything else asks for that. */
+/** Bans whose list is in a table: a frame reads it along with its own items, other events call `refresh`. */
 export interface CloudBans extends Bans {
-  /** Reads the list anew when it is time. Absent where the list is in this process. */
+  /** Reads the list again if it is due. Absent if the list is in this process. */
   refresh?(): Awaitable<void>;
 }
 
-/** The kind of an event, as far as its stores have to know (`EventKind` of `@apus/store-dynamodb`). */
+/** Tells the stores of what kind an event is (`EventKind` of `@apus/store-dynamodb`). */
 export interface EventKind {
   /** The connection whose frame is handled. */
   readonly connectionId?: string;
@@ -43,15 +43,15 @@ export interface EventStores {
     readonly tenant: string;
     readonly topicNames: readonly string[];
   }): Promise<void>;
-  /** True once, when acknowledgements have freed places and the queue is to be drained at the end of the frame. */
+  /** True once, if acknowledgements have freed places and the queue has to be drained at the end of the frame. */
   takeDrainDue(): boolean;
-  /** The client has more to fetch, even when its link had room for all that it was sent. */
+  /** The client has to fetch more, even if its link had room for everything that it was sent. */
   readonly isMoreWaiting: boolean;
   /** Writes the acknowledgements that the event has gathered. */
   commit(): Promise<void>;
 }
 
-/** Makes the broker of one event, over its outbox; with stores of the event's own where they are far away. */
+/** Makes the broker of one event over its outbox, and, if the stores are far away, stores for the event. */
 export type MakeBroker = (
   outbox: Outbox,
   kind: EventKind,
@@ -62,10 +62,10 @@ export type BeforePage = (
   commit: () => Promise<void>,
 ) => Promise<(() => void) | undefined>;
 
-/** Shared by the handlers of one execution environment. An event's own state is in its `Outbox`. */
+/** Everything that the handlers of one execution environment share. The state of an event is in its `Outbox`. */
 export interface Environment {
   readonly makeBroker: MakeBroker;
-  /** Of all brokers. */
+  /** Shared by all brokers of the environment. */
   readonly messageClock: MessageClock;
   readonly links: LinkStore;
   readonly poster: Poster;
@@ -76,7 +76,7 @@ export interface Environment {
   readonly usage?: UsageCounter | undefined;
   /** Absent where no traces are asked for. */
   readonly tracer?: Tracer | undefined;
-  /** Absent where no filter is ever left to workers. */
+  /** Absent if no filter has workers. */
   readonly fanOut?: FanOutQueue | undefined;
   /** Absent where there are no rules. */
   readonly rules?: RuleQueue | undefined;
@@ -84,23 +84,23 @@ export interface Environment {
   readonly frameQuota?: FrameQuota | undefined;
   /** Absent where there are no bans. */
   readonly bans?: CloudBans | undefined;
-  /** Absent where no timer cuts connections that do not show who they are. */
+  /** Absent if no timer cuts connections without an identity. */
   readonly connectDeadline?: ConnectDeadline | undefined;
   /**
-   * Called before a page is taken from the queue of the connection's session, to leave with a reply. `commit` posts what
-   * the event has gathered. Returns a function to be called where the queue was empty. Absent where the session's record
-   * keeps other messages behind the page.
+   * Called before messages are dequeued for a reply. `commit` posts the packets that the event has gathered. Returns a
+   * function to be called if nothing was dequeued. Absent if the session's record keeps other messages behind the
+   * page.
    */
   readonly beforePage?: BeforePage | undefined;
-  /** The tenant whose topics are read ahead before the connection's own is known. */
+  /** The tenant for whose topics a frame reads ahead before the connection's tenant is known. */
   readonly defaultTenant: string;
   /** The gateway cuts a connection at this age. */
   readonly connectionSeconds: number;
-  /** How long after a loss a client may go on with its session. 0: not at all. */
+  /** How long after a loss a client may resume its session. 0: it may not. */
   readonly resumeSeconds: number;
   /** Milliseconds from a session's move to the cut of its old connection. 0: before its subscriptions move. */
   readonly cutAfterMs: number;
-  /** Extensions of the wire that the server takes where a client offers them. */
+  /** Extensions of the text frames that the server accepts. */
   readonly extensions: readonly Extension[];
   /** CONNECT may come with the handshake. */
   readonly takesConnect: boolean;

@@ -1,10 +1,12 @@
 import { type BrokerOptions, DEFAULT_LIMITS } from '@apus/broker';
 import { CLIENT_PACKET_BYTES_MAX } from './frames/text-frame.ts';
 
-/** API Gateway closes after ten idle minutes; the transport's heartbeat is below it (docs/text-frames.md, section 5). */
+/**
+ * API Gateway closes after ten idle minutes; the transport's heartbeat is below it (docs/text-frames.md, section 5).
+ */
 const KEEP_ALIVE_SECONDS_MAX = 540;
 
-/** As long as a handler may live: a DISCONNECT may still be committing when the loss is noticed. */
+/** The lifetime of a handler: when a loss is noticed, another handler may still be committing DISCONNECT. */
 export const LOSS_GRACE_SECONDS = 5;
 
 /** API Gateway cuts every connection at this age. */
@@ -13,19 +15,19 @@ export const CONNECTION_SECONDS_MAX = 2 * 60 * 60;
 /** A client that has lost its connection may go on with its session this long. */
 export const RESUME_SECONDS = 60;
 
-/** The most that it may be given: a tombstone in memory, which keeps what comes meanwhile, stands for five minutes. */
+/** The largest value for that: a tombstone in memory, which keeps packets for the client, exists for five minutes. */
 export const RESUME_SECONDS_MAX = 240;
 
 /** The frame of a move is repeated after 1.5 s. */
 export const CUT_AFTER_MS_MAX = 1_000;
 
 /**
- * The will of a connection that was cut at that age waits this long: its client comes back at once, unless it is one of
- * many that share the new connections a second of the account.
+ * How long the will of such a connection waits: its client comes back at once, unless it is one of many that share the
+ * account's rate of new connections.
  */
 const CUT_GRACE_SECONDS = 60;
 
-/** The options that the gateway door passes to the broker, over the given limits. A test may shorten the grace. */
+/** The broker options of the gateway door, over the given limits. A test may shorten the grace period. */
 export function gatewayBrokerOptions(
   options: BrokerOptions,
   lossGraceSeconds: number = LOSS_GRACE_SECONDS,

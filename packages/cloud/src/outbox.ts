@@ -22,12 +22,15 @@ import type { Span } from './tracing/tracer.ts';
 import { countedPoster, EventUsage } from './usage/event-usage.ts';
 
 /**
- * Rounds that one event may cause: a will of a lost connection can find another lost connection, and a member of a share
- * group that has ended passes its copy to the next, eight times at most.
+ * Rounds of sending that one event may cause: the will of a lost connection can find another lost connection, and a
+ * copy for a share group is passed on eight times at most.
  */
 const ROUNDS_MAX = 12;
 
-/** Runs a function as one event. When this resolves, all effects have left; when it rejects, nothing counts as done. */
+/**
+ * Runs a function as one event. When this resolves, all its effects have left. When it rejects, none of them counts as
+ * done.
+ */
 export async function inOneEvent<T>(
   environment: Environment,
   does: (outbox: Outbox) => Promise<T> | T,
@@ -38,46 +41,46 @@ export async function inOneEvent<T>(
     done = await does(outbox);
   } catch (error) {
     await outbox.abandon();
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
     throw error;
   }
   await outbox.commit();
-  outbox.usage?.settle();
+  outbox.usage?.handOver();
   return done;
 }
 
 /**
- * The effects of one event: made when the event begins, passed along, and committed at its end. Nothing is promised
- * before. `commit` takes these steps, and a process that dies between two of them has sent no answer:
+ * The effects of one event (a frame, a disconnect, a timer, a slice of a job): made when the event begins, passed
+ * along, and committed at its end. No client is answered before the commit. `commit` takes these steps:
  *
  * 1. The recipients' records decide, once for each session, on all messages of the event. Connections whose delivery
  *    state is unknown are closed.
  * 2. Messages for rules and jobs for wide filters go to their queues; the messages that a record took are posted.
  *    Connections that miss a message are closed.
- * 3. Messages that wait are appended to the logs, and clients that do not know that messages wait are told to fetch.
- * 4. Then the event's marks are written: a QoS 2 message counts as handed on, a will as published.
+ * 3. Messages that wait are appended to the logs, and clients that do not know it are told to fetch.
+ * 4. Then the event's marks are written: a QoS 2 message counts as delivered, a will as published.
  */
 export class Outbox implements BrokerOutbox {
   readonly broker: Broker;
-  /** As this event has read ahead. */
+  /** The states of connections, with those that this event has read ahead. */
   readonly links: LinkStore;
   readonly poster: Poster;
   readonly connections: GatewayConnections;
   readonly posts: GatheredPosts;
-  /** Absent where no filter is ever left to workers. */
+  /** Jobs for workers. Absent if no filter has workers. */
   readonly jobs: GatheredJobs | undefined;
-  /** Absent where there are no rules. */
+  /** Messages for rules. Absent if there are no rules. */
   readonly outlet: RuleOutlet | undefined;
-  /** Packets for the connection whose frame this is. They leave with its reply. */
+  /** Packets for the connection whose frame is handled. They leave with its reply. */
   readonly reply = new PacketsOut();
-  /** Absent where the stores are in this process. */
+  /** Absent if the stores are in this process. */
   readonly stores: EventStores | undefined;
-  /** Absent where usage is not counted. The event settles it at its end. */
+  /** Absent if usage is not counted. The event hands it over at its end. */
   readonly usage: EventUsage | undefined;
   readonly #environment: Environment;
   #routed: Routed[] = [];
   #afterwards: (() => Awaitable<void>)[] = [];
-  /** Of messages that have not left. */
+  /** Spans of messages that have not left. */
   #spans: Span[] = [];
 
   /** @param sender posts the gathered frames. @default directly */
@@ -110,19 +113,19 @@ export class Outbox implements BrokerOutbox {
     if (this.#routed.some(({ message }) => message.topic === topic)) await this.commit();
   }
 
-  /** To be done when everything that has been gathered has left. */
+  /** Runs `does` when everything that was gathered has left. */
   whenLeft(does: () => Awaitable<void>): void {
     this.#afterwards.push(does);
   }
 
   /**
-   * Rejects when a store or a queue is not available. Then the client gets no acknowledgement, and effects that could
+   * Rejects when a store or a queue is unavailable. Then the client gets no acknowledgement, and effects that could
    * not leave are dropped.
    */
   async commit(): Promise<void> {
     try {
       await this.stores?.commit();
-      // Steps that run afterwards may send something more.
+      // These steps may cause more to be sent.
       do {
         const hasAllLeft = await this.#sendAll();
         const afterwards = this.#afterwards;
@@ -137,8 +140,8 @@ export class Outbox implements BrokerOutbox {
   }
 
   /**
-   * The event has failed: none of its unfinished work counts as done. A message that has a place in a window is still
-   * posted, as it would keep that place until its connection ends.
+   * The event has failed: its unfinished work does not count as done. A message that has a place in a window is still
+   * posted; unposted, it would keep the place until its connection ends.
    */
   async abandon(): Promise<void> {
     this.#routed = [];
@@ -161,7 +164,7 @@ export class Outbox implements BrokerOutbox {
     return false;
   }
 
-  /** One round. True when everything has left, and has caused nothing more. */
+  /** One round. True: everything has left, and nothing more was gathered. */
   async #send(): Promise<boolean> {
     const routed = this.#routed;
     this.#routed = [];
@@ -175,13 +178,13 @@ export class Outbox implements BrokerOutbox {
       const { uncertain, unannounced } = await this.broker.append(sent);
       await this.#loseAll(uncertain);
       await this.#announce(unannounced);
-      // A message that was too large for its client has been given up.
+      // Writes that a message was given up that is too large for its client.
       await this.stores?.commit();
     }
     return failed.length === 0 && this.#routed.length === 0 && this.posts.isEmpty;
   }
 
-  /** Posts the gathered packets, also to sessions that move meanwhile. Returns the failed posts. */
+  /** Posts the gathered packets; if a session moves meanwhile, to its new connection. Returns the failed posts. */
   async #post(): Promise<readonly FailedPost[]> {
     const failed: FailedPost[] = [];
     for (let round = 0; round < ROUNDS_MAX && !this.posts.isEmpty; round += 1) {
@@ -200,7 +203,7 @@ export class Outbox implements BrokerOutbox {
     for (const failure of failed) await endFailed(this, failure);
   }
 
-  /** The clients fetch. One that cannot be told is told by the next message, or by the sweep. */
+  /** Tells clients to fetch. A client that cannot be told learns it from the next message, or by the sweep. */
   async #announce(connectionIds: readonly ConnectionId[]): Promise<void> {
     await inLanes(PARALLEL_POSTS_MAX, connectionIds, async (connectionId) => {
       if ((await this.poster.post(connectionId, NUDGE, true)) !== 'gone') return;

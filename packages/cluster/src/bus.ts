@@ -1,24 +1,24 @@
 import { type Log, messageBytes } from '@apus/broker';
 import type { Scheduler } from '@apus/node';
-import type { Carrier } from './carrier.ts';
 import { type Acknowledgement, decodeEntry, encodeEntry } from './entries.ts';
 import { decodeFrame, encodeFrame, type Frame, type HeirFrame, type PublishFrame } from './frames.ts';
 import { Incoming } from './incoming.ts';
 import { ACKNOWLEDGE_MS, ENTRY_BYTES_MAX, PENDING_BYTES_MAX, RESEND_MS } from './limits.ts';
 import { Outgoing, type Sent } from './outgoing.ts';
+import type { Transport } from './transport.ts';
 
-/** Handles one frame; settles when that is done, if it is not done at once. */
+/** Handles one frame. Returns a promise if that is not done at once. */
 export type FrameHandler = (from: string, frame: Frame) => Promise<void> | undefined;
 
 /**
- * Carries frames between processes. Frames that are sent to a process in one turn of the event loop are one entry. They
- * arrive once and in order: entries are numbered, and sent again until the other process has said that it has them.
+ * Sends frames between processes. The frames for a process in one turn of the event loop are one entry. Entries arrive
+ * once and in order: they are numbered, and sent again until the other process has said that it has them.
  *
- * An acknowledgement names the last entry up to which all is stored, so one does for many. Where somebody waits for it,
- * it leaves with the turn in which the entry was stored; else with the next entry, or soon.
+ * An acknowledgement names the last entry up to which everything is stored, so one is enough for many. If a frame
+ * waits for it, it leaves with the turn in which the entry was stored; otherwise with the next entry, or soon.
  */
 export class Bus {
-  readonly #carrier: Carrier;
+  readonly #transport: Transport;
   readonly #me: string;
   readonly #clock: Scheduler;
   readonly #log: Log;
@@ -31,8 +31,8 @@ export class Bus {
   #cancelLook: (() => void) | undefined;
   readonly #flushNow = () => this.#flush();
 
-  constructor(carrier: Carrier, me: string, clock: Scheduler, log: Log) {
-    this.#carrier = carrier;
+  constructor(transport: Transport, me: string, clock: Scheduler, log: Log) {
+    this.#transport = transport;
     this.#me = me;
     this.#clock = clock;
     this.#log = log;
@@ -41,7 +41,7 @@ export class Bus {
   /** Takes frames that are sent to this process, until `stop`. */
   async start(handle: FrameHandler): Promise<void> {
     this.#handle = handle;
-    await this.#carrier.start((bytes) => this.#take(bytes));
+    await this.#transport.start((bytes) => this.#take(bytes));
   }
 
   stop(): void {
@@ -50,23 +50,23 @@ export class Bus {
     this.#cancelLook?.();
   }
 
-  /** Too much waits for this process. */
+  /** Too many bytes wait for this process. */
   isFull(process: string): boolean {
     return (this.#outgoing.get(process)?.pendingBytes ?? 0) > PENDING_BYTES_MAX;
   }
 
-  /** The processes from which something has come. */
+  /** The processes that have sent something. */
   get peers(): Iterable<string> {
     return this.#incoming.keys();
   }
 
-  /** Sends a frame that nothing waits for. */
+  /** Sends a frame for which no caller waits. */
   send(process: string, frame: Frame): void {
     this.#outgoingTo(process).gather(encodeFrame(frame), undefined);
     this.#flushSoon();
   }
 
-  /** Sends a frame; settles when the process has done what it asks, or its heir has. */
+  /** Sends a frame. Resolves when the process, or its heir, has done what it asks. */
   request(process: string, frame: Frame, encoded = encodeFrame(frame)): Promise<void> {
     return new Promise((resolve) => {
       this.#outgoingTo(process).gather(encoded, { bytes: encoded.length, frame, resolve });
@@ -74,7 +74,7 @@ export class Bus {
     });
   }
 
-  /** The process has been given up: nothing more is sent to it. Answers what it has not acknowledged. */
+  /** The process was given up: nothing more is sent to it. Returns the frames that it has not acknowledged. */
   forget(process: string): { readonly frame: Frame; resolve(): void }[] {
     const outgoing = this.#outgoing.get(process);
     this.#outgoing.delete(process);
@@ -82,10 +82,10 @@ export class Bus {
     return outgoing?.unacknowledged ?? [];
   }
 
-  /** Settles when all that was sent has been carried. */
+  /** Resolves when all that was sent has been carried. */
   async flushed(): Promise<void> {
     this.#flush();
-    await this.#carrier.flushed();
+    await this.#transport.flushed();
   }
 
   #outgoingTo(process: string): Outgoing {
@@ -106,7 +106,7 @@ export class Bus {
   #flush(): void {
     this.#isFlushing = false;
     if (this.#isStopped) return;
-    this.#carrier.together(() => {
+    this.#transport.together(() => {
       for (const [process, outgoing] of this.#outgoing)
         while (outgoing.isDue) {
           const sent = outgoing.take(this.#me, this.#acknowledgementTo(process), this.#clock.now());
@@ -122,7 +122,7 @@ export class Bus {
     const acknowledgement = incoming.acknowledgement();
     if (acknowledgement === undefined) return;
     const entry = { from: this.#me, number: 0, isAwaited: false, acknowledgement, frames: [] };
-    this.#carrier.send(process, encodeEntry(entry));
+    this.#transport.send(process, encodeEntry(entry));
   }
 
   #acknowledgementTo(process: string): Acknowledgement | undefined {
@@ -130,10 +130,10 @@ export class Bus {
   }
 
   #carry(process: string, { data }: Sent): void {
-    if (data !== undefined) this.#carrier.send(process, data);
+    if (data !== undefined) this.#transport.send(process, data);
   }
 
-  /** Sends again, sometime, what has not arrived. */
+  /** Sends the entries that have not arrived again, later. */
   #lookLater(): void {
     this.#cancelLook ??= this.#clock.after(RESEND_MS, () => {
       this.#cancelLook = undefined;
@@ -147,10 +147,10 @@ export class Bus {
   }
 
   #sendAgain(process: string, entries: readonly Sent[]): void {
-    // It is on its way: the engine does not read.
-    if (this.#carrier.isWaiting) return;
+    // The entry is under way: the engine does not read.
+    if (this.#transport.isWaiting) return;
     const nowMs = this.#clock.now();
-    this.#carrier.together(() => {
+    this.#transport.together(() => {
       for (const sent of entries) {
         sent.sentAtMs = nowMs;
         this.#carry(process, sent);
@@ -189,7 +189,7 @@ export class Bus {
     else this.#finishBehind(works, incoming, number, isAwaited);
   }
 
-  /** The frame is handled at once, or later: it also fails later where it fails at once. */
+  /** Handles the frame, at once or later. An error, too, comes at once or later. */
   #begin(from: string, frame: Buffer): Promise<void> | undefined {
     try {
       return this.#handle(from, decodeFrame(frame));
@@ -225,7 +225,7 @@ export class Bus {
   }
 }
 
-/** The messages among frames that were not acknowledged, oldest first. */
+/** The messages in frames that were not acknowledged, oldest first. */
 export function messagesOf(frames: readonly { readonly frame: Frame }[]): PublishFrame[] {
   const messages = frames.flatMap(({ frame }) => {
     if (frame.type === 'publish') return frame.message.qos > 0 ? [frame] : [];
@@ -234,7 +234,7 @@ export function messagesOf(frames: readonly { readonly frame: Frame }[]): Publis
   return messages.sort((one, other) => (one.message.id < other.message.id ? -1 : 1));
 }
 
-/** Messages for the heir of a dead process, none of which is an entry too large for the engine. There is at least one frame. */
+/** Messages for the heir of a dead process, in frames that are not too large for the engine. At least one frame. */
 export function heirFrames(process: string, messages: readonly PublishFrame[]): HeirFrame[] {
   const portions: PublishFrame[][] = [[]];
   let bytes = 0;

@@ -29,7 +29,6 @@ import {
   ValkeyUsage,
 } from '@apus/store-valkey';
 import { Bus, heirFrames, messagesOf } from './bus.ts';
-import { EngineCarrier } from './carrier.ts';
 import { compareConfigurations } from './compare-configurations.ts';
 import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
@@ -55,6 +54,7 @@ import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { BRIDGES, TakeOver } from './take-over.ts';
 import { type Others, sendAll, tellAll } from './tell-all.ts';
+import { EngineTransport } from './transport.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
 
@@ -108,7 +108,7 @@ export class EngineCluster implements Cluster {
     });
     const { clock, memory, log } = context;
     const stores = await createValkeyStores({ engine, membership, clock, memory, onFailure: fail });
-    const bus = new Bus(new EngineCarrier(engine, membership.me), membership.me, clock, log);
+    const bus = new Bus(new EngineTransport(engine, membership.me), membership.me, clock, log);
     await compareConfigurations(new Configurations(engine, membership), context);
     const others: Others = { bus, membership, clock };
     const bans = await SharedBans.open(new ValkeyBans(engine, membership, clock), others);
@@ -343,7 +343,10 @@ export class EngineCluster implements Cluster {
     }
   }
 
-  /** Another process has taken over the sessions of a dead one: it gets what that one has not acknowledged. */
+  /**
+   * Another process has taken over the sessions of a dead one: it gets the frames that the dead one has not
+   * acknowledged.
+   */
   #dead(heir: string, dead: string): void {
     const frames = this.#forget(dead);
     const sent = heirFrames(dead, messagesOf(frames)).map((frame) => this.#bus.request(heir, frame));
@@ -365,7 +368,7 @@ export class EngineCluster implements Cluster {
     return [...unacknowledged, ...this.fanOut.forget(dead, known)];
   }
 
-  /** The sessions of this process are taken over at once by another one; where there is none, by the next that starts. */
+  /** Another process takes over the sessions of this one at once; if there is none, the next one that starts does. */
   async #close(): Promise<void> {
     if (this.#isStopped) return;
     this.#isStopped = true;
@@ -385,7 +388,7 @@ export class EngineCluster implements Cluster {
   }
 
   async #leave(): Promise<void> {
-    await this.rooms.settled(LEAVING_ROOMS_MS_MAX);
+    await this.rooms.allTold(LEAVING_ROOMS_MS_MAX);
     await this.#stores.close();
     for (const process of await this.#membership.expire()) this.#bus.send(process, { type: 'leaving' });
     await this.#bus.flushed();

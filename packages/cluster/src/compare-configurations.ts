@@ -8,7 +8,7 @@ interface Configuration {
   readonly hasTenants: boolean;
 }
 
-/** Warns where other processes were started with other streams, or do not all have a register of tenants. */
+/** Warns if other processes were started with other streams, or if only some have a register of tenants. */
 export async function compareConfigurations(
   configurations: Configurations,
   { streams, tenants, log }: Pick<ClusterContext, 'streams' | 'tenants'> & { readonly log: Log },

@@ -1,23 +1,23 @@
-/** How far the entries of one process have come at another one. */
+/** How far the entries of one process have come at another. */
 export interface Acknowledgement {
-  /** All up to this one have arrived. */
+  /** All entries up to this one have arrived. */
   readonly received: number;
-  /** All up to this one are as durable as they have to be. */
+  /** All entries up to this one are as durable as they have to be. */
   readonly stored: number;
-  /** Beyond it, those that are. */
+  /** Later entries that are durable too. */
   readonly others: readonly number[];
-  /** One that came later was dropped: those behind `received` are to be sent again. */
+  /** A later entry was dropped: the entries after `received` have to be sent again. */
   readonly isMissing: boolean;
 }
 
-/** Frames that one process sends another at a time. */
+/** Frames that one process sends another together. */
 export interface Entry {
   readonly from: string;
-  /** Ascending from 1, without gaps. 0: there are no frames, only an acknowledgement. */
+  /** Ascending from 1, without gaps. 0: an acknowledgement without frames. */
   readonly number: number;
-  /** Somebody waits for the acknowledgement. */
+  /** A sender waits for the acknowledgement. */
   readonly isAwaited: boolean;
-  /** Of entries in the other direction. */
+  /** For entries in the other direction. */
   readonly acknowledgement: Acknowledgement | undefined;
   /** Encoded. */
   readonly frames: readonly Buffer[];
@@ -35,12 +35,13 @@ const HEADER_BYTES = 2 + NUMBER_BYTES;
 const ACKNOWLEDGEMENT_BYTES = 2 * NUMBER_BYTES + 2;
 const LENGTH_BYTES = 4;
 
-/** As many as an acknowledgement names: the others are told with the next one. */
+/** How many entries an acknowledgement names. The next one names the others. */
 export const OTHERS_MAX = 0xffff;
 
 /**
- * The wire, big-endian: flags (1), length of the name (1), number (6), the name; where there is an acknowledgement
- * `received` (6), `stored` (6), how many others (2), each (6); then for each frame its length (4) and its bytes.
+ * The wire format, big-endian: flags (1), length of the name (1), number (6), the name; then, if there is an
+ * acknowledgement, `received` (6), `stored` (6), how many others (2), each (6); then for each frame its length (4) and
+ * its bytes.
  */
 export function encodeEntry({ from, number, isAwaited, acknowledgement, frames }: Entry): Buffer {
   let length = HEADER_BYTES + from.length;
@@ -64,7 +65,7 @@ export function encodeEntry({ from, number, isAwaited, acknowledgement, frames }
   return bytes;
 }
 
-/** @throws {RangeError} when it is cut short */
+/** @throws {RangeError} if bytes are missing */
 export function decodeEntry(bytes: Buffer): Entry {
   const flags = bytes.readUInt8(0);
   const nameEnd = HEADER_BYTES + bytes.readUInt8(1);

@@ -7,21 +7,21 @@ import { groupedFilter, parseGrouped } from './route-name.ts';
 import type { ShareChoice } from './share-choice.ts';
 import { EVERYWHERE } from './subscriptions.ts';
 
-/** The work of one process with a message. */
+/** The share of one process in the fan-out of a message. */
 interface Part {
   isPlain: boolean;
   readonly groups: string[];
 }
 
-/** A message on its way that may be given back. */
+/** A message under way that may be given back. */
 interface OnItsWay {
-  /** What each process was sent. */
+  /** The frame for each process. */
   readonly frames: ReadonlyMap<string, PublishFrame>;
-  /** By the process that had no room for it. */
+  /** The message as given back, by the process that had no room for it. */
   readonly givenBack: Map<string, GivenBackMessage>;
-  /** The heir of a dead process has no room for it, or a process never will have. */
+  /** The heir of a dead process has no room for it, or a process never will. */
   isRefused: boolean;
-  /** Settles as `settled` says. */
+  /** Resolves as `confirmed` says. */
   readonly taken: Promise<boolean>;
 }
 
@@ -31,7 +31,7 @@ export class ClusterFanOut implements FanOut {
   readonly #routes: RemoteRoutes;
   readonly #choice: ShareChoice;
   readonly #givenBack: GivenBack;
-  readonly #settling = new WeakMap<Message, Promise<boolean>>();
+  readonly #confirming = new WeakMap<Message, Promise<boolean>>();
   readonly #onTheirWay = new Map<MessageId, OnItsWay>();
 
   constructor(bus: Bus, routes: RemoteRoutes, choice: ShareChoice, givenBack: GivenBack) {
@@ -54,11 +54,11 @@ export class ClusterFanOut implements FanOut {
     return true;
   }
 
-  settled(message: Message): Promise<boolean> | undefined {
-    return this.#settling.get(message);
+  confirmed(message: Message): Promise<boolean> | undefined {
+    return this.#confirming.get(message);
   }
 
-  /** Frames of a process that has no room for a message, or has room again. False: it is not one of them. */
+  /** Handles a frame of a process that has no room for a message, or has room again. False: it is another frame. */
   handle(from: string, frame: Frame): boolean {
     if (frame.type === 'later') this.#gaveBack(from, frame);
     else if (frame.type === 'again') this.#givenBack.again(from, frame.queue, frame);
@@ -74,23 +74,23 @@ export class ClusterFanOut implements FanOut {
   }
 
   /**
-   * The process is dead: messages that it has given back, which its heir is to get.
+   * The process is dead: returns the messages that it has given back, for its heir.
    *
-   * @param known the heir gets these anyway
+   * @param known messages that the heir gets anyway
    */
   forget(
     process: string,
     known: ReadonlySet<MessageId>,
   ): { readonly frame: PublishFrame; resolve(): void }[] {
-    return this.#givenBack.forget(process).flatMap(({ frame, settle }) => {
-      const resolve = () => settle('inherited');
+    return this.#givenBack.forget(process).flatMap(({ frame, finish }) => {
+      const resolve = () => finish('inherited');
       if (!known.has(frame.message.id)) return { frame, resolve };
       resolve();
       return [];
     });
   }
 
-  /** Asked before a message of a stream has its place. Members of share groups are chosen behind that. */
+  /** Asked before a message of a stream has its place. Members of share groups are chosen after that. */
   hasRoom(filters: readonly WideFilter[], { topic }: Message): boolean {
     const tenant = filters[0]?.tenant ?? '';
     for (const { plain } of this.#routes.match(tenant, topic))
@@ -107,7 +107,7 @@ export class ClusterFanOut implements FanOut {
     return this.handOn({ tenant, message, hops: 0 }, [groupedFilter(share)]);
   }
 
-  /** Hands a message for share groups on, whose members here are gone. Settles when other members have it. */
+  /** Hands on a message for share groups that have no member here any more. Resolves when other members have it. */
   handOn(
     { tenant, message, hops, payer }: Pick<PublishFrame, 'tenant' | 'message' | 'hops' | 'payer'>,
     groups: readonly string[],
@@ -127,18 +127,21 @@ export class ClusterFanOut implements FanOut {
     // At QoS 0 no publisher waits.
     const mayWait = isAnswered && message.qos > 0;
     const before = mayWait ? this.#onTheirWay.get(message.id) : undefined;
-    // A client that has come back repeats a message at QoS 2 under its id, while the first one still waits.
+    // A client that has come back repeats a QoS 2 message under its id, while the first one still waits.
     if (before !== undefined) {
-      this.#settling.set(message, before.taken);
+      this.#confirming.set(message, before.taken);
       return;
     }
     const frames = framesOf({ tenant, message, hops: 0, mayWait, payer }, parts);
     const sent = this.#sendAll(frames);
     if (sent === undefined || message.qos === 0) return;
-    this.#settling.set(message, mayWait ? this.#takenBy(message, frames, sent) : sent.then(() => true));
+    this.#confirming.set(message, mayWait ? this.#takenBy(message, frames, sent) : sent.then(() => true));
   }
 
-  /** Settles when each process has taken the message, or given it up. One that gives it back says so before it acknowledges it. */
+  /**
+   * Resolves when each process has taken the message or given it up. A process that gives it back says so before it
+   * acknowledges it.
+   */
   #takenBy(
     { id }: Message,
     frames: ReadonlyMap<string, PublishFrame>,
@@ -172,7 +175,7 @@ export class ClusterFanOut implements FanOut {
     let plain: Buffer | undefined;
     for (const [process, frame] of frames) {
       const isPlain = frame.groups.length === 0;
-      // Most messages go to all of their processes in the same form.
+      // Most messages go to all their processes in the same form.
       if (isPlain) plain ??= encodeFrame(frame);
       sent.push(this.#bus.request(process, frame, isPlain ? plain : undefined));
     }

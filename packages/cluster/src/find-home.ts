@@ -7,7 +7,7 @@ import { NotHere } from './not-here.ts';
  * The process that has the sessions of a client. Undefined: this one, or none.
  *
  * @param ask asks the engine
- * @throws {NotHere} when they are on their way from one process to another for too long
+ * @throws {NotHere} if the sessions move from one process to another for too long
  */
 export async function findHome(ask: () => Promise<Home>, clock: Scheduler): Promise<string | undefined> {
   const deadlineMs = performance.now() + MOVING_MS_MAX;

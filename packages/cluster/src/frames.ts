@@ -3,7 +3,9 @@ import type { ApiAnswer, PeerRequest, Portion, TenantFilter } from '@apus/node';
 import type { QueuesScope } from '@apus/store-memory';
 import { Packr } from 'msgpackr';
 
-/** Names a connection of a client that another process serves: unique at the process that the client is connected to. */
+/**
+ * Names a connection of a client that another process serves: unique at the process to which the client is connected.
+ */
 export type TunnelId = number;
 
 /** A message for subscribers of another process. */
@@ -11,29 +13,29 @@ export interface PublishFrame {
   readonly type: 'publish';
   readonly tenant: string;
   readonly message: Message;
-  /** For subscribers of their own. */
+  /** For subscribers that are in no share group. */
   readonly isPlain: boolean;
-  /** Share groups, as `GROUP/FILTER`, in which the other process is to choose a member. */
+  /** Share groups, as `GROUP/FILTER`, in which the other process has to choose a member. */
   readonly groups: readonly string[];
   readonly hops: number;
-  /** Its publisher is answered when subscribers have it: where there is no room for it now, it may be given back. */
+  /** The publisher is answered when subscribers have it: a process without room for it may give it back. */
   readonly mayWait: boolean;
   /** It was given back before, and its turn has come. */
   readonly isAgain: boolean;
-  /** Is charged for the deliveries where they are made. */
+  /** The publisher that is charged for the deliveries by the process that makes them. */
   readonly payer?: DeliveryPayer | undefined;
 }
 
-/** The memory of the sender's queues that has changed, of these tenants and identities. */
+/** Changed memory of the sender's queues, by tenant and identity. */
 export interface QueuesFrame {
   readonly type: 'queues';
   readonly queues: readonly ToldQueues[];
 }
 
-/** Of a tenant, or of an identity by its `quotaHolderKey`. No bytes: so few that they are not counted any more. */
+/** A tenant, or an identity by its `quotaHolderKey`. 0 bytes: too few to be counted. */
 export type ToldQueues = readonly [scope: QueuesScope, name: string, bytes: number, isFull: boolean];
 
-/** Messages for a dead process that it has not acknowledged, for the one that has its sessions. */
+/** Messages for a dead process that it has not acknowledged, for the process that has its sessions. */
 export interface HeirFrame {
   readonly type: 'heir';
   readonly process: string;
@@ -42,45 +44,45 @@ export interface HeirFrame {
   readonly isLast: boolean;
 }
 
-/** A message between processes. They arrive in the order in which they are sent. */
+/** A message between processes. Frames arrive in the order in which they were sent. */
 export type Frame =
   | PublishFrame
   | { readonly type: 'routes'; readonly set: readonly RouteState[]; readonly removed: readonly string[] }
-  /** The sender has taken over the sessions of a process that was given up. */
+  /** The sender has taken over the sessions of a dead process. */
   | { readonly type: 'dead'; readonly process: string }
-  /** The answer, in portions. Behind the last one the sender knows who has the sessions of that process. */
+  /** The answer, in portions. After the last one the sender knows which process has those sessions. */
   | HeirFrame
-  /** A room has changed whose watchers the receiver tells. */
+  /** A room has changed, and the receiver tells its watchers. */
   | { readonly type: 'room'; readonly tenant: string; readonly room: string }
   /** The list of bans in the engine has changed. */
   | { readonly type: 'bans' }
-  /** The sender reports the usage of all: the receiver's has to be in the engine. */
+  /** The sender reports usage: the receiver has to save its own in the engine. */
   | { readonly type: 'usage' }
   /** The tenant's entry in the engine has changed. */
   | { readonly type: 'tenant'; readonly name: string }
   /** The tenant is being removed: its sessions end. */
   | { readonly type: 'clear'; readonly tenant: string }
   | QueuesFrame
-  /** Queues of rules of the sender that take no more, all of them. */
+  /** All rule queues of the sender that are full. */
   | { readonly type: 'full'; readonly filters: readonly TenantFilter[] }
-  /** A message is given back that had no room in a queue: it waits for its turn. */
+  /** Gives a message back that had no room in a queue: it waits for its turn. */
   | { readonly type: 'later'; readonly messageId: string; readonly queue: TenantFilter }
-  /** The queue has room: as much of what waits for it, oldest first, is to be sent again. */
+  /** The queue has room: so much of what waits for it has to be sent again, oldest first. */
   | ({ readonly type: 'again'; readonly queue: TenantFilter } & Portion)
-  /** So many messages wait at the sender now; so many were given up since it told last. */
+  /** How many messages wait at the sender; and how many it has given up since its last frame. */
   | { readonly type: 'waits'; readonly queue: TenantFilter; readonly left: number; readonly givenUp: number }
-  /** A client of the sender has no room: the receiver keeps nothing of this quota beyond what its clients hold. */
+  /** A client of the sender finds no room in this quota: the receiver reserves no more of it than its clients hold. */
   | { readonly type: 'spare'; readonly count: string }
-  /** A message for a dead process has found no room at its heir for too long. */
+  /** The heir of a dead process had no room for a message for too long. */
   | { readonly type: 'refused'; readonly messageId: string }
-  /** A question of the HTTP API, and its answer: nothing is lost where one of them is. */
+  /** A question of the HTTP API, and its answer. Either may be lost without harm. */
   | { readonly type: 'ask'; readonly id: number; readonly request: PeerRequest }
   | { readonly type: 'answer'; readonly id: number; readonly answer: ApiAnswer }
-  /** A process stops: its lease is over. */
+  /** The process stops: its lease is over. */
   | { readonly type: 'leaving' }
   | { readonly type: 'open'; readonly id: TunnelId; readonly peer: Peer }
   | { readonly type: 'up' | 'down'; readonly id: TunnelId; readonly bytes: Uint8Array }
-  /** So many bytes have been taken: `up` and `down` name the direction of the bytes. */
+  /** So many bytes have been read: `up` and `down` name the direction of the bytes. */
   | { readonly type: 'taken'; readonly of: 'up' | 'down'; readonly id: TunnelId; readonly bytes: number }
   | { readonly type: 'closed'; readonly by: 'client' | 'home'; readonly id: TunnelId };
 
@@ -114,7 +116,7 @@ type HeirFields = ['h', string, PublishFields[], boolean];
 
 const packr = new Packr({ useRecords: false });
 
-/** Encoded once, however many processes get it. */
+/** Encodes a frame once, for any number of processes. */
 export function encodeFrame(frame: Frame): Buffer {
   if (frame.type === 'publish') return packr.pack(publishFields(frame));
   if (frame.type === 'heir')

@@ -11,13 +11,13 @@ export interface FullRulesContext {
   readonly backlog: Backlog;
   readonly bus: Pick<Bus, 'send' | 'request'>;
   readonly clock: Scheduler;
-  /** Publishers of this process are refused for these: what others have sent waits for the room. */
+  /** Refuses publishers of this process: messages of other processes wait for the room. */
   readonly holdBack: (filters: readonly TenantFilter[]) => void;
-  /** A message for a dead process is given up. Settles when the process of its publisher knows. */
+  /** Gives up a message for a dead process. Resolves when the process of its publisher knows. */
   readonly giveUp: (process: string, frame: PublishFrame) => Promise<void> | undefined;
 }
 
-/** A message for a dead process, whose sessions are here. */
+/** A message for a dead process whose sessions are here. */
 interface Inherited {
   readonly frame: PublishFrame;
   readonly bytes: number;
@@ -26,37 +26,38 @@ interface Inherited {
   refuse(): void;
 }
 
-/** What waits for one queue of a rule. */
+/** The messages that wait for one queue of a rule. */
 interface Queue {
   readonly filter: TenantFilter;
-  /** Oldest first. They go before those of living processes, which are younger. */
+  /** Oldest first. They are older than those of living processes, and go first. */
   readonly inherited: Inherited[];
   /** Processes at which messages wait, in turn. */
   readonly waiting: Set<string>;
-  /** The one whose turn it is. */
+  /** The process whose turn it is. */
   sending: string | undefined;
   /** A message that it has sent again has found no room. */
   isReturned: boolean;
 }
 
 /**
- * Tells other processes that queues of rules are full here, so that these refuse publishers themselves, and gives the messages that
- * wait for room their turns:
+ * Tells other processes which queues of rules are full here, so that they refuse publishers themselves, and calls up
+ * the messages that wait for room:
  *
  *     this process                       another process
  *     a message comes: little room left
  *     says so                            publishers are refused from now on (0x97)
  *     messages come: no room left
- *     gives them back                    they were on their way: they wait in a line, and their publishers too
+ *     gives them back                    they were under way: they wait in a line, and so do their publishers
  *     messages have left the queue:
  *     there is room for a portion        sends as many again, in their order, and says how many are left
  *     none is left: says so              takes others
  *
- * As long as some wait, here and at all processes newer messages for that queue are refused or given back, so none overtakes them.
+ * While messages wait, all processes refuse newer messages for that queue, or give them back, so that none overtakes
+ * them.
  */
 export class FullRules {
   readonly #context: FullRulesContext;
-  /** Processes that know of a full queue: the last that each was told. */
+  /** For each process that knows of a full queue, what it was told last. */
   readonly #told = new Map<string, string>();
   readonly #queues = new Map<string, Queue>();
   #inheritedBytes = 0;
@@ -70,7 +71,7 @@ export class FullRules {
     context.backlog.watch(() => this.#lookSoon());
   }
 
-  /** Gives a message back that has no room here; settles when its process knows. Undefined: it is to be delivered. */
+  /** Gives a message back that has no room here. Resolves when its process knows. Undefined: it has room. */
   giveBack(from: string, frame: PublishFrame): Promise<void> | undefined {
     const { tenant, message, isPlain, mayWait, isAgain } = frame;
     if (!isPlain || !mayWait) return undefined;
@@ -89,8 +90,8 @@ export class FullRules {
   }
 
   /**
-   * A message for a dead process, whose sessions are here: it is delivered when there is room, or given up. Settles when one of
-   * both is so.
+   * Takes a message for a dead process whose sessions are here: delivers it when there is room, or gives it up.
+   * Resolves when either is done.
    */
   inherit(
     from: string,
@@ -123,7 +124,7 @@ export class FullRules {
     });
   }
 
-  /** So many messages wait at the process now. */
+  /** How many messages wait at the process. */
   waits(from: string, filter: TenantFilter, left: number, givenUp: number): void {
     const queue = this.#queueOf(filter);
     if (givenUp > 0) this.#context.backlog.count(filter, { givenBack: 0, givenUp });
@@ -167,14 +168,14 @@ export class FullRules {
     return queue;
   }
 
-  /** Others wait for a queue that the message is for as well. */
+  /** A queue that the message is for too, and for which others wait. */
   #queueBefore(tenant: string, { topic }: Message): Queue | undefined {
     for (const queue of this.#queues.values())
       if (queue.filter.tenant === tenant && matches(queue.filter.topicFilter, topic)) return queue;
     return undefined;
   }
 
-  /** Queues that are full, and those for which messages wait. */
+  /** Queues that are full, or for which messages wait. */
   #filters(): readonly TenantFilter[] {
     const filters = new Map(this.#context.backlog.full().map((filter) => [keyOf(filter), filter]));
     for (const [key, { filter }] of this.#queues) filters.set(key, filter);
@@ -198,7 +199,7 @@ export class FullRules {
     this.#context.holdBack(filters);
   }
 
-  /** Once for all messages that have left in this turn. */
+  /** Looks once for all messages that have left in this turn. */
   #lookSoon(): void {
     if (this.#isLookingSoon || (this.#queues.size === 0 && this.#told.size === 0)) return;
     this.#isLookingSoon = true;
@@ -264,7 +265,7 @@ export class FullRules {
   }
 }
 
-/** Undefined where a node has no rules. */
+/** Undefined: the node has no rules. */
 export function fullRulesOf(
   node: Pick<ClusterNode, 'backlog' | 'fullElsewhere'>,
   { bus, clock, membership: { me } }: Others,

@@ -4,24 +4,27 @@ import type { Bus } from './bus.ts';
 import type { PublishFrame } from './frames.ts';
 import { GIVEN_BACK_BYTES_MAX, GIVEN_BACK_MS_MAX } from './limits.ts';
 
-/** `taken` by the process, `given-up` for want of time or bytes, or `inherited`: its process is dead, and the heir has it. */
+/**
+ * How a message has ended: `taken` by the process, `given-up` for lack of time or memory, or `inherited`: the process
+ * is dead, and its heir has the message.
+ */
 export type End = 'taken' | 'given-up' | 'inherited';
 
-/** A message that a process had no room for. */
+/** A message for which a process had no room. */
 export interface GivenBackMessage {
   readonly frame: PublishFrame;
-  /** Settles when nothing more is to be done for it here. */
+  /** Resolves when nothing more has to be done for it here. */
   readonly end: Promise<End>;
-  settle(end: End): void;
+  finish(end: End): void;
 }
 
 interface Entry extends GivenBackMessage {
   readonly process: string;
   readonly bytes: number;
-  /** In the order in which the messages were given back first. */
+  /** In the order in which messages were given back first. */
   readonly number: number;
   readonly deadlineMs: number;
-  /** Undefined: it has been sent again, or has ended. */
+  /** Undefined: it was sent again, or has ended. */
   line: Line | undefined;
 }
 
@@ -33,9 +36,9 @@ interface Line {
 }
 
 /**
- * Messages that wait at the process of their publishers, as a queue of a rule at another process has no room for them. That process
- * says when there is room, and for how much; they leave in the order in which they came. One that has waited for too long is given
- * up: its publisher is refused, as others are while the queue is full.
+ * Messages that wait at the process of their publishers, because a rule queue of another process has no room for them.
+ * That process says when there is room, and for how much, and they leave in their order. A message that has waited for
+ * too long is given up: its publisher is refused, like others while the queue is full.
  */
 export class GivenBack {
   readonly #bus: Pick<Bus, 'send' | 'request'>;
@@ -53,12 +56,12 @@ export class GivenBack {
     this.#log = log;
   }
 
-  /** Of messages that have not ended. */
+  /** Bytes of the waiting messages. */
   get bytes(): number {
     return this.#bytes;
   }
 
-  /** @param before the same message, where it has been sent again */
+  /** @param before the same message, if it was sent again */
   add(
     process: string,
     queue: TenantFilter,
@@ -68,7 +71,7 @@ export class GivenBack {
     const line = this.#lineOf(process, queue);
     const entry = (before as Entry | undefined) ?? this.#entryOf(process, frame);
     if (before === undefined && this.#bytes > GIVEN_BACK_BYTES_MAX) {
-      entry.settle('given-up');
+      entry.finish('given-up');
       this.#report(line, [entry], 'bytes');
       return entry;
     }
@@ -80,7 +83,7 @@ export class GivenBack {
     return entry;
   }
 
-  /** The queue has room for a portion. */
+  /** The queue has room for a portion: sends it again. */
   again(process: string, queue: TenantFilter, portion: Portion): void {
     const line = this.#lineOf(process, queue);
     let [messages, bytes] = [0, 0];
@@ -94,12 +97,12 @@ export class GivenBack {
     this.#report(line);
   }
 
-  /** A message that it has given back is not known here. */
+  /** The process has given back a message that is not known here. */
   unknown(process: string, queue: TenantFilter): void {
     this.#report(this.#lineOf(process, queue));
   }
 
-  /** The process is dead. Answers the messages that waited for it, oldest first. */
+  /** The process is dead. Returns the messages that waited for it, oldest first. */
   forget(process: string): readonly GivenBackMessage[] {
     const waiting: Entry[] = [];
     for (const [key, line] of this.#lines) {
@@ -124,21 +127,21 @@ export class GivenBack {
       ended = resolve;
     });
     let isOver = false;
-    const settle = (how: End) => {
+    const finish = (how: End) => {
       if (!isOver) this.#bytes -= bytes;
       isOver = true;
       ended(how);
     };
     const deadlineMs = this.#clock.now() + GIVEN_BACK_MS_MAX;
-    return { process, frame, bytes, number: this.#lastNumber, deadlineMs, line: undefined, end, settle };
+    return { process, frame, bytes, number: this.#lastNumber, deadlineMs, line: undefined, end, finish };
   }
 
-  /** One that finds no room once more is in its line again before the process acknowledges it. */
+  /** If it finds no room again, it is back in its line before the process acknowledges it. */
   #send(entry: Entry): void {
     entry.line = undefined;
     const sent = this.#bus.request(entry.process, { ...entry.frame, isAgain: true });
     void sent.then(() => {
-      if (entry.line === undefined) entry.settle('taken');
+      if (entry.line === undefined) entry.finish('taken');
     });
   }
 
@@ -160,7 +163,7 @@ export class GivenBack {
     this.#log.warn('rule-queue-full', { tenant, filter, process, lacking, count: givenUp.length });
   }
 
-  /** Those of a line wait for the same time, so the oldest is the first to be given up. */
+  /** All messages of a line wait for the same time, so the oldest is given up first. */
   #arm(): void {
     let firstMs = Infinity;
     for (const { entries } of this.#lines.values())
@@ -185,7 +188,7 @@ export class GivenBack {
       line.entries.shift();
       entry.line = undefined;
       givenUp.push(entry);
-      entry.settle('given-up');
+      entry.finish('given-up');
     }
     if (givenUp.length > 0) this.#report(line, givenUp);
   }

@@ -1,23 +1,23 @@
 import { type Acknowledgement, OTHERS_MAX } from './entries.ts';
 import { ACKNOWLEDGED_BYTES_MAX } from './limits.ts';
 
-/** Entries that have come from one process, and how far that one knows it. */
+/** Entries from one process, and how far that process knows about them. */
 export class Incoming {
-  /** All up to this one have come. */
+  /** All entries up to this one have arrived. */
   #received = 0;
-  /** All up to this one have been handled. */
+  /** All entries up to this one have been handled. */
   #stored = 0;
-  /** Beyond it, those that have been. */
+  /** Later entries that have been handled. */
   readonly #others = new Set<number>();
-  /** That process is to be told: with the next entry, or now. */
+  /** The process has to be told: with the next entry, or now. */
   #isUntold = false;
   #untoldBytes = 0;
   isUrgent = false;
   #isMissing = false;
-  /** The gap behind this entry has been told. */
+  /** The entry after which a gap was reported. */
   #missingBehind = -1;
 
-  /** False: it has come before, or one before it has not. Entries are handled once and in order. */
+  /** False: it has arrived before, or an earlier one is missing. Entries are handled once and in order. */
   take(number: number, bytes: number): boolean {
     if (number === this.#received + 1) {
       this.#received = number;
@@ -35,7 +35,7 @@ export class Incoming {
     return false;
   }
 
-  /** It is as durable as it has to be. */
+  /** The entry is as durable as it has to be. */
   finish(number: number, isAwaited: boolean): void {
     if (number === this.#stored + 1) this.#stored = number;
     else this.#others.add(number);
@@ -48,7 +48,7 @@ export class Incoming {
     return this.#isUntold;
   }
 
-  /** Undefined: that process knows all. */
+  /** Undefined: the process knows everything. */
   acknowledgement(): Acknowledgement | undefined {
     if (!this.#isUntold) return undefined;
     const others = this.#others.size === 0 ? NONE : [...this.#others].slice(0, OTHERS_MAX);

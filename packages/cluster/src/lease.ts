@@ -15,14 +15,14 @@ export interface LeaseContext {
   readonly adopt: (dead: string) => Promise<void>;
 }
 
-/** The place of this process among the others: it renews it, and takes over from those that do not. */
+/** The lease of this process: renews it, and takes over from processes that do not renew theirs. */
 export class Lease {
   readonly #context: LeaseContext;
   #renewedAtMs = performance.now();
   #cancel: () => void = () => {};
   #isStopped = false;
   #isReaping = false;
-  /** Processes that this one has given up, and whose sessions it could not take over yet. */
+  /** Processes that this one has given up, and whose sessions it has not taken over yet. */
   readonly #unfinished = new Set<string>();
 
   constructor(context: LeaseContext) {
@@ -48,11 +48,11 @@ export class Lease {
     if (this.#isStopped) return;
     const { clock } = this.#context;
     this.#cancel = clock.after(RENEW_MS, () => {
-      // Taking over the sessions of a dead process may take longer than a lease: renewals go on meanwhile.
+      // Taking over the sessions of a dead process may take longer than a lease, so renewals go on meanwhile.
       void this.#renewLease()
         .then((dead) => void this.#reap(dead))
         .finally(() => this.#renewLater());
-      // The engine may not answer: the lease is over then in any case.
+      // If the engine does not answer, the lease is over as well.
       clock.after(LEASE_MS, () => this.#check());
     });
   }
@@ -64,7 +64,7 @@ export class Lease {
       );
   }
 
-  /** Answers the processes whose leases are over. */
+  /** Returns the processes whose leases are over. */
   async #renewLease(): Promise<readonly string[]> {
     if (this.#isStopped) return NONE;
     const { membership, fail, log } = this.#context;
@@ -87,7 +87,10 @@ export class Lease {
     this.#isReaping = false;
   }
 
-  /** One that fails is tried again with the next renewal. Where this process ends before, it goes to the one that gives this one up. */
+  /**
+   * A failed take-over is tried again with the next renewal. If this process ends before, the process that gives it up
+   * takes over both.
+   */
   async #adopt(dead: string): Promise<void> {
     const { membership, adopt, log } = this.#context;
     if (dead === membership.me) return;

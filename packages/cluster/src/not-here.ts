@@ -1,7 +1,7 @@
 import { Unavailable } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 
-/** The sessions of a client are at another process, or on their way to one: its next attempt finds them. */
+/** The client's sessions are at another process, or moving to one. Its next attempt finds them. */
 export class NotHere extends Unavailable {
   override readonly name = 'NotHere';
   readonly reasonCode = ReasonCode.ServerBusy;

@@ -5,7 +5,8 @@ import { connectEngine } from './connect-engine.ts';
 
 export interface ClusterOptions extends EngineOptions {
   /**
-   * No other process uses the engine: what former ones have left is taken over at once, and not when their leases are over.
+   * No other process uses the engine: the sessions of former processes are taken over at once, and not when their
+   * leases end.
    *
    * @default false
    */

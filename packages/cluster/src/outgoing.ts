@@ -2,7 +2,7 @@ import { type Acknowledgement, encodeEntry } from './entries.ts';
 import type { Frame } from './frames.ts';
 import { ENTRY_BYTES_MAX, RESEND_MS, RESEND_MS_MAX, WINDOW_BYTES } from './limits.ts';
 
-/** A frame that its process has not acknowledged. */
+/** A frame that the other process has not acknowledged. */
 export interface Pending {
   readonly bytes: number;
   readonly frame: Frame;
@@ -14,29 +14,29 @@ interface Gathered {
   readonly pending: Pending | undefined;
 }
 
-/** An entry that has been sent, and is not known to be stored. */
+/** An entry that was sent, and is not known to be stored. */
 export interface Sent {
   readonly number: number;
-  /** Absent when it has arrived. */
+  /** Absent: it has arrived. */
   data: Buffer | undefined;
   pending: Pending[];
   sentAtMs: number;
 }
 
-/** Frames on their way to one process. */
+/** Frames for one process. */
 export class Outgoing {
   #gathered: Gathered[] = [];
   #gatheredBytes = 0;
   /** Oldest first, without gaps. */
   readonly #sent: Sent[] = [];
-  /** Of those that have not arrived. */
+  /** Bytes of entries that have not arrived. */
   #sentBytes = 0;
   #lastEntry = 0;
   #received = 0;
   #resendMs = RESEND_MS;
-  /** The entry that was sent again as a question, and the last one that was sent before it. */
+  /** The entry that was sent again as a question, and the last one sent before that. */
   #question: { readonly number: number; readonly last: number } | undefined;
-  /** Of frames that are to be acknowledged. */
+  /** Bytes of frames that have to be acknowledged. */
   pendingBytes = 0;
 
   gather(bytes: Buffer, pending: Pending | undefined): void {
@@ -50,12 +50,12 @@ export class Outgoing {
     return this.#gathered.length > 0 && this.#sentBytes < WINDOW_BYTES;
   }
 
-  /** An entry has not arrived, as far as is known here. */
+  /** An entry has not arrived, as far as this process knows. */
   get isUnderWay(): boolean {
     return this.#sentBytes > 0;
   }
 
-  /** Makes an entry of frames that were gathered. */
+  /** Makes an entry of the gathered frames. */
   take(from: string, acknowledgement: Acknowledgement | undefined, nowMs: number): Sent {
     const gathered = this.#take();
     const frames = gathered.map(({ bytes }) => bytes);
@@ -75,17 +75,17 @@ export class Outgoing {
     return sent;
   }
 
-  /** Answers entries that are certainly lost: they were sent before one that has come. */
+  /** Returns entries that are certainly lost: they were sent before one that has arrived. */
   acknowledged({ received, stored, others, isMissing }: Acknowledgement): Sent[] {
     this.#arrived(received);
     while (this.#sent[0] !== undefined && this.#sent[0].number <= stored) {
-      this.#settle(this.#sent[0]);
+      this.#resolve(this.#sent[0]);
       this.#sent.shift();
     }
     const first = this.#sent[0]?.number ?? 0;
     for (const other of others) {
       const sent = this.#sent[other - first];
-      if (sent !== undefined) this.#settle(sent);
+      if (sent !== undefined) this.#resolve(sent);
     }
     const question = this.#question;
     const isAnswered = question !== undefined && received >= question.number;
@@ -96,7 +96,7 @@ export class Outgoing {
     return this.#sent.filter(({ data, number }) => data !== undefined && number <= question.last);
   }
 
-  /** The oldest entry that has not arrived for so long that it may be lost. */
+  /** The oldest entry, if it has not arrived for so long that it may be lost. */
   overdue(nowMs: number): Sent | undefined {
     const oldest = this.#sent.find(({ data }) => data !== undefined);
     if (oldest === undefined || nowMs - oldest.sentAtMs < this.#resendMs) return undefined;
@@ -143,7 +143,7 @@ export class Outgoing {
     this.#received = received;
   }
 
-  #settle(sent: Sent): void {
+  #resolve(sent: Sent): void {
     for (const pending of sent.pending) {
       this.pendingBytes -= pending.bytes;
       pending.resolve();
@@ -152,7 +152,7 @@ export class Outgoing {
   }
 }
 
-/** No publisher waits for a message at QoS 0: that it has come is told with others. */
+/** At QoS 0 no publisher waits, so an acknowledgement may wait for others. */
 function isWaitedFor(frame: Frame): boolean {
   return frame.type !== 'publish' || frame.message.qos > 0;
 }

@@ -21,15 +21,16 @@ interface Change {
   readonly set: RouteState[];
   readonly removed: string[];
   readonly done: Promise<void>;
-  settle(error?: unknown): void;
-  /** Settles when the change is in the engine. */
+  finish(error?: unknown): void;
+  /** Resolves when the change is in the engine. */
   readonly stored: Promise<void>;
   store(): void;
 }
 
 /**
- * Tells the other processes what subscribers of this one want. A first subscriber of a filter is answered when all of
- * them know it: from then on each message that is published anywhere comes here. Changes of one turn are told together.
+ * Tells the other processes which messages subscribers of this one want. The first subscriber of a filter is answered
+ * when all of them know: from then on each matching message comes here, wherever it is published. Changes of one turn
+ * are told together.
  */
 export class OwnRoutes {
   readonly #stored: StoredRoutes;
@@ -40,7 +41,7 @@ export class OwnRoutes {
   #isStopped = false;
   readonly #announced = new Map<string, Announced>();
   #change: Change | undefined;
-  /** Of the last change: the engine makes them in order. */
+  /** The last change: the engine makes changes in order. */
   #lastStored: Promise<void> = Promise.resolve();
 
   constructor(stored: StoredRoutes, bus: Bus, me: string, members: Members, clock: Scheduler) {
@@ -51,14 +52,14 @@ export class OwnRoutes {
     this.#members = members;
   }
 
-  /** Looks which of the filters have subscribers. Settles when all processes know; undefined where they do. */
+  /** Looks which of the filters have subscribers. Resolves when all processes know; undefined if they know already. */
   look(tenant: string, filters: Iterable<FilterName>): Promise<void> | undefined {
     let telling: Promise<void> | undefined;
     for (const filter of filters) telling = both(telling, this.#look(tenant, filter));
     return telling;
   }
 
-  /** Settles when what was announced up to now is in the engine. */
+  /** Resolves when everything announced so far is in the engine. */
   async stored(): Promise<void> {
     await (this.#change?.stored ?? this.#lastStored);
   }
@@ -93,7 +94,7 @@ export class OwnRoutes {
     announced.telling = change.done.then(() => {
       announced.telling = undefined;
     });
-    // A caller that waits is told; a route without a waiting caller is not told when this process has been given up.
+    // A waiting caller gets the error. If none waits, the route is not told, since this process has been given up.
     announced.telling.catch(() => {});
     this.#announced.set(route, announced);
     return announced.telling;
@@ -106,9 +107,9 @@ export class OwnRoutes {
   }
 
   #begin(): Change {
-    let settle: (error?: unknown) => void = () => {};
+    let finish: (error?: unknown) => void = () => {};
     const done = new Promise<void>((resolve, reject) => {
-      settle = (error) => (error === undefined ? resolve() : reject(error));
+      finish = (error) => (error === undefined ? resolve() : reject(error));
     });
     done.catch(() => {});
     let store = () => {};
@@ -120,9 +121,9 @@ export class OwnRoutes {
       this.#change = undefined;
       if (change === undefined) return;
       this.#lastStored = change.stored;
-      this.#tell(change).then(() => change.settle(), change.settle);
+      this.#tell(change).then(() => change.finish(), change.finish);
     });
-    return { set: [], removed: [], done, settle, stored, store };
+    return { set: [], removed: [], done, finish, stored, store };
   }
 
   async #tell(change: Change): Promise<void> {
@@ -133,7 +134,7 @@ export class OwnRoutes {
     );
   }
 
-  /** Until the engine has it: nothing else would tell it these routes. */
+  /** Tries until the engine has it: nothing else would tell the engine these routes. */
   async #store(
     change: Change,
   ): Promise<{ readonly frame: RoutesFrame; readonly members: readonly string[] }> {
@@ -153,7 +154,7 @@ export class OwnRoutes {
     }
   }
 
-  /** The last word on each route counts. */
+  /** The last change of each route counts. */
   #frameOf({ set, removed }: Change): RoutesFrame {
     const put = new Map<string, boolean>();
     const gone = new Set<string>();

@@ -3,13 +3,13 @@ import type { Bus } from './bus.ts';
 import type { Frame } from './frames.ts';
 import { ASK_MS_MAX, ASKED_MAX } from './limits.ts';
 
-type Settle = (answer: ApiAnswer | undefined) => void;
+type Resolve = (answer: ApiAnswer | undefined) => void;
 
-/** Questions of the HTTP API to other processes. None waits for long, and a process that is slow costs its own answer alone. */
+/** Questions of the HTTP API to other processes. A slow process delays its own answer only, and none waits for long. */
 export class Questions {
   readonly #bus: Bus;
   readonly #clock: Scheduler;
-  readonly #waiting = new Map<number, Settle>();
+  readonly #waiting = new Map<number, Resolve>();
   #lastId = 0;
 
   constructor(bus: Bus, clock: Scheduler) {
@@ -17,7 +17,7 @@ export class Questions {
     this.#clock = clock;
   }
 
-  /** Undefined: it has not answered in time, or too many questions wait. */
+  /** Undefined: the process has not answered in time, or too many questions wait. */
   ask(process: string, request: PeerRequest): Promise<ApiAnswer | undefined> {
     if (this.#waiting.size >= ASKED_MAX) return Promise.resolve(undefined);
     this.#lastId += 1;
@@ -32,11 +32,11 @@ export class Questions {
     });
   }
 
-  /** An answer that comes too late is left out. */
+  /** Ignores an answer that comes too late. */
   answered(id: number, answer: ApiAnswer | undefined): void {
-    const settle = this.#waiting.get(id);
+    const resolve = this.#waiting.get(id);
     this.#waiting.delete(id);
-    settle?.(answer);
+    resolve?.(answer);
   }
 
   /** Answers a question of another process. */

@@ -4,7 +4,7 @@ import type { Relay } from './relay.ts';
 
 type Inner = JournaledStores['queues'];
 
-/** The queues of this process: a repetition that another process began is left out. */
+/** The queues of this process. They leave out a repetition of a message that another process has begun to deliver. */
 export class ClusterQueues {
   readonly #inner: Inner;
   readonly #relay: Relay;

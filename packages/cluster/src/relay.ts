@@ -5,16 +5,19 @@ import type { PublishFrame } from './frames.ts';
 import { HOPS_MAX, SEEN_MAX } from './limits.ts';
 import { groupedFilter } from './route-name.ts';
 
-/** The sessions of one process that was given up, while other processes may not know where they are. */
+/** The sessions of a dead process, while other processes may not know where they are. */
 interface Adoption {
   readonly incarnations: ReadonlySet<string>;
-  /** Copies at QoS 2 that its sessions had: `INCARNATION MESSAGE`. */
+  /** Copies at QoS 2 in these sessions: `INCARNATION MESSAGE`. */
   readonly copies: ReadonlySet<string>;
-  /** Processes that have not said which messages they had for it. Undefined until it is known which those are. */
+  /**
+   * Processes that have not said which messages they had for the dead one. Undefined: it is not known yet which they
+   * are.
+   */
   waiting: Set<string> | undefined;
 }
 
-/** Delivers a message of the process `from` when the queue of a rule that it is for has room; settles when that is done. */
+/** Delivers a message of the process `from` when the rule queue that it is for has room. Resolves when that is done. */
 type WhenRoom = (
   from: string,
   frame: PublishFrame,
@@ -24,11 +27,11 @@ type WhenRoom = (
 /**
  * Delivers what other processes have published to the sessions of this one.
  *
- * A session that was taken over from a dead process gets each message once, whichever way it comes:
+ * A session that was taken over gets each message once, whichever way it arrives:
  *
  *     X: publishes 1 → to the dead process                      this process: takes its sessions over
  *     X: publishes 2 → to the dead process, and to this one     2 comes: not for those sessions
- *     X: hears of it → sends 1 and 2 as its heir's              1, 2: for those sessions alone
+ *     X: hears of it → sends 1 and 2 for the heir               1, 2: for those sessions alone
  *     X: publishes 3 → to this one                              3: for all
  */
 export class Relay {
@@ -36,7 +39,7 @@ export class Relay {
   readonly #fanOut: ClusterFanOut;
   readonly #whenRoom: WhenRoom;
   readonly #adoptions = new Map<string, Adoption>();
-  /** Messages at QoS 2 that were delivered here, oldest first. */
+  /** QoS 2 messages that were delivered here, oldest first. */
   readonly #seen = new Set<string>();
   #isRelaying = false;
 
@@ -46,14 +49,14 @@ export class Relay {
     this.#whenRoom = whenRoom;
   }
 
-  /** A message of another process. Settles when it is as durable here as its QoS asks. */
+  /** Delivers a message of another process. Resolves when it is as durable here as its QoS asks. */
   publish(broker: Broker, from: string, frame: PublishFrame): Promise<void> | undefined {
     if (frame.message.qos === 2 && this.#wasSeen(frame)) return undefined;
     const excluded = this.#excludedFor(from);
     return this.#deliver(broker, frame, excluded && (({ session }) => !excluded.has(session.incarnation)));
   }
 
-  /** Messages that a process had for one that is dead, whose sessions are here. */
+  /** Delivers messages that a process had for a dead one, whose sessions are here. */
   inherit(
     broker: Broker,
     from: string,
@@ -75,7 +78,7 @@ export class Relay {
   }
 
   /**
-   * A client of this process repeats a message at QoS 2 that a process which has died since has handed over before:
+   * Whether a client of this process repeats a QoS 2 message that a process has handed over before it died: then
    * subscribers here have it.
    */
   isRepeated({ id, qos }: Message, { copy, share }: Delivery): boolean {
@@ -83,7 +86,7 @@ export class Relay {
     return this.#seen.has(seenName(id, true, []));
   }
 
-  /** In the turn in which the sessions were taken over. */
+  /** Called in the turn in which the sessions were taken over. */
   adopt(dead: string, { sessions, exactlyOnce }: Restored): void {
     this.#adoptions.set(dead, {
       incarnations: new Set(sessions.map(({ incarnation }) => incarnation)),
@@ -92,7 +95,7 @@ export class Relay {
     });
   }
 
-  /** These processes are told, and answer each; others have known it from their beginning. */
+  /** These processes are told, and answer. Later ones have known it from their beginning. */
   told(dead: string, processes: Iterable<string>): void {
     const adoption = this.#adoptions.get(dead);
     if (adoption === undefined) return;
@@ -100,7 +103,7 @@ export class Relay {
     if (adoption.waiting.size === 0) this.#adoptions.delete(dead);
   }
 
-  /** A process that was to answer is dead itself. */
+  /** A process that had to answer is dead itself. */
   lost(process: string): void {
     for (const [dead, { waiting }] of this.#adoptions) {
       waiting?.delete(process);
@@ -127,7 +130,7 @@ export class Relay {
     for (const each of this.#subscriptions.match(tenant, message.topic)) {
       const isWanted = each.shareGroup === undefined ? isPlain : wanted.delete(groupedFilter(each));
       if (!isWanted) continue;
-      // A member of a group is chosen here, also where its session was at another process before.
+      // The member of a group is chosen here, even if the group's session was at another process before.
       if (isFor === undefined || each.shareGroup !== undefined) matched.push(each);
       else matched.push({ ...each, subscribers: each.subscribers.filter(isFor) });
     }
@@ -140,7 +143,7 @@ export class Relay {
     return Promise.all([relayed, passed]).then(() => {});
   }
 
-  /** A publisher that repeats a message at QoS 2 does so under its id: this process has delivered it before. */
+  /** A publisher repeats a QoS 2 message under its id: whether this process has delivered it before. */
   #wasSeen({ message: { id }, isPlain, groups }: PublishFrame): boolean {
     const name = seenName(id, isPlain, groups);
     if (this.#seen.has(name)) return true;

@@ -6,7 +6,7 @@ import { parseRoute } from './route-name.ts';
 export interface RemoteRoute {
   readonly topicFilter: string;
   readonly plain: ReadonlySet<string>;
-  /** For each share group: processes with members, and whether one of those is connected. */
+  /** For each share group the processes with members, and whether one of the members is connected. */
   readonly groups: ReadonlyMap<string, ReadonlyMap<string, boolean>>;
 }
 
@@ -47,14 +47,14 @@ class Route implements RemoteRoute {
 /** Which other processes have subscribers: a tree of filters for each tenant. */
 export class RemoteRoutes {
   readonly #trees = new Map<string, FilterTree<Route>>();
-  /** Of each process, to remove them with it. */
+  /** The routes of each process, for their removal. */
   readonly #byProcess = new Map<string, Set<string>>();
 
   match(tenant: string, topicName: string): readonly RemoteRoute[] {
     return this.#trees.get(tenant)?.match(topicName) ?? [];
   }
 
-  /** Those with subscribers of their own. */
+  /** Processes with subscribers that are in no share group. */
   processesWith(tenant: string, topicName: string): ReadonlySet<string> {
     return new Set(this.match(tenant, topicName).flatMap(({ plain }) => [...plain]));
   }

@@ -17,16 +17,16 @@ export interface RoomsContext {
   readonly me: string;
   readonly log: Log;
   readonly clock: Scheduler;
-  /** How long members stay whose process has died. */
+  /** How long members of a dead process stay. */
   readonly graceSeconds: number;
-  /** Subscriptions of this process that match, and other processes that have some. */
+  /** Matching subscriptions of this process, and other processes that have some. */
   readonly subscribersHere: (tenant: string, topic: string) => number;
   readonly processesWith: (tenant: string, topic: string) => number;
 }
 
 /**
- * Of each room one process tells the watchers, so that they see changes in one order: the one that the engine has for it,
- * as long as that one lives. Others hand their changes to it, and wait until they are told:
+ * One process tells the watchers of each room, so that they see changes in one order: the one that the engine names,
+ * while it lives. Other processes hand their changes to it, and wait until watchers were told:
  *
  *     A: ann joins → the engine                 B, which tells the watchers of the room
  *     A: asks who tells them: B → B             takes from the engine what they have not been told: ann
@@ -35,7 +35,7 @@ export interface RoomsContext {
  */
 export class ClusterRooms {
   readonly #context: RoomsContext;
-  /** Of each room that is being told: what comes next waits. */
+  /** Rooms whose watchers are being told: the next change waits. */
   readonly #telling = new Map<string, Promise<void>>();
   #node: RoomsNode | undefined;
   #handing = 0;
@@ -48,7 +48,10 @@ export class ClusterRooms {
     this.#node = node;
   }
 
-  /** Settles when watchers have been told, or a tick is to tell them. A process that dies meanwhile is followed by another. */
+  /**
+   * Resolves when watchers have been told, or a tick is going to tell them. If the process dies, another one takes its
+   * place.
+   */
   readonly hand = async (tenant: string, room: string): Promise<void> => {
     this.#handing += 1;
     try {
@@ -58,8 +61,8 @@ export class ClusterRooms {
     }
   };
 
-  /** Settles when all changes have been told that clients have made until now, or so much time has passed. */
-  async settled(ms: number): Promise<void> {
+  /** Resolves when all changes by clients so far have been told, or after so much time. */
+  async allTold(ms: number): Promise<void> {
     const { store, clock } = this.#context;
     const untilMs = performance.now() + ms;
     while ((this.#handing > 0 || store.isBusy) && performance.now() < untilMs)
@@ -78,7 +81,7 @@ export class ClusterRooms {
     }
   }
 
-  /** Each other process with watchers is taken to have as many as this one. */
+  /** Assumes that each other process with watchers has as many as this one. */
   readonly audienceOf = ({ tenant }: WideFilter, topic: string): number => {
     const { subscribersHere, processesWith } = this.#context;
     return Math.max(1, subscribersHere(tenant, topic)) * processesWith(tenant, topic);
@@ -89,17 +92,17 @@ export class ClusterRooms {
     return this.#inTurn(tenant, room, (broker) => broker.tellRoom(tenant, room));
   };
 
-  /** Another process has changed the room. What cannot be told now is told with the next change. */
+  /** Another process has changed the room. If a change cannot be told now, it is told with the next one. */
   async asked(tenant: string, room: string): Promise<void> {
     await this.changed(tenant, room).catch((error: unknown) => this.#notTold(tenant, room, error));
   }
 
-  /** A room has changed whose watchers this process tells. */
+  /** A room has changed, and this process tells its watchers. */
   changed(tenant: string, room: string): Promise<void> {
     return this.#inTurn(tenant, room, (broker) => broker.roomChanged(tenant, room));
   }
 
-  /** The sessions of a dead process are here: members that they make present stay for a while, for clients that come back. */
+  /** The sessions of a dead process are here: their members stay for a while, for clients that come back. */
   async inherit(dead: string): Promise<void> {
     const { store, clock, graceSeconds } = this.#context;
     const { places, rooms, renamed } = await store.inherit(dead);
@@ -115,7 +118,7 @@ export class ClusterRooms {
     this.#context.log.error('room-not-told', { tenant, room, error: String(error) });
   }
 
-  /** Watchers know all that was taken from the engine before more is taken. */
+  /** Watchers are told everything that was read from the engine before more is read. */
   #inTurn(tenant: string, room: string, tell: (broker: Broker) => unknown): Promise<void> {
     const broker = this.#node?.broker;
     if (broker === undefined) return Promise.resolve();
@@ -124,10 +127,10 @@ export class ClusterRooms {
     const telling = before.then(async () => {
       await tell(broker);
     });
-    const settled = telling.catch(() => {});
-    this.#telling.set(key, settled);
-    void settled.then(() => {
-      if (this.#telling.get(key) === settled) this.#telling.delete(key);
+    const told = telling.catch(() => {});
+    this.#telling.set(key, told);
+    void told.then(() => {
+      if (this.#telling.get(key) === told) this.#telling.delete(key);
     });
     return telling;
   }

@@ -21,13 +21,13 @@ type Subscriptions = Pick<JournaledStores['subscriptions'], 'list'>;
 /** CONNECTs of a client. */
 interface Connecting {
   connects: number;
-  /** This process has the claim of the client as long as one of them is under way. */
+  /** This process has claimed the client, while one of its CONNECTs is under way. */
   isClaimed: boolean;
 }
 
 /**
- * The sessions of this process. It claims each client whose sessions it holds, so that no other process opens one
- * meanwhile; a claim ends with the last session of the client.
+ * The sessions of this process. It claims each client whose sessions it has, so that no other process opens one; the
+ * claim ends with the last session of the client.
  */
 export class ClusterSessions {
   readonly #inner: Inner;
@@ -35,9 +35,9 @@ export class ClusterSessions {
   readonly #subscriptions: Subscriptions;
   readonly #routes: OwnRoutes;
   readonly #clock: Scheduler;
-  /** How many sessions the clients have that are claimed: the same identifier is another client in each tenant. */
+  /** How many sessions each claimed client has: the same identifier is another client in each tenant. */
   readonly #counts = new Map<string, number>();
-  /** CONNECTs under way here: each keeps the claim of its client, whether or not there is a session. */
+  /** CONNECTs under way here. Each keeps the claim of its client, with or without a session. */
   readonly #connecting = new Map<string, Connecting>();
 
   constructor(
@@ -64,12 +64,12 @@ export class ClusterSessions {
   }
 
   /**
-   * Claims the client for a CONNECT that is to be handled here, until `leave`. A claim that came after the CONNECT's other
-   * work might find that another process has claimed the client for an earlier CONNECT, and the client would be refused.
+   * Claims the client for a CONNECT that is handled here, until `leave`. If the claim came after the CONNECT's other
+   * work, another process might have claimed the client for an earlier CONNECT, and the client would be refused.
    *
-   * @returns the process that has the client instead, which `leave` need not be called for; undefined: this one has it; at
-   *   once where that is known
-   * @throws {NotHere} when its sessions are on their way from one process to another for too long
+   * @returns the process that has the client instead; then `leave` need not be called. Undefined: this one has it;
+   *   without a promise if that is known
+   * @throws {NotHere} if its sessions move from one process to another for too long
    */
   take(clientId: string): Promise<string | undefined> | undefined {
     const connecting = this.#connecting.get(clientId) ?? { connects: 0, isClaimed: false };
@@ -91,7 +91,7 @@ export class ClusterSessions {
   open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'> {
     const { clientId } = request;
     const isClaimed = this.#counts.has(clientId) || this.#connecting.get(clientId)?.isClaimed === true;
-    // In the turn of the call: the broker answers CONNECT before a later one takes the session over.
+    // In the turn of the call: the broker answers this CONNECT before a later one takes the session over.
     return isClaimed ? this.#open(request) : this.#claimAndOpen(request);
   }
 
@@ -160,13 +160,13 @@ export class ClusterSessions {
     if (opened !== 'owned-by-another' && opened.present) this.#lookAtGroups(opened.session);
   }
 
-  /** A share group has a connected member more, or less. */
+  /** A share group has one connected member more, or less. */
   #lookAtGroups(session: SessionRef): void {
     const shared = this.#subscriptions.list(session).filter(({ shareGroup }) => shareGroup !== undefined);
     if (shared.length > 0) void this.#routes.look(session.tenant, shared);
   }
 
-  /** Memory changes in the turn of the call, whether or not its answer waits for the engine. */
+  /** Counts in the turn of the call, even if the answer waits for the engine. */
   #counting<T>(name: Pick<SessionRef, 'tenant' | 'clientId'>, call: () => T): T {
     const { tenant, clientId } = name;
     const before = this.#inner.get(tenant, clientId) === undefined ? 0 : 1;

@@ -2,18 +2,18 @@ import type { FilterName, Subscriber } from '@apus/broker';
 import { routeOf } from './route-name.ts';
 
 /**
- * Chooses the process whose member of a share group gets a message: one after another, among those with a connected
- * member; where none is connected, among all. The process then chooses a member.
+ * Chooses the process whose member of a share group gets a message: in turn, among processes with a connected member;
+ * if there is none, among all. That process chooses the member.
  */
 export class ShareChoice {
-  /** Of each group: between this process and the others, and between the others. */
+  /** The turns of each group: between this process and the others, and among the others. */
   readonly #turnsHere = new Map<string, number>();
   readonly #turnsElsewhere = new Map<string, number>();
 
   /**
    * Whether a member of this process gets the next message.
    *
-   * @param isLook the message is matched once more, when it has its place in a stream: that is its turn
+   * @param isLook the message is matched again when it has its place in a stream: only then it takes its turn
    */
   isHere(
     tenant: string,
@@ -39,7 +39,7 @@ export class ShareChoice {
   }
 }
 
-/** Groups whose turns are kept: another one begins anew, which changes nothing for its members. */
+/** Groups whose turns are kept. The turns of others begin again, which makes no difference to their members. */
 const TURNS_MAX = 10_000;
 
 function nextTurn(turns: Map<string, number>, route: string): number {

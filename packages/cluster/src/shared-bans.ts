@@ -2,16 +2,16 @@ import { type Ban, BanList } from '@apus/broker';
 import type { ValkeyBans } from '@apus/store-valkey';
 import { type Others, tellAll } from './tell-all.ts';
 
-/** Ends the clients that these bans name and that were not named before. */
+/** Ends the clients that these bans name, if earlier bans have not. */
 export type BansChanged = (bans: readonly Ban[]) => Promise<void>;
 
 /**
- * One list of bans for all processes. It is in the engine; each process has it in memory. A change is told without its content, and
- * each process reads the whole list again: so it does not matter in which order two changes are told.
+ * One list of bans for all processes, in the engine; each process has it in memory. A change is announced without its
+ * content, and each process reads the whole list, so the order of two announcements makes no difference.
  */
 export class SharedBans {
   readonly store: ValkeyBans;
-  /** The broker's. */
+  /** The broker's list. */
   readonly list: BanList;
   readonly #others: Others;
   #changed: BansChanged = async () => {};
@@ -24,7 +24,7 @@ export class SharedBans {
     this.#others = others;
   }
 
-  /** To be called as a member: a change before is in what is read, and one that comes later is told. */
+  /** To be called by a member: it reads all earlier changes, and is told of later ones. */
   static async open(store: ValkeyBans, others: Others): Promise<SharedBans> {
     return new SharedBans(store, others, await store.load());
   }
@@ -33,7 +33,7 @@ export class SharedBans {
     this.#changed = changed;
   }
 
-  /** Reads the list anew. A call that comes while a read waits for another one shares it. */
+  /** Reads the list again. Calls during a read share one further read. */
   read(): Promise<void> {
     this.#next ??= this.#reading.then(() => {
       this.#next = undefined;
@@ -44,8 +44,8 @@ export class SharedBans {
   }
 
   /**
-   * Settles when all processes have the list as it is in the engine, and have ended the clients that it names; or when that takes too
-   * long: then it is still under way.
+   * Resolves when all processes have the engine's list, and have ended the clients that it names; or when that takes
+   * too long, while it goes on.
    */
   async tell(): Promise<void> {
     await Promise.all([this.read(), tellAll(this.#others, { type: 'bans' })]);

@@ -16,17 +16,17 @@ interface Part {
   readonly key: string;
   readonly kind: HeldKind;
   readonly field: string;
-  /** Of this process, in the engine: it never has more than this, but where the quota does not ask. */
+  /** The part of this process in the engine. It never counts more, unless no quota asks for the count. */
   reserved: number;
-  /** Taken for clients whose sessions are not there yet. */
+  /** Taken for clients whose sessions are not opened yet. */
   pending: number;
-  /** May be reserved beyond what is held. */
+  /** How much may be reserved beyond what is held. */
   spare: number;
-  /** Asks and changes that are under way to the engine: it is not looked at, nor forgotten, meanwhile. */
+  /** Requests and changes under way to the engine. Meanwhile the part is not changed or forgotten. */
   asked: number;
-  /** The engine may not have it: it was started again. */
+  /** The engine may have lost it: it was started again. */
   isUncertain: boolean;
-  /** Nothing is kept beyond what is held until then: another process had no room. */
+  /** Until then nothing is reserved beyond what is held: another process had no room. */
   tightUntilMs: number;
   toldAtMs: number;
 }
@@ -42,18 +42,19 @@ interface Waiting {
 }
 
 /**
- * Counts of holders over all processes. The engine has a part of each process; it grows before the process counts more, and shrinks
- * afterwards: so all together never count more than the parts, and the parts are never more than the quota.
+ * Counts of holders over all processes. The engine has a part for each process. The part grows before the process
+ * counts more, and shrinks afterwards: so the processes never count more than their parts, and the parts are never
+ * more than the quota.
  *
  *     this process                      the engine: quota 3             another process
  *     counts 1, has 1                   1 + 2
  *     CONNECT: asks for 2               1 + 2: no room                  a client leaves: counts 1
  *     CONNECT: turned away              1 + 1                           has 1
  *
- * One command is under way at a time, and takes all that was asked for meanwhile.
+ * One command is under way at a time, with everything that was asked for meanwhile.
  *
- * Of a large quota a process keeps some beyond what it counts. Where another one finds no room, it asks for that: so a client is
- * turned away only where all clients together hold the whole quota.
+ * Of a large quota a process reserves some beyond what it counts. If another process finds no room it asks for that,
+ * so a client is turned away only if all clients together hold the whole quota.
  */
 export class SharedCounts implements SharedHoldings {
   readonly #counts: HeldCounts;
@@ -64,13 +65,13 @@ export class SharedCounts implements SharedHoldings {
   /** By field. */
   readonly #parts = new Map<string, Part>();
   readonly #waiting: Waiting[] = [];
-  /** Parts that the engine should have otherwise. */
+  /** Parts that have to be changed in the engine. */
   readonly #stale = new Set<Part>();
   #turn: Promise<void> = Promise.resolve();
   #isRunning = false;
   #isStopped = false;
 
-  /** @param askOthers asks the other processes for what they keep of a count: they answer with `giveSpare` */
+  /** @param askOthers asks the other processes for what they have reserved; they answer with `giveSpare` */
   constructor(
     counts: HeldCounts,
     holdings: Holdings,
@@ -99,7 +100,7 @@ export class SharedCounts implements SharedHoldings {
     return part === undefined ? 0 : Math.max(0, part.reserved - this.#held(part));
   }
 
-  /** Another process has no room: this one keeps nothing of the count but what it has, for a while. */
+  /** Another process has no room: for a while this one reserves nothing beyond what it has. */
   giveSpare(count: CountName): void {
     const part = this.#parts.get(count);
     if (part === undefined) return;
@@ -107,7 +108,7 @@ export class SharedCounts implements SharedHoldings {
     this.#look(part);
   }
 
-  /** The parts of a process that was given up, whose sessions are counted here now. */
+  /** The parts of a dead process, whose sessions are counted here now. */
   async inherit(dead: string): Promise<void> {
     await this.#inTurn(() => this.#counts.inherit(dead, (fields) => fields.map((field) => this.#own(field))));
   }
@@ -136,7 +137,7 @@ export class SharedCounts implements SharedHoldings {
     return part.reserved;
   }
 
-  /** All of it, where the parts of this process cover it; else the first ask that has too little. */
+  /** Takes all of it if the parts of this process are enough; otherwise returns the first ask that has too little. */
   #take(asks: readonly HoldingAsk[], parts: readonly Part[]): Reservation | HoldingAsk {
     const lacking = asks.find(({ by }, index) => {
       const part = parts[index];
@@ -159,7 +160,7 @@ export class SharedCounts implements SharedHoldings {
     for (const [index, part] of parts.entries()) part.pending += sign * (asks[index]?.by ?? 0);
   }
 
-  /** With those that are about to be counted. */
+  /** With clients that are about to be counted. */
   #held({ key, kind, pending }: Part): number {
     return (this.#holdings.findKey(key)?.[kind] ?? 0) + pending;
   }
@@ -181,7 +182,7 @@ export class SharedCounts implements SharedHoldings {
     return part;
   }
 
-  /** Once more where there is no room: another process may be about to tell that a client has left it. */
+  /** Asks again if there is no room: another process may be about to report that a client has left. */
   async #ask(asks: readonly HoldingAsk[]): Promise<Reservation | HoldingAsk> {
     const answer = await this.#wait(asks);
     if ('release' in answer) return answer;
@@ -217,7 +218,7 @@ export class SharedCounts implements SharedHoldings {
     part.tightUntilMs = this.#clock.now() + TIGHT_MS;
   }
 
-  /** The part that it should have in the engine. */
+  /** The part that should be in the engine. */
   #target(part: Part): number {
     const held = this.#held(part);
     if (held === 0) return 0;
@@ -255,7 +256,7 @@ export class SharedCounts implements SharedHoldings {
         await this.#failed(error, parts);
       }
       for (const part of parts) part.asked -= 1;
-      // Callers count what they have been given, before the next look at it.
+      // Callers count what they were given before the next round.
       await new Promise((resolve) => setImmediate(resolve));
       for (const part of new Set(parts)) this.#look(part);
     }
@@ -273,7 +274,7 @@ export class SharedCounts implements SharedHoldings {
     return taken;
   }
 
-  /** It is not known which of the parts the engine has. */
+  /** It is unknown which parts the engine has. */
   async #failed(error: unknown, parts: readonly Part[]): Promise<void> {
     if (this.#isStopped) return;
     this.#log.error('holdings-not-counted', { error: String(error) });
@@ -290,12 +291,12 @@ export class SharedCounts implements SharedHoldings {
     }
     for (const [part, { by, max }] of summed(waiting)) {
       const least = this.#held(part);
-      // A part that would shrink to what is held is asked for as well.
+      // A part that would shrink to what is held is asked for too.
       if (least + by > part.reserved || part.isUncertain || entries.has(part))
         entries.set(part, { field: part.field, least, want: least + by + part.spare, max });
     }
     if (entries.size > 0) {
-      // The engine may be about to take away the rest: it is given to no client meanwhile.
+      // The engine may be about to take the rest away, so no client gets it meanwhile.
       for (const [part, { least }] of entries) part.reserved = Math.min(part.reserved, least);
       const granted = await this.#counts.take([...entries.values()]);
       for (const [index, part] of [...entries.keys()].entries()) {
@@ -303,11 +304,11 @@ export class SharedCounts implements SharedHoldings {
         part.isUncertain = false;
       }
     }
-    // In the order in which they have asked.
+    // In the order of the requests.
     for (const { asks, parts, resolve } of waiting) resolve(this.#take(asks, parts));
   }
 
-  /** No other command on the parts is under way meanwhile. */
+  /** Does the work while no other command on the parts is under way. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     const turn = this.#turn.then(work);
     this.#turn = turn.catch(() => {});

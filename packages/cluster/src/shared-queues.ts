@@ -19,21 +19,21 @@ type Key = `${QueuesScope} ${string}`;
 const NOTHING: QueuesState = { bytes: 0, isFull: false };
 
 /**
- * The memory of queues at all processes. Each tells the others what tenants and identities have in its queues: at once when that has
- * passed a step of their limit, and then not again for a pause, behind which it tells the last state. That they are full it tells
- * without a pause, before it has acknowledged the message that was the last. A process is told all when it joins, and then what has
- * changed.
+ * The memory of queues at all processes. Each process tells the others how much tenants and identities have in its
+ * queues: at once when it passes a step of their limit, and then not for a pause, after which it tells the present
+ * state. It tells without a pause that they are full, before it acknowledges the message that has filled them. A
+ * process that joins is told everything, and then each change.
  */
 export class SharedQueues {
   readonly #context: SharedQueuesContext;
   readonly #own = new Map<Key, QueuesState>();
   readonly #changed = new Set<Key>();
-  /** Others know these as full. */
+  /** Queues that the others know as full. */
   readonly #toldFull = new Set<Key>();
   readonly #elsewhere = new Map<string, Map<Key, QueuesState>>();
-  /** Of all other processes together. */
+  /** The sums of all other processes. */
   readonly #sums = { tenant: new Map<string, QueuesSum>(), identity: new Map<string, QueuesSum>() };
-  /** Processes that have been told all. */
+  /** Processes that have been told everything. */
   readonly #informed = new Set<string>();
   #others: readonly string[] = [];
   #isPausing = false;
@@ -60,7 +60,7 @@ export class SharedQueues {
     this.#arm();
   }
 
-  /** Another process has these. */
+  /** Another process reports these. */
   told(process: string, queues: readonly ToldQueues[]): void {
     let known = this.#elsewhere.get(process);
     if (known === undefined) {
@@ -116,7 +116,7 @@ export class SharedQueues {
     if (this.#others.some((process) => !this.#informed.has(process))) this.#tellSoon();
   }
 
-  /** Once for all changes of a turn. */
+  /** Tells once for all changes of a turn. */
   #tellSoon(): void {
     if (this.#isPausing) return;
     this.#isPausing = true;
@@ -136,7 +136,10 @@ export class SharedQueues {
     });
   }
 
-  /** A process that has joined within the second is known when it has sent something: it may wait for the answer. */
+  /**
+   * A process that has joined within the last second is known as soon as it has sent something, as it may wait for the
+   * answer.
+   */
   #tell(): void {
     const { bus } = this.#context;
     const changed = this.#frameOf(this.#changed);

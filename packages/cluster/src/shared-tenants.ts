@@ -5,12 +5,13 @@ import { type Others, tellAll } from './tell-all.ts';
 
 type TenantStore = NonNullable<ClusterContext['tenants']>;
 
-/** Holds the tenant's entry at this process; undefined: it is in the register no more. */
+/** Applies the tenant's entry at this process. Undefined: it is not in the register any more. */
 export type TenantChanged = (name: string, json: string | undefined) => Promise<void>;
 
 /**
- * One register of tenants for all processes. It is in the engine; each process has it in memory, and a copy of what changes in its file.
- * A change is told by the name alone, and each process reads the entry: so it does not matter in which order two changes are told.
+ * One register of tenants for all processes, in the engine; each process has it in memory, and copies changes to its
+ * file. A change is announced by the tenant's name, and each process reads the entry, so the order of two
+ * announcements makes no difference.
  */
 export class SharedTenants implements TenantStore {
   readonly #store: ValkeyTenants;
@@ -36,8 +37,8 @@ export class SharedTenants implements TenantStore {
   }
 
   /**
-   * To be called as a member: a change before is in what is read, and one that comes later is told. An engine without a register begins
-   * with that of the file.
+   * To be called by a member: it reads all earlier changes, and is told of later ones. An engine without a register
+   * gets that of the file.
    */
   static async open(
     store: ValkeyTenants,
@@ -76,13 +77,13 @@ export class SharedTenants implements TenantStore {
     return await this.#tell(name, await this.#store.remove(name));
   }
 
-  /** All of them. */
+  /** All tenants. */
   list(): { readonly tenants: readonly string[]; readonly next: undefined } {
     const names = [...this.#tenants.keys()].sort();
     return { tenants: names.map((name) => this.#tenants.get(name) ?? ''), next: undefined };
   }
 
-  /** Another process has changed the tenant. Settles when that is in force here. */
+  /** Another process has changed the tenant. Resolves when the change is in force here. */
   async told(name: string): Promise<void> {
     await this.#read(name);
     await this.#changed(name, this.#tenants.get(name));
@@ -105,7 +106,7 @@ export class SharedTenants implements TenantStore {
     return reading;
   }
 
-  /** The register is in force, whether or not the file can be written. */
+  /** Copies the entry to the file. The register is in force even if the file cannot be written. */
   async #copy(name: string, json: string | undefined): Promise<void> {
     try {
       const copied = await this.#file.get(name);

@@ -7,7 +7,7 @@ type Row = UsageJournal['unfinished']['rows'][number];
 
 /** The usage of tenants at all processes, in the engine. */
 export class SharedUsage implements UsageJournal {
-  /** A process begins without rows: those of a dead one are added to those of all by its heir. */
+  /** A process begins without rows: its heir adds those of a dead process to the engine's. */
   readonly unfinished = { isWhole: true, rows: [] } as const;
   readonly isShared = true;
   readonly #store: ValkeyUsage;
@@ -18,7 +18,7 @@ export class SharedUsage implements UsageJournal {
     this.#others = others;
   }
 
-  /** The others add what they have counted since their last look, where they can do so in time. */
+  /** The other processes first save what they have counted, if they can in time. */
   async rows(from: string, to: string): Promise<readonly Row[]> {
     await tellAll(this.#others, { type: 'usage' }, ASK_MS_MAX);
     return await this.#store.rows(from, to);

@@ -18,11 +18,12 @@ type Inner = JournaledStores['subscriptions'];
 
 const NONE: readonly Subscriber[] = [];
 
-/** Of `MatchedFilter`: the other processes with subscribers of their own, all at once. */
+/** In `MatchedFilter`: all other processes with subscribers in no share group. */
 export const EVERYWHERE = '#';
 
 /**
- * The subscriptions of this process. Subscribers of others stand in one shard of a match: `ClusterFanOut` serves it.
+ * The subscriptions of this process. Subscribers of other processes stand in one shard of a match, which
+ * `ClusterFanOut` serves.
  */
 export class ClusterSubscriptions {
   readonly #inner: Inner;
@@ -45,7 +46,7 @@ export class ClusterSubscriptions {
     this.#streams = streams;
   }
 
-  /** Of the clients of this process. */
+  /** Subscriptions of the clients of this process. */
   get count(): number {
     return this.#inner.count;
   }

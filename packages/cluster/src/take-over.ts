@@ -19,7 +19,7 @@ import type { ClusterRooms } from './rooms.ts';
 import type { ClusterSessions } from './sessions.ts';
 import type { SharedCounts } from './shared-counts.ts';
 
-/** The duty to run bridges and rules. */
+/** The duty of running bridges and rules. */
 export const BRIDGES = 'bridges';
 
 export interface TakeOverContext {
@@ -35,13 +35,13 @@ export interface TakeOverContext {
   readonly usage: ValkeyUsage;
   readonly duties: Duties;
   readonly log: Log;
-  /** Nothing more is sent to the process. Answers what it has not acknowledged. */
+  /** Sends nothing more to the process. Returns the frames that it has not acknowledged. */
   readonly forget: (dead: string) => readonly { readonly frame: Frame; resolve(): void }[];
   /** This process has been given up itself. */
   readonly fail: (error: Error) => void;
 }
 
-/** A take-over whose sessions are in memory: what is left of it can be done again. */
+/** A take-over whose sessions are in memory: the remaining steps can be repeated. */
 interface Begun {
   readonly left: (() => Promise<void>)[];
 }
@@ -74,17 +74,17 @@ export class TakeOver {
     const reaped = await membership.reap(dead);
     if (reaped === undefined) return undefined;
     const content = await stores.read(reaped);
-    // In one turn: from here on what this process publishes comes to the sessions without another process.
+    // In one turn: from here on messages that this process publishes reach the sessions directly.
     const restored = stores.adopt(reaped, content, WILL_GRACE_SECONDS);
     for (const session of restored.sessions) sessions.adopted(session);
     if (restored.lastMessageId !== undefined) this.#node.broker.messageClock.observe(restored.lastMessageId);
-    // Their process may have died before it could end those that are banned.
+    // The process may have died before it could end banned sessions.
     const enforced = this.#node.enforceBans();
     for (const process of reaped.processes) this.#inherit(process, restored, enforced);
     return { left: this.#steps(reaped, restored, enforced) };
   }
 
-  /** Each may be done twice. */
+  /** Each step may be repeated. */
   #steps({ processes }: Reaped, restored: Restored, enforced: Promise<void>): (() => Promise<void>)[] {
     const { stores, sessions, claims, holdings, rooms, usage } = this.#context;
     const forEach = (work: (process: string) => Promise<void>) => async () => {
@@ -94,7 +94,7 @@ export class TakeOver {
       async () => {
         for (const { timer, dueAtMs } of restored.dueTimers) await this.#node.timers.set(timer, dueAtMs);
       },
-      // Before a client of the dead process may come back: it would meet its own connection.
+      // Before a client of the dead process may come back: it would be counted beside its own connection.
       forEach((process) => holdings.inherit(process)),
       forEach((process) => claims.inherit(process, (clientId) => sessions.has(clientId))),
       () => this.#tellRoutes(restored),
@@ -107,7 +107,7 @@ export class TakeOver {
     ];
   }
 
-  /** Frames that this process itself had for the dead one. */
+  /** Frames that this process had for the dead one. */
   #inherit(dead: string, restored: Restored, enforced: Promise<void>): void {
     const { relay, membership, forget } = this.#context;
     relay.adopt(dead, restored);
@@ -118,7 +118,7 @@ export class TakeOver {
     });
   }
 
-  /** Routes of the sessions, in the engine: processes that join from now on find them there. */
+  /** Writes the routes of the sessions to the engine: processes that join later find them there. */
   async #tellRoutes({ sessions }: Restored): Promise<void> {
     const { own, stores } = this.#context;
     for (const session of sessions) own.look(session.tenant, stores.subscriptions.list(session));

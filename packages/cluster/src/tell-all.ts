@@ -11,9 +11,9 @@ export interface Others {
 }
 
 /**
- * Settles when all other processes have done what the frame asks; or when that takes too long: then it is still under way.
+ * Resolves when all other processes have done what the frame asks; or when that takes too long, while it goes on.
  *
- * A process that has died is given up meanwhile, and its heir is asked again, since it has the sessions that it took over.
+ * A process that has died is given up meanwhile, and its heir is asked again, since it has taken over its sessions.
  */
 export async function tellAll(others: Others, frame: Frame, msMax = TOLD_MS_MAX): Promise<void> {
   let cancel = () => {};
@@ -34,7 +34,7 @@ export async function tellAll(others: Others, frame: Frame, msMax = TOLD_MS_MAX)
   }
 }
 
-/** Sends a frame to all other processes that there are now, and waits for none. */
+/** Sends a frame to all other processes, without waiting. */
 export async function sendAll(others: Others, frame: Frame): Promise<void> {
   for (const process of await membersOf(others)) others.bus.send(process, frame);
 }

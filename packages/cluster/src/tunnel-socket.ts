@@ -1,16 +1,16 @@
 import { Duplex } from 'node:stream';
 
-/** How the bytes of a client leave for the process that it is connected to. */
+/** Sends the bytes for a client to the process to which it is connected. */
 export interface TunnelEnd {
   send(bytes: Buffer): void;
-  /** Bytes that were handed out have been read. */
+  /** So many bytes from the client have been read. */
   taken(bytes: number): void;
   closed(): void;
 }
 
 /**
- * The connection of a client that is connected to another process, as a socket: its bytes are those of the client's own.
- * At most a window of bytes is under way in each direction.
+ * The connection of a client that is connected to another process, as a socket. At most a window of bytes is under way
+ * in each direction.
  */
 export class TunnelSocket extends Duplex {
   readonly #end: TunnelEnd;
@@ -31,7 +31,7 @@ export class TunnelSocket extends Duplex {
     else this.#unread += bytes.length;
   }
 
-  /** The client's process has written so many bytes to the client. */
+  /** The other process has written so many bytes to the client. */
   written(bytes: number): void {
     this.#room += bytes;
     const waiting = this.#waiting;
@@ -56,7 +56,7 @@ export class TunnelSocket extends Duplex {
     this.#write(chunk, done);
   }
 
-  /** The client's process closes the connection behind what was sent: nothing comes back. */
+  /** The other process closes the connection after what was sent. No answer comes. */
   override _final(done: (error?: Error | null) => void): void {
     done();
     this.destroy();
@@ -73,7 +73,7 @@ export class TunnelSocket extends Duplex {
       return;
     }
     this.#room -= chunk.length;
-    // The link may write into its buffer again.
+    // The link may reuse its buffer.
     if (chunk.length > 0) this.#end.send(Buffer.from(chunk));
     done();
   }

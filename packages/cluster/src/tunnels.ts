@@ -6,13 +6,13 @@ import type { Frame, TunnelId } from './frames.ts';
 import { TAKEN_BYTES_MIN, TUNNEL_WINDOW_BYTES } from './limits.ts';
 import { TunnelSocket } from './tunnel-socket.ts';
 
-/** A client of this process whose sessions are at another one. */
+/** A client of this process whose sessions are at another one, its home. */
 interface Forwarded {
   readonly home: string;
   readonly socket: Socket;
-  /** To its home. */
+  /** Bytes under way to its home. */
   underWayBytes: number;
-  /** Written to the client, and not told to its home. */
+  /** Bytes written to the client and not reported to its home. */
   untoldBytes: number;
 }
 
@@ -21,7 +21,7 @@ export class Tunnels {
   readonly #bus: Bus;
   readonly #accept: (peer: Peer, socket: Duplex) => void;
   readonly #forwarded = new Map<TunnelId, Forwarded>();
-  /** By the process that the client is connected to. */
+  /** Served clients, by the process to which they are connected. */
   readonly #served = new Map<string, Map<TunnelId, TunnelSocket>>();
   #lastId = 0;
 
@@ -30,12 +30,12 @@ export class Tunnels {
     this.#accept = accept;
   }
 
-  /** Clients of this process that others serve. */
+  /** How many clients of this process others serve. */
   get forwarded(): number {
     return this.#forwarded.size;
   }
 
-  /** Passes a client's bytes on to the process of its sessions, beginning with those that have been read. */
+  /** Passes a client's bytes on to its home, beginning with those that were read. */
   forward(home: string, peer: Peer, socket: Socket, read: readonly Buffer[]): void {
     this.#lastId += 1;
     const id = this.#lastId;
@@ -44,7 +44,7 @@ export class Tunnels {
     this.#bus.send(home, { type: 'open', id, peer });
     const pass = (bytes: Buffer) => {
       forwarded.underWayBytes += bytes.length;
-      // The socket reads into the same buffer again.
+      // The socket reuses its buffer.
       this.#bus.send(home, { type: 'up', id, bytes: Buffer.from(bytes) });
       if (forwarded.underWayBytes >= TUNNEL_WINDOW_BYTES) socket.pause();
     };

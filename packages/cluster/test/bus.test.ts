@@ -1,11 +1,11 @@
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { Bus, type FrameHandler } from '../src/bus.ts';
-import type { Carrier } from '../src/carrier.ts';
 import type { Frame, PublishFrame } from '../src/frames.ts';
 import { ACKNOWLEDGE_MS, PENDING_BYTES_MAX, RESEND_MS, RESEND_MS_MAX, WINDOW_BYTES } from '../src/limits.ts';
+import type { Transport } from '../src/transport.ts';
 import { HandClock } from './support/hand-clock.ts';
 
-/** What happens to each thing that is carried. */
+/** The fate of each thing that the bus carries. */
 type Fate = 'comes' | 'is lost' | 'comes twice';
 
 /** Processes in one: carries in order, unless `fate` says otherwise. */
@@ -14,7 +14,7 @@ class Network {
   fate: (to: string) => Fate = () => 'comes';
   carried = 0;
 
-  carrier(me: string): Carrier {
+  transport(me: string): Transport {
     return {
       start: async (take) => void this.#takers.set(me, take),
       send: (to, bytes) => {
@@ -42,8 +42,8 @@ async function turns(count = 6): Promise<void> {
 async function twoProcesses(handle: FrameHandler = () => undefined) {
   const [clock, network] = [new HandClock(), new Network()];
   const got: Frame[] = [];
-  const one = new Bus(network.carrier('one'), 'one', clock, SILENT);
-  const two = new Bus(network.carrier('two'), 'two', clock, SILENT);
+  const one = new Bus(network.transport('one'), 'one', clock, SILENT);
+  const two = new Bus(network.transport('two'), 'two', clock, SILENT);
   await one.start(() => undefined);
   await two.start((from, frame) => {
     got.push(frame);
@@ -92,18 +92,18 @@ describe('the bus', () => {
       return (['comes', 'is lost', 'comes twice'] as const)[seed % 3] ?? 'comes';
     };
     const texts = Array.from({ length: 200 }, (_, index) => String(index));
-    let settled = 0;
+    let acknowledged = 0;
     for (const text of texts) {
       void one.request('two', message(text)).then(() => {
-        settled += 1;
+        acknowledged += 1;
       });
       await turns(1);
     }
-    for (let look = 0; look < 400 && settled < texts.length; look += 1) {
+    for (let look = 0; look < 400 && acknowledged < texts.length; look += 1) {
       clock.move(RESEND_MS_MAX);
       await turns();
     }
-    expect(settled).toBe(texts.length);
+    expect(acknowledged).toBe(texts.length);
     expect(textsOf(got)).toEqual(texts);
   });
 
@@ -138,9 +138,9 @@ describe('the bus', () => {
       store = resolve;
     });
     const { one, clock, network, got } = await twoProcesses(() => stored);
-    let isSettled = false;
+    let isAcknowledged = false;
     const sent = one.request('two', message('slow')).then(() => {
-      isSettled = true;
+      isAcknowledged = true;
     });
     await turns();
     // The other process says that it has it, with an acknowledgement for another one.
@@ -154,7 +154,7 @@ describe('the bus', () => {
       await turns();
     }
     expect(network.carried).toBe(before);
-    expect(isSettled).toBe(false);
+    expect(isAcknowledged).toBe(false);
     store();
     await sent;
     expect(textsOf(got)).toEqual(['slow']);
@@ -166,13 +166,13 @@ describe('the bus', () => {
       store = resolve;
     });
     const { one } = await twoProcesses((_, frame) => (textsOf([frame])[0] === 'first' ? first : undefined));
-    let isFirstSettled = false;
+    let isFirstAcknowledged = false;
     const waiting = one.request('two', message('first')).then(() => {
-      isFirstSettled = true;
+      isFirstAcknowledged = true;
     });
     await turns();
     await one.request('two', message('second'));
-    expect(isFirstSettled).toBe(false);
+    expect(isFirstAcknowledged).toBe(false);
     store();
     await waiting;
   });

@@ -3,7 +3,15 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PublishFrame } from '../src/frames.ts';
 import { FULL_RULES_LOOKED_MS, GIVEN_BACK_BYTES_MAX, GIVEN_BACK_MS_MAX } from '../src/limits.ts';
-import { Owner, Publishers, QUEUE, QUEUE_LENGTH, settle, stage, textOf } from './support/ruled-processes.ts';
+import {
+  handleAll,
+  Owner,
+  Publishers,
+  QUEUE,
+  QUEUE_LENGTH,
+  stage,
+  textOf,
+} from './support/ruled-processes.ts';
 
 /** A twentieth of the queue. */
 const PORTION = 5;
@@ -23,13 +31,13 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH);
     one.publish('1');
-    await settle();
+    await handleAll();
     expect([one.taken, one.refused]).toEqual([[], []]);
     stage.clock.move(GIVEN_BACK_MS_MAX - 1);
-    await settle();
+    await handleAll();
     expect(one.refused).toEqual([]);
     stage.clock.move(1);
-    await settle();
+    await handleAll();
     expect([one.taken, one.refused, one.givenBack.bytes]).toEqual([[], ['1'], 0]);
     expect(stage.warnings).toMatchObject([
       { tenant: 't', filter: 'up/#', process: 'rules', lacking: 'time', count: 1 },
@@ -37,7 +45,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     expect(owner.backlog.countsOf('t', 'up/#')).toEqual({ givenBack: 1, givenUp: 1 });
     // It does not come afterwards.
     owner.drain(QUEUE_LENGTH);
-    await settle();
+    await handleAll();
     expect([owner.queue, owner.held, one.full]).toEqual([[], [], []]);
   });
 
@@ -46,12 +54,12 @@ describe('a message that a full queue of a rule has no room for', () => {
     owner.fill(QUEUE_LENGTH);
     const half = 'x'.repeat(GIVEN_BACK_BYTES_MAX / 2 - 100);
     for (const name of ['a', 'b', 'c']) one.publish(name + half);
-    await settle();
+    await handleAll();
     expect(one.refused.map((text) => text[0])).toEqual(['c']);
     expect(one.givenBack.bytes).toBeLessThanOrEqual(GIVEN_BACK_BYTES_MAX);
     expect(stage.warnings).toMatchObject([{ lacking: 'bytes', count: 1 }]);
     owner.drain(QUEUE_LENGTH);
-    await settle();
+    await handleAll();
     expect(one.taken.map((text) => text[0])).toEqual(['a', 'b']);
   });
 
@@ -59,14 +67,14 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH - 6);
     for (const text of numbers(1, 30)) one.publish(text);
-    await settle();
+    await handleAll();
     // Newer ones that were on their way when the queue had room again.
     owner.drain(QUEUE_LENGTH - 10);
     for (const text of numbers(31, 40)) one.publish(text);
-    await settle();
+    await handleAll();
     for (let count = 0; count < 100; count += 1) {
       owner.drain(1);
-      await settle();
+      await handleAll();
     }
     expect(owner.left.filter((text) => /^\d+$/.test(text))).toEqual(numbers(1, 40));
     expect(one.taken.length).toBe(40);
@@ -77,11 +85,11 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH);
     for (const text of numbers(1, 60)) one.publish(text);
-    await settle();
+    await handleAll();
     expect(owner.queue.length).toBe(QUEUE_LENGTH);
     stage.wire.carried.length = 0;
     owner.drain(30);
-    await settle();
+    await handleAll();
     const portions: number[] = [];
     for (const what of stage.wire.carried) {
       if (what === 'rules again') portions.push(0);
@@ -98,17 +106,17 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH);
     one.publish('1');
-    await settle();
+    await handleAll();
     owner.drain(QUEUE_LENGTH);
-    await settle();
+    await handleAll();
     expect(one.taken).toEqual(['1']);
     // One that expired in the queue was told by nobody.
     owner.fill(QUEUE_LENGTH);
     one.publish('2');
-    await settle();
+    await handleAll();
     owner.queue.length = 0;
     stage.clock.move(FULL_RULES_LOOKED_MS);
-    await settle();
+    await handleAll();
     expect(one.taken).toEqual(['1', '2']);
   });
 
@@ -116,11 +124,11 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one, two] = [new Owner(), new Publishers('one'), new Publishers('two')];
     owner.fill(QUEUE_LENGTH);
     for (const text of numbers(1, 40)) one.publish(text);
-    await settle();
+    await handleAll();
     two.publish('other');
-    await settle();
+    await handleAll();
     owner.drain(25);
-    await settle();
+    await handleAll();
     expect(two.taken).toEqual(['other']);
     expect(one.taken.length).toBeLessThan(40);
   });
@@ -129,12 +137,12 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one, two] = [new Owner(), new Publishers('one'), new Publishers('two')];
     owner.fill(QUEUE_LENGTH);
     one.publish('1');
-    await settle();
+    await handleAll();
     expect([owner.held, one.full]).toEqual([[QUEUE], [QUEUE]]);
     owner.queue.length = 0;
     // It does not know yet that some wait, and there is room.
     two.publish('newer');
-    await settle();
+    await handleAll();
     expect(stage.wire.carried.filter((what) => what === 'rules later').length).toBe(2);
     expect(owner.queue.map(textOf)).toEqual(['1', 'newer']);
     expect([owner.held, one.full, two.full]).toEqual([[], [], []]);
@@ -144,7 +152,7 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH);
     one.publish('0', 0);
-    await settle();
+    await handleAll();
     expect([one.taken, one.refused, one.givenBack.bytes]).toEqual([['0'], [], 0]);
   });
 
@@ -152,18 +160,18 @@ describe('a message that a full queue of a rule has no room for', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH);
     one.publish('2', 2);
-    await settle();
+    await handleAll();
     one.publish('2', 2);
-    await settle();
+    await handleAll();
     expect([one.taken, one.refused]).toEqual([[], []]);
     stage.clock.move(GIVEN_BACK_MS_MAX);
-    await settle();
+    await handleAll();
     expect([one.taken, one.refused]).toEqual([[], ['2', '2']]);
     expect(stage.wire.carried.filter((what) => what === 'one 2').length).toBe(1);
     // The next attempt begins anew.
     owner.drain(QUEUE_LENGTH);
     one.publish('2', 2);
-    await settle();
+    await handleAll();
     expect([one.taken, owner.queue.map(textOf)]).toEqual([['2'], ['2']]);
   });
 
@@ -172,14 +180,14 @@ describe('a message that a full queue of a rule has no room for', () => {
     owner.fill(QUEUE_LENGTH);
     one.publish('1');
     two.publish('2');
-    await settle();
+    await handleAll();
     // It does not answer any more.
     stage.wire.handlers.set('one', () => undefined);
     owner.drain(QUEUE_LENGTH);
-    await settle();
+    await handleAll();
     expect(two.taken).toEqual([]);
     owner.rules.forget('one');
-    await settle();
+    await handleAll();
     expect(two.taken).toEqual(['2']);
     expect(owner.held).toEqual([]);
   });
@@ -190,7 +198,7 @@ describe('messages of several processes for one queue', () => {
     { weight: 4, arbitrary: fc.record({ publish: fc.nat(2), count: fc.integer({ min: 1, max: 30 }) }) },
     { weight: 3, arbitrary: fc.record({ drain: fc.integer({ min: 1, max: 60 }) }) },
     { weight: 1, arbitrary: fc.record({ wait: fc.integer({ min: 1, max: GIVEN_BACK_MS_MAX }) }) },
-    { weight: 2, arbitrary: fc.constant('settle' as const) },
+    { weight: 2, arbitrary: fc.constant('handleAll' as const) },
   );
 
   it('are all answered; those that are acknowledged arrive, in the order of each process, and no others do', async () => {
@@ -201,7 +209,7 @@ describe('messages of several processes for one queue', () => {
         const all = ['a', 'b', 'c'].map((name) => new Publishers(name));
         const sent = [0, 0, 0];
         for (const each of steps) {
-          if (each === 'settle') await settle();
+          if (each === 'handleAll') await handleAll();
           else if ('drain' in each) owner.drain(each.drain);
           else if ('wait' in each) stage.clock.move(each.wait);
           else
@@ -212,11 +220,11 @@ describe('messages of several processes for one queue', () => {
             }
           expect(owner.queue.length).toBeLessThanOrEqual(0.95 * QUEUE_LENGTH);
         }
-        await settle();
+        await handleAll();
         stage.clock.move(GIVEN_BACK_MS_MAX);
-        await settle();
+        await handleAll();
         owner.drain(QUEUE_LENGTH);
-        await settle();
+        await handleAll();
         for (const [index, { taken, refused, full, givenBack }] of all.entries()) {
           expect(taken.length + refused.length).toBe(sent[index]);
           const arrived = owner.left.filter((text) => text.startsWith(`${index} `));
@@ -251,14 +259,14 @@ describe('messages for a dead process with a rule', () => {
     const [owner, one] = [new Owner(), new Publishers('one')];
     owner.fill(QUEUE_LENGTH);
     for (const text of numbers(1, 3)) one.publish(text);
-    await settle();
+    await handleAll();
     const left = one.fanOut.forget('rules', new Set(['one 2']));
     expect(left.map(({ frame }) => textOf(frame.message))).toEqual(['1', '3']);
-    await settle();
+    await handleAll();
     // The second is among those that the process had not acknowledged.
     expect(one.taken).toEqual(['2']);
     for (const { resolve } of left) resolve();
-    await settle();
+    await handleAll();
     expect([one.taken, one.givenBack.bytes]).toEqual([['2', '1', '3'], 0]);
   });
 
@@ -268,10 +276,10 @@ describe('messages for a dead process with a rule', () => {
     inherit(heir, one, ['1', '2', '3']);
     heir.queue.length = 94;
     one.publish('newer');
-    await settle();
+    await handleAll();
     for (let count = 0; count < QUEUE_LENGTH; count += 1) {
       heir.drain(1);
-      await settle();
+      await handleAll();
     }
     expect(heir.left.slice(-4)).toEqual(['1', '2', '3', 'newer']);
     expect(one.taken).toEqual(['newer']);
@@ -285,7 +293,7 @@ describe('messages for a dead process with a rule', () => {
     await inherited[2];
     expect(heir.gaveUp.map((text) => text[0])).toEqual(['c']);
     stage.clock.move(GIVEN_BACK_MS_MAX - 1);
-    await settle();
+    await handleAll();
     expect(heir.gaveUp.length).toBe(1);
     stage.clock.move(FULL_RULES_LOOKED_MS);
     await Promise.all(inherited);
@@ -297,9 +305,9 @@ describe('messages for a dead process with a rule', () => {
   it('that find no room at the heir are refused to their publishers', async () => {
     const one = new Publishers('one', 'gone');
     one.publish('1');
-    await settle();
+    await handleAll();
     one.fanOut.handle('heir', { type: 'refused', messageId: 'one 1' });
-    await settle();
+    await handleAll();
     expect([one.taken, one.refused]).toEqual([[], []]);
   });
 });

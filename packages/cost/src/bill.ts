@@ -11,7 +11,7 @@ export interface BillLine {
   /** The average price of a unit, tiers and free tier included. */
   readonly unitUsd: number;
   readonly usd: number;
-  /** Of the whole bill, from 0 to 1. */
+  /** Its share of the whole bill, from 0 to 1. */
   readonly share: number;
   /** The kind of usage, where the line comes from one. */
   readonly usage?: UsageName;

@@ -21,12 +21,12 @@ export interface Budgets {
   readonly draw: Units;
   /** The same at QoS 2, with the delete that PUBCOMP makes. */
   readonly exactlyOnceDraw: Units;
-  /** Of several acknowledgements in one frame. */
+  /** A frame of several acknowledgements. */
   readonly acknowledgeFrame: Units;
   /** The same for one that is alone in its frame. */
   readonly acknowledgeAlone: Units;
   readonly acknowledge: Units;
-  /** Of a session that ends with its connection, without its filters. */
+  /** The move of a session that ends with its connection, without its filters. */
   readonly move: Units;
   readonly moveFilter: Units;
   readonly movePersistent: Units;
@@ -128,7 +128,7 @@ export const WRITE_UNIT_BYTES = 1_024;
 
 /** Bytes of a message of a stream beside its PUBLISH; a test compares them with what the past was measured to cost. */
 export const STREAM_BYTES = {
-  /** In the table: names of attributes, the number, the time, what had settled. */
+  /** In the table: names of attributes, the number, the time, what had become stable. */
   stored: 250,
   /** User properties of a live message: `stream-position` and `ts`. */
   liveProperties: 70,
@@ -169,8 +169,8 @@ export const SWEPT = {
   endedBytes: 800,
   /** The filter's head, and its place in the session's list. */
   filterBytes: 280,
-  /** Of a QoS 2 copy, among those that its session's record has forgotten. */
-  memoryBytes: 25,
+  /** The name of a QoS 2 copy, among those that its session's record has forgotten. */
+  copyNameBytes: 25,
 } as const;
 
 /** AWS IoT Core meters messages, rules and their actions by so many bytes begun. */

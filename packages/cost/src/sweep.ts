@@ -15,7 +15,7 @@ const SCANNED_BYTES_PER_UNIT = 2 * READ_UNIT_BYTES;
 const STORED_GIGABYTE_BYTES = 2 ** 30;
 
 /** The days for which the name of a QoS 2 copy stays. */
-const MEMORY_DAYS = 7;
+const COPY_NAME_DAYS = 7;
 
 /** The sweep's reads of both tables, and the storage of the workload's stored gigabytes. */
 export function sweep(workload: Workload, rates: Rates): Operation {
@@ -44,10 +44,10 @@ function sessionsTableBytes(workload: Workload, rates: Rates): number {
 
 function messagesTableBytes(workload: Workload, { deliveries }: Rates): number {
   const { clients, days, qos, storedGigabytes, subscriptions } = workload;
-  const memories = qos === 2 ? (deliveries / days) * MEMORY_DAYS : 0;
+  const copyNames = qos === 2 ? (deliveries / days) * COPY_NAME_DAYS : 0;
   return (
     clients * subscriptions * SWEPT.filterBytes +
-    memories * SWEPT.memoryBytes +
+    copyNames * SWEPT.copyNameBytes +
     storedGigabytes * STORED_GIGABYTE_BYTES
   );
 }

@@ -1,8 +1,8 @@
 /** The clients' traffic, independent of the service: from this, other services are priced. */
 export interface Traffic {
-  /** Of all clients together. */
+  /** Minutes of all clients together. */
   readonly connectionMinutes: number;
-  /** Of persistent sessions whose clients are away. */
+  /** Minutes of persistent sessions whose clients are away. */
   readonly offlineSessionMinutes: number;
   readonly connects: number;
   /** SUBSCRIBE packets. */
@@ -10,9 +10,9 @@ export interface Traffic {
   readonly publishes: number;
   /** Messages that reached a subscriber, or are on their way to one. */
   readonly deliveries: number;
-  /** Of them, those that the subscriber acknowledges: QoS 1 and 2. */
+  /** Deliveries that the subscriber acknowledges: QoS 1 and 2. */
   readonly acknowledgedDeliveries: number;
-  /** Of them, those that were stored for a client that was away. */
+  /** Deliveries that were stored for a client that was away. */
   readonly queuedDeliveries: number;
   /** Topic name and payload of a message. */
   readonly messageBytes: number;

@@ -31,7 +31,7 @@ export interface CountersSnapshot {
     readonly opened: number;
     readonly refused: number;
     readonly open: number;
-    /** Of all connections together, those still open included. */
+    /** Time of all connections together, those still open included. */
     readonly milliseconds: number;
   };
   /** By route key; `authorizer` for the authorizer; by the function's name for event sources and schedules. */

@@ -15,16 +15,16 @@ import type { Links } from './links.ts';
 import type { LocalStores } from './stores.ts';
 
 export interface BanKeeperOptions {
-  /** The broker's. */
+  /** The broker's list. */
   readonly list: BanList;
   readonly store: BanStore;
   readonly stores: Pick<LocalStores, 'sessions'>;
   readonly broker: Broker;
-  /** The node door's. */
+  /** Links of the node door. */
   readonly links: Links;
   readonly log: Log;
   /**
-   * Tells the other processes that share the store. Settles when they have ended the clients that it names.
+   * Tells the other processes that share the store. Resolves when they have ended the banned clients.
    *
    * @default there is none
    */
@@ -48,8 +48,7 @@ export class BanKeeper {
   }
 
   /**
-   * When this resolves, the ban is stored and the clients that it names have been disconnected. False when the list is
-   * full.
+   * When this resolves, the ban is stored and the banned clients are disconnected. False when the list is full.
    */
   async ban(ban: Ban): Promise<boolean> {
     const { list, store, log, tellOthers } = this.#options;
@@ -64,7 +63,7 @@ export class BanKeeper {
     return true;
   }
 
-  /** False when there was none. */
+  /** False when there was no such ban. */
   async unban(name: BanName): Promise<boolean> {
     const { list, store, log, tellOthers } = this.#options;
     if (!list.remove(name)) return false;
@@ -75,8 +74,8 @@ export class BanKeeper {
   }
 
   /**
-   * Refuses and disconnects the clients of a suspended tenant, and says how many there were. The register of tenants
-   * keeps it, not the store of bans. Undefined when the list is full.
+   * Refuses and disconnects the clients of a suspended tenant, and returns how many there were. The register of
+   * tenants stores the suspension, and not the store of bans. Undefined when the list is full.
    */
   async suspend(suspension: Ban): Promise<number | undefined> {
     const { list, log } = this.#options;
@@ -90,7 +89,7 @@ export class BanKeeper {
     if (list.remove(suspension)) log.info('tenant-resumed', { tenant: suspension.tenant });
   }
 
-  /** Another process has changed the list. Settles when the clients that it names for the first time have been ended. */
+  /** Another process has changed the list. Resolves when newly banned clients have been ended. */
   async changed(bans: readonly Ban[]): Promise<void> {
     const { list } = this.#options;
     const before = new Set(list.all().map((ban) => JSON.stringify(ban)));
@@ -98,22 +97,22 @@ export class BanKeeper {
     for (const ban of list.all()) if (!before.has(JSON.stringify(ban))) await this.#enforce(ban);
   }
 
-  /** At the start: a crash may have come between a ban and the end of the sessions that it names. */
+  /** At the start: a crash may have come between a ban and the end of the banned sessions. */
   async enforceAll(): Promise<void> {
     await this.#forgetEnded();
     for (const ban of this.all()) await this.#enforce(ban);
   }
 
-  /** Bans that are over have left the list by themselves. */
+  /** Deletes bans that are over from the store; the list drops them by itself. */
   async #forgetEnded(): Promise<void> {
     const { list, store } = this.#options;
     for (const ban of [...store.all()]) if (list.get(ban) === undefined) await store.remove(ban);
   }
 
-  /** How many clients were ended. */
+  /** Returns how many clients were ended. */
   async #enforce(ban: Ban): Promise<number> {
     const { stores, links } = this.#options;
-    // The broker's list is known to say the address of a connection, at both doors.
+    // The broker's list knows the addresses of connections at both doors.
     const banned = [...stores.sessions.all()].filter(({ session, identity, attachment }) =>
       isBanOn(ban, identity, session.clientId, attachment?.holder),
     );
@@ -126,7 +125,7 @@ export class BanKeeper {
     return banned.length;
   }
 
-  /** One that cannot be told, at the gateway door, keeps no other. */
+  /** A client at the gateway door that cannot be told does not stop the others. */
   async #expel(ban: Ban, { session: { tenant, clientId }, identity: meant }: SessionRecord): Promise<void> {
     const { broker, log } = this.#options;
     try {

@@ -1,4 +1,4 @@
-/** WebSocket close codes for what MQTT and the operator decide (RFC 6455, section 7.4.1). */
+/** WebSocket close codes for decisions of MQTT and of the operator (RFC 6455, section 7.4.1). */
 export const CloseCode = {
   Normal: 1000,
   GoingAway: 1001,

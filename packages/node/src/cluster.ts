@@ -23,26 +23,26 @@ import type { SharedDelays } from './shared-delays.ts';
 import type { OpenedStores } from './stores.ts';
 import type { UsageJournal } from './usage/usage-journal.ts';
 
-/** The parts of a node that a cluster uses before it has a broker. */
+/** The part of a node that a cluster uses before the node has a broker. */
 export interface ClusterContext {
   readonly clock: Scheduler;
   readonly memory: MemoryBudget;
   readonly log: Log;
   readonly streams: StreamDeclarations | undefined;
-  /** The register of this process alone: an engine that has none begins with it. */
+  /** The register of this process: an engine without one takes it over. */
   readonly tenants: TenantStore | undefined;
-  /** How long members of rooms stay whose process has died. */
+  /** How long members of a dead process stay in rooms. */
   readonly presenceGraceSeconds: number;
 }
 
 /** A question of one process to another about its clients. */
 export interface PeerRequest {
-  /** Its id in the OpenAPI document, as `listClients`. */
+  /** The operation's id in the OpenAPI document, as `listClients`. */
   readonly operation: string;
   readonly tenant: string;
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: string;
-  /** Of a list. */
+  /** The wanted part of a list. */
   readonly slice?: Slice | undefined;
 }
 
@@ -57,27 +57,27 @@ export interface ApiPeers {
   homeOf(clientId: string): Promise<string | undefined> | undefined;
 }
 
-/** The parts that it uses from then on. */
+/** The part of a node that a cluster uses once the node has a broker. */
 export interface ClusterNode {
   readonly broker: Broker;
   readonly timers: Timers;
   /** Answers another process. */
   answer(request: PeerRequest): Promise<ApiAnswer>;
-  /** The list of bans is this one now. Settles when the clients that it names for the first time have been ended. */
+  /** The list of bans has changed to this one. Resolves when newly banned clients have been ended. */
   bansChanged(bans: readonly Ban[]): Promise<void>;
-  /** Another process has changed a tenant of the register. Settles when that is in force here. */
+  /** Another process has changed a tenant. Resolves when the change is in force here. */
   tenantChanged(name: string, json: string | undefined): Promise<void>;
   /** Ends the sessions of a tenant that another process removes. */
   clearTenant(tenant: string): Promise<void>;
-  /** The bridges and rules that one process at a time runs are this one's. May be called again. */
+  /** This process runs the bridges and rules that one process at a time runs. May be called again. */
   lead(): void;
   /** Queues of rules at this process, which messages of other processes fill as well. Undefined: there are none. */
   readonly backlog: Backlog | undefined;
-  /** Queues of rules at another process: publishers of such messages are to send them again later. */
+  /** These rule queues of another process are full: publishers of such messages have to send them again later. */
   fullElsewhere(process: string, filters: readonly TenantFilter[]): void;
-  /** Another process is asked for the usage of all. Settles when that of this one is in the journal. */
+  /** Another process asks for the usage of all. Resolves when that of this process is in the journal. */
   saveUsage(): Promise<void>;
-  /** Sessions of another process are here now: ends those that are banned. */
+  /** Sessions of another process are here now: ends banned ones. */
   enforceBans(): Promise<void>;
   /** Serves a client that is connected to another process: the socket carries its WebSocket. */
   accept(peer: Peer, socket: Duplex): void;
@@ -87,56 +87,58 @@ export interface ClusterNode {
 export interface ForwardedClient {
   readonly peer: Peer;
   readonly socket: Socket;
-  /** Bytes that have been read from the socket. */
+  /** Bytes that were read from the socket. */
   readonly read: readonly Buffer[];
 }
 
 /** A cluster that this process is a part of. */
 export interface Cluster extends ApiPeers {
-  /** For people: as `apus@web-1:4711`. */
+  /** A name for people, as `apus@web-1:4711`. */
   readonly nodeName: string;
   readonly opened: OpenedStores;
   readonly fanOut: FanOut;
-  /** Which process tells the watchers of each room, and about how many of them others have. */
+  /** Which process tells the watchers of each room, and about how many watchers are at others. */
   readonly rooms: Pick<Required<Presence>, 'hand' | 'audienceOf'> & {
-    /** The tick of a room that this process tells. */
+    /** The tick of a room whose watchers this process tells. */
     tick(tenant: string, room: string): Promise<void>;
   };
-  /** Of all processes. */
+  /** The usage of all processes. */
   readonly usage: UsageJournal;
-  /** Of `$delayed/SECONDS/TOPIC`. */
+  /** The times of delayed messages of all processes. */
   readonly delays: SharedDelays;
-  /** The register of all processes; undefined where none was given. */
+  /** The register of all processes. Undefined: none was given. */
   readonly tenants: TenantStore | undefined;
-  /** Settles when the other processes have ended the sessions of a tenant that is removed. */
+  /** Resolves when the other processes have ended the sessions of a removed tenant. */
   readonly tellClear: (tenant: string) => Promise<void>;
-  /** Of what holders have at all processes. */
+  /** Counts the connections, sessions and subscriptions of holders at all processes. */
   readonly holdings: SharedHoldings;
-  /** Of what they spend at all processes. */
+  /** Charges holders for their packets and deliveries at all processes. */
   readonly rates: SharedRates;
-  /** Of the streams that all processes have. */
+  /** The feed of the streams that all processes have. */
   readonly feed: StreamFeed;
-  /** Takes part from now on: to be called before the first client is let in. */
+  /** Joins the cluster: to be called before the first client is let in. */
   start(node: ClusterNode): Promise<void>;
-  /** Another process is known to be dead: its sessions are taken over now, and not when its lease is over. */
+  /** Another process is known to be dead: takes its sessions over now, and not when its lease ends. */
   gone(name: string): Promise<void>;
-  /** The list of bans has changed in its store. Settles when all processes have it, and have ended the clients that it names. */
+  /**
+   * The list of bans has changed in its store. Resolves when all processes have it, and have ended the banned clients.
+   */
   readonly tellBans: () => Promise<void>;
   /**
-   * The process that has the sessions of this client. Undefined: this one, or none; at once where that is known.
+   * The process that has the sessions of this client. Undefined: this one, or none; without a promise if that is known.
    *
-   * @throws {Unavailable} when they are on their way from one process to another for too long
+   * @throws {Unavailable} if they move from one process to another for too long
    */
   homeOf(clientId: string): Promise<string | undefined> | undefined;
   /**
-   * The same for a CONNECT of the client: where no other process has it, this one does until `leaveClient` is called, and
-   * CONNECTs of the client to other processes are passed on to it.
+   * The same for a CONNECT of the client. If no other process has the client, this one does until `leaveClient` is
+   * called, and CONNECTs to other processes are passed on to it.
    */
   takeClient(clientId: string): Promise<string | undefined> | undefined;
-  /** That CONNECT has been handled: the client is this process's as long as it has a session here. */
+  /** That CONNECT has been handled. The client stays here as long as it has a session here. */
   leaveClient(clientId: string): void;
   forward(home: string, client: ForwardedClient): void;
-  /** Ends the connections of clients that others serve. */
+  /** Ends the connections of clients that other processes serve. */
   endForwarded(): void;
 }
 

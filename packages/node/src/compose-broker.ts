@@ -30,7 +30,7 @@ import type { OpenedStores } from './stores.ts';
 import { NodeTimers } from './timers.ts';
 import { meteredBroker, meteredConnections, type TrafficMeter } from './traffic-meter.ts';
 
-/** The ways of the broker to clients, bridges and other processes. */
+/** How the broker reaches clients, bridges and other processes. */
 export interface Outward {
   readonly node: NodeConnections;
   readonly outlet: NodeBridges | undefined;
@@ -42,7 +42,7 @@ export interface Outward {
 
 export interface Composition {
   readonly broker: Broker;
-  /** Of both doors. */
+  /** The connections of both doors. */
   readonly connections: Connections;
   readonly timers: NodeTimers;
   readonly ticker: PresenceTicker;
@@ -50,7 +50,7 @@ export interface Composition {
   readonly gateway: GatewayDoor | undefined;
 }
 
-/** Makes the broker over the stores, with the gateway door where one was asked for. */
+/** Makes the broker over the stores, with the gateway door if one is asked for. */
 export async function composeBroker(
   options: ResolvedOptions,
   access: Access,
@@ -128,7 +128,7 @@ export async function composeBroker(
   return { broker, connections, timers, ticker, delays, gateway };
 }
 
-/** Looks on as packets come and go. */
+/** Measures packets as they come and go. */
 interface Watch {
   broker(broker: Broker): Broker;
   connections(connections: Connections): Connections;

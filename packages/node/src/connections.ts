@@ -18,7 +18,7 @@ import type { TopicForm } from './topic-aliases.ts';
 /** The prefix that tells connections of a node from those of the gateway, which end with `=`. */
 export const CONNECTION_ID_PREFIX = 'node-';
 
-/** The Connections port over the links of this process. Nothing here is waited for. */
+/** The Connections port over the links of this process. No call waits. */
 export class NodeConnections implements Connections {
   readonly #links: Links;
   readonly #clock: Clock;
@@ -90,7 +90,7 @@ export class NodeConnections implements Connections {
     return this.#pushWithoutAlias(link, variants, delivery, version, maximumPacketSize, form);
   }
 
-  /** A new alias makes the packet larger: a packet that fits only without one still has to be sent. */
+  /** A new alias makes the packet larger. A packet that fits only without one is sent without it. */
   #pushWithoutAlias(
     link: NodeLink,
     variants: PublishVariants,

@@ -5,7 +5,7 @@ import { pathOf } from './handshake.ts';
 
 export const COUNTERS_PATH = '/counters';
 
-/** The answer of `/counters`: the billed counts of the gateway door, and the resources that this process has used. */
+/** The answer of `/counters`: what the gateway door would be billed, and what this process has used. */
 export interface CountersAnswer {
   /** The gateway door, if it is open: its URL, and its counts since it started. */
   readonly gateway: { readonly url: string; readonly counters: object } | undefined;
@@ -30,7 +30,7 @@ export function countersAnswer(gateway: Pick<GatewayDoor, 'url' | 'counters'> | 
 }
 
 /**
- * Answers `/counters` to programs on this machine and pages that it served, and leaves all other requests to `handler`.
+ * Answers `/counters` to programs of this machine and pages that it served, and passes all other requests to `handler`.
  */
 export function withCounters(handler: RequestListener, answer: () => CountersAnswer): RequestListener {
   return (request, response) => {

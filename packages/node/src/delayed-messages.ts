@@ -21,7 +21,7 @@ export class NodeDelayedMessages implements DelayedMessages {
     this.#parts = parts;
   }
 
-  /** Takes up those that are in the store. */
+  /** Loads the messages from the store. */
   async start(broker: Broker): Promise<void> {
     this.#broker = broker;
     for await (const { key, facts } of this.#parts.kept.all('#'))
@@ -64,10 +64,10 @@ export class NodeDelayedMessages implements DelayedMessages {
     this.#cancelWake = clock.after(Math.max(0, dueAtMs - clock.now()), () => void this.#wake());
   }
 
-  /** One after another: messages that were published in an order and are due at a time keep it. */
+  /** Publishes one after another: messages that are due at the same time keep their order. */
   async #wake(): Promise<void> {
     const { clock, log } = this.#parts;
-    // Until it is done: what comes meanwhile is armed at the end.
+    // Until it is done: the end arms a timer for messages that come meanwhile.
     this.#wakeAtMs = Number.NEGATIVE_INFINITY;
     for (let key = this.#due.takeDue(clock.now()); key !== undefined; key = this.#due.takeDue(clock.now())) {
       const isDone = await this.#publish(key).catch((error: unknown) => {
@@ -81,7 +81,7 @@ export class NodeDelayedMessages implements DelayedMessages {
     this.#arm();
   }
 
-  /** False: later. */
+  /** False: has to be tried again later. */
   async #publish(key: string): Promise<boolean> {
     return this.#broker === undefined || (await publishDelayed(this.#parts, this.#broker, key));
   }

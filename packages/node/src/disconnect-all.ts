@@ -3,7 +3,7 @@ import { CloseCode } from './close-code.ts';
 import type { Links } from './links.ts';
 import type { ResolvedOptions } from './options.ts';
 
-/** DISCONNECT 0x8B where the version has it, close, wait for the clients to go, and cut off those that do not. */
+/** Sends DISCONNECT 0x8B (MQTT 5), closes, waits for the clients to go, and cuts off those that do not. */
 export async function disconnectAll(links: Links, { limits, clock }: ResolvedOptions): Promise<void> {
   for (const link of links.all()) {
     if (link.state.phase === 'connected') {

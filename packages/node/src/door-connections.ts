@@ -2,7 +2,7 @@ import type { Awaitable, ConnectionId, Connections, Delivery, FailedPush, Messag
 import type { DisconnectPacket, Packet } from '@apus/mqtt';
 import type { NodeConnections } from './connections.ts';
 
-/** The connections of both doors as one port: a message for clients of both goes out through both. */
+/** The connections of both doors as one port: a message for clients of both leaves through both. */
 export class DoorConnections implements Connections {
   readonly #node: NodeConnections;
   readonly #gateway: Connections;

@@ -3,7 +3,9 @@ import type { Clock, DropCounts, DropNotice, DropReason, Drops, SessionRef } fro
 /** A client that goes on missing messages is told of it once in this many milliseconds. */
 const NOTICE_INTERVAL_MS = 1000;
 
-/** Sessions whose drops are remembered, of some 200 bytes each: beyond it the one that missed something first is forgotten. */
+/**
+ * Sessions whose drops are remembered, some 200 bytes each. Beyond it the session with the oldest drop is forgotten.
+ */
 const SESSIONS_MAX = 100_000;
 
 type Counts = Partial<Record<DropReason, number>>;
@@ -18,13 +20,13 @@ interface SessionDrops {
 
 const NOTHING: DropCounts = {};
 
-/** Messages that were dropped at both doors since the process started: in all, and for each session. */
+/** Messages that both doors have dropped since the process started: in all, and for each session. */
 export class DropMeter implements Drops {
   readonly #clock: Clock;
   readonly #total: Counts = {};
   #unrouted = 0;
   readonly #sessions = new Map<string, SessionDrops>();
-  /** Keys of the sessions with something untold. */
+  /** Keys of sessions whose clients have not been told. */
   readonly #untold = new Set<string>();
 
   constructor(clock: Clock) {
@@ -80,7 +82,7 @@ export class DropMeter implements Drops {
     return drops?.incarnation === incarnation ? drops : undefined;
   }
 
-  /** The session that the client had before, under the same identifier, is forgotten. */
+  /** Forgets the earlier session of the client under the same identifier. */
   #begin({ key, incarnation }: SessionRef): SessionDrops {
     const drops: SessionDrops = { incarnation, counts: {}, untold: {}, askedAtMs: Number.NEGATIVE_INFINITY };
     const [first] = this.#sessions.keys();

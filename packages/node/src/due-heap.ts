@@ -6,7 +6,7 @@ interface Entry<T> {
   readonly value: T;
 }
 
-/** Entries that were replaced or deleted stay in the queue until they are due, or until they outnumber the others. */
+/** Replaced and deleted entries stay in the queue until they are due, or outnumber the others. */
 const STALE_MIN = 64;
 
 /** Things that are due at a time, one for each key. */
@@ -18,12 +18,12 @@ export class DueHeap<T> {
     return this.#byKey.size;
   }
 
-  /** Entries in the queue, with those that were replaced or deleted. */
+  /** Entries in the queue, replaced and deleted ones included. */
   get length(): number {
     return this.#queue.length;
   }
 
-  /** When the earliest is due; undefined when nothing is. */
+  /** When the earliest entry is due. Undefined: there is none. */
   get nextDueAtMs(): number | undefined {
     return this.#first()?.dueAtMs;
   }
@@ -42,7 +42,7 @@ export class DueHeap<T> {
     return isThere;
   }
 
-  /** Takes the earliest away if it is due. */
+  /** Removes and returns the earliest entry if it is due. */
   takeDue(nowMs: number): T | undefined {
     const first = this.#first();
     if (first === undefined || first.dueAtMs > nowMs) return undefined;

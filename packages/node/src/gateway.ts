@@ -4,17 +4,17 @@ import type { Handshakes } from '@apus/identity';
 import type { NodeLimits } from './limits.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Everything of a broker but how its connections are reached. */
+/** The ports of a broker without its connections. */
 export type SharedPorts = Omit<Ports, 'connections'>;
 
-/** The parts of the node that the gateway door beside it uses. */
+/** The part of the node that the gateway door uses. */
 export interface GatewayContext {
   readonly host: string;
   readonly ports: SharedPorts;
-  /** Of the node door. */
+  /** The broker options of the node door. */
   readonly broker: BrokerOptions;
   readonly allowedOrigins: AllowedOrigins;
-  /** Absent: no token is looked at. */
+  /** Checks tokens. Absent: no token is checked. */
   readonly handshakes: Handshakes | undefined;
   readonly limits: NodeLimits;
   /** Charges its clients to the accounts of the node door. */

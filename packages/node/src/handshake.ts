@@ -6,7 +6,7 @@ import { upgradeRefusal } from './web-socket/upgrade.ts';
 
 export const MQTT_PATH = '/mqtt';
 
-/** In the order of preference; the second is what clients of MQTT 3.1 ask for. */
+/** In the order of preference. Clients of MQTT 3.1 ask for the second one. */
 const SUBPROTOCOLS = ['mqtt', 'mqttv3.1'] as const;
 
 /** Why a handshake is refused: an HTTP status and a sentence for the body. */
@@ -17,7 +17,7 @@ export interface HandshakeRefusal {
   readonly headers?: string;
 }
 
-/** The error of a WebSocket request itself, or undefined. */
+/** The refusal of a wrong WebSocket request, or undefined. */
 export function refusalOf(
   request: HandshakeHead,
   allowedOrigins: AllowedOrigins,
@@ -39,7 +39,7 @@ export function refusalOf(
   return upgradeRefusal(request);
 }
 
-/** The places where tokens are looked for. Of a parameter that comes twice the last counts, as at API Gateway. */
+/** The places of a token. If a parameter comes twice the last one counts, as at API Gateway. */
 export function identifiableRequest(request: HandshakeHead, address: string): HandshakeRequest {
   const { searchParams } = new URL(request.url ?? '', 'ws://localhost');
   return {
@@ -49,7 +49,7 @@ export function identifiableRequest(request: HandshakeHead, address: string): Ha
   };
 }
 
-/** The one that the handshake's answer names [MQTT-6.0.0-4]. */
+/** The subprotocol in the answer to the handshake [MQTT-6.0.0-4]. */
 export function subprotocolOf({ headers }: HandshakeHead): string | undefined {
   const header = headers['sec-websocket-protocol'] ?? '';
   if (header === SUBPROTOCOLS[0]) return header;

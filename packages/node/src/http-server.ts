@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { NodeLimits } from './limits.ts';
 
-/** TCP connections that are no WebSockets: the page, health checks, handshakes that are to be refused. */
+/** TCP connections that are no WebSockets: the page, health checks, handshakes to be refused. */
 const HTTP_CONNECTIONS_MAX = 200;
 
-/** A server whose handshakes are bounded in time, size and number. */
+/** A server whose handshakes are limited in time, size and number. */
 export function createHttpServer(limits: NodeLimits): Server {
   const timeoutMs = limits.handshakeTimeoutSeconds * 1000;
   const server = createServer({
@@ -14,7 +14,7 @@ export function createHttpServer(limits: NodeLimits): Server {
     connectionsCheckingInterval: Math.max(timeoutMs / 4, 100),
     keepAliveTimeout: timeoutMs,
   });
-  // Beyond it a connection is dropped unanswered: too many even to be told so.
+  // Beyond it a connection is dropped without an answer: answering so many would cost too much.
   server.maxConnections = limits.connectionsMax + HTTP_CONNECTIONS_MAX;
   return server;
 }

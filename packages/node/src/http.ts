@@ -14,7 +14,7 @@ export interface Health {
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
-  // The component kit and the editor write style sheets into the page; no script can come in that way.
+  // The component kit and the editor write style sheets into the page; scripts cannot come in that way.
   "style-src 'self' 'unsafe-inline'",
   "worker-src 'self'",
   "img-src 'self' data: blob:",
@@ -37,7 +37,7 @@ const SECURITY_HEADERS = {
   'Cross-Origin-Opener-Policy': 'same-origin',
 } as const;
 
-/** The plain HTTP side of the door: the page, and whether the broker is well. */
+/** The plain HTTP of the door: the page, and the health of the broker. */
 export function createHttpHandler(page: Page, config: PageConfig, health: () => Health): RequestListener {
   return (request, response) => {
     for (const [name, value] of Object.entries(SECURITY_HEADERS)) response.setHeader(name, value);
@@ -77,7 +77,7 @@ function answerGet(
   else answerText(response, 404, 'There is nothing here. The page is at /.');
 }
 
-/** The addresses in a page are relative to its folder. So is this one: a proxy may have put a path before it. */
+/** Redirects to the folder, relative to it, like the addresses in a page: a proxy may have put a path before it. */
 function answerFolder(response: ServerResponse, path: string): void {
   response.setHeader('Location', `${path.slice(path.lastIndexOf('/') + 1)}/`);
   answerText(response, 308, 'The page is at the same address with a "/" behind it.');

@@ -1,21 +1,24 @@
 import type { Clock } from '@apus/broker';
 
-/** A connection, and the bytes that its client has sent and the broker has not yet taken. */
+/** A connection, and how many bytes of its client the broker has not taken yet. */
 export interface InboundHolder {
   readonly heldBytes: number;
-  /** Since when it has held something, in ms since the epoch. */
+  /** Since when it has held bytes, in ms since the epoch. */
   readonly heldSinceMs: number;
   /** Ends the connection, and frees its bytes at once. */
   overload(): void;
 }
 
-/** Connections are ended until so much of the budget is free again: not one with every chunk that comes. */
+/** Connections are ended until this share of the budget is used: not one with every chunk that arrives. */
 const RELIEVED_SHARE = 7 / 8;
 
-/** Lets the bytes count where all of them came in the same moment. */
+/** The least age: if all bytes came at the same moment, their number decides. */
 const AGE_MS_MIN = 1000;
 
-/** Bytes that all clients together have begun to send: messages and packets that are not whole, and those that wait [SEC-MEMORY-2]. */
+/**
+ * Bytes that all clients together have begun to send: incomplete messages and packets, and those that wait
+ * [SEC-MEMORY-2].
+ */
 export class InboundBudget {
   readonly #bytesMax: number;
   readonly #holders: () => Iterable<InboundHolder>;
@@ -28,15 +31,15 @@ export class InboundBudget {
     this.#clock = clock;
   }
 
-  /** A connection holds this many bytes more, or fewer, than before. */
+  /** A connection holds so many bytes more, or fewer. */
   change(bytes: number): void {
     this.#bytes += bytes;
     if (bytes > 0 && this.#bytes > this.#bytesMax) this.#relieve();
   }
 
   /**
-   * Ends connections, those first that have held most for longest: a client that sends a large message is soon done, and
-   * one that never ends it holds on, however little that is.
+   * Ends connections, first those that have held most for longest: a client that sends a large message is soon done,
+   * while one that never ends it goes on holding its bytes, however few.
    */
   #relieve(): void {
     const nowMs = this.#clock.now();

@@ -2,7 +2,7 @@ import type { Awaitable, Message, PageLimit, RetainedHolder, RetainedLimits } fr
 import type { QoS } from '@apus/mqtt';
 import type { LocalStores } from './stores.ts';
 
-/** A message that the node keeps for a purpose of its own, with facts about it. */
+/** A message that the node keeps for its own purpose, with facts about it. */
 export interface KeptMessage {
   /** Levels of a topic, without wildcards. */
   readonly key: string;
@@ -10,7 +10,7 @@ export interface KeptMessage {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** How many of the messages of a purpose may be those of one name. */
+/** How many messages of a purpose may belong to one name. */
 export interface KeptShare {
   readonly name: string;
   readonly messagesMax: number;
@@ -18,7 +18,7 @@ export interface KeptShare {
   readonly bytesMax: number;
 }
 
-/** Of the message itself: in the store it has another topic, and neither QoS 0 nor an expiry of its own. */
+/** Facts of the message itself: in the store it has another topic, QoS 1, and no expiry. */
 interface Envelope {
   readonly topic: string;
   readonly qos: QoS;
@@ -27,15 +27,15 @@ interface Envelope {
   readonly facts: Readonly<Record<string, string>>;
 }
 
-/** A retained message is never empty; this byte is before the payload. */
+/** A retained message is never empty: this byte is written before the payload. */
 const NOT_EMPTY = Buffer.from([1]);
 const ENVELOPE = 'envelope';
 const PAGE: PageLimit = { messages: 1_000, bytes: Number.POSITIVE_INFINITY };
 const ALWAYS_MS = Number.NEGATIVE_INFINITY;
 
 /**
- * Messages beside those of clients, in the store of retained messages: on the disk where there is one, and counted with
- * the memory that the node may use. They are those of a tenant whose name no client's tenant can have.
+ * Messages beside those of clients, in the store of retained messages: on the disk if there is one, and counted with
+ * the memory of the node. They belong to a tenant whose name no client's tenant can have.
  */
 export class KeptMessages {
   readonly #retained: LocalStores['retained'];
@@ -48,7 +48,7 @@ export class KeptMessages {
     this.#limits = limits;
   }
 
-  /** True when it is as durable as the store is; false where there is no room, or none in its share. */
+  /** True when it is as durable as the store; false if the store, or its share, has no room. */
   put({ key, message, facts }: KeptMessage, share?: KeptShare): Awaitable<boolean> {
     const { topic, qos, retain, expiresAtMs, payload, properties } = message;
     const envelope: Envelope = { topic, qos, retain, expiresAtMs, facts };
@@ -73,7 +73,7 @@ export class KeptMessages {
     return undefined;
   }
 
-  /** Those whose keys the filter matches, in the order in which they were kept. */
+  /** The messages whose keys the filter matches, in the order in which they were kept. */
   async *all(filter: string): AsyncGenerator<KeptMessage> {
     let from: string | undefined;
     do {
@@ -83,7 +83,7 @@ export class KeptMessages {
     } while (from !== undefined);
   }
 
-  /** A name stands where that of an identity does: among the messages of a purpose there are none of clients. */
+  /** The name of the share takes the place of an identity: no message of a purpose belongs to a client. */
   #holderOf(share: KeptShare | undefined): RetainedHolder | undefined {
     if (share === undefined) return undefined;
     const { name, messagesMax, bytesMax } = share;

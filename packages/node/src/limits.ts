@@ -1,8 +1,8 @@
-/** The limits of the door itself, beside the broker's. Every default has a reason; each is an option. */
+/** The limits of the door, beside the broker's. Every default has a reason; each is an option. */
 export interface NodeLimits {
   /**
-   * WebSocket connections at a time. Beyond it the handshake is answered 503. Each holds an open file: 18,000 leave
-   * room under a limit of 20,000 for those that are closing, for HTTP and for the runtime's own.
+   * WebSocket connections at a time. Beyond it the handshake is answered 503. Each takes an open file: 18,000 leave
+   * room under a limit of 20,000 for closing connections, for HTTP and for the runtime.
    */
   readonly connectionsMax: number;
   /** From the WebSocket's opening to CONNACK. Then it is closed with 1008. */
@@ -12,21 +12,21 @@ export interface NodeLimits {
   /** Request line and headers of a handshake. Beyond it: 431. */
   readonly handshakeBytesMax: number;
   /**
-   * One WebSocket message, which may carry many packets. Larger than any packet that is allowed, so that one just
-   * over that limit is answered with MQTT's 0x95 rather than WebSocket's 1009.
+   * One WebSocket message, which may hold many packets. It is larger than any allowed packet, so that a packet just
+   * over its limit is answered with MQTT's 0x95 and not with WebSocket's 1009.
    */
   readonly webSocketMessageBytesMax: number;
   /**
-   * Bytes that one client may send before CONNACK: 128 KiB hold the largest will (64 KiB) and a token beside it. A larger
-   * CONNECT is refused with 0x95 (MQTT 5) or closed, also before all of it has come.
+   * Bytes that one client may send before CONNACK: 128 KiB hold the largest will (64 KiB) and a token. A larger
+   * CONNECT is refused with 0x95 (MQTT 5) or closed, before all of it has come.
    */
   readonly connectBytesMax: number;
-  /** Bytes that one client has sent and the broker has not yet taken. Beyond it the socket is not read. */
+  /** Bytes of one client that the broker has not taken yet. Beyond it the socket is not read. */
   readonly inboundBufferBytesMax: number;
   /**
-   * Bytes that all clients together have begun to send: WebSocket messages and packets that are not whole, and those that wait.
-   * Beyond it connections are ended with 0x97, those first that hold most for longest. 64 MiB are eight of the largest
-   * WebSocket messages at a time.
+   * Bytes that all clients together have begun to send: incomplete WebSocket messages and packets, and those that
+   * wait. Beyond it connections are ended with 0x97, first those that have held most for longest. 64 MiB are eight of
+   * the largest WebSocket messages.
    */
   readonly inboundTotalBytesMax: number;
   /**
@@ -35,8 +35,8 @@ export interface NodeLimits {
    */
   readonly outboundBufferBytesMax: number;
   /**
-   * How long a client may send more than its identity's quotas allow, although it is read no faster than they say. Then
-   * it is disconnected with 0x96, and comes back by itself. A minute is a large upload, or a loop. 0: for ever.
+   * How long a client may send more than its identity's quotas allow, although it is read no faster. Then it is
+   * disconnected with 0x96, and comes back by itself. A minute is a large upload, or a loop. 0: for ever.
    */
   readonly overdraftSecondsMax: number;
   /**
@@ -46,8 +46,8 @@ export interface NodeLimits {
    */
   readonly memoryBytesMax: number;
   /**
-   * The share of it that queued and inflight messages of one tenant may take. Beyond it a message that would be queued is refused
-   * (0x97), and none that was taken is lost. 0: half of all.
+   * Bytes of it that queued and inflight messages of one tenant may take. Beyond it a message that would be queued is
+   * refused (0x97), and no accepted one is lost. 0: half of all.
    */
   readonly tenantQueueBytesMax: number;
   /** How long a client may take to answer a WebSocket close before the TCP connection is cut. */

@@ -10,7 +10,7 @@ export interface LinkBytes {
 export class Links {
   readonly #links = new Map<ConnectionId, NodeLink>();
   #whenEmpty: (() => void)[] = [];
-  /** Of connections that have ended. */
+  /** Bytes of ended connections. */
   readonly #ended = { receivedBytes: 0, sentBytes: 0 };
 
   get size(): number {
@@ -41,7 +41,7 @@ export class Links {
     return bytes;
   }
 
-  /** Settles when no connection is left. */
+  /** Resolves when no connection is left. */
   empty(): Promise<void> {
     if (this.#links.size === 0) return Promise.resolve();
     return new Promise((resolve) => this.#whenEmpty.push(resolve));

@@ -18,7 +18,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
   });
 }
 
-/** Explains why listening failed; `flag` is the one that chooses the port. */
+/** Explains why listening failed; `flag` is the flag for the port. */
 export function cannotListen(
   error: NodeJS.ErrnoException,
   host: string,

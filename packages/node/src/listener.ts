@@ -23,11 +23,11 @@ export interface ListenerOptions {
   readonly limits: NodeLimits;
   readonly allowedOrigins: AllowedOrigins;
   readonly bans: Bans;
-  /** Looks at the tokens of handshakes. Absent: none is looked at. */
+  /** Checks tokens of handshakes. Absent: no token is checked. */
   readonly handshakes: Handshakes | undefined;
   readonly addresses: PeerAddresses;
   readonly log: Log;
-  /** Names a connection; never the same twice. */
+  /** Makes the id of a connection; never the same twice. */
   readonly connectionId: () => string;
 }
 
@@ -86,7 +86,7 @@ export class Listener {
     else this.#accept(request, peer, socket, head, outcome?.identity);
   }
 
-  /** A token is checked meanwhile: the client may go, and the broker may stop or fill up. */
+  /** Checks a token first. Meanwhile the client may go, and the broker may stop or fill up. */
   async #upgradeLater(
     request: HandshakeHead,
     peer: Peer,
@@ -162,7 +162,7 @@ export class Listener {
       const reason = 'X-Forwarded-For counts only where --trusted-proxy names who sends it';
       log.info('forwarded-for-ignored', { address, reason });
     }
-    // While a token is checked it is not read.
+    // While its token is checked the socket is not read.
     if (socket.isPaused()) socket.resume();
     link.begin(head);
   }

@@ -1,6 +1,6 @@
 import type { Clock, Log } from '@apus/broker';
 
-/** In ascending order; a level takes itself and those behind it. */
+/** In ascending order: a level writes its own lines and those of later levels. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error', 'silent'] as const;
 
 export type LogLevel = (typeof LOG_LEVELS)[number];
@@ -57,10 +57,10 @@ export class NodeLog implements Log {
   }
 }
 
-/** Characters of a line. Texts of clients are cut long before (`SparingLog`): this is for what has many fields. */
+/** Characters of a line. `SparingLog` cuts texts of clients long before: this is for lines with many fields. */
 const LINE_LENGTH_MAX = 8_192;
 
-/** Fields that say whom a line is about: they stay in one that is too long. */
+/** Fields that name the client of a line: a line that is too long keeps them. */
 const NAMES = ['tenant', 'name', 'clientId', 'connectionId', 'address', 'reasonCode'] as const;
 
 /** Characters of each of them there. */
@@ -98,7 +98,7 @@ function coloured(text: string, colour: number, hasColours: boolean): string {
   return hasColours ? `\u001b[${colour}m${text}\u001b[0m` : text;
 }
 
-/** Plain where it can be. A client's text may hold anything, and a terminal obeys control characters. */
+/** A plain word if possible. A client's text may hold anything, and a terminal obeys control characters. */
 function wordOf(value: unknown): string {
   return typeof value === 'string' && /^[\w.:/+#$@-]+$/.test(value) ? value : JSON.stringify(value);
 }

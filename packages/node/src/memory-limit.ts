@@ -2,10 +2,10 @@ import { totalmem } from 'node:os';
 import { getHeapStatistics } from 'node:v8';
 import { IDENTITY_QUEUES_SHARE, MemoryBudget } from '@apus/store-memory';
 
-/** Beside the budget the process needs room for work in progress, buffers of sockets and garbage. */
+/** The process also needs memory for work in progress, socket buffers and garbage. */
 const SHARE = 1 / 2;
 
-/** Of all that is kept, the queues of one tenant may be so much: others have room for theirs, and for all else. */
+/** The share for the queues of one tenant: the other tenants, and other things, need room too. */
 const TENANT_QUEUES_SHARE = 1 / 2;
 
 /**

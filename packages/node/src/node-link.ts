@@ -49,12 +49,12 @@ export type LinkLimits = Pick<
   readonly maximumPacketSize: number;
 };
 
-/** Traffic of one connection so far, for its operator. */
+/** Traffic of one connection so far. */
 export interface LinkTraffic {
   receivedMessages: number;
   receivedBytes: number;
   sentMessages: number;
-  /** Those among them at QoS 1 and 2. */
+  /** How many of them had QoS 1, and QoS 2. */
   sentQos1: number;
   sentQos2: number;
   sentBytes: number;
@@ -79,13 +79,13 @@ export class NodeLink
   readonly #reading: Reading;
   readonly #turns: Turns;
   readonly #rate: LinkRate;
-  /** Those that the client has set, and those set towards it: made with the first. */
+  /** Aliases that the client has set, and aliases set towards it. Made with the first one. */
   #inboundAliases: Map<number, string> | undefined;
   #outboundAliases: TopicAliases | undefined;
   #readers: Map<string, Subscription> | undefined;
   #lastPacketAtMs: number;
   #isClosing = false;
-  /** The broker was told that this link takes no more, and waits to hear that it does again. */
+  /** The broker knows that this link takes no more, and waits for `drain`. */
   #drainWanted = false;
   /** Packets wait until the client has read what it was sent. */
   #isStalled = false;
@@ -111,7 +111,7 @@ export class NodeLink
     this.#lastPacketAtMs = this.openedAtMs;
   }
 
-  /** Handles bytes that came with the handshake, behind it. */
+  /** Handles bytes that came after the handshake in the same chunk. */
   begin(head: Uint8Array): void {
     this.#socket.begin(head);
   }
@@ -125,7 +125,7 @@ export class NodeLink
     if (state.phase === 'connected') this.#tenant = state.connection.identity.tenant;
   }
 
-  /** Of the client; undefined before its CONNECT has been accepted, and known when it has gone. */
+  /** The client's tenant. Undefined before its CONNECT is accepted; kept after its end. */
   get tenant(): string | undefined {
     return this.#tenant;
   }
@@ -170,12 +170,12 @@ export class NodeLink
     return Math.max(this.#reading.heldSinceMs, this.#lastPacketAtMs);
   }
 
-  /** When the client last sent a packet; undefined while it is the broker who keeps it waiting. */
+  /** When the client last sent a packet. Undefined while the broker keeps it waiting. */
   get silentSinceMs(): number | undefined {
     return this.#turns.isBusy || this.#rate.isWaiting ? undefined : this.#lastPacketAtMs;
   }
 
-  /** How long the client has been sending more than its identity may; 0: it is not. */
+  /** How long the client has exceeded its identity's rate; 0: it does not. */
   overdraftMs(nowMs: number): number {
     return this.#rate.overdraftMs(nowMs);
   }
@@ -191,7 +191,7 @@ export class NodeLink
     return roomBytes;
   }
 
-  /** The aliases we set towards this client; undefined while it is not connected or allows none. */
+  /** The aliases set towards this client. Undefined: it is not connected, or allows none. */
   get outboundAliases(): TopicAliases | undefined {
     if (this.state.phase !== 'connected') return undefined;
     // [MQTT-3.1.2-27]
@@ -205,7 +205,7 @@ export class NodeLink
     this.push(encodePacket(packet, version));
   }
 
-  /** Sends the bytes of a packet, with its tail, if it has one, and with this Packet Identifier where `idAt` says. */
+  /** Sends the bytes of a packet, with its tail if it has one, and with the Packet Identifier `id` at `idAt`. */
   push(packet: Uint8Array, tail?: Uint8Array, idAt?: number, id?: number): void {
     if (!this.isOpen) return;
     this.traffic.sentBytes += packet.length + (tail === undefined ? 0 : tail.length);
@@ -231,7 +231,7 @@ export class NodeLink
     this.#socket.terminate();
   }
 
-  /** Ends the connection for a reason of the server's, in turn with the broker's other work for it. */
+  /** Ends the connection for a reason of the server's, after the broker's present work for it. */
   disconnect(reasonCode: number, reason: string): void {
     this.#turns.call(() => this.#context.broker.disconnect(this, reasonCode, reason));
   }
@@ -252,7 +252,7 @@ export class NodeLink
     return this.#context.broker.receive(this, packet);
   }
 
-  /** A client whose sessions are at another process is served there. */
+  /** A client whose sessions are at another process is served by that process. */
   #handleFirst(packet: Packet | Violation): Awaitable<void> {
     this.#mayBeElsewhere = false;
     const { cluster } = this.#context;
@@ -297,7 +297,7 @@ export class NodeLink
     return this.#context.broker.lost(this, why);
   }
 
-  /** An exception is a bug or the infrastructure: it ends this connection and no other. */
+  /** An exception is a defect, or a fault of the infrastructure: it ends this connection alone. */
   failed(error: unknown): void {
     const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
     this.#context.log.error('link-failed', { ...namesOf(this), error: text });
@@ -307,7 +307,7 @@ export class NodeLink
     this.closeWith(CloseCode.InternalError);
   }
 
-  /** The node does not read from a client that does not read: the answers would only wait as well. */
+  /** The node does not read from a client that does not read: the answers would have to wait as well. */
   isStalled(): boolean {
     this.#isStalled = this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax;
     return this.#isStalled || this.#rate.isWaiting;
@@ -343,7 +343,7 @@ export class NodeLink
     this.#turns.end(`the WebSocket closed with ${code}`);
   }
 
-  /** For the outbox: bytes have left. */
+  /** For the outbox: bytes have left this process. */
   written(): void {
     if (this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
     this.#isStalled = false;

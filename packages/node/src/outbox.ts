@@ -1,17 +1,17 @@
 import type { Socket } from 'node:net';
 import { frameHeaderBytes, writeFrameHeader } from './web-socket/frames.ts';
 
-/** Bytes this many are written by themselves: gathering them would copy them. */
+/** At least so many bytes are written by themselves: gathering them would copy them. */
 const GATHERED_BYTES_MAX = 16 * 1024;
-/** So much is written without waiting for the end of the turn, so that the kernel has it early. */
+/** So many bytes are written at once and not at the end of the turn, so that the kernel has them early. */
 const WRITE_BYTES = 64 * 1024;
 
 const NOTHING = Buffer.alloc(0);
 
 /**
- * Flushes what the turn of the event loop has gathered, once and for all clients. One turn reads from many sockets,
- * so a busy subscriber gets the messages of many publishers in one write, and in one frame: a browser has more work with a
- * frame than with a packet.
+ * Flushes, at the end of a turn of the event loop, what the turn has gathered for all clients. One turn reads from
+ * many sockets, so a busy subscriber gets the messages of many publishers in one write, and in one frame: for a
+ * browser a frame is more work than a packet.
  */
 export class Flusher {
   #waiting: Outbox[] = [];
@@ -34,12 +34,12 @@ export class Flusher {
 
 /** The link whose bytes leave. */
 export interface Sender {
-  /** It waits to hear that bytes have left this process. */
+  /** The link waits to hear that bytes have left this process. */
   readonly wantsRoom: boolean;
   written(): void;
 }
 
-/** Bytes that leave with others, and the Packet Identifier that is written where `idAt` says; none below 0. */
+/** Bytes that leave with others, and a Packet Identifier to be written at `idAt`; below 0: none. */
 interface Gathered {
   readonly bytes: Uint8Array;
   readonly idAt: number;
@@ -48,12 +48,12 @@ interface Gathered {
 
 const NO_ID = -1;
 
-/** The bytes on their way to one client, in order, and how many have not left yet. */
+/** The bytes for one client, in order, and how many have not left yet. */
 export class Outbox {
   readonly #socket: Socket;
   readonly #flusher: Flusher;
   readonly #sender: Sender;
-  /** Packets since the last write: most turns have one for a client. */
+  /** The only packet since the last write: most turns have one for a client. */
   #first: Uint8Array | undefined;
   #firstIdAt = NO_ID;
   #firstId = 0;

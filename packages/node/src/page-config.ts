@@ -8,11 +8,11 @@ export interface PageEndpoint {
   /** Absent: the page's own port. */
   readonly port?: number;
   readonly path: string;
-  /** MQTT 3.1.1 has no property that tells clients of it. */
+  /** For the page: MQTT 3.1.1 has no property that tells clients of it. */
   readonly maximumPacketSizeBytes: number;
 }
 
-/** A gateway door, as the page is told of it. */
+/** A gateway door as the page is told of it. */
 export interface PageGateway {
   readonly url: string;
   readonly maximumPacketSizeBytes: number;

@@ -3,14 +3,14 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join, relative, sep } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-/** A file of the web client, as it is and as most browsers take it. */
+/** A file of the web client, plain and compressed. */
 export interface PageFile {
   readonly contentType: string;
   readonly etag: string;
   readonly body: Buffer;
-  /** Compressed with gzip, where that is worth it. */
+  /** Compressed with gzip, if that saves enough. */
   readonly gzipped: Buffer | undefined;
-  /** Its name holds a hash of its content, so it never changes. */
+  /** Its name has a hash of its content, so it never changes. */
   readonly isImmutable: boolean;
 }
 
@@ -38,7 +38,7 @@ const PORTAL = '/portal/';
 const GZIP_BYTES_MIN = 1_400;
 
 /**
- * Finds the files; each is read and compressed when it is first asked for, and kept: some three megabytes.
+ * Finds the files. Each is read and compressed at its first request, and kept in memory: some three megabytes.
  * @param withPortal serves the developers' page as well
  */
 export function loadPage(directory: string | undefined, withPortal: boolean): Page {
@@ -58,8 +58,7 @@ export function loadPage(directory: string | undefined, withPortal: boolean): Pa
 }
 
 /**
- * Names of files by the paths that they are served at. A path that is missing here is not served, even if the file
- * exists.
+ * Files by the paths at which they are served. Other files are not served, even if they exist.
  */
 function pathsBelow(directory: string, withPortal: boolean): ReadonlyMap<string, string> {
   const paths = new Map<string, string>();

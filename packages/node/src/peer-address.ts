@@ -25,7 +25,7 @@ export class PeerAddresses {
     }
   }
 
-  /** Its address is `192.0.2.1:5000` or `[2001:db8::1]:5000`, without a port where a proxy has told it. */
+  /** The address is `192.0.2.1:5000` or `[2001:db8::1]:5000`; without a port if a proxy has named it. */
   of({ socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>): Peer {
     const { remoteAddress, remotePort = 0 } = socket;
     if (remoteAddress === undefined) return { address: 'unknown' };
@@ -40,7 +40,10 @@ export class PeerAddresses {
     return headers['x-forwarded-for'] !== undefined && !this.#isProxy(socket.remoteAddress ?? '');
   }
 
-  /** The last address that is no proxy's: each proxy appends its peer, and the client may forge earlier entries. */
+  /**
+   * The last address that is no trusted proxy's: each proxy appends its peer, and the client may forge earlier
+   * entries.
+   */
   #forwardedFor(headers: IncomingMessage['headers']): string | undefined {
     const header = [headers['x-forwarded-for'] ?? []].flat().join(',');
     const addresses = header.split(',').map((address) => address.trim());

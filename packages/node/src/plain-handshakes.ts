@@ -8,19 +8,19 @@ export type HandshakeLimits = Pick<NodeLimits, 'handshakeTimeoutSeconds' | 'hand
 
 type TakeHandshake = (request: HandshakeHead, socket: Socket, head: Buffer) => void;
 
-/** Owns a socket between its handshake and its answer. */
+/** The owner of a socket between its handshake and its answer. */
 const NO_OWNER: SocketOwner = { received() {}, ended() {}, closed() {} };
 
 /**
- * Reads the first bytes of each connection of an HTTP server. A plain handshake is taken here, without the parser and the
- * objects of `http`; any other connection goes to `http` with these bytes, unread.
+ * Reads the first bytes of each connection of an HTTP server. A plain handshake is handled here, without the parser
+ * and the objects of `http`; any other connection goes to `http` with these bytes, unread.
  */
 export class PlainHandshakes implements SocketOwner {
   readonly #server: Server;
   readonly #limits: HandshakeLimits;
   readonly #take: TakeHandshake;
   readonly #toHttp: readonly ((socket: Socket) => void)[];
-  /** Connections that have sent nothing, oldest first, and since when in ms. */
+  /** Connections that have sent nothing, oldest first, and since when, in ms. */
   readonly #silent = new Map<Socket, number>();
   readonly #timeoutMs: number;
   readonly #check: NodeJS.Timeout;

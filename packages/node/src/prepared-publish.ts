@@ -2,10 +2,10 @@ import type { Delivery, Message } from '@apus/broker';
 import { encodePublish, type ProtocolVersion, type PublishPacket, type PublishProperties } from '@apus/mqtt';
 import type { TopicForm } from './topic-aliases.ts';
 
-/** Above this a payload is shared between its recipients rather than copied for each Packet Identifier. */
+/** A larger payload is shared by its recipients, and not copied for each Packet Identifier. */
 const COPIED_BYTES_MAX = 4096;
 
-/** One PUBLISH as it leaves, encoded once for every client whose packets are alike but for the Packet Identifier. */
+/** One encoded PUBLISH, for every client whose packet differs in the Packet Identifier only. */
 export interface PreparedPublish {
   /** Size of the MQTT packet, for the client's Maximum Packet Size. */
   readonly packetBytes: number;

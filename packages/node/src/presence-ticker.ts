@@ -1,7 +1,7 @@
 import type { Awaitable, Log, PresenceTicks } from '@apus/broker';
 import type { Scheduler } from './scheduler.ts';
 
-/** The ticks of rooms: at most one is armed for each room, and none for a room in which nothing changes. */
+/** The ticks of rooms: at most one is armed for each room, and none for a room without changes. */
 export class PresenceTicker implements PresenceTicks {
   readonly #scheduler: Scheduler;
   readonly #log: Log;

@@ -12,14 +12,14 @@ import { ReasonCode, Violation } from '@apus/mqtt';
 import type { KeptMessage, KeptMessages, KeptShare } from './kept-messages.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** Until the next attempt, where the broker has no room for a message that is due. */
+/** The time until the next attempt, if the broker has no room for a due message. */
 export const AGAIN_MS = 1_000;
 
 /** Messages of one tenant that wait to be published, and their bytes with properties. */
 export const DELAYED_MESSAGES_MAX = 100_000;
 export const DELAYED_BYTES_MAX = 32 * 1024 * 1024;
 
-/** Of all tenants: one that has used up its own leaves the others as much [SEC-TENANT-9]. */
+/** For all tenants: a tenant that has used up its own limit leaves the others as much [SEC-TENANT-9]. */
 export const DELAYED_LIMITS: RetainedLimits = {
   messagesMax: 2 * DELAYED_MESSAGES_MAX,
   bytesMax: 2 * DELAYED_BYTES_MAX,
@@ -45,8 +45,8 @@ export function delayedFacts(publisher: Publisher | undefined): Readonly<Record<
 }
 
 /**
- * Publishes a message of `$delayed/SECONDS/TOPIC`, and forgets it afterwards: a kill between the two publishes it again. False: there
- * is no room for it now.
+ * Publishes a message of `$delayed/SECONDS/TOPIC`, and deletes it afterwards: after a kill in between it is published
+ * again. False: there is no room for it now.
  */
 export async function publishDelayed(
   { kept, clock, log }: DelayedParts,

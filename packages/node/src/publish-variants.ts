@@ -7,7 +7,10 @@ import type { TopicForm } from './topic-aliases.ts';
 export class PublishVariants {
   readonly #message: Message;
   readonly #messageExpiryInterval: number | undefined;
-  /** Without subscription identifiers and aliases: the first one, with the bits that remain, and others by theirs. */
+  /**
+   * The variant without subscription identifiers and aliases, by its remaining bits: the first one, and a map for
+   * others.
+   */
   #firstBits = -1;
   #first: PreparedPublish | undefined;
   #plain: Map<number, PreparedPublish> | undefined;

@@ -3,20 +3,20 @@ import type { InboundBudget } from './inbound-budget.ts';
 import type { NodeLimits } from './limits.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** The time for telling a client why it is no longer read from: its bytes are kept until then. */
+/** How long a client that is given up keeps its bytes, so that it can be told why. */
 const DEAF_MS = 250;
 
 export interface ReadingContext {
   readonly limits: Pick<NodeLimits, 'connectBytesMax' | 'inboundBufferBytesMax'>;
-  /** Of all clients. */
+  /** Bounds the unfinished messages of all clients. */
   readonly inboundBudget: InboundBudget;
   readonly scheduler: Scheduler;
 }
 
-/** The link that is read for. */
+/** The link for which a socket is read. */
 export interface Reader {
   readonly isConnected: boolean;
-  /** The client has sent more than its identity may for now: it is not read from at all until it may go on. */
+  /** The client has sent more than its identity may: its socket is not read until it may go on. */
   readonly hasToWait: boolean;
   terminate(): void;
 }
@@ -27,7 +27,7 @@ export interface Pausable {
   resume(): void;
 }
 
-/** Bounds how much is read from one client. */
+/** Limits how much is read from one client. */
 export class Reading {
   readonly #context: ReadingContext;
   readonly #reader: Reader;
@@ -53,12 +53,12 @@ export class Reading {
     return this.#heldSinceMs;
   }
 
-  /** Nothing more is read from the client: it has been given up. */
+  /** The client has been given up: nothing more is read from it. */
   get isDeaf(): boolean {
     return this.#isDeaf;
   }
 
-  /** Pauses while too much waits, and goes on when half of it is gone. */
+  /** Pauses while too much waits, and goes on when half of it is left. */
   regulate(): void {
     if (this.#isDeaf) return;
     this.#account(this.#inbound.heldBytes);
@@ -71,12 +71,12 @@ export class Reading {
     else if (this.#isPaused && bytes < bytesMax / 2) this.#resume();
   }
 
-  /** The client's answer to a close has to be read, also from a socket that was paused. */
+  /** Reads the client's answer to a close, even from a paused socket. */
   awaitClose(): void {
     if (!this.#isDeaf && this.#isPaused) this.#resume();
   }
 
-  /** Gives up what the client has begun to send: it is told why, and then cut off. */
+  /** Gives up the client: tells it why, and then cuts it off. */
   stop(): void {
     if (this.#isDeaf) return;
     this.#isDeaf = true;

@@ -1,12 +1,12 @@
 import type { Clock } from '@apus/broker';
 
-/** Time as the door uses it; a test replaces it and moves it by hand. */
+/** The door's time. A test replaces it, and moves it by hand. */
 export interface Scheduler extends Clock {
   /** Calls back once after at least `delayMs`. The returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
 }
 
-/** `setTimeout` holds its delay in 32 bits and fires at once beyond them. */
+/** `setTimeout` has 32 bits for its delay, and fires at once for a longer one. */
 const DELAY_MS_MAX = 0x7fff_ffff;
 
 export const systemScheduler: Scheduler = {

@@ -19,8 +19,8 @@ export interface SharedDelays {
   set(key: string, delayMs: number): Promise<void>;
   delete(key: string): Promise<void>;
   /**
-   * Keys of messages that are due, in order, which this process alone publishes now; or in how many ms the next is due. Undefined:
-   * another process publishes.
+   * Keys of due messages, in order, which only this process publishes now; or in how many ms the next one is due.
+   * Undefined: another process publishes.
    */
   take(
     countMax: number,
@@ -32,8 +32,8 @@ interface Parts extends DelayedParts {
 }
 
 /**
- * Messages of `$delayed/SECONDS/TOPIC` of all processes: each looks when one is due that it has taken on, and every second for those of
- * processes that are gone; and one of them publishes.
+ * Messages of `$delayed/SECONDS/TOPIC` of all processes. Each process looks when one of its own messages is due, and
+ * every second for those of dead processes; one of them publishes.
  */
 export class SharedDelayedMessages implements DelayedMessages {
   readonly #parts: Parts;
@@ -66,17 +66,17 @@ export class SharedDelayedMessages implements DelayedMessages {
     const { kept, due, clock } = this.#parts;
     const key = delayedKey(tenant, message.id);
     const delayMs = dueAtMs - clock.now();
-    // Before the message: a kill between the two leaves no message that is never due.
+    // Before the message, so that a kill in between leaves no message without a time.
     await due.set(key, delayMs);
     const isKept = await kept.put({ key, message, facts: delayedFacts(publisher) }, delayedShare(tenant));
-    // It was due before it was there: a process that has looked for it has forgotten it.
+    // It was due before it was stored: a process that has looked for it has removed its time.
     if (isKept && clock.now() >= dueAtMs) await due.set(key, 0);
     if (isKept) this.#lookIn(dueAtMs - clock.now());
     else await due.delete(key);
     return isKept;
   }
 
-  /** At the latest. */
+  /** Looks then at the latest. */
   #lookIn(ms: number): void {
     const { clock } = this.#parts;
     const atMs = clock.now() + Math.max(0, Math.min(ms, LOOK_MS));
@@ -102,13 +102,13 @@ export class SharedDelayedMessages implements DelayedMessages {
     this.#lookIn(nextMs);
   }
 
-  /** Answers in how many ms it is to look again. */
+  /** Returns in how many ms it has to look again. */
   async #publishDue(): Promise<number> {
     while (!this.#isStopped) {
       const taken = await this.#parts.due.take(TURN_MESSAGES_MAX);
       if (taken === undefined) return LOOK_MS;
       if (taken.keys.length === 0) return taken.nextMs ?? LOOK_MS;
-      // One after another: messages that were published in an order and are due at a time keep it.
+      // One after another: messages that are due at the same time keep their order.
       for (const key of taken.keys) await this.#publish(key);
     }
     return LOOK_MS;

@@ -1,4 +1,4 @@
-/** Why the node does not start, in a sentence for the person who started it. */
+/** Why the node does not start, in a sentence for its operator. */
 export class StartError extends Error {
   override readonly name = 'StartError';
 }

@@ -21,10 +21,10 @@ import {
 import { createMemoryStores, type HeldMember, type Holdings, type MemoryBudget } from '@apus/store-memory';
 import { StartError } from './start-error.ts';
 
-/** A member of a room, as the operator sees it. */
+/** A member of a room, as operators see it. */
 export type PresentMember = Pick<HeldMember, 'member' | 'now' | 'joinedAtMs' | 'owners'>;
 
-/** Stores of this process: the operator can list all that they hold. */
+/** Stores of this process: an operator can list everything in them. */
 export interface LocalStores extends Stores {
   readonly sessions: Omit<SessionStore, 'get'> & {
     get(tenant: string, clientId: string): SessionRecord | undefined;
@@ -39,7 +39,7 @@ export interface LocalStores extends Stores {
   readonly subscriptions: Omit<SubscriptionStore, 'list'> & {
     list(session: SessionRef): readonly Subscription[];
     weight(session: SessionRef): number;
-    /** Of all sessions. */
+    /** How many sessions there are. */
     readonly count: number;
     readonly sharedCount: number;
   };
@@ -49,24 +49,24 @@ export interface LocalStores extends Stores {
   readonly retained: RetainedStore & {
     count(tenant: string): number;
     bytes(tenant: string): number;
-    /** Of all tenants. */
+    /** Counts the retained messages of all tenants. */
     countAll(): number;
     tenants(): readonly string[];
   };
-  /** `settledAfterMs`: handlers of a gateway door publish side by side. */
-  readonly streamStore: StreamStore & { set settledAfterMs(ms: number | undefined) };
+  /** `stableAfterMs`: handlers of a gateway door publish side by side. */
+  readonly streamStore: StreamStore & { set stableAfterMs(ms: number | undefined) };
 }
 
-/** The broker's stores, with the work that a restart left to do. */
+/** The broker's stores, and the work that a restart has left. */
 export interface OpenedStores {
   readonly stores: LocalStores;
-  /** The broker's list, with what the store has. */
+  /** The broker's list, with the bans of the store. */
   readonly bans: BanList;
   readonly banStore: BanStore;
   readonly dueTimers: readonly { readonly timer: Timer; readonly dueAtMs: number }[];
-  /** The message clock goes on from here. */
+  /** The last id before the restart: the message clock goes on from here. */
   readonly lastMessageId: MessageId | undefined;
-  /** Settles once the disk has failed: nothing is promised any more. */
+  /** Resolves once the disk has failed: nothing is promised any more. */
   readonly failed: Promise<Error>;
   close(): Promise<void>;
 }
@@ -83,7 +83,7 @@ export async function openStores(
   streams: StreamDeclarations | undefined,
 ): Promise<OpenedStores> {
   if (directory === undefined) return inMemory(clock, memory);
-  // The native library is loaded only where it is used.
+  // Here, so that the native library is loaded only if it is used.
   const { createDiskStores, DataDirectoryError } = await import('@apus/store-disk');
   let onFailure: (error: Error) => void = () => {};
   const failed = new Promise<Error>((resolve) => {
@@ -100,7 +100,7 @@ export async function openStores(
   }
 }
 
-/** The broker's list is all there is. */
+/** Stores no bans: the broker's list has all of them. */
 const NO_BAN_STORE: BanStore = { all: (): Ban[] => [], put: () => true, remove: () => {} };
 
 function inMemory(clock: Clock, memory: MemoryBudget): OpenedStores {

@@ -6,12 +6,15 @@ import type { Links } from './links.ts';
 import type { NodeLink } from './node-link.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** How late a silent client may be noticed. 18,000 comparisons four times a second are less than a millisecond. */
+/** How late a silent client may be noticed. 18,000 comparisons four times a second take less than a millisecond. */
 const SWEEP_MS = 250;
 
 export type SweepLimits = Pick<NodeLimits, 'connectTimeoutSeconds' | 'overdraftSecondsMax'>;
 
-/** One timer for all links, and for the log: ends those that are silent too long, that send too much for too long, or never CONNECT. */
+/**
+ * One timer for all links and for the log: ends links that are silent too long, send too much for too long, or never
+ * CONNECT.
+ */
 export class Sweep {
   readonly #links: Links;
   readonly #scheduler: Scheduler;
@@ -48,7 +51,7 @@ export class Sweep {
   }
 
   /**
-   * Backpressure has not slowed the client down to its rate: it may be a loop, so the node disconnects it with a
+   * Not reading the client has not slowed it down to its rate: it may be a loop, so the node disconnects it with a
    * reason.
    */
   #checkRate(link: NodeLink, nowMs: number): void {

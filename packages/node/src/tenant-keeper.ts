@@ -24,7 +24,8 @@ export interface TenantKeeperOptions {
   readonly clock: Clock;
   readonly log: Log;
   /**
-   * Tells the other processes that share the store that a tenant is being removed. Settles when they have ended its sessions.
+   * Tells the other processes that share the store that a tenant is being removed. Resolves when they have ended its
+   * sessions.
    *
    * @default there are none
    */
@@ -33,12 +34,12 @@ export interface TenantKeeperOptions {
 
 const PAGE = { messages: 1_000, bytes: Number.POSITIVE_INFINITY } as const;
 
-/** The register as this node authenticates by it: the store is in this process, so nothing is remembered. */
+/** The register for authentication at this node: the store is in this process, so nothing is cached. */
 export function knownTenants(store: TenantStore, clock: Clock, log: Log): KnownTenants {
   return new KnownTenants({ read: (name) => store.get(name), clock, log, freshMs: 0 });
 }
 
-/** Tenants of a node: kept by the store, and in force at both doors [SEC-TENANT-6]. */
+/** The tenants of a node: stored, and in force at both doors [SEC-TENANT-6]. */
 export class TenantKeeper {
   readonly register: TenantRegister<TenantEnded>;
   readonly #options: TenantKeeperOptions;
@@ -49,20 +50,20 @@ export class TenantKeeper {
     this.register = new TenantRegister({ store, clients: this.#clients(), clock });
   }
 
-  /** At the start: the store says which tenants are suspended, and the list of bans does not keep them. */
+  /** At the start: suspends the suspended tenants of the store, which the store of bans does not have. */
   async suspendAll(): Promise<void> {
     for (const tenant of await this.all())
       if (tenant.state === 'suspended') await this.#suspend(tenant.name, tenant.reason);
   }
 
-  /** Another process has changed the tenant. Settles when its clients have been ended, where it is suspended. */
+  /** Another process has changed the tenant. If it is suspended, resolves when its clients have been ended. */
   async changed(name: string, json: string | undefined): Promise<void> {
     const entry = json === undefined ? undefined : parseTenant(json);
     if (entry?.state === 'suspended') await this.#suspend(name, entry.reason);
     else this.#options.bans.resume(suspensionOf(name, 0));
   }
 
-  /** Ends the sessions of a tenant at this process, and says how many there were. */
+  /** Ends the sessions of a tenant at this process, and returns how many there were. */
   async endSessions(tenant: string): Promise<number> {
     const { stores, broker } = this.#options;
     const records = [...stores.sessions.all()].filter(({ session }) => session.tenant === tenant);

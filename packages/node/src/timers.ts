@@ -2,7 +2,7 @@ import type { Awaitable, Timer, Timers } from '@apus/broker';
 import { DueHeap } from './due-heap.ts';
 import type { Scheduler } from './scheduler.ts';
 
-/** The broker's timers in memory: any number of them behind one `setTimeout`. */
+/** The broker's timers in memory: any number of them over one `setTimeout`. */
 export class NodeTimers implements Timers {
   readonly #scheduler: Scheduler;
   readonly #ring: (timer: Timer) => void;
@@ -22,7 +22,7 @@ export class NodeTimers implements Timers {
   }
 
   cancel(timer: Timer): Awaitable<void> {
-    // A wake-up that finds nothing due is cheaper than arming anew at every cancel.
+    // A wake-up that finds nothing due is cheaper than arming again at every cancel.
     this.#due.delete(keyOf(timer));
   }
 

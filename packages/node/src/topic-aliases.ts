@@ -6,8 +6,8 @@ export interface TopicForm {
 }
 
 /**
- * The Topic Aliases that we set towards one client, for the length of its connection [MQTT-3.3.2-7]. First come,
- * first served: a client that allows few aliases gets them for the topics it hears first, and none is ever moved.
+ * The Topic Aliases that the broker sets towards one client, for the length of its connection [MQTT-3.3.2-7]. First
+ * come, first served: a client that allows few aliases gets them for its first topics, and none is ever reassigned.
  */
 export class TopicAliases {
   readonly #maximum: number;
@@ -26,7 +26,7 @@ export class TopicAliases {
     return { alias: this.#aliases.size + 1, known: false };
   }
 
-  /** The packet that tells the client the alias is on its way. */
+  /** The client is being sent the alias. */
   sent(topic: string, form: TopicForm): void {
     if (!form.known) this.#aliases.set(topic, form.alias);
   }

@@ -9,7 +9,7 @@ const TIMEOUT_MS = 10_000;
 
 /** Where a node sends its traces. */
 export interface TracesOptions {
-  /** Of a collector that takes OTLP over HTTP, as `http://127.0.0.1:4318`. */
+  /** A collector that takes OTLP over HTTP, as `http://127.0.0.1:4318`. */
   readonly url: string;
   /** For the collector. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;

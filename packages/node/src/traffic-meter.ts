@@ -5,7 +5,7 @@ import { type Packet, type QoS, ReasonCode } from '@apus/mqtt';
 export interface TrafficMeter {
   /** PUBLISH packets of both doors, by QoS. */
   readonly received: Record<QoS, number>;
-  /** Handed to connections; repetitions count again, those for a connection that had gone do not. */
+  /** PUBLISH packets handed to connections. Repetitions count again; packets for a connection that was gone do not. */
   readonly sent: Record<QoS, number>;
   /** Other packets, which clients of both doors have sent. */
   readonly packetsReceived: PacketCounts;
@@ -13,7 +13,7 @@ export interface TrafficMeter {
   readonly packetsSent: PacketCounts;
   /** CONNACKs of the node door that refuse. */
   refused: number;
-  /** Those among them for a credential that is wrong or not allowed. */
+  /** Those of them for a wrong credential, or one that is not allowed. */
   refusedCredentials: number;
 }
 
@@ -37,10 +37,10 @@ function noPackets(): PacketCounts {
   };
 }
 
-/** From here on a CONNACK refuses. */
+/** Reason codes from here on refuse a CONNECT. */
 const REFUSAL_MIN = 0x80;
 
-/** Counts a packet that leaves the node door, but for PUBLISH, which `meteredConnections` counts. */
+/** Counts a packet that leaves the node door; `meteredConnections` counts PUBLISH. */
 export function countSent(meter: TrafficMeter, packet: Packet): void {
   if (packet.type === 'publish') return;
   meter.packetsSent[packet.type] += 1;
@@ -65,7 +65,7 @@ export function meteredBroker(broker: Broker, { received, packetsReceived }: Tra
   };
 }
 
-/** Counts what clients are sent: every PUBLISH goes through this port. */
+/** Counts what clients are sent: every PUBLISH passes this port. */
 export function meteredConnections(connections: Connections, meter: TrafficMeter): Connections {
   return {
     isReady: (connectionId) => connections.isReady(connectionId),

@@ -2,7 +2,7 @@ import type { Awaitable } from '@apus/broker';
 import type { Packet, Violation } from '@apus/mqtt';
 import type { Inbound } from './inbound.ts';
 
-/** After this many packets of one client, the others have their turn. */
+/** After this many packets of one client, other clients have their turn. */
 const PACKETS_PER_TURN = 256;
 
 /** The work that a link does in its turns. */
@@ -19,12 +19,12 @@ export interface TurnHandlers {
 
 /**
  * The calls on the broker for one link, one after another: at once while the broker answers at once, else the next call
- * waits until its promise is settled.
+ * waits until its promise has resolved or rejected.
  */
 export class Turns {
   readonly #inbound: Inbound;
   readonly #handlers: TurnHandlers;
-  /** Calls that go before the packets that wait. */
+  /** Calls that are made before the waiting packets are handled. */
   #calls: (() => Awaitable<void>)[] | undefined;
   #isBusy = false;
   #isAdvancing = false;
@@ -61,14 +61,14 @@ export class Turns {
     this.#inbound.clear();
   }
 
-  /** The end of the connection is told behind the packets that came before it: a DISCONNECT may be among them. */
+  /** Reports the end of the connection after the packets that came before it: a DISCONNECT may be among them. */
   end(why: string): void {
     this.#lostBecause = why;
     this.advance();
   }
 
   advance(): void {
-    // A call on the broker may come back to here; then the loop below goes on behind it.
+    // A call on the broker may come back to here. Then the loop below goes on after it.
     if (this.#isAdvancing) return;
     this.#isAdvancing = true;
     let left = PACKETS_PER_TURN;
@@ -100,7 +100,7 @@ export class Turns {
   #hand(packet: Packet | Violation): true {
     this.#isBusy = true;
     try {
-      this.#settle(this.#handlers.handle(packet));
+      this.#waitIfPromise(this.#handlers.handle(packet));
     } catch (error) {
       this.#failed(error);
     }
@@ -110,14 +110,14 @@ export class Turns {
   #run(call: () => Awaitable<void>): true {
     this.#isBusy = true;
     try {
-      this.#settle(call());
+      this.#waitIfPromise(call());
     } catch (error) {
       this.#failed(error);
     }
     return true;
   }
 
-  #settle(answer: Awaitable<void>): void {
+  #waitIfPromise(answer: Awaitable<void>): void {
     if (answer instanceof Promise) this.#wait(answer);
     else this.#isBusy = false;
   }

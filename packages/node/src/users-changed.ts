@@ -3,7 +3,7 @@ import type { UserLookup, UsersOwner } from '@apus/identity';
 import { ReasonCode } from '@apus/mqtt';
 import type { LocalStores } from './stores.ts';
 
-/** A user that was taken out of the file. */
+/** A user was removed from the file. */
 const REMOVED: Expulsion = {
   reasonCode: ReasonCode.NotAuthorized,
   reason: 'this user is not known here any more',
@@ -19,14 +19,14 @@ export interface UsersChangedContext extends UsersOwner {
 }
 
 /**
- * Users have been added, removed or given other rules. At both doors this ends subscriptions that are no longer
- * allowed, and the sessions of removed users [SEC-RULES-6]. Other sessions are checked when they are resumed.
+ * Users were added, removed or given other rules. Ends, at both doors, subscriptions that are no longer allowed, and
+ * the sessions of removed users [SEC-RULES-6]. Other sessions are checked when they are resumed.
  */
 export async function usersChanged(context: UsersChangedContext, names: readonly string[]): Promise<void> {
   const { sessions, log } = context;
   log.info('users-changed', { count: names.length, names });
   const changed = new Set(names);
-  // A list of its own: sessions end on the way.
+  // A copy of the list: sessions end meanwhile.
   const concerned = [...sessions.all()].filter(({ identity }) => isUser(context, identity, changed));
   for (const record of concerned) {
     try {
@@ -37,7 +37,7 @@ export async function usersChanged(context: UsersChangedContext, names: readonly
   }
 }
 
-/** One that brings rules of its own, as from a token, keeps to them. */
+/** An identity with rules of its own, as from a token, keeps to them. */
 function isUser(
   owner: UsersOwner,
   { tenant, name, rules, source = owner.source }: SessionRecord['identity'],

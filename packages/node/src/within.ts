@@ -1,6 +1,6 @@
 import type { Scheduler } from './scheduler.ts';
 
-/** Settles as the work does, or when it takes too long: then it is left to itself. */
+/** Resolves as the work does, or when it takes too long: then it is left to itself. */
 export async function within(clock: Scheduler, ms: number, work: Promise<void>): Promise<void> {
   let cancel = () => {};
   const late = new Promise<void>((resolve) => {

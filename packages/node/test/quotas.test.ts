@@ -36,15 +36,15 @@ describe('a client that sends more than its identity may', () => {
 
   /** Moves time, and lets the node read what it may after each step. */
   async function pass(seconds: number): Promise<void> {
-    await settle();
+    await handleAll();
     for (let ms = 0; ms < seconds * 1_000; ms += STEP_MS) {
       clock.advance(STEP_MS);
-      await settle();
+      await handleAll();
     }
   }
 
   /** The node answers a client that does not have to wait after all packets that it read before. */
-  async function settle(): Promise<void> {
+  async function handleAll(): Promise<void> {
     for (let round = 0; round < 3; round += 1) {
       watch.send({ cmd: 'pingreq' });
       await watch.expect('pingresp');
@@ -81,7 +81,7 @@ describe('a client that sends more than its identity may', () => {
     const honest = await connect('t/honest');
     for (let second = 0; second < 5; second += 1) {
       publish(honest, PER_SECOND - 1);
-      await settle();
+      await handleAll();
       expect(pubacksOf(honest)).toBe(PER_SECOND - 1);
       await pass(1);
     }
@@ -189,7 +189,7 @@ describe('a client that sends more than its identity may', () => {
     const stranger = await connect('two/stranger');
     publish(sibling, 20);
     publish(stranger, PER_SECOND);
-    await settle();
+    await handleAll();
     expect(pubacksOf(stranger)).toBe(PER_SECOND);
     await pass(5);
     expect(pubacksOf(sibling)).toBe(20);

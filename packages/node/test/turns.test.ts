@@ -51,15 +51,15 @@ test('a packet waits until the answer to the one before is there, and the end of
 });
 
 test('a call goes before the packets that wait', async () => {
-  let settle = (): void => {};
+  let answer = (): void => {};
   const { calls, turns } = turnsWith(() =>
-    calls.length === 1 ? new Promise<void>((resolve) => (settle = resolve)) : undefined,
+    calls.length === 1 ? new Promise<void>((resolve) => (answer = resolve)) : undefined,
   );
   turns.push(Buffer.concat([CONNECT, PINGREQ]));
   turns.call(() => {
     calls.push('drain');
   });
-  settle();
+  answer();
   await expect.poll(() => calls, PATIENT).toEqual(['connect', 'drain', 'pingreq']);
 });
 

@@ -5,7 +5,7 @@ export interface AwsCredentials {
   /** As `AKIA…`, or `ASIA…` of temporary ones. */
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
-  /** Of temporary credentials. */
+  /** Present for temporary credentials. */
   readonly sessionToken?: string | undefined;
 }
 

@@ -5,7 +5,7 @@ export interface PublishErrorFields {
   readonly status?: number | undefined;
   /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), where the answer has one. */
   readonly reasonCode?: number | undefined;
-  /** Of `publishAll`: the messages before this one, which have left. */
+  /** With `publishAll`: the messages before this one, which have left. */
   readonly published?: readonly Receipt[];
   readonly cause?: unknown;
 }
@@ -16,7 +16,7 @@ export abstract class PublishError extends Error {
   readonly status: number | undefined;
   /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), where the answer has one. */
   readonly reasonCode: number | undefined;
-  /** Of `publishAll`: the messages before this one, which have left. */
+  /** With `publishAll`: the messages before this one, which have left. */
   readonly published: readonly Receipt[];
 
   constructor(message: string, { status, reasonCode, published = [], cause }: PublishErrorFields) {

@@ -12,9 +12,12 @@ export interface SubscribeOptions {
   readonly qos?: 0 | 1 | 2;
   /** No Local: not what this connection publishes itself. @default false */
   readonly noLocal?: boolean;
-  /** Of a stream: begins with so many messages of each topic (`50`), or with those of a time (`10s`, `5m`, `2h`, `1d`). */
+  /**
+   * A reader of a stream begins with so many messages of each topic (`50`), or with those of a time (`10s`, `5m`, `2h`,
+   * `1d`).
+   */
   readonly rewind?: string;
-  /** Of a stream: begins at `earliest`, `latest`, or a time. */
+  /** A reader of a stream begins at `earliest`, `latest`, or a time. */
   readonly streamOffset?: string;
   /** At most one message of each topic in so many milliseconds. Needs `qos: 0`. */
   readonly conflateMs?: number;

@@ -9,7 +9,7 @@ const MINUTE_MS = 60_000;
 /** So much of a rate may come at once: of frames, publishes and messages (cloud/src/quotas/frame-quota.ts). */
 const BURST_MS = 10_000;
 
-/** Of deliveries (cloud/src/quotas/delivery-quota.ts). */
+/** The burst of deliveries (cloud/src/quotas/delivery-quota.ts). */
 const DELIVERIES_BURST_MS = MINUTE_MS;
 
 /** An identity that is cut gets nothing for so long. */
@@ -54,7 +54,7 @@ interface Sender {
   readonly deliveries: RateAccount;
 }
 
-/** What a deployment lets each publisher send and cause, and their tenant; every publisher is an identity of its own. */
+/** Rates of a deployment for each publisher, and for their tenant; every publisher is an identity of its own. */
 export class ClientLimits {
   readonly #quotas: Quotas;
   readonly #tenant = new RateAccount(BURST_MS);

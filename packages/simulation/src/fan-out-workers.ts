@@ -50,7 +50,10 @@ interface Jobs {
   readonly shards: number;
 }
 
-/** Of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard, up to ten jobs a batch. */
+/**
+ * The workers of wide filters: a job for each shard in an SQS FIFO queue, one worker at a time for each shard, up to
+ * ten jobs a batch.
+ */
 export class FanOutWorkers {
   readonly #model: Model;
   readonly #sizes: FanOutSizes;

@@ -28,7 +28,7 @@ export interface SimulatedNode {
   /** Milliseconds from the producer to the subscriber. */
   readonly mean: number;
   readonly p99: number;
-  /** Of one core. */
+  /** The busy part of one core. */
   readonly busy: number;
   readonly keepsUp: boolean;
 }

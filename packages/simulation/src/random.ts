@@ -4,7 +4,7 @@ export interface Latency {
   readonly p99Ms: number;
 }
 
-/** Of the standard normal distribution: 99 % lie below. */
+/** A quantile of the standard normal distribution: 99 % lie below. */
 const Z_99 = 2.326_347_874;
 
 /** Numbers that look random and are the same for the same seed. */

@@ -17,7 +17,7 @@ export interface ServiceTimes {
   readonly sqsSend: SourcedLatency;
   readonly fifoToFunction: SourcedLatency;
   readonly coldStart: SourcedLatency;
-  /** Of a processor that a function of its memory has. */
+  /** The share of a processor that a function of its memory has. */
   readonly processorShare: number;
 }
 

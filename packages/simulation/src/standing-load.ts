@@ -7,7 +7,10 @@ export const CONNECTION_SECONDS_MEAN = ((0.75 + 0.96) / 2) * 2 * 60 * 60;
 /** A client that is silent shows after this long that it is there. */
 export const SIGN_SECONDS = 540;
 
-/** Of so many frames that show it one is a PINGREQ; the others are signs of life, which no function sees. */
+/**
+ * One of so many frames that show that a client lives is a PINGREQ; the others are signs of life, which no function
+ * sees.
+ */
 const SIGNS_TO_A_PINGREQ = 4;
 
 const REPLY_BYTES = 23;

@@ -27,7 +27,7 @@ export class Tally {
   /** Sends of jobs that the queue refused, each try by itself. */
   queueThrottled = 0;
   framesFailed = 0;
-  /** Of these: beyond a limit of their identity, or of their tenant. */
+  /** Frames beyond a limit of their identity, or of their tenant. */
   framesOverLimit = 0;
   /** Messages that were refused with 0x97: too many deliveries of their identity or their tenant. */
   publishesOverLimit = 0;

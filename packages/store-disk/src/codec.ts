@@ -23,18 +23,18 @@ export interface StoredSession {
   readonly expirySeconds: number;
   readonly identity: Identity;
   readonly will: Will | undefined;
-  /** Undefined while it has a connection: one that is found so at the start was cut by a crash. */
+  /** Undefined: it has a connection. If it is found so at the start, a crash has cut the connection. */
   readonly detachedAtMs: number | undefined;
-  /** The last one, which also brought the will. */
+  /** The last connection, which has brought the will. */
   readonly connectionId: ConnectionId;
   readonly attachedAtMs: number | undefined;
   readonly willDue: WillDue | undefined;
-  /** The message that the will has been begun as. */
+  /** The id under which the will has been begun. */
   readonly willMessageId: MessageId | undefined;
   readonly bindingRank: BindingRank;
 }
 
-/** A will that is owed, of a connection that is not the last of its session any more or whose session is gone. */
+/** An owed will: its connection is not the last of its session any more, or the session is gone. */
 export interface StoredOwedWill {
   readonly tenant: string;
   readonly clientId: string;
@@ -53,7 +53,7 @@ export interface StoredQueued {
   readonly reservedId: PacketId;
 }
 
-/** Written when a message leaves the queue, and again at its PUBREC: the message itself is not written twice. */
+/** Written when a message leaves the queue, and again at its PUBREC; the message itself is not written again. */
 export interface StoredInflight {
   readonly packetId: PacketId;
   readonly isReleased: boolean;
@@ -61,7 +61,7 @@ export interface StoredInflight {
 
 export interface StoredReceipt {
   readonly messageId: string;
-  readonly isSettled: boolean;
+  readonly isDelivered: boolean;
 }
 
 export interface StoredRetained {
@@ -73,7 +73,7 @@ export interface StoredRetained {
 /** A member of a room. */
 export interface StoredMember extends PresencePlace {
   readonly joinedAtMs: number;
-  /** Its message; if it has left and its watchers have not been told, the message that they were sent last. */
+  /** Its message. If it has left and watchers were not told, the message that they were sent last. */
   readonly message: Message;
   /** None: it has left. */
   readonly owners: readonly HeldOwner[];
@@ -84,7 +84,7 @@ export interface StoredStreamTopic {
   readonly tenant: string;
   readonly topic: string;
   readonly epoch: string;
-  /** Number of the newest message when this was written: it may be gone since. */
+  /** Number of the newest message when this was written. The message may have been deleted since. */
   readonly last: number;
   readonly completeSinceMs: number;
 }
@@ -104,7 +104,7 @@ export interface Codec<T> {
 /** Bytes come back as views of the record, and strings unchanged: no structure is shared between records. */
 const packr = new Packr({ useRecords: false });
 
-/** MessagePack of the fields in their order: names are not stored, so a field is only ever added at the end. */
+/** MessagePack of the fields in order. Names are not stored, so a new field is added at the end. */
 function codecOf<T, F extends unknown[]>(
   toFields: (record: T) => F,
   fromFields: (...fields: F) => T,
@@ -302,6 +302,6 @@ export const inflightCodec: Codec<StoredInflight> = codecOf(
 );
 
 export const receiptCodec: Codec<StoredReceipt> = codecOf(
-  ({ messageId, isSettled }) => tuple(messageId, isSettled),
-  (messageId, isSettled) => ({ messageId, isSettled }),
+  ({ messageId, isDelivered }) => tuple(messageId, isDelivered),
+  (messageId, isDelivered) => ({ messageId, isDelivered }),
 );

@@ -11,30 +11,30 @@ import { WILL_GRACE_SECONDS } from './limits.ts';
 import { DiskPresence } from './presence.ts';
 import { DiskQueues } from './queues.ts';
 import { DiskReceived } from './received.ts';
+import { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { restore } from './restore.ts';
 import { DiskRetained } from './retained.ts';
 import { RetainedSweep } from './retained-sweep.ts';
 import { DiskSessions } from './sessions.ts';
 import { DiskStreams } from './streams.ts';
 import { DiskSubscriptions } from './subscriptions.ts';
-import { Unsettled } from './unsettled.ts';
 import { Writer } from './writer.ts';
 
 export interface DiskStoresOptions {
-  /** Where the files are; made when it is not there. One process at a time. */
+  /** The directory of the files; made if it does not exist. One process at a time. */
   readonly directory: string;
   readonly clock: Clock;
-  /** The budget of the data in memory, which is all that is on the disk. @default no limit */
+  /** The budget for the data in memory, which is everything on the disk. @default no limit */
   readonly memory?: MemoryBudget | undefined;
   /** Streams whose history is kept; that of others is removed. @default none */
   readonly streams?: StreamDeclarations | undefined;
-  /** How long no will is sent after the start, so that clients can return first. @default 30 */
+  /** How long no will is published after the start, so that clients can come back first. @default 30 */
   readonly willGraceSeconds?: number | undefined;
   /** Called once, when a write has failed. Every promise fails from then on: log it, and stop. @default nothing */
   readonly onFailure?: ((error: DiskError) => void) | undefined;
 }
 
-/** The broker's stores: answered from memory, and on the disk before anything is promised. */
+/** The broker's stores: they answer from memory, and write to the disk before they promise anything. */
 export interface DiskStores extends Stores {
   readonly sessions: DiskSessions;
   readonly queues: DiskQueues;
@@ -43,12 +43,12 @@ export interface DiskStores extends Stores {
   readonly banStore: DiskBans;
   readonly streamStore: DiskStreams;
   readonly presenceStore: DiskPresence;
-  /** To be set before the first client is let in: the wills and the ends of the sessions that were found. */
+  /** Timers of the wills and sessions that were found. To be set before the first client is let in. */
   readonly dueTimers: readonly DueTimer[];
-  /** The latest that was found, for `MessageClock.observe`: identifiers ascend even if the wall clock went back. */
+  /** The latest message id that was found, for `MessageClock.observe`: ids ascend even if the wall clock went back. */
   readonly lastMessageId: MessageId | undefined;
   /**
-   * Writes all that has not been written, and releases the directory. To be called when the broker has stopped. A
+   * Writes everything that is not written, and releases the directory. To be called when the broker has stopped. A
    * second call waits for the first.
    */
   close(): Promise<void>;
@@ -57,7 +57,7 @@ export interface DiskStores extends Stores {
 /**
  * Opens a data directory and reads its content into memory.
  *
- * @throws {DataDirectoryError} when it is in use, cannot be written, is damaged, or is not of this version. The
+ * @throws {DataDirectoryError} if it is in use, cannot be written, is damaged, or is of another version. The
  *   directory is then free again.
  * @example
  * const stores = await createDiskStores({ directory: '/var/lib/apus', clock });
@@ -100,9 +100,9 @@ async function compose(
 ): Promise<DiskStores> {
   const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => database.commit(operations), onFailure);
-  const unsettled = new Unsettled();
-  const durables = new DurableSessions(memory, writer, unsettled);
-  const context = { content: database, memory, durables, unsettled, writer, clock, willGraceSeconds };
+  const repeatable = new RepeatableFanOuts();
+  const durables = new DurableSessions(memory, writer, repeatable);
+  const context = { content: database, memory, durables, repeatable, writer, clock, willGraceSeconds };
   const { dueTimers, lastMessageId } = budget.restoring(() => restore(context));
   const streamStore = budget.restoring(() =>
     DiskStreams.open({ database, writer, memory: memory.streamStore, clock, declared }),
@@ -121,15 +121,15 @@ async function compose(
   let closed: Promise<void> | undefined;
   return {
     lastMessageId,
-    sessions: new DiskSessions(memory.sessions, durables, unsettled, writer),
+    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
     retained: new DiskRetained(memory.retained, sweep, writer),
-    queues: new DiskQueues(memory.queues, durables, unsettled, writer),
+    queues: new DiskQueues(memory.queues, durables, repeatable, writer),
     banStore: DiskBans.open(database, writer),
     streamStore,
     presenceStore,
     dueTimers: [...dueTimers, ...presenceStore.dueTimers],
-    received: new DiskReceived(memory.received, durables, unsettled, writer),
+    received: new DiskReceived(memory.received, durables, repeatable, writer),
     close: () => {
       closed ??= close();
       return closed;

@@ -24,7 +24,7 @@ export class Database implements Journal {
   }
 
   /**
-   * From here on no other process can write to the file that has opened it before.
+   * From here on no process can write to the file that has opened it before.
    *
    * @throws {DataDirectoryError} when the file is not ours, of another format, or cannot be written.
    */
@@ -34,7 +34,7 @@ export class Database implements Journal {
     const lmdb = await openFile(path);
     try {
       const ownership = await claim(lmdb, path);
-      // The file's name is durable too.
+      // The name of the file has to be durable as well.
       syncDirectory(directory);
       return new Database(lmdb, path, ownership);
     } catch (error) {
@@ -44,7 +44,7 @@ export class Database implements Journal {
   }
 
   /**
-   * All of the operations are durable when this settles, or none of them was made.
+   * Resolves when all operations are durable. If it rejects, none of them was made.
    *
    * @throws {DiskError} when another process has opened the file since.
    */
@@ -69,8 +69,7 @@ export class Database implements Journal {
   }
 
   /**
-   * The error for an unreadable record: `where` names it in half a sentence. An error that is a DataDirectoryError
-   * already is kept.
+   * The error for an unreadable record: `where` names it in half a sentence. A DataDirectoryError is returned as it is.
    */
   damage(where: string, error: unknown): DataDirectoryError {
     if (error instanceof DataDirectoryError) return error;
@@ -85,7 +84,7 @@ export class Database implements Journal {
   }
 }
 
-/** Nothing is written to a file that is not ours; into an empty one the format goes along. */
+/** Writes nothing to a foreign file; writes the format into an empty one. */
 async function claim(lmdb: RootDatabase<Buffer, string>, path: string): Promise<Ownership> {
   checkFormat(lmdb, path);
   try {
@@ -108,7 +107,7 @@ function checkFormat(lmdb: RootDatabase<Buffer, string>, path: string): void {
 }
 
 async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
-  // Only here: a program that may open a data directory, and does not, never loads the native library.
+  // Here, so that a program without a data directory never loads the native library.
   const { open } = await import('lmdb');
   try {
     return open<Buffer, string>({
@@ -116,9 +115,9 @@ async function openFile(path: string): Promise<RootDatabase<Buffer, string>> {
       noSubdir: true,
       maxDbs: 1,
       encoding: 'binary',
-      // A commit is answered after its fsync, not before.
+      // Answers a commit after its fsync, not before.
       overlappingSync: false,
-      // The writer makes the batches; LMDB's own would reject a second time without a handler.
+      // The writer makes batches; LMDB's own would reject a second time without a handler.
       eventTurnBatching: false,
     });
   } catch (error) {
@@ -150,7 +149,7 @@ function checkVersion(path: string, version: number): void {
   );
 }
 
-/** LMDB says only that a commit failed; why is in a promise beside it. */
+/** LMDB says only that a commit failed; the reason is in a promise beside it. */
 async function commitErrorOf(error: unknown): Promise<unknown> {
   if (!(error instanceof Error && 'commitError' in error)) return error;
   try {

@@ -6,18 +6,18 @@ import { codeOf, DataDirectoryError, reasonOf } from './errors.ts';
 
 const FILE_NAME = 'apus.lock';
 
-/** Of a name that no other process has: it is in use for a moment only. */
+/** Bytes of a random name, which is in use for a moment only. */
 const PRIVATE_NAME_BYTES = 4;
 
 /**
- * Keeps every other process out of a data directory. The lock is a listening Unix socket, which the kernel takes back
- * when its process dies, however it dies: only a file without a listener is left. Process ids would not do, since two
- * containers that share a volume may both be process 1. That rules out LMDB's own table of readers, which is by process
- * id; besides, LMDB lets several processes open one file. Node.js has no `flock`, and lock files with a time in them
- * take a process that is busy for one that is dead.
+ * Keeps every other process out of a data directory. The lock is a listening Unix socket: the kernel closes it when
+ * its process dies, and only a file without a listener is left. Process ids would not do, since two containers that
+ * share a volume may both be process 1. This rules out LMDB's own table of readers, which uses process ids; besides,
+ * LMDB lets several processes open one file. Node.js has no `flock`, and lock files with a time in them take a busy
+ * process for a dead one.
  *
- * A socket listens under a private name first and is then linked to that of the lock: at most one link succeeds, and a
- * socket that has the lock's name and does not answer is dead, not about to listen.
+ * A socket first listens under a private name, and is then linked to the name of the lock: at most one link succeeds,
+ * and a socket with that name that does not answer is dead, not about to listen.
  */
 export class DirectoryLock {
   readonly #server: Server;
@@ -50,8 +50,8 @@ export class DirectoryLock {
   }
 
   async release(): Promise<void> {
-    // Removed while it still answers, so that no other process takes the name in between. If one has, the name is not
-    // ours.
+    // Removed while the socket still answers, so that no other process takes the name in between. If one has, the name
+    // is not ours.
     if (inodeOf(this.#path) === this.#inode) rmSync(this.#path, { force: true });
     await close(this.#server);
     closeSync(this.#descriptor);
@@ -59,16 +59,16 @@ export class DirectoryLock {
 }
 
 /**
- * Removes the socket of a dead process, and no other. Two that have both found it dead:
+ * Removes the socket of a dead process, and no other. If two processes have found it dead:
  *
  *     P: no answer                             Q: no answer
  *     P: moves it away, dead, links its own
  *                                              Q: moves P's away: it answers → puts it back, refused
  *
- * In the moment before it is back a third process may link its own. Both have the lock then, and `Ownership` lets only
+ * In the moment before it is back a third process may link its own. Then both have the lock, and `Ownership` lets only
  * one of them write.
  *
- * @returns false when a process answers, or another process has just moved it away.
+ * @returns false if a process answers, or another process has just moved the socket away.
  */
 export async function removeDead(path: string): Promise<boolean> {
   const moved = privateName(path);
@@ -93,7 +93,7 @@ function openDirectory(directory: string): number {
   }
 }
 
-/** The name of a socket is at most 107 bytes long; through the open directory that of any directory is short. */
+/** A short path to a name in the directory: the name of a socket may have at most 107 bytes. */
 function socketPath(directory: string, descriptor: number): string {
   return process.platform === 'linux'
     ? `/proc/self/fd/${descriptor}/${FILE_NAME}`
@@ -108,7 +108,7 @@ function privateName(path: string): string {
   return `${path}-${randomBytes(PRIVATE_NAME_BYTES).toString('hex')}`;
 }
 
-/** Undefined when another process has the name. */
+/** Undefined: another process has the name. */
 async function listenAs(path: string): Promise<Server | undefined> {
   const own = privateName(path);
   const server = await listen(own);
@@ -129,7 +129,7 @@ async function linkUnlessInUse(own: string, path: string): Promise<boolean> {
   return !(await isAnswered(path)) && (await removeDead(path)) && link(own, path);
 }
 
-/** False when there is something of this name already. */
+/** False: the name exists already. */
 function link(existing: string, path: string): boolean {
   try {
     linkSync(existing, path);
@@ -160,7 +160,7 @@ function isAnswered(path: string): Promise<boolean> {
       socket.destroy();
       resolve(true);
     });
-    // Any other error means a live process: one to which this one may not connect, or one that is too busy.
+    // Any other error means a live process that this one may not reach, or that is too busy.
     socket.once('error', (error) => resolve(!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')));
   });
 }

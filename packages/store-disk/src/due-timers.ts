@@ -15,7 +15,7 @@ export function dueTimersOf(session: LiveSession): DueTimer[] {
     timers.push({ timer: { kind: 'will', session, connectionId }, dueAtMs: will.due.atMs });
   }
   const dueAtMs = detachedAtMs + expirySeconds * 1000;
-  // A session does not end before its will is due, whose timer is then that of both.
+  // A session does not end before its will is due: then the will's timer does both.
   if (expirySeconds !== NEVER_EXPIRES && dueAtMs > (will?.due?.atMs ?? 0)) {
     timers.push({ timer: { kind: 'session-expiry', session, connectionId }, dueAtMs });
   }

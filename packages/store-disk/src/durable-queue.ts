@@ -15,7 +15,7 @@ import { InflightWindow, messageOf, WaitingLine } from '@apus/store-memory';
 import { PacketIds } from './packet-ids.ts';
 import type { Place, QueueJournal } from './queue-journal.ts';
 
-/** A message that waits, and where it stands on the disk. */
+/** A waiting message, and its place on the disk. */
 interface Waiting {
   readonly message: Message;
   readonly entry: QueuedPublish;
@@ -25,13 +25,13 @@ interface Waiting {
 /** A page that may be sent now. */
 export interface Dequeued {
   readonly entries: readonly Queued[];
-  /** Where the writer stood when all was written that has to be durable before. */
+  /** The position of the writer when everything was written that has to be durable before the page is sent. */
   readonly position: number;
 }
 
 /**
- * The queue of a durable session: the queue of `@apus/store-memory` with a journal. It copies the deliveries: a caller
- * may wait for the disk while a drain sends the message, and must not see its delivery get a packet id.
+ * The queue of a durable session: the queue of `@apus/store-memory` with a journal. It copies the deliveries: while a
+ * caller waits for the disk, a drain may send the message, and the caller's delivery must not get a packet id.
  */
 export class DurableQueue {
   readonly #journal: QueueJournal;
@@ -47,22 +47,22 @@ export class DurableQueue {
     return this.#waiting.length;
   }
 
-  /** Nothing waits, or has to be sent again. */
+  /** Nothing waits, and nothing has to be sent again. */
   get isIdle(): boolean {
     return this.length === 0 && this.#window.isResent;
   }
 
-  /** Of the messages that wait. */
+  /** Bytes of the waiting messages. */
   get bytes(): number {
     return this.#waiting.bytes;
   }
 
-  /** Messages that were sent and are not yet done with. */
+  /** Messages that were sent and are not complete. */
   get inflight(): number {
     return this.#window.size;
   }
 
-  /** Takes a message on, with a packet id if it may be sent at once. Returns how many messages gave way. */
+  /** Takes a message, with a packet id if it may be sent at once. Returns how many messages were dropped. */
   offer(
     entry: QueuedPublish,
     receiveMaximum: number,
@@ -71,7 +71,7 @@ export class DurableQueue {
     limits: QueueLimits,
   ): number {
     const isBehind = this.length > 0 || this.#window.isBehind;
-    // A PUBREL that was sent again holds its id without a place in the window: the ids can run out first.
+    // A PUBREL that was sent again has an id and no place in the window, so the ids can run out first.
     const hasRoom = this.#window.hasRoom(receiveMaximum) && !this.#packetIds.areExhausted;
     if (isHeld || isBehind || !hasRoom) return this.#wait(entry, isShared, limits);
     entry.delivery.packetId = this.#packetIds.take();
@@ -79,7 +79,7 @@ export class DurableQueue {
     return 0;
   }
 
-  /** A new connection: everything inflight is to be sent again [MQTT-4.4.0-1]. */
+  /** A new connection: everything inflight has to be sent again [MQTT-4.4.0-1]. */
   rewind(): void {
     this.#window.rewind();
   }
@@ -88,7 +88,7 @@ export class DurableQueue {
   dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Dequeued {
     const dequeued = new Page<Queued>(limit);
     this.#window.dequeueResends(dequeued, receiveMaximum);
-    // While a message is left that is to be sent again, no shorter one that came after it may take its place.
+    // While a message has to be sent again, no shorter one that came after it may take its place.
     if (!this.#window.isBehind) this.#dequeueWaiting(dequeued, receiveMaximum, nowMs);
     return { entries: dequeued.entries, position: this.#positionOf(dequeued.entries) };
   }
@@ -102,7 +102,7 @@ export class DurableQueue {
     return 'done';
   }
 
-  /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]. */
+  /** The client has the message: it is not sent again [MQTT-4.3.3-6]. */
   release(packetId: PacketId): Acknowledged {
     const inflight = this.#window.toRelease(packetId);
     if (typeof inflight === 'string') return inflight;
@@ -111,18 +111,18 @@ export class DurableQueue {
     return 'done';
   }
 
-  /** Messages that were never acknowledged, oldest first. */
+  /** Unacknowledged messages, oldest first. */
   unacknowledged(): QueuedPublish[] {
     return this.#window.messages().concat(this.#waiting.toArray().map(({ entry }) => entry));
   }
 
-  /** Takes everything off the disk, and leaves it in memory. */
+  /** Deletes everything from the disk, and leaves it in memory. */
   erase(): void {
     for (const { place, queued } of this.#window.toArray()) this.#journal.removed(place, messageOf(queued));
     for (const { place, entry } of this.#waiting.toArray()) this.#journal.removed(place, entry);
   }
 
-  /** Something found on the disk; they come in the order of their numbers. A message without a packet id waits. */
+  /** Adds a message from the disk; they come in the order of their numbers. A message without a packet id waits. */
   restore(queued: Queued, place: Place): void {
     const packetId = queued.type === 'publish' ? queued.delivery.packetId : queued.packetId;
     const usedId = packetId || place.reservedId;
@@ -132,7 +132,7 @@ export class DurableQueue {
     else this.#window.restore(packetId, queued, place);
   }
 
-  /** At QoS 2 it gets its packet id now, so that it can be sent without waiting for the disk once more. */
+  /** A waiting message at QoS 2 gets its packet id now, so that it can be sent without another wait for the disk. */
   #wait(entry: QueuedPublish, isShared: boolean, limits: QueueLimits): number {
     const dropped = this.#waiting.makeRoom(entry.message, limits);
     if (dropped === undefined) return 1;

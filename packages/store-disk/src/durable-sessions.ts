@@ -7,8 +7,8 @@ import { receiptKey, sessionRecordKey, subscriptionKey } from './keys.ts';
 import { Numbers } from './numbers.ts';
 import { OwedWills } from './owed-wills.ts';
 import { QueueJournal } from './queue-journal.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { SharedMessages } from './shared-messages.ts';
-import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 /** A session as the memory store holds it. */
@@ -23,8 +23,8 @@ export interface DurableSession {
   hasEnded: boolean;
   readonly journal: QueueJournal;
   /**
-   * The writer's position when messages that wait for it were last handed out: messages dequeued later must leave
-   * later.
+   * The writer's position when messages that wait for the disk were last returned: later messages must not leave
+   * earlier.
    */
   sentPosition: number;
   /** Made when its first QoS 1 or 2 message comes. */
@@ -38,26 +38,26 @@ export class DurableSessions {
   readonly heldMessages: HeldMessages;
   readonly #memory: MemoryStores;
   readonly #writer: Writer;
-  readonly #unsettled: Unsettled;
+  readonly #repeatable: RepeatableFanOuts;
   readonly #numbers: Numbers;
   readonly #byIncarnation = new Map<string, DurableSession>();
 
-  constructor(memory: MemoryStores, writer: Writer, unsettled: Unsettled, numbers = new Numbers()) {
+  constructor(memory: MemoryStores, writer: Writer, repeatable: RepeatableFanOuts, numbers = new Numbers()) {
     this.#memory = memory;
     this.#writer = writer;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#numbers = numbers;
     this.heldMessages = new HeldMessages(memory.memory);
     this.sharedMessages = new SharedMessages(writer, () => numbers.next());
     this.owedWills = new OwedWills(writer, () => numbers.next());
   }
 
-  /** Also one that has ended and has not been cleared. */
+  /** Finds a session, even if it has ended and has not been cleared. */
   find(ref: SessionRef): DurableSession | undefined {
     return this.#byIncarnation.get(ref.incarnation);
   }
 
-  /** One whose changes are to be written. */
+  /** Finds a session whose changes have to be written. */
   living(ref: SessionRef): DurableSession | undefined {
     const found = this.find(ref);
     return found?.hasEnded ? undefined : found;
@@ -72,7 +72,7 @@ export class DurableSessions {
     return this.#add(live, number);
   }
 
-  /** A number that is in use on the disk. */
+  /** Notes a number that is in use on the disk. */
   observe(number: number): void {
     this.#numbers.observe(number);
   }
@@ -103,10 +103,10 @@ export class DurableSessions {
     this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
   }
 
-  /** The session is over: removes all its records. The caller clears its state in memory. */
+  /** The session is over: removes its records. The caller clears its state in memory. */
   end(durable: DurableSession): void {
     const { number, live } = durable;
-    // The record first: after a crash before the rest, the next start removes everything without a record.
+    // The session's record first: if a crash follows, the next start removes records without one.
     this.#writer.remove(sessionRecordKey(number));
     for (const name of this.#memory.subscriptions.list(live)) {
       this.#writer.remove(subscriptionKey(number, name));
@@ -121,11 +121,11 @@ export class DurableSessions {
   eraseReceipts({ number, live }: DurableSession): void {
     for (const [packetId, { messageId }] of live.state.received ?? []) {
       this.#writer.remove(receiptKey(number, packetId));
-      this.#unsettled.end(messageId);
+      this.#repeatable.end(messageId);
     }
   }
 
-  /** Nothing of an ended session will be asked for any more. */
+  /** The ended session is not asked for any more. */
   forget({ live, hasEnded }: DurableSession): void {
     if (hasEnded) this.#byIncarnation.delete(live.incarnation);
   }

@@ -2,7 +2,7 @@ import type { Message } from '@apus/broker';
 import { HeldMessage, type Holding, type MemoryBudget } from '@apus/store-memory';
 import type { LiveSession } from './durable-sessions.ts';
 
-/** Which messages the queues of durable sessions hold in memory: each counts once, however many do. */
+/** The messages in the queues of durable sessions. Each counts once, however many queues have it. */
 export class HeldMessages {
   readonly #budget: MemoryBudget;
   readonly #held = new Map<Message, HeldMessage>();
@@ -11,7 +11,7 @@ export class HeldMessages {
     this.#budget = budget;
   }
 
-  /** Whether the queues of the session's identity may hold it. */
+  /** Whether the queues of the session's identity have room for it. */
   fits(message: Message, { tenant, state: { holding, identity } }: LiveSession): boolean {
     const held = this.#held.get(message) ?? new HeldMessage(this.#budget, message, tenant);
     return held.fits(holding, this.#budget.queuedBytesMax(identity));

@@ -4,7 +4,7 @@ import type { Operations } from './writer.ts';
 /** A sorted map of keys to bytes that outlives the process: a file of LMDB, or an engine elsewhere. */
 export interface Journal {
   /**
-   * All of the operations are durable when this settles, or none of them was made.
+   * Resolves when all operations are durable. If it rejects, none of them was made.
    *
    * @throws {DiskError} when another process has taken the journal over
    */
@@ -15,5 +15,5 @@ export interface Journal {
   damage(where: string, error: unknown): Error;
 }
 
-/** The state that a restart reads. */
+/** The parts that a restart reads. */
 export type JournalContent = Pick<Journal, 'scan' | 'damage'>;

@@ -6,10 +6,10 @@ import type { Journal, JournalContent } from './journal.ts';
 import type { Numbers } from './numbers.ts';
 import { DiskQueues } from './queues.ts';
 import { DiskReceived } from './received.ts';
+import { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { type Restored, restore } from './restore.ts';
 import { DiskSessions } from './sessions.ts';
 import { DiskSubscriptions } from './subscriptions.ts';
-import { Unsettled } from './unsettled.ts';
 import { Writer } from './writer.ts';
 
 export interface JournaledStoresOptions {
@@ -17,11 +17,14 @@ export interface JournaledStoresOptions {
   readonly clock: Clock;
   readonly memory: MemoryBudget;
   readonly numbers: Numbers;
-  /** Called once, when a write has failed. Every promise fails from then on. */
+  /** Called once, when a write has failed. From then on nothing is promised. */
   readonly onFailure: (error: DiskError) => void;
 }
 
-/** Sessions, their subscriptions and queues: answered from memory, and in the journal before anything is promised. */
+/**
+ * Sessions, their subscriptions and queues. They answer from memory, and write to the journal before they promise
+ * anything.
+ */
 export interface JournaledStores {
   readonly memory: MemoryStores;
   readonly sessions: DiskSessions;
@@ -29,32 +32,32 @@ export interface JournaledStores {
   readonly queues: DiskQueues;
   readonly received: DiskReceived;
   /**
-   * Takes on the sessions that another process has left behind, which this journal holds from now on. Their wills wait so
-   * long at least, so that clients can come back first.
+   * Takes over the sessions of another process; from now on this journal has them. Their wills wait at least so long,
+   * so that clients can come back first.
    */
   adopt(content: JournalContent, willGraceSeconds: number): Restored;
-  /** Settles when all that was written up to now is durable. */
+  /** Resolves when everything written so far is durable. */
   written(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Opens the stores over a journal that is not a file of this machine. Wills of all sessions are in it. */
+/** Opens the stores over a journal that is no file of this machine. It has the wills of all sessions. */
 export function createJournaledStores(options: JournaledStoresOptions): JournaledStores {
   const { journal, clock, memory: budget, numbers, onFailure } = options;
   const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => journal.commit(operations), onFailure);
-  const unsettled = new Unsettled();
-  const durables = new DurableSessions(memory, writer, unsettled, numbers);
+  const repeatable = new RepeatableFanOuts();
+  const durables = new DurableSessions(memory, writer, repeatable, numbers);
   const adopt = (content: JournalContent, willGraceSeconds: number) =>
     budget.restoring(() =>
-      restore({ content, memory, durables, unsettled, writer, clock, willGraceSeconds }),
+      restore({ content, memory, durables, repeatable, writer, clock, willGraceSeconds }),
     );
   return {
     memory,
-    sessions: new DiskSessions(memory.sessions, durables, unsettled, writer, true),
+    sessions: new DiskSessions(memory.sessions, durables, repeatable, writer, true),
     subscriptions: new DiskSubscriptions(memory.subscriptions, durables, writer),
-    queues: new DiskQueues(memory.queues, durables, unsettled, writer),
-    received: new DiskReceived(memory.received, durables, unsettled, writer),
+    queues: new DiskQueues(memory.queues, durables, repeatable, writer),
+    received: new DiskReceived(memory.received, durables, repeatable, writer),
     adopt,
     async written() {
       await writer.durable(undefined);

@@ -3,8 +3,7 @@ import type { BanName, FilterName, PresencePlace } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
 /**
- * The first letter of a key names the kind of its record. Names of any length become numbers or digests: keys are
- * short.
+ * The first letter of a key names the kind of its record. Long names become numbers or digests, so keys are short.
  */
 export const Kind = {
   Format: 'v',
@@ -26,7 +25,7 @@ export const Kind = {
 
 export type Kind = (typeof Kind)[keyof typeof Kind];
 
-/** Twelve digits: more numbers than any disk outlives, and keys sort as their numbers do. */
+/** Twelve digits: more than a disk outlives. Keys sort like their numbers. */
 const NUMBER_DIGITS = 12;
 const PACKET_ID_DIGITS = 4;
 
@@ -90,12 +89,12 @@ export function streamEntryKey(topic: number, number: number): string {
 export const STREAMS_CLOSED_KEY: string = `${Kind.StreamMark}c`;
 export const STREAMS_SINCE_KEY: string = `${Kind.StreamMark}s`;
 
-/** The session, or the shared message, that a key is about. */
+/** The number of the session, or of the shared message, in a key. */
 export function firstNumberOf(key: string): number {
   return Number.parseInt(key.slice(1, 1 + NUMBER_DIGITS), 16);
 }
 
-/** Where a message stands in the order of its session, or the packet id of a receipt. */
+/** The second number in a key: the place of a message in its session, or the packet id of a receipt. */
 export function secondNumberOf(key: string): number {
   return Number.parseInt(key.slice(1 + NUMBER_DIGITS), 16);
 }
@@ -104,7 +103,7 @@ function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0');
 }
 
-/** 128 bits of SHA-256: no two names ever share one, even if an attacker searches for them. */
+/** 128 bits of SHA-256: nobody can find two names with the same digest. */
 function digest(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }

@@ -1,4 +1,4 @@
-/** Numbers of sessions, messages, places in queues and wills alike: none is given twice, and they ascend. */
+/** Numbers of sessions, messages, places in queues and wills. They ascend, and none is assigned twice. */
 export class Numbers {
   #last: number;
 
@@ -12,7 +12,7 @@ export class Numbers {
     return this.#last;
   }
 
-  /** A number that is in use. */
+  /** Notes a number that is in use. */
   observe(number: number): void {
     this.#last = Math.max(this.#last, number);
   }

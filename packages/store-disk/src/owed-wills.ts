@@ -4,7 +4,7 @@ import { owedWillCodec, type StoredOwedWill } from './codec.ts';
 import { owedWillKey } from './keys.ts';
 import type { Writer } from './writer.ts';
 
-/** Wills that are owed and stand with no session: on the disk until they are done with. */
+/** Owed wills without a session: on the disk until they are done. */
 export class OwedWills {
   readonly #writer: Writer;
   readonly #nextNumber: () => number;

@@ -3,17 +3,16 @@ import { DataDirectoryError, DiskError } from './errors.ts';
 import { firstNumberOf, Kind, ownerKey } from './keys.ts';
 
 /**
- * Decides which process owns the data file: the one with the highest number, which is in the file. Taking the next one
- * is a transaction, and every commit is made on the condition that the next one has not been taken:
+ * Decides which process owns the data file: the one with the highest number in the file. Taking the next number is a
+ * transaction, and every commit is made on condition that the next number has not been taken:
  *
  *     P: claims 5 (there is no 5 yet)          Q: claims 5: taken → refused
  *     P: commits if there is no 6              R: claims 6, and reads the file
  *     P: commits if there is no 6 → no: fails  R: commits if there is no 7
  *
- * All of P's commits are before R's claim, so R has read them, or never happen. Numbers stay in the file for that, a
- *   few
- * bytes for each start: P may wake after any number of others. `DirectoryLock` sees to it that R is
- * refused while P lives; this is for the moments in which a lock that is a file cannot.
+ * All of P's commits come before R's claim, so that R has read them, or are never made. For this, numbers stay in the
+ * file, a few bytes for each start: P may wake after any number of others. `DirectoryLock` refuses R while P lives;
+ * this is for the moments in which a lock that is a file cannot.
  */
 export class Ownership {
   readonly #lmdb: RootDatabase<Buffer, string>;
@@ -39,7 +38,7 @@ export class Ownership {
     const [last] = lmdb.getKeys({ start: `${Kind.Owner}~`, end: Kind.Owner, reverse: true, limit: 1 });
     const number = 1 + (last === undefined ? 0 : firstNumberOf(last));
     const isClaimed = await lmdb.ifNoExists(ownerKey(number), () => {
-      // Which process it is says nothing: two containers that share a volume may both be process 1.
+      // The value is not the process id: two containers that share a volume may both be process 1.
       lmdb.put(ownerKey(number), Buffer.from('owner'));
       write();
     });
@@ -50,7 +49,7 @@ export class Ownership {
   }
 
   /**
-   * One transaction, as long as the file is ours: one look at a key that is not there.
+   * Makes one transaction if the file is still ours: that costs one look at a key that does not exist.
    *
    * @throws {DiskError} when another process has claimed it; nothing was written.
    */

@@ -1,10 +1,10 @@
 import { KEPT_PACKET_ID_MAX as PACKET_ID_MAX } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
-/** Beyond it messages wait without a packet id, so that those before them in the line always find one. */
+/** Beyond it messages wait without a packet id, so that earlier ones always find one. */
 const RESERVED_MAX = PACKET_ID_MAX >> 1;
 
-/** The packet ids of one session's queue: of inflight messages, and of waiting messages that have one already. */
+/** The packet ids of one queue: of inflight messages, and of waiting messages that have one already. */
 export class PacketIds {
   readonly #used = new Set<PacketId>();
   #last: PacketId = 0;
@@ -21,7 +21,7 @@ export class PacketIds {
     return this.#last;
   }
 
-  /** One for later; 0 when there are none to spare. */
+  /** An id for later; 0 if there are none to spare. */
   reserve(): PacketId {
     return this.#used.size < RESERVED_MAX ? this.take() : 0;
   }
@@ -30,7 +30,7 @@ export class PacketIds {
     this.#used.delete(packetId);
   }
 
-  /** One that was found on the disk. */
+  /** Notes an id that was found on the disk. */
   restore(packetId: PacketId): void {
     this.#used.add(packetId);
     this.#last = packetId;

@@ -20,26 +20,26 @@ const PAGE_BYTES_MAX = 65_536;
 const BRANCH = 0x01;
 const LEAF = 0x02;
 const OVERFLOW = 0x04;
-/** A node whose data stands on pages of its own. */
+/** A node whose data stands on other pages. */
 const BIG_DATA = 0x01;
 
 interface Meta {
   readonly pageBytes: number;
   readonly lastPage: number;
   readonly transaction: bigint;
-  /** Of the list of free pages and of the data; undefined when there is nothing in it. */
+  /** The roots of the list of free pages and of the data. `page` is undefined if there is nothing. */
   readonly roots: readonly { readonly page: number | undefined; readonly depth: number }[];
 }
 
 /**
- * Follows every page of an LMDB file, with reads. LMDB maps the file and trusts what it finds: a page behind the end of
- * the file kills the process (SIGBUS), and a broken one may. The size alone does not tell, since the pages at the end
- * that the last transaction took and gave back may never have been written. A file without a byte is none yet.
+ * Reads every page of an LMDB file. LMDB maps the file and trusts it: a page after the end of the file kills the
+ * process (SIGBUS), and a broken one may. The size alone does not tell, since the last transaction may have taken
+ * pages at the end, given them back, and never written them. An empty file is no LMDB file yet.
  *
- * LMDB cannot be asked for this: it has no check, `lmdb` offers none, and to open the file and read all of it is no check
- * either. Of the same file of 8 MB, one that was cut to 2 MB ended the process with SIGBUS, 4 KB of random bytes with
- * SIGSEGV, and with twenty pages of random bytes all of it could be read, with a third of the entries missing and no
- * error. A second process that opens it first would survive the first two and miss the third.
+ * LMDB cannot be asked to check: it has no check, `lmdb` offers none, and opening the file and reading all of it is no
+ * check either. Of the same file of 8 MB, one that was cut to 2 MB ended the process with SIGBUS, and one with 4 KB of
+ * random bytes with SIGSEGV; with twenty pages of random bytes all of it could be read, with a third of the entries
+ * missing and no error. A second process that opened it first would survive the first two cases, and miss the third.
  *
  * @throws {PageError} when a page that is in use is not there, or is not what it should be.
  */
@@ -89,7 +89,7 @@ class PageCheck {
     return bytes;
   }
 
-  /** Data that did not fit into its node: one page with a header, and those that follow. */
+  /** Data that did not fit into its node: a page with a header, and the pages after it. */
   #overflow(node: Buffer): void {
     const { pageBytes } = this.#meta;
     const page = numberAt(node, NODE_HEADER_BYTES + node.readUInt16LE(6));
@@ -103,7 +103,7 @@ class PageCheck {
     if (!isWhole) throw new PageError(`page ${page} holds something else`);
   }
 
-  /** Each page is in use at one place. */
+  /** Each page is used at one place only. */
   #visit(page: number, pages: number): void {
     const { pageBytes, lastPage } = this.#meta;
     const end = page + pages;
@@ -137,7 +137,7 @@ function treeOf(bytes: Buffer): Meta['roots'][number] {
   return { page, depth: bytes.readUInt16LE(6) };
 }
 
-/** Each begins with its header and goes on to the end of the page. */
+/** Each node begins with its header and reaches to the end of the page. */
 function* nodesOf(bytes: Buffer, page: number): Generator<Buffer> {
   const count = bytes.readUInt16LE(20) >> 1;
   if (count === 0 || HEADER_BYTES + 2 * count > bytes.length) throw new PageError(`page ${page} is broken`);
@@ -150,19 +150,19 @@ function* nodesOf(bytes: Buffer, page: number): Generator<Buffer> {
   }
 }
 
-/** Of header, key and, in a leaf, the data or where it is. */
+/** Bytes of header, key and, in a leaf, the data or its place. */
 function bytesOf(node: Buffer, page: Buffer): number {
   const keyed = NODE_HEADER_BYTES + node.readUInt16LE(6);
   if (page.readUInt16LE(18) === BRANCH) return keyed;
   return keyed + (node.readUInt16LE(4) & BIG_DATA ? 8 : node.readUInt32LE(0));
 }
 
-/** 48 bits, where the header of a leaf's node has the length of its data and flags. */
+/** 48 bits, at the place where a leaf's node has the length of its data and its flags. */
 function childOf(node: Buffer): number {
   return node.readUIntLE(0, 6);
 }
 
-/** Page numbers that are no safe integers are behind the end of any file, and stay so. */
+/** A page number that is no safe integer is after the end of any file. */
 function numberAt(bytes: Buffer, offset: number): number {
   return Number(bytes.readBigUInt64LE(offset));
 }

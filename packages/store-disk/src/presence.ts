@@ -22,24 +22,24 @@ import type { DueTimer } from './due-timers.ts';
 import { Kind, memberKey } from './keys.ts';
 import type { Writer } from './writer.ts';
 
-/** Names a session, or a connection, that has ended with a process. No store gives such a name. */
+/** A name for a session, or a connection, that ended with its process. No store gives such a name. */
 const OF_BEFORE = '!';
 
 /** Everything of a store of rooms that is on the disk. */
 export interface DiskPresenceContext {
   readonly database: Database;
   readonly writer: Writer;
-  /** Its sessions have been restored. */
+  /** The sessions have been restored. */
   readonly memory: Pick<MemoryStores, 'sessions' | 'presenceStore'>;
   readonly clock: Clock;
-  /** How long members stay whose clients a restart has cut. */
+  /** How long members stay whose clients the restart has cut. */
   readonly graceSeconds: number;
 }
 
 /**
- * Rooms in memory and on the disk. A restart ends the connections of all members: their watchers, whose sessions may have
- * been kept, are told of those whose clients are not back in time. So a member is on the disk until its watchers have
- * been told that it has left.
+ * Rooms in memory and on the disk. A restart ends the connections of all members. Watchers, whose sessions may have
+ * been kept, are told of members whose clients do not come back in time. So a member is on the disk until watchers
+ * have been told that it has left.
  */
 export class DiskPresence implements PresenceStore, PresenceJournal {
   readonly dueTimers: DueTimer[] = [];
@@ -97,7 +97,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
 
   saved({ tenant, room, member, joinedAtMs, now, told, owners }: HeldMember): void {
     const message = now ?? told;
-    // No watcher knows of one that came and went between two ticks.
+    // It joined and left between two ticks: no watcher knows of it.
     if (message === undefined) {
       this.removed({ tenant, room, member });
       return;
@@ -116,9 +116,9 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
 
   #written(changed: PresenceChange, isAnswered: boolean): PresenceChange {
     const { writer } = this.#context;
-    const done: Awaitable<undefined> = isAnswered ? writer.durable(undefined) : writer.settled(undefined);
+    const done: Awaitable<undefined> = isAnswered ? writer.durable(undefined) : writer.accepted(undefined);
     if (done === undefined) return changed;
-    // Watchers are told first: a failure of the disk may come before somebody waits for it.
+    // Watchers are told first, so the disk may fail before a caller waits for it.
     done.catch(() => {});
     return { ...changed, written: done };
   }
@@ -126,7 +126,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
   #restore(key: string, bytes: Buffer): void {
     const stored = this.#read(key, bytes);
     const { tenant } = stored;
-    // One that was leaving has an owner that does not come back.
+    // A member that was leaving gets an owner that does not come back.
     const holder = { tenant, kind: 'client', name: '' } as const;
     const owners = stored.owners.length > 0 ? stored.owners : [{ clientId: '', holder }];
     const sessions = owners.map(({ clientId }) => this.#sessionOf(tenant, clientId));
@@ -144,7 +144,7 @@ export class DiskPresence implements PresenceStore, PresenceJournal {
     }
   }
 
-  /** The session that was kept, or the name of one that was not; with the timer at which it leaves its rooms. */
+  /** The session if it was kept, otherwise a name for it; and a timer for leaving its rooms. */
   #sessionOf(tenant: string, clientId: string): SessionRef {
     const { memory, clock, graceSeconds } = this.#context;
     const record = clientId === '' ? undefined : memory.sessions.get(tenant, clientId);

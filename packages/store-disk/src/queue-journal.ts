@@ -8,17 +8,20 @@ import { inflightKey, queuedKey } from './keys.ts';
 import type { SharedMessages } from './shared-messages.ts';
 import type { Writer } from './writer.ts';
 
-/** Where a message of a queue stands on the disk. */
+/** The place of a queue's message on the disk. */
 export interface Place {
-  /** Ascending in the order in which the session was promised its messages, which is also that of sending. */
+  /** Ascending, in the order in which the session was promised its messages, and in which they are sent. */
   readonly number: number;
-  /** The message is stored once for many sessions. */
+  /** The message is stored once, for several sessions. */
   readonly isShared: boolean;
-  /** Under which it will be sent; 0: under any. */
+  /** The packet id under which it has to be sent; 0: any. */
   readonly reservedId: PacketId;
-  /** There is a record beside the message that says how far its delivery has come. */
+  /** A record beside the message says how far its delivery has come. */
   isMarked: boolean;
-  /** Where the writer stood when all was written that has to be durable before the message, or its PUBREL, is sent. */
+  /**
+   * The position of the writer when everything was written that has to be durable before the message, or its PUBREL,
+   * is sent.
+   */
   position: number;
 }
 
@@ -50,12 +53,12 @@ export class QueueJournal {
     this.#nextNumber = nextNumber;
   }
 
-  /** The session has ended and its records are gone: nothing of it is written any more. */
+  /** The session has ended and its records are gone: writes nothing more. */
   close(): void {
     this.#isClosed = true;
   }
 
-  /** A message that waits, or is inflight already if it has a packet id. */
+  /** Adds a message that waits; or is inflight, if it has a packet id. */
   added({ message, delivery }: QueuedPublish, isShared: boolean, reservedId: PacketId): Place {
     const number = this.#nextNumber();
     if (!this.#isClosed) {
@@ -68,9 +71,9 @@ export class QueueJournal {
   }
 
   /**
-   * It no longer waits. Under a reserved id it may be sent before the disk knows: if a crash forgets that it was, it
-   * is sent again under the same id. But one that may expire, or go to another member of its share group, must not be
-   * taken for unsent.
+   * The message does not wait any more. Under a reserved id it may be sent before the disk knows: if a crash loses
+   * that, it is sent again under the same id. But a message that may expire, or go to another member of its share
+   * group, must not look unsent.
    */
   sent(place: Place, { delivery, message }: QueuedPublish): void {
     this.#mark(place, delivery.packetId, false);
@@ -78,19 +81,19 @@ export class QueueJournal {
     if (place.reservedId === 0 || mayBeGivenUp) place.position = this.#writer.position;
   }
 
-  /** A message that was found on the disk. */
+  /** A message from the disk. */
   restored({ message }: QueuedPublish): void {
     this.#held.hold(message, this.#tenant, this.#holding);
   }
 
-  /** PUBREC came: of the message only its packet id is still needed. */
+  /** PUBREC has come: only the packet id of the message is still needed. */
   released(place: Place, packetId: PacketId, entry: QueuedPublish): void {
     this.#mark(place, packetId, true);
     this.#removeMessage(place, entry);
     place.position = this.#writer.position;
   }
 
-  /** Done with; `entry` is the message unless it was released before. */
+  /** The message is complete. `entry`: the message, unless it was released before. */
   removed(place: Place, entry: QueuedPublish | undefined): void {
     if (this.#isClosed) return;
     if (entry !== undefined) this.#removeMessage(place, entry);

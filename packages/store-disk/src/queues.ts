@@ -14,7 +14,7 @@ import type {
 import type { PacketId } from '@apus/mqtt';
 import type { MemoryQueues } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
-import type { Unsettled } from './unsettled.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import type { Writer } from './writer.ts';
 
 const NOTHING: readonly Queued[] = [];
@@ -23,13 +23,18 @@ const NOTHING: readonly Queued[] = [];
 export class DiskQueues implements QueueStore {
   readonly #memory: MemoryQueues;
   readonly #durables: DurableSessions;
-  readonly #unsettled: Unsettled;
+  readonly #repeatable: RepeatableFanOuts;
   readonly #writer: Writer;
 
-  constructor(memory: MemoryQueues, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
+  constructor(
+    memory: MemoryQueues,
+    durables: DurableSessions,
+    repeatable: RepeatableFanOuts,
+    writer: Writer,
+  ) {
     this.#memory = memory;
     this.#durables = durables;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#writer = writer;
   }
 
@@ -39,7 +44,7 @@ export class DiskQueues implements QueueStore {
     limits: QueueLimits,
     hold?: ReadonlySet<Delivery>,
   ): Awaitable<number> {
-    const first = this.#unsettled.firstOf(message, deliveries);
+    const first = this.#repeatable.firstOf(message, deliveries);
     const isDurable = ({ session }: Delivery) => this.#durables.find(session) !== undefined;
     if (first === deliveries && !deliveries.some(isDurable)) {
       return this.#memory.offer(message, deliveries, limits, hold);
@@ -63,7 +68,8 @@ export class DiskQueues implements QueueStore {
   /**
    * A message at QoS 2 is sent when it and its packet id are durable: under another packet id the client would take it
    * for another message. A message at QoS 1 may come twice, and leaves at once. But no message overtakes one that
-   * waits: the old connection of a client that is back may still dequeue between the pages of the new one.
+   * waits for the disk: the old connection of a client that is back may still dequeue between the pages of the new
+   * one.
    */
   next(ref: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]> {
     const durable = this.#durables.find(ref);
@@ -73,17 +79,20 @@ export class DiskQueues implements QueueStore {
     const { entries, position } = durable.queue.dequeue(attachment.receiveMaximum, limit, nowMs);
     if (entries.length === 0) return NOTHING;
     return this.#writer.isDurable(Math.max(position, durable.sentPosition))
-      ? this.#writer.settled(entries)
+      ? this.#writer.accepted(entries)
       : this.#sentWhenDurable(durable, entries);
   }
 
   complete(ref: SessionRef, packetId: PacketId, answer?: CompletingPacket): Awaitable<Acknowledged> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.complete(ref, packetId, answer);
-    return this.#writer.settled(durable.queue?.complete(packetId, answer) ?? 'unknown');
+    return this.#writer.accepted(durable.queue?.complete(packetId, answer) ?? 'unknown');
   }
 
-  /** After PUBREL the client would take a PUBLISH with this packet id for a new message: it must not come again. */
+  /**
+   * After PUBREL the client would take a PUBLISH with this packet id for a new message, so the PUBREC has to be
+   * durable.
+   */
   release(ref: SessionRef, packetId: PacketId): Awaitable<Acknowledged> {
     const durable = this.#durables.find(ref);
     if (durable === undefined) return this.#memory.release(ref, packetId);
@@ -102,7 +111,7 @@ export class DiskQueues implements QueueStore {
     if (!durable.hasEnded) durable.queue?.erase();
     durable.queue = undefined;
     this.#durables.forget(durable);
-    return this.#writer.settled(undefined);
+    return this.#writer.accepted(undefined);
   }
 
   isIdle(ref: SessionRef): boolean {
@@ -115,13 +124,13 @@ export class DiskQueues implements QueueStore {
     return durable === undefined ? this.#memory.length(ref) : (durable.queue?.length ?? 0);
   }
 
-  /** Of the messages that wait: `messageBytes` of each. */
+  /** `messageBytes` of the waiting messages. */
   bytes(ref: SessionRef): number {
     const durable = this.#durables.find(ref);
     return durable === undefined ? this.#memory.bytes(ref) : (durable.queue?.bytes ?? 0);
   }
 
-  /** Messages that were sent and are not yet done with. */
+  /** Messages that were sent and are not complete. */
   inflight(ref: SessionRef): number {
     const durable = this.#durables.find(ref);
     return durable === undefined ? this.#memory.inflight(ref) : (durable.queue?.inflight ?? 0);
@@ -133,9 +142,9 @@ export class DiskQueues implements QueueStore {
   }
 
   /**
-   * Offers to sessions that are only in memory. A waiting message may be dequeued and sent while this call waits for
-   * the disk. So the queue gets a copy of the delivery, and the caller does not find a packet id and send the message
-   * too.
+   * Offers to sessions that are in memory only. While this call waits for the disk, a waiting message may be dequeued
+   * and sent. So the queue gets a copy of the delivery, and the caller finds no packet id and does not send the
+   * message as well.
    */
   #offerInMemory(
     message: Message,

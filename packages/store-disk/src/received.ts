@@ -4,25 +4,30 @@ import type { MemoryReceived } from '@apus/store-memory';
 import { receiptCodec } from './codec.ts';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
 import { receiptKey } from './keys.ts';
-import type { Unsettled } from './unsettled.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import type { Writer } from './writer.ts';
 
 type Begun = Awaited<ReturnType<ReceivedStore['begin']>>;
 
 /**
- * Receipts in memory, and those of durable sessions on the disk as well. `begin` need not wait: the fan-out that
- * follows waits for everything before it, and where there is none, `settle` does.
+ * Receipts in memory; those of durable sessions on the disk as well. `begin` need not wait: the fan-out that follows
+ * waits for everything before it, and without one `markDelivered` waits.
  */
 export class DiskReceived implements ReceivedStore {
   readonly #memory: MemoryReceived;
   readonly #durables: DurableSessions;
-  readonly #unsettled: Unsettled;
+  readonly #repeatable: RepeatableFanOuts;
   readonly #writer: Writer;
 
-  constructor(memory: MemoryReceived, durables: DurableSessions, unsettled: Unsettled, writer: Writer) {
+  constructor(
+    memory: MemoryReceived,
+    durables: DurableSessions,
+    repeatable: RepeatableFanOuts,
+    writer: Writer,
+  ) {
     this.#memory = memory;
     this.#durables = durables;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#writer = writer;
   }
 
@@ -31,36 +36,36 @@ export class DiskReceived implements ReceivedStore {
     if (durable === undefined) return this.#memory.begin(session, packetId, messageId, maximum);
     this.#writer.assertWorking();
     const begun = this.#memory.begin(session, packetId, messageId, maximum);
-    // PUBREC is repeated at once: the message and its receipt have to be there.
-    if (begun.state === 'settled') return this.#writer.durable(begun);
+    // PUBREC is repeated at once, so the message and its receipt have to be durable.
+    if (begun.state === 'delivered') return this.#writer.durable(begun);
     if (begun.state !== 'new') return begun;
     this.#write(durable, packetId, messageId, false);
-    this.#unsettled.begin(messageId, this.#writer.position);
-    return this.#writer.settled(begun);
+    this.#repeatable.begin(messageId, this.#writer.position);
+    return this.#writer.accepted(begun);
   }
 
   hasRoom(session: SessionRef, maximum: number): boolean {
     return this.#memory.hasRoom(session, maximum);
   }
 
-  settle(session: SessionRef, packetId: PacketId): Awaitable<void> {
-    this.#memory.settle(session, packetId);
+  markDelivered(session: SessionRef, packetId: PacketId): Awaitable<void> {
+    this.#memory.markDelivered(session, packetId);
     const durable = this.#durables.living(session);
     if (durable === undefined) return;
     const messageId = durable.live.state.received?.get(packetId)?.messageId;
-    const position = messageId === undefined ? undefined : this.#unsettled.positionOf(messageId);
-    // Settled by the client's other connection, perhaps a moment ago: PUBREC waits for the disk on this one as well.
+    const position = messageId === undefined ? undefined : this.#repeatable.positionOf(messageId);
+    // Marked by the client's other connection, perhaps a moment ago: PUBREC waits for the disk on this one as well.
     if (messageId === undefined || position === undefined) return this.#writer.durable(undefined);
-    this.#unsettled.end(messageId);
+    this.#repeatable.end(messageId);
     this.#write(durable, packetId, messageId, true);
-    // A pending message is handed on again to the sessions that do not have it: this need not be durable.
+    // A pending message is handed on again, to sessions that do not have it, so this need not be durable.
     const isReceiptDurable = this.#writer.isDurable(position);
-    return isReceiptDurable ? this.#writer.settled(undefined) : this.#writer.durable(undefined);
+    return isReceiptDurable ? this.#writer.accepted(undefined) : this.#writer.durable(undefined);
   }
 
   /**
-   * After PUBCOMP the packet id may come with another message, which must not be taken for this one. That is so for
-   * the PUBCOMP of a repeated PUBREL too, which finds no receipt while the disk may still hold it.
+   * After PUBCOMP the packet id may come with another message, which must not be taken for this one. So the PUBCOMP of
+   * a repeated PUBREL waits as well: it finds no receipt, although the disk may still have it.
    */
   release(session: SessionRef, packetId: PacketId): Awaitable<boolean> {
     const durable = this.#durables.living(session);
@@ -69,7 +74,7 @@ export class DiskReceived implements ReceivedStore {
     const messageId = durable.live.state.received?.get(packetId)?.messageId;
     if (messageId === undefined) return this.#writer.durable(false);
     this.#memory.release(session, packetId);
-    this.#unsettled.end(messageId);
+    this.#repeatable.end(messageId);
     this.#writer.remove(receiptKey(durable.number, packetId));
     return this.#writer.durable(true);
   }
@@ -78,10 +83,10 @@ export class DiskReceived implements ReceivedStore {
     const durable = this.#durables.living(session);
     if (durable !== undefined) this.#durables.eraseReceipts(durable);
     this.#memory.clear(session);
-    if (durable !== undefined) return this.#writer.settled(undefined);
+    if (durable !== undefined) return this.#writer.accepted(undefined);
   }
 
-  #write({ number }: DurableSession, packetId: PacketId, messageId: string, isSettled: boolean): void {
-    this.#writer.put(receiptKey(number, packetId), receiptCodec.encode({ messageId, isSettled }));
+  #write({ number }: DurableSession, packetId: PacketId, messageId: string, isDelivered: boolean): void {
+    this.#writer.put(receiptKey(number, packetId), receiptCodec.encode({ messageId, isDelivered }));
   }
 }

@@ -27,8 +27,8 @@ import type { DurableSession, DurableSessions, LiveSession } from './durable-ses
 import type { JournalContent } from './journal.ts';
 import { firstNumberOf, inflightKey, Kind, secondNumberOf } from './keys.ts';
 import type { Place } from './queue-journal.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { StoredMarks } from './stored-marks.ts';
-import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 export interface Restored {
@@ -40,7 +40,7 @@ export interface Restored {
   readonly exactlyOnce: readonly { readonly session: SessionRef; readonly messageId: MessageId }[];
 }
 
-/** Earlier state is kept, also beyond the limits of now. */
+/** Existing state is kept, even beyond the present limits. */
 const UNLIMITED = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
 
 /** The context of a restart. */
@@ -48,16 +48,16 @@ export interface RestoreContext {
   readonly content: JournalContent;
   readonly memory: MemoryStores;
   readonly durables: DurableSessions;
-  readonly unsettled: Unsettled;
+  readonly repeatable: RepeatableFanOuts;
   readonly writer: Writer;
   readonly clock: Clock;
   readonly willGraceSeconds: number;
 }
 
 /**
- * Brings everything that is on the disk into memory, and throws away what belongs to nothing any more.
+ * Reads everything from the disk into memory, and deletes what belongs to no session any more.
  *
- * @throws {DataDirectoryError} when something cannot be read; nothing is written then.
+ * @throws {DataDirectoryError} if something cannot be read; then nothing is written
  */
 export function restore(context: RestoreContext): Restored {
   return new Restore(context).run();
@@ -88,7 +88,7 @@ class Restore {
     this.#eachOf(Kind.Session, (number, bytes) => this.#session(number, sessionCodec.decode(bytes)));
     this.#eachOf(Kind.OwedWill, (number, bytes) => this.#owedWill(number, owedWillCodec.decode(bytes)));
     this.#eachOf(Kind.Subscription, (number, bytes) => this.#subscription(number, bytes));
-    // Receipts before queues: a pending receipt needs to know which sessions have the message.
+    // Receipts before queues: a pending receipt has to know which sessions have the message.
     this.#eachOf(Kind.Receipt, (number, bytes, key) => this.#receipt(number, bytes, secondNumberOf(key)));
     this.#eachOf(Kind.SharedMessage, (number, bytes) => this.#sharedMessage(number, bytes));
     this.#queues();
@@ -104,7 +104,7 @@ class Restore {
   }
 
   /**
-   * A record for which `restored` returns false is removed: it belongs to a session whose end a crash has interrupted.
+   * Removes a record if `restored` returns false: its session has ended, and a crash has interrupted the deletion.
    */
   #eachOf(kind: Kind, restored: (number: number, bytes: Buffer, key: string) => boolean): void {
     for (const [key, bytes] of this.#context.content.scan(kind)) {
@@ -127,14 +127,14 @@ class Restore {
     if (live === undefined) return false;
     const durable = this.#context.durables.restore(live, number);
     this.#sessions.set(number, durable);
-    // A connection that a crash has cut counts as lost from now on, and a second crash does not change that.
+    // A connection that a crash has cut is lost from now on, and a second crash does not change that.
     if (stored.detachedAtMs === undefined) this.#context.durables.save(durable);
     this.#timers.push(...dueTimersOf(live));
     if (stored.willMessageId !== undefined) this.#begunWill(stored.willMessageId);
     return true;
   }
 
-  /** As if its client had connected and gone. */
+  /** Opens the session as if its client had connected and gone. */
   #open(stored: StoredSession, detachedAtMs: number): LiveSession | undefined {
     const { tenant, clientId, expirySeconds, identity, bindingRank, will, connectionId, attachedAtMs } =
       stored;
@@ -166,7 +166,7 @@ class Restore {
     return live;
   }
 
-  /** Not in the first moments: while the broker was away no client could return in time. */
+  /** Not right after the start: while the broker was down no client could come back in time. */
   #willDue({ willDue, expirySeconds }: StoredSession, will: Will, detachedAtMs: number): WillDue {
     const delaySeconds = Math.min(will.properties.willDelayInterval ?? 0, expirySeconds);
     const atMs = willDue?.atMs ?? detachedAtMs + delaySeconds * 1000;
@@ -183,7 +183,7 @@ class Restore {
 
   #owedWill(number: number, stored: StoredOwedWill): boolean {
     const { tenant, clientId, connectionId, will, messageId } = stored;
-    // Of a client that is not known any more: it may do nothing.
+    // An unknown client: it may do nothing.
     const identity = stored.identity ?? { tenant, name: '', rules: [] };
     const { durables, memory } = this.#context;
     durables.observe(number);
@@ -198,7 +198,7 @@ class Restore {
 
   /** The will is published again, to sessions that do not have it. */
   #begunWill(messageId: MessageId): void {
-    this.#context.unsettled.begin(messageId, this.#context.writer.position);
+    this.#context.repeatable.begin(messageId, this.#context.writer.position);
     this.#observe(messageId);
   }
 
@@ -214,10 +214,10 @@ class Restore {
     const durable = this.#sessions.get(number);
     if (durable === undefined) return false;
     const { received } = this.#context.memory;
-    const { messageId, isSettled } = receiptCodec.decode(bytes);
+    const { messageId, isDelivered } = receiptCodec.decode(bytes);
     received.begin(durable.live, packetId, messageId, Number.POSITIVE_INFINITY);
-    if (isSettled) received.settle(durable.live, packetId);
-    else this.#context.unsettled.begin(messageId, this.#context.writer.position);
+    if (isDelivered) received.markDelivered(durable.live, packetId);
+    else this.#context.repeatable.begin(messageId, this.#context.writer.position);
     this.#observe(messageId);
     return true;
   }
@@ -228,7 +228,7 @@ class Restore {
     return true;
   }
 
-  /** The messages and the marks beside them, both in the order of sessions and of numbers: walked side by side. */
+  /** Reads messages and the marks beside them side by side, both in the order of sessions and numbers. */
   #queues(): void {
     const marks = new StoredMarks(this.#context.content);
     this.#eachOf(Kind.Queued, (number, bytes, key) => {
@@ -254,13 +254,13 @@ class Restore {
     const delivery = { ...stored, session: durable.live, packetId, dup: false };
     const place = { number, isShared, reservedId, isMarked: mark !== undefined, position: 0 };
     this.#enqueue(durable, { type: 'publish', message, delivery }, place);
-    this.#context.unsettled.restore(message.id, delivery);
+    this.#context.repeatable.restore(message.id, delivery);
     if (delivery.qos === 2) this.#exactlyOnce.push({ session: durable.live, messageId: message.id });
     this.#observe(message.id);
     return true;
   }
 
-  /** A mark that stands alone: PUBREC has come. */
+  /** A mark without a message: PUBREC has come. */
   #released(key: string, { packetId, isReleased }: StoredInflight): void {
     const number = secondNumberOf(key);
     this.#context.durables.observe(number);

@@ -8,8 +8,8 @@ import { retainedIn } from './retained.ts';
 import type { Writer } from './writer.ts';
 
 /**
- * Takes expired retained messages off the disk. The memory forgets them when a filter finds them; here one walk goes
- * round and round, a few steps for each message with an expiry that comes.
+ * Deletes expired retained messages from the disk. The memory forgets them when a filter finds them; this walks over
+ * all of them, again and again, a few steps for each new message with an expiry.
  */
 export class RetainedSweep {
   readonly #database: Database;

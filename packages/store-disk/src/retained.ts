@@ -14,7 +14,7 @@ import type { Writer } from './writer.ts';
 
 const ONE: PageLimit = { messages: 1, bytes: Number.POSITIVE_INFINITY };
 
-/** Before any expiry: finds what is stored, expired or not. */
+/** Earlier than any expiry: finds expired messages too. */
 const BEGINNING_OF_TIME_MS = Number.NEGATIVE_INFINITY;
 
 /** The retained message of one topic, whether it has expired or not. */
@@ -45,11 +45,11 @@ export class DiskRetained implements RetainedStore {
         retainedCodec.encode({ tenant, message, holder: limits.holder?.holder }),
       );
     if (message.expiresAtMs !== undefined) this.#sweep.step();
-    return message.qos > 0 ? this.#writer.durable(true) : this.#writer.settled(true);
+    return message.qos > 0 ? this.#writer.durable(true) : this.#writer.accepted(true);
   }
 
   /**
-   * When the message is gone already, another call deleted it, perhaps a moment ago, and it may still be on the disk:
+   * If the message is gone already, another call has just deleted it, perhaps not on the disk yet:
    *
    *     A: delete   memory: gone   waits for the disk
    *     B: delete   memory: nothing there           → waits with A: a crash now would bring the message back
@@ -85,7 +85,7 @@ export class DiskRetained implements RetainedStore {
     return this.#memory.countAll();
   }
 
-  /** How many are held; an expired one counts until a call finds it expired. */
+  /** How many are retained. An expired one counts until a call finds it expired. */
   count(tenant: string): number {
     return this.#memory.count(tenant);
   }

@@ -1,15 +1,15 @@
 import type { Writer } from './writer.ts';
 
 /**
- * Sessions that have ended, as long as the disk may not know it. The end of a session promises nothing, but a CONNACK
- * that says that there is none does:
+ * Sessions that have ended in memory, and perhaps not on the disk. The end of a session promises nothing, but a
+ * CONNACK without a session does:
  *
  *     DISCONNECT, expiry 0   memory: the session is gone, the disk still has it
  *     CONNECT, expiry 0      nothing to write → waits for that end: a crash after CONNACK would bring the session back
  */
 export class SessionEnds {
   readonly #writer: Writer;
-  /** By session key, in the order of the positions at which the writer stood. */
+  /** The position of the writer by session key, in ascending order. */
   readonly #positions = new Map<string, number>();
 
   constructor(writer: Writer) {
@@ -28,7 +28,7 @@ export class SessionEnds {
     return this.#writer.isDurable(this.#positions.get(key) ?? 0);
   }
 
-  /** Ends that are durable need not be remembered: only those that wait for the disk are left. */
+  /** Forgets the ends that are durable: the others wait for the disk. */
   #forgetDurable(): void {
     for (const [key, position] of this.#positions) {
       if (!this.#writer.isDurable(position)) return;

@@ -18,35 +18,35 @@ import {
 } from '@apus/broker';
 import type { Holdings, MemorySessions } from '@apus/store-memory';
 import type { DurableSession, DurableSessions } from './durable-sessions.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import { SessionEnds } from './session-ends.ts';
-import type { Unsettled } from './unsettled.ts';
 import type { Writer } from './writer.ts';
 
 /** Sessions in memory, and those that outlive their connection on the disk as well. */
 export class DiskSessions implements SessionStore {
   readonly #memory: MemorySessions;
   readonly #durables: DurableSessions;
-  readonly #unsettled: Unsettled;
+  readonly #repeatable: RepeatableFanOuts;
   readonly #writer: Writer;
   readonly #ends: SessionEnds;
   readonly #keepsAllWills: boolean;
-  /** Sessions whose connection waits for the disk, by key. */
+  /** Sessions, by key, whose new connection waits for the disk. */
   readonly #opening = new Map<string, Promise<OpenedSession>>();
 
   /**
-   * @param keepsAllWills the will of a session that ends with its connection is written too: another process publishes
-   * it when this one has died
+   * @param keepsAllWills the will of a session that ends with its connection is written too: if this process dies,
+   *   another one publishes it
    */
   constructor(
     memory: MemorySessions,
     durables: DurableSessions,
-    unsettled: Unsettled,
+    repeatable: RepeatableFanOuts,
     writer: Writer,
     keepsAllWills = false,
   ) {
     this.#memory = memory;
     this.#durables = durables;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#writer = writer;
     this.#ends = new SessionEnds(writer);
     this.#keepsAllWills = keepsAllWills;
@@ -93,7 +93,7 @@ export class DiskSessions implements SessionStore {
     if (end !== 'ended' || durable === undefined) return end;
     this.#durables.end(durable);
     this.#ends.add(session.key);
-    return this.#writer.settled(end);
+    return this.#writer.accepted(end);
   }
 
   renew(
@@ -118,24 +118,24 @@ export class DiskSessions implements SessionStore {
   ): Awaitable<WillClaim> {
     const claim = this.#memory.beginWill(session, connectionId, messageId, nowMs);
     if (claim.state !== 'begun' || claim.isRepeat || !this.#saveWill(session, connectionId)) return claim;
-    this.#unsettled.begin(messageId, this.#writer.position);
-    return this.#writer.settled(claim);
+    this.#repeatable.begin(messageId, this.#writer.position);
+    return this.#writer.accepted(claim);
   }
 
   doneWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void> {
     const held = this.#memory.willOf(session, connectionId);
     if (held?.messageId === undefined) return;
     this.#memory.doneWill(session, connectionId);
-    this.#unsettled.end(held.messageId);
+    this.#repeatable.end(held.messageId);
     this.#saveWill(session, connectionId);
-    return this.#writer.settled(undefined);
+    return this.#writer.accepted(undefined);
   }
 
   discardWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void> {
     if (this.#memory.willOf(session, connectionId) === undefined) return;
     this.#memory.discardWill(session, connectionId);
     this.#saveWill(session, connectionId);
-    return this.#writer.settled(undefined);
+    return this.#writer.accepted(undefined);
   }
 
   remove(session: SessionRef, lastConnectionId?: ConnectionId): Awaitable<boolean> {
@@ -146,7 +146,7 @@ export class DiskSessions implements SessionStore {
     this.#durables.end(durable);
     this.#ends.add(session.key);
     if (held?.messageId !== undefined) this.#durables.owedWills.save(session, held);
-    return this.#writer.settled(isRemoved);
+    return this.#writer.accepted(isRemoved);
   }
 
   count(): number {
@@ -180,7 +180,7 @@ export class DiskSessions implements SessionStore {
       this.#durables.owedWills.save(session, live.state.will);
   }
 
-  /** Removes the record of a will that stood with no session, once nothing can become of the will any more. */
+  /** Removes the record of an owed will when nothing can become of the will any more. */
   #forgetWillOf(session: SessionRef, connectionId: ConnectionId | undefined): void {
     const { owedWills } = this.#durables;
     if (connectionId === undefined || !owedWills.has(connectionId)) return;
@@ -195,7 +195,7 @@ export class DiskSessions implements SessionStore {
   /**
    * The new connection is invisible until the session is on the disk, so that no message is sent before CONNACK; a
    * second CONNECT waits for the first. The connection appears in a turn of its own, in which the caller runs next:
-   * nothing can come between them.
+   * nothing comes between the two.
    */
   #attachWhenDurable(key: string, request: OpenSession, opened: OpenedSession): Promise<OpenedSession> {
     const live = this.#memory.live(opened.session);
@@ -216,7 +216,7 @@ export class DiskSessions implements SessionStore {
     return opening;
   }
 
-  /** Writes the state of a will. False for a session that is only in memory. */
+  /** Writes the state of a will. False: the session is in memory only. */
   #saveWill(session: SessionRef, connectionId: ConnectionId): boolean {
     const { owedWills } = this.#durables;
     if (owedWills.has(connectionId)) {
@@ -236,6 +236,6 @@ export class DiskSessions implements SessionStore {
     const durable = this.#durables.living(session);
     if (durable === undefined) return answer;
     this.#durables.save(durable);
-    return this.#writer.settled(answer);
+    return this.#writer.accepted(answer);
   }
 }

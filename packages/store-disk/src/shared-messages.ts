@@ -8,7 +8,7 @@ interface Shared {
   references: number;
 }
 
-/** Messages that more than one session waits for: stored once, and removed with the last that refers to them. */
+/** Messages for more than one session: each is stored once, and removed with the last reference. */
 export class SharedMessages {
   readonly #writer: Writer;
   readonly #nextNumber: () => number;
@@ -19,7 +19,7 @@ export class SharedMessages {
     this.#nextNumber = nextNumber;
   }
 
-  /** One reference more. Returns the number under which the message is stored. */
+  /** Adds a reference. Returns the number under which the message is stored. */
   refer(message: Message): number {
     const existing = this.#shared.get(message);
     if (existing !== undefined) {
@@ -48,7 +48,7 @@ export class SharedMessages {
     else shared.references += 1;
   }
 
-  /** All references to the message have been removed before. */
+  /** Removes the message: all its references have been removed. */
   removeUnreferred(message: Message, number: number): void {
     if (!this.#shared.has(message)) this.#writer.remove(sharedMessageKey(number));
   }

@@ -14,7 +14,10 @@ export class StoredMarks {
     this.#next = this.#marks.next();
   }
 
-  /** Those that come before the message with this key, and so have none; all that are left without a key. */
+  /**
+   * The marks that come before the message with this key, and so belong to no message; without a key all that are
+   * left.
+   */
   *before(queuedKey: string | undefined): Generator<readonly [string, StoredInflight]> {
     while (!this.#next.done) {
       const [key, bytes] = this.#next.value;

@@ -35,14 +35,14 @@ export interface DiskStreamsContext {
   readonly writer: Writer;
   readonly memory: MemoryStreams;
   readonly clock: Clock;
-  /** Topics that no stream covers any more are removed. */
+  /** Topics of no declared stream are removed. */
   readonly declared: StreamDeclarations;
 }
 
 /**
- * Logs of topics in memory and on the disk. A message is on the disk before its publisher is answered, and may be sent to
- * subscribers before that. So a crash may take the end of a log that a subscriber has seen: the store notes that it was
- * closed, and where it finds no such note, each topic begins another epoch.
+ * Logs of topics in memory and on the disk. A message is on the disk before its publisher is answered, and may reach
+ * subscribers before that. So a crash may lose the end of a log that a subscriber has seen. The store notes that it
+ * was closed; if the note is missing at the start, each topic begins another epoch.
  */
 export class DiskStreams implements StreamStore, StreamJournal {
   readonly #context: DiskStreamsContext;
@@ -67,8 +67,8 @@ export class DiskStreams implements StreamStore, StreamJournal {
     this.#since();
   }
 
-  set settledAfterMs(ms: number | undefined) {
-    this.#context.memory.settledAfterMs = ms;
+  set stableAfterMs(ms: number | undefined) {
+    this.#context.memory.stableAfterMs = ms;
   }
 
   append(
@@ -81,7 +81,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
     writer.assertWorking();
     const appended = memory.append(tenant, stream, message, options);
     if (appended === 'full') return appended;
-    return written(appended, message.qos > 0 ? writer.durable(undefined) : writer.settled(undefined));
+    return written(appended, message.qos > 0 ? writer.durable(undefined) : writer.accepted(undefined));
   }
 
   findAppended(tenant: string, topic: string, id: MessageId): StreamAppended | undefined {
@@ -255,7 +255,7 @@ export class DiskStreams implements StreamStore, StreamJournal {
 
 function written(appended: StreamAppended, done: Awaitable<undefined>): StreamAppended {
   if (done === undefined) return appended;
-  // Subscribers are sent the message first: a failure of the disk may come before somebody waits for it.
+  // Subscribers are sent the message first, so the disk may fail before a caller waits for it.
   done.catch(() => {});
   return { ...appended, written: done };
 }

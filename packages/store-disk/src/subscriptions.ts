@@ -67,7 +67,7 @@ export class DiskSubscriptions implements SubscriptionStore {
     this.#memory.clear(session);
     if (durable === undefined) return;
     for (const name of held) this.#writer.remove(subscriptionKey(durable.number, name));
-    return this.#writer.settled(undefined);
+    return this.#writer.accepted(undefined);
   }
 
   match(tenant: string, topicName: string): readonly MatchedFilter[] {
@@ -78,12 +78,12 @@ export class DiskSubscriptions implements SubscriptionStore {
     return this.#memory.members(tenant, filter);
   }
 
-  /** The weight of one session's subscriptions together. */
+  /** The weight of all subscriptions of one session. */
   weight(session: SessionRef): number {
     return this.#memory.weight(session);
   }
 
-  /** Nothing carries a connection: a match answers with the session, which has the present one. */
+  /** Nothing to do: a match returns the session, which has the present connection. */
   moved(): void {}
 
   list(session: SessionRef): readonly Subscription[] {

@@ -2,13 +2,13 @@ import type { Awaitable } from '@apus/broker';
 import { DiskError, reasonOf } from './errors.ts';
 import { BATCH_BYTES_MAX, BATCH_OPERATIONS_MAX, PENDING_BYTES_MAX } from './limits.ts';
 
-/** The value to write under each key; undefined: the key is removed. */
+/** The value for each key; undefined removes the key. */
 export type Operations = ReadonlyMap<string, Uint8Array | undefined>;
 
 /** Makes operations durable, all of them or none. */
 export type Commit = (operations: Operations) => Promise<void>;
 
-/** Beside its key and value, an operation is counted as this. */
+/** An operation counts as so many bytes beside its key and value. */
 const OPERATION_BYTES = 64;
 
 interface Waiter {
@@ -17,7 +17,7 @@ interface Waiter {
 }
 
 class Batch {
-  /** Ascending; a batch is committed when those before it are. */
+  /** Ascending. A batch is committed after all earlier ones. */
   readonly number: number;
   readonly operations = new Map<string, Uint8Array | undefined>();
   readonly waiters: Waiter[] = [];
@@ -33,13 +33,13 @@ class Batch {
 }
 
 /**
- * Group commit: while one batch is on its way to the disk the next one gathers, so a thousand clients that wait share
- * one fsync. Batches are committed in their order, and the calls that wait for one are answered in their order.
+ * Group commit: while one batch is written to the disk the next one gathers, so a thousand waiting clients share one
+ * fsync. Batches are committed in order, and the calls that wait for one are answered in their order.
  */
 export class Writer {
   readonly #commit: Commit;
   readonly #onFailure: (error: DiskError) => void;
-  /** The first may be on its way to the disk, the last takes new writes. */
+  /** The first may be under way to the disk; the last one takes new writes. */
   #batches: Batch[] = [];
   #committing: Batch | undefined;
   #pendingBytes = 0;
@@ -53,7 +53,7 @@ export class Writer {
     this.#onFailure = onFailure;
   }
 
-  /** Names all that was written up to now, for `isDurable`. */
+  /** Stands for everything written so far: see `isDurable`. */
   get position(): number {
     return this.#lastNumber;
   }
@@ -66,7 +66,7 @@ export class Writer {
     return this.#failure === undefined;
   }
 
-  /** @throws {DiskError} once a write has failed: before anything is changed for which there is no disk. */
+  /** @throws {DiskError} after a failed write, before anything is changed in memory that could not be written */
   assertWorking(): void {
     if (this.#failure !== undefined) throw this.#failure;
   }
@@ -79,7 +79,7 @@ export class Writer {
     this.#add(key, undefined);
   }
 
-  /** The value once everything written up to now is durable; at once when it is. */
+  /** Returns the value when everything written so far is durable: at once, if it is. */
   durable<T>(value: T): Awaitable<T> {
     this.assertWorking();
     const batch = this.#batches.at(-1);
@@ -89,12 +89,12 @@ export class Writer {
     });
   }
 
-  /** The value of a call that promises nothing: at once, unless more waits for the disk than may. */
-  settled<T>(value: T): Awaitable<T> {
+  /** Returns the value of a call that promises nothing: at once, unless too many bytes wait for the disk. */
+  accepted<T>(value: T): Awaitable<T> {
     return this.#pendingBytes <= PENDING_BYTES_MAX ? value : this.durable(value);
   }
 
-  /** Commits the waiting writes, and the writes of callers that waited for them. After that nothing can be written. */
+  /** Commits the waiting writes, and those of callers that waited for them. After that nothing can be written. */
   async close(): Promise<void> {
     while (this.#failure === undefined && this.#batches.length > 0) {
       await this.durable(undefined);
@@ -122,7 +122,7 @@ export class Writer {
     setImmediate(() => void this.#run());
   }
 
-  /** The last one, unless it is full or on its way. */
+  /** The last batch, unless it is full or under way. */
   #openBatch(): Batch {
     const last = this.#batches.at(-1);
     const isOpen = last !== undefined && !last.isFull && last !== this.#committing;
@@ -155,7 +155,7 @@ export class Writer {
     for (const waiter of batch.waiters) waiter.resolve();
   }
 
-  /** Whether the disk holds the batch is not known, and another fsync would not tell: only a new start can. */
+  /** It is unknown whether the disk has the batch, and another fsync would not tell: only a new start can. */
   #fail(error: unknown): void {
     const failure = error instanceof DiskError ? error : diskErrorOf(error);
     this.#failure = failure;

@@ -84,15 +84,15 @@ describe('an acknowledgement to a client waits for the disk', () => {
   it('PUBREC: the receipt, when no fan-out has waited for it', async () => {
     const session = await open('a');
     expect(isLate(stores.received.begin(session, 1, messageId(1), 10))).toBe(false);
-    expect(isLate(stores.received.settle(session, 1))).toBe(true);
+    expect(isLate(stores.received.markDelivered(session, 1))).toBe(true);
   });
 
   it('PUBREC for a resend: the receipt as well', async () => {
     const session = await open('a');
     await stores.received.begin(session, 1, messageId(1), 10);
-    const settled = stores.received.settle(session, 1);
+    const marked = stores.received.markDelivered(session, 1);
     expect(isLate(stores.received.begin(session, 1, messageId(2), 10))).toBe(true);
-    await settled;
+    await marked;
     expect(isLate(stores.received.begin(session, 1, messageId(3), 10))).toBe(false);
   });
 
@@ -173,14 +173,14 @@ describe('a call whose work another call has on its way to the disk waits for th
     expect(isLate(stores.received.release(session, 1))).toBe(false);
   });
 
-  it('PUBREC: a receipt that the other connection of its client has just settled', async () => {
+  it('PUBREC: a receipt that the other connection of its client has just marked as delivered', async () => {
     const session = await open('a');
     await stores.received.begin(session, 1, messageId(1), 10);
-    const settled = stores.received.settle(session, 1);
-    const again = stores.received.settle(session, 1);
+    const marked = stores.received.markDelivered(session, 1);
+    const again = stores.received.markDelivered(session, 1);
     expect(isLate(again)).toBe(true);
-    await Promise.all([settled, again]);
-    expect(isLate(stores.received.settle(session, 1))).toBe(false);
+    await Promise.all([marked, again]);
+    expect(isLate(stores.received.markDelivered(session, 1))).toBe(false);
   });
 
   it('CONNACK without a session: the end of the one before', async () => {
@@ -229,7 +229,7 @@ describe('a call that promises nothing is answered at once', () => {
       stores.queues.complete(session, delivery.packetId),
       stores.queues.next(session, PAGE, NOW_MS),
       stores.received.begin(session, 1, messageId(1), 10),
-      stores.received.settle(session, 1),
+      stores.received.markDelivered(session, 1),
       stores.received.release(session, 1),
       stores.subscriptions.remove(session, [subscription]),
       stores.sessions.detach(detachOf(session, { connectionId: 'a:1', expirySeconds: 0 })),
@@ -401,7 +401,7 @@ describe('after a restart', () => {
     ];
     await offer(message, fanOut);
     expect(fanOut.map(({ packetId }) => packetId > 0)).toEqual([false, true]);
-    await stores.received.settle(await open('publisher'), 7);
+    await stores.received.markDelivered(await open('publisher'), 7);
   });
 
   it('knows the latest message id', async () => {

@@ -116,13 +116,13 @@ describe('limits', () => {
   it(`keeps also those waiting to whom nothing is promised once ${PENDING_BYTES_MAX} bytes wait`, async () => {
     const disk = new SlowDisk();
     disk.put('a');
-    expect(disk.writer.settled('value')).toBe('value');
+    expect(disk.writer.accepted('value')).toBe('value');
     disk.put('b', PENDING_BYTES_MAX);
-    const late = disk.writer.settled('value');
+    const late = disk.writer.accepted('value');
     expect(late).toBeInstanceOf(Promise);
     await disk.done();
     expect(await late).toBe('value');
-    expect(disk.writer.settled('value')).toBe('value');
+    expect(disk.writer.accepted('value')).toBe('value');
   });
 });
 

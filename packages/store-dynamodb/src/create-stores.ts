@@ -50,24 +50,27 @@ interface BrokerStores extends Stores {
 
 /** The broker's stores for one event: each topic is matched once, and acknowledgements are written together. */
 export interface EventStores extends BrokerStores {
-  /** Where streams are declared: messages of one topic are appended one behind another. */
+  /** If streams are declared: messages for one topic are appended without reading its end each time. */
   readonly streamStore: DynamoStreams;
   /** Reads the connection, and the heads of all topics, in one call. */
   readAhead(plan: FramePlan): Promise<void>;
-  /** Acknowledgements have made room: `queues.next` has not been asked as it should. True once. */
+  /** Acknowledgements have made room, and `queues.next` has not been called since. True once. */
   takeDrainDue(): boolean;
-  /** The record of the frame's session says that its client fetches on. */
+  /** The record of the frame's session says that messages wait. */
   readonly isMoreWaiting: boolean;
-  /** Writes the acknowledgements that the event has gathered: before anything is answered. */
+  /** Writes the gathered acknowledgements. To be called before anything is answered. */
   commit(): Promise<void>;
 }
 
-/** The broker's stores in DynamoDB, and the other stores that a cloud handler needs. Each call stands for itself. */
+/**
+ * The broker's stores in DynamoDB, and the other stores of a cloud handler, without an event: no call gathers
+ * anything.
+ */
 export interface DynamoStores extends BrokerStores {
   readonly fanOutProgress: FanOutProgress;
   /** The accounts of publishers' quotas. */
   readonly quotaAccounts: QuotaAccounts;
-  /** About what identities and tenants hold. */
+  /** About how much identities and tenants hold. */
   readonly quotaHoldings: QuotaHoldings;
   /** The history of streams, where some are declared. */
   readonly streams: DynamoStreams;
@@ -76,7 +79,7 @@ export interface DynamoStores extends BrokerStores {
   /** Groups of subscribers that are sent the newest messages once in an interval. */
   readonly conflatedGroups: DynamoConflatedGroups;
   readonly bans: DynamoBans;
-  /** Users with passwords, where an authenticator of the chain has them here. */
+  /** Users with passwords, if an authenticator of the chain has them here. */
   readonly users: DynamoUsers;
   /** The register of tenants. */
   readonly tenants: DynamoTenants;
@@ -94,8 +97,8 @@ const REPEAT_SECONDS_MAX = 7 * 24 * 60 * 60;
 const RETAINED_TOMBSTONE_SECONDS = 600;
 
 /**
- * Puts the stores over two tables (`defineTable`), or one. Keep them for the life of the process: they cache shapes for two
- * seconds, and which filters are wide. Losing a cache does no harm.
+ * Makes the stores over two tables (`defineTable`), or one. Keep them for the life of the process: they cache filter
+ * shapes for two seconds, and which filters are wide. Losing a cache does no harm.
  *
  *     const client = new DynamoDBClient({ maxAttempts: 1 });
  *     const stores = createDynamoStores({ client, tableName: 'apus', sessionsTableName: 'apus-sessions' });
@@ -121,7 +124,7 @@ export function createDynamoStores(options: DynamoOptions): DynamoStores {
   };
 }
 
-/** Parts that outlive an event. */
+/** The parts that outlive an event. */
 type Parts = ReturnType<typeof partsOf>;
 
 function partsOf(table: Table) {

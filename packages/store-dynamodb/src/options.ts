@@ -9,13 +9,13 @@ export interface DynamoOptions {
   readonly tableName: string;
   /**
    * Another table of the same definition, for the items that the sweep scans every ten minutes: connections, sessions,
-   * their records, and numbers. A scan is billed by the bytes that it reads, so messages do not belong in it.
+   * records, and numbers. A scan is billed by the bytes that it reads, so messages do not belong there.
    *
-   * @default `tableName`: one table has all
+   * @default `tableName`: one table for everything
    */
   readonly sessionsTableName?: string;
   /**
-   * Another table of the same definition, for the history of streams: the sweep leaves it out, TTL alone empties it.
+   * Another table of the same definition, for streams and rooms. The sweep does not scan it; only TTL deletes from it.
    *
    * @default `tableName`
    */
@@ -29,41 +29,41 @@ export interface DynamoOptions {
   /** Unique for all practical purposes. @default 96 random bits */
   readonly randomId?: () => string;
   /**
-   * A queued message is deleted after this time, even if its session lives longer; keep it above the longest session
+   * A queued message is deleted after this time, even if its session lives longer: keep it above the longest session
    * expiry. @default 14 days, twice the broker's `sessionExpirySecondsMax`
    */
   readonly queueSecondsMax?: number;
   /**
-   * How long the deduplication record of a QoS 2 message lasts: until then a repeated fan-out is recognized. Above the
-   * longest session expiry, as a publisher may come back and send a message again for which it got no answer; and above
-   * the time for which a queue keeps its jobs. @default 7 days, the broker's `sessionExpirySecondsMax`
+   * How long the deduplication record of a QoS 2 message is kept: until then a repeated fan-out is recognized. Keep it
+   * above the longest session expiry, since a publisher may come back and repeat a message without an answer, and
+   * above the retention of the jobs' queue. @default 7 days, the broker's `sessionExpirySecondsMax`
    */
   readonly repeatSecondsMax?: number;
-  /** A put that is older than a delete, and comes after it, is refused for this long. @default 600 */
+  /** For how long a put with an older id than a delete is refused. @default 600 */
   readonly retainedTombstoneSeconds?: number;
   /**
-   * How long a network connection can live, where the door knows. A subscription of a session that ends with its
-   * connection is ignored after it, should a crash have left it behind. @default undefined: for ever
+   * How long a network connection can live. Entries of a session that ends with its connection are ignored after that,
+   * if a crash has left them. @default undefined: for ever
    */
   readonly connectionSecondsMax?: number;
   /**
-   * The source of the consumed read units: the service's answer, or the sizes of the items read, for an emulator that
-   * answers none or a wrong number. @default 'service'
+   * Where the consumed read units come from: the service's answer, or the sizes of the items, for an emulator that
+   * answers none or wrong ones. @default 'service'
    */
   readonly readUnitsFrom?: 'service' | 'sizes';
   /**
-   * 'read': `match` reads the shards of wide filters. 'leave': it counts them (`MatchedFilter.shards`), for a door with
-   * workers that read them by `readShard`. @default 'read'
+   * 'read': `match` reads the shards of wide filters. 'leave': it only counts them (`MatchedFilter.shards`), for a
+   * door whose workers call `readShard`. @default 'read'
    */
   readonly shards?: 'read' | 'leave';
   /**
-   * Told of each connection and session that begins or ends, by the call that makes it so; `open`, `detach` and `remove` wait
-   * for it. @default they are not counted
+   * Called for each connection and session that begins or ends. `open`, `detach` and `remove` wait for it. @default
+   * they are not counted
    */
   readonly onHeld?: (change: HeldChange) => Promise<void>;
-  /** A publisher that took a place in a window posts no more after this time, in ms. @default 0: it has posted */
+  /** How long a publisher that took a place may still post, in ms. @default 0: it has posted */
   readonly postsWithinMs?: number;
-  /** Subscribers that stand in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
+  /** Subscribers in a filter's head. @default INLINE_SUBSCRIBERS_MAX */
   readonly inlineSubscribersMax?: number;
   /** Names of completed QoS 2 copies in a session's record. @default COMPLETED_LIMITS */
   readonly completed?: CompletedLimits;

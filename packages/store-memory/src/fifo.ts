@@ -1,7 +1,7 @@
-/** Below it an array is not worth compacting. */
+/** A shorter array is not compacted. */
 const COMPACT_FROM = 32;
 
-/** First in, first out, in constant time: an array whose read part is cut off when it is the larger one. */
+/** First in, first out, in constant time: an array whose read part is cut off when it is more than half. */
 export class Fifo<T> {
   #items: (T | undefined)[] = [];
   #head = 0;
@@ -22,7 +22,7 @@ export class Fifo<T> {
   shift(): T | undefined {
     if (this.#head === this.#items.length) return undefined;
     const item = this.#items[this.#head];
-    // Nothing that was taken out is kept alive.
+    // Keeps no removed item alive.
     this.#items[this.#head] = undefined;
     this.#head += 1;
     if (this.#head === this.#items.length) this.#reset();
@@ -35,7 +35,7 @@ export class Fifo<T> {
   }
 
   #reset(): void {
-    // A queue that was long once gives its memory back.
+    // A queue that was long frees its memory.
     if (this.#items.length > COMPACT_FROM) this.#items = [];
     else this.#items.length = 0;
     this.#head = 0;

@@ -1,17 +1,17 @@
 import type { MatchedFilter, Subscriber, Subscription } from '@apus/broker';
 import type { MemorySession } from './memory-session.ts';
 
-/** One session's subscription, as its filter and its session both know it. */
+/** One session's subscription, as its filter and its session both refer to it. */
 export interface HeldSubscription extends Subscriber {
   readonly session: MemorySession;
   /** Replaced in place when the session subscribes again. */
   subscription: Subscription;
   readonly among: SubscriberList;
-  /** Where it stands in `among.subscribers`. */
+  /** Its index in `among.subscribers`. */
   index: number;
 }
 
-/** The subscribers of one filter, alone or as members of one share group: handed out as it is, never copied. */
+/** The subscribers of one filter: plain ones, or the members of one share group. Returned without a copy. */
 export class SubscriberList implements MatchedFilter {
   readonly topicFilter: string;
   readonly shareGroup: string | undefined;
@@ -30,7 +30,7 @@ export class SubscriberList implements MatchedFilter {
     return held;
   }
 
-  /** The last one takes the place of the removed one: their order means nothing. */
+  /** The last subscriber takes the removed one's place: their order has no meaning. */
   remove(held: HeldSubscription): void {
     const last = this.subscribers.pop();
     if (last === undefined || last === held) return;

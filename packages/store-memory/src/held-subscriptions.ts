@@ -27,7 +27,7 @@ export class HeldSubscriptions {
       this.#list = [];
     }
     if (this.#map !== undefined) this.#map.set(keyOf(held.subscription), held);
-    // Exactly as long as it must be, where a push would make room for seventeen.
+    // With the exact length: a push would take room for seventeen.
     else this.#list = this.#list.concat(held);
   }
 
@@ -46,7 +46,7 @@ function isNamed(subscription: Subscription, { topicFilter, shareGroup }: Filter
   return subscription.topicFilter === topicFilter && subscription.shareGroup === shareGroup;
 }
 
-/** As the client wrote it. No other filter may begin with `$share/`. */
+/** The filter as the client wrote it. No other filter may begin with `$share/`. */
 function keyOf({ topicFilter, shareGroup }: FilterName): string {
   return shareGroup === undefined ? topicFilter : `$share/${shareGroup}/${topicFilter}`;
 }

@@ -3,12 +3,12 @@ import { type Identity, quotaHolderKey, quotaHolderOf } from '@apus/broker';
 /** A holder, as `quotaHolderOf` needs it. */
 type Holder = Pick<Identity, 'tenant' | 'name' | 'address' | 'quotas'>;
 
-/** The things that are counted of a holder. */
+/** The kinds of thing that are counted for a holder. */
 export type HeldKind = 'connections' | 'sessions' | 'subscriptions';
 
 const TENANT_KEY = 'tenant\0';
 
-/** Called in the turn of each change of a count: `key` is that of `quotaHolderKey`, or of `tenantHoldingKey`. */
+/** Called in the turn in which a count changes. `key`: `quotaHolderKey` or `tenantHoldingKey`. */
 export type HoldingWatch = (key: string, kind: HeldKind) => void;
 
 /** The register that a holding is in. */
@@ -17,7 +17,7 @@ interface Register {
   emptied(holding: Holding): void;
 }
 
-/** Of all that the tenant holds. No key of a holder is like it. */
+/** The key of everything that a tenant holds. No key of a holder is like it. */
 export function tenantHoldingKey(tenant: string): string {
   return TENANT_KEY + tenant;
 }
@@ -25,7 +25,7 @@ export function tenantHoldingKey(tenant: string): string {
 /** Counts for the sessions of one identity, or of one tenant; subscriptions by their weight. */
 export class Holding {
   readonly key: string;
-  /** As its client that came last has shown it. */
+  /** As its latest client has shown it. */
   identity: Holder;
   readonly #tenant: Holding | undefined;
   readonly #register: Register;
@@ -34,7 +34,7 @@ export class Holding {
   #subscriptions = 0;
   #queuedBytes = 0;
 
-  /** @param tenant is changed with it */
+  /** @param tenant changes together with it */
   constructor(key: string, identity: Holder, tenant: Holding | undefined, register: Register) {
     this.key = key;
     this.identity = identity;
@@ -54,7 +54,7 @@ export class Holding {
     return this.#subscriptions;
   }
 
-  /** The memory of its queues. The budget counts a tenant's memory apart, as identities of a tenant share messages. */
+  /** Memory of its queues. The budget counts a tenant's memory itself, as its identities share messages. */
   get queuedBytes(): number {
     return this.#queuedBytes;
   }
@@ -80,7 +80,7 @@ export class Holding {
   }
 }
 
-/** The counts of all: by holder, as `quotaHolderOf` says, and by tenant. A holder of nothing is forgotten. */
+/** The holdings of all holders (`quotaHolderOf`) and tenants. A holder of nothing is forgotten. */
 export class Holdings {
   /** For processes that count together. @default nothing is called */
   watch: HoldingWatch | undefined;
@@ -91,7 +91,7 @@ export class Holdings {
     emptied: ({ key }) => this.#holders.delete(key),
   };
 
-  /** For a session that is about to be counted. */
+  /** The holding of a session that is about to be counted. */
   of(identity: Holder, clientId: string): Holding {
     const key = keyOf(identity, clientId);
     const known = this.#holders.get(key);
@@ -104,7 +104,7 @@ export class Holdings {
     return holding;
   }
 
-  /** Undefined where the holder holds nothing. */
+  /** Undefined: the holder holds nothing. */
   find(identity: Holder, clientId: string): Holding | undefined {
     return this.#holders.get(keyOf(identity, clientId));
   }
@@ -113,7 +113,7 @@ export class Holdings {
     return this.#tenants.get(tenant);
   }
 
-  /** Of a holder or of a tenant. */
+  /** Finds the holding of a holder or of a tenant. */
   findKey(key: string): Holding | undefined {
     return key.startsWith(TENANT_KEY)
       ? this.#tenants.get(key.slice(TENANT_KEY.length))
@@ -125,7 +125,7 @@ export class Holdings {
     return this.#tenants.keys();
   }
 
-  /** Of all tenants together. */
+  /** The counts of all tenants together. */
   get total(): { readonly connections: number; readonly sessions: number } {
     let [connections, sessions] = [0, 0];
     for (const tenant of this.#tenants.values()) {

@@ -4,12 +4,12 @@ import { HeldMessage, IDENTITY_QUEUES_SHARE, MemoryBudget } from './memory-budge
 import { type HeldMember, type HeldOwner, MemoryPresence, type PresenceJournal } from './presence.ts';
 import { MemoryQueues } from './queues.ts';
 import { MemoryReceived } from './received.ts';
+import { RepeatableCopies } from './repeatable-copies.ts';
 import { MemoryRetained } from './retained.ts';
 import { MemorySessions } from './sessions.ts';
 import { StreamTopic } from './stream-topic.ts';
 import { MemoryStreams, type StreamJournal } from './streams.ts';
 import { MemorySubscriptions } from './subscriptions.ts';
-import { UnsettledCopies } from './unsettled-copies.ts';
 
 export {
   type HeldKind,
@@ -41,7 +41,7 @@ export {
   StreamTopic,
 };
 
-/** The stores with the types of their answers, none of which is ever a promise. */
+/** The stores with their types: no answer is a promise. */
 export interface MemoryStores extends Stores {
   readonly sessions: MemorySessions;
   readonly subscriptions: MemorySubscriptions;
@@ -50,20 +50,20 @@ export interface MemoryStores extends Stores {
   readonly received: MemoryReceived;
   readonly streamStore: MemoryStreams;
   readonly presenceStore: MemoryPresence;
-  /** Of all of them. */
+  /** The memory that all of them use. */
   readonly memory: MemoryBudget;
 }
 
-/** The broker's stores in memory: nothing waits, and nothing survives the process. */
+/** The broker's stores in memory: no call waits, and nothing survives the process. */
 export function createMemoryStores(memory = new MemoryBudget()): MemoryStores {
   const sessions = new MemorySessions(memory);
-  const unsettled = new UnsettledCopies();
+  const repeatable = new RepeatableCopies();
   return {
     sessions,
     subscriptions: new MemorySubscriptions(sessions, memory),
     retained: new MemoryRetained(memory),
-    queues: new MemoryQueues(sessions, unsettled, memory),
-    received: new MemoryReceived(sessions, unsettled, memory),
+    queues: new MemoryQueues(sessions, repeatable, memory),
+    received: new MemoryReceived(sessions, repeatable, memory),
     streamStore: new MemoryStreams(memory),
     presenceStore: new MemoryPresence(memory),
     memory,

@@ -8,19 +8,19 @@ import {
 } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
-/** Something sent and not completed. */
+/** A packet that was sent and is not complete. */
 export interface Inflight<Place> {
-  /** The PUBLISH, or the PUBREL that stands for it once its PUBREC came. */
+  /** The PUBLISH; after its PUBREC the PUBREL. */
   queued: Queued;
   /** The place of the message in another store, such as the disk. */
   readonly place: Place;
-  /** It has not been sent on this connection yet. */
+  /** It has to be sent again on this connection. */
   isToResend: boolean;
-  /** It takes a place of the window: its PUBLISH was sent on this connection. */
+  /** It has a place in the window: its PUBLISH was sent on this connection. */
   isCounted: boolean;
 }
 
-/** One whose PUBREC has not come. */
+/** A message without PUBREC. */
 export interface InflightMessage<Place> extends Inflight<Place> {
   queued: QueuedPublish;
 }
@@ -37,17 +37,17 @@ export class InflightWindow<Place> {
   #messagesToResend = 0;
   #pubrelsToResend = 0;
 
-  /** Packet ids in use. PUBRELs that were sent again have one without a place in the window. */
+  /** Packet ids in use. A PUBREL that was sent again has one without a place in the window. */
   get size(): number {
     return this.#inflight.size;
   }
 
-  /** A message is left that has to be sent again before any new one. */
+  /** A message has to be sent again before any new one. */
   get isBehind(): boolean {
     return this.#messagesToResend > 0;
   }
 
-  /** Nothing is left that has to be sent again. */
+  /** Nothing has to be sent again. */
   get isResent(): boolean {
     return this.#messagesToResend + this.#pubrelsToResend === 0;
   }
@@ -69,7 +69,7 @@ export class InflightWindow<Place> {
     return [...this.#inflight.values()];
   }
 
-  /** Those that were never acknowledged, oldest first. */
+  /** Unacknowledged messages, oldest first. */
   messages(): QueuedPublish[] {
     const messages: QueuedPublish[] = [];
     for (const { queued } of this.#inflight.values()) if (queued.type === 'publish') messages.push(queued);
@@ -82,12 +82,12 @@ export class InflightWindow<Place> {
     this.#used += 1;
   }
 
-  /** Something that was sent in a former life; `rewind` follows before anything is sent. */
+  /** A packet that was sent before a restart. `rewind` follows before anything is sent. */
   restore(packetId: PacketId, queued: Queued, place: Place): void {
     this.#inflight.set(packetId, { queued, place, isToResend: false, isCounted: false });
   }
 
-  /** The message that this answer completes, or the reason why it completes none. `remove` follows. */
+  /** The message that this answer completes, or the outcome if it completes none. `remove` follows. */
   toComplete(
     packetId: PacketId,
     answer: CompletingPacket | undefined,
@@ -103,7 +103,7 @@ export class InflightWindow<Place> {
     if (inflight.isCounted) this.#used -= 1;
   }
 
-  /** The message of a PUBREC, or the outcome if there is nothing to do. `release` follows [MQTT-4.3.3-6]. */
+  /** The message of a PUBREC, or the outcome if nothing has to be done. `release` follows [MQTT-4.3.3-6]. */
   toRelease(packetId: PacketId): InflightMessage<Place> | Acknowledged {
     const inflight = this.#inflight.get(packetId);
     if (inflight === undefined) return 'unknown';
@@ -113,7 +113,7 @@ export class InflightWindow<Place> {
 
   /**
    * Its place in the window stays taken. The caller answers the PUBREC with PUBREL, perhaps on an earlier connection:
-   * if the message was not sent on this connection, the PUBREL is to be sent here as well.
+   * if the message was not sent on this connection, the PUBREL has to be sent here as well.
    */
   release(packetId: PacketId, inflight: Inflight<Place>): void {
     if (inflight.isToResend) {
@@ -123,7 +123,7 @@ export class InflightWindow<Place> {
     inflight.queued = { type: 'pubrel', packetId };
   }
 
-  /** A new connection: everything is to be sent again, and the window is empty [MQTT-4.4.0-1]. */
+  /** A new connection: everything has to be sent again, and the window is empty [MQTT-4.4.0-1]. */
   rewind(): void {
     this.#used = 0;
     this.#messagesToResend = 0;
@@ -136,7 +136,7 @@ export class InflightWindow<Place> {
     }
   }
 
-  /** Adds the packets that are to be sent again, in their old order, as far as page and window have room. */
+  /** Adds the packets that have to be sent again, in their old order, as far as page and window have room. */
   dequeueResends(dequeued: Page<Queued>, receiveMaximum: number): void {
     for (const inflight of this.#inflight.values()) {
       const isFull = !this.hasRoom(receiveMaximum);

@@ -8,12 +8,14 @@ import {
   LOST_PACKETS_MAX,
 } from '@apus/broker';
 
-/** Longer than any packet of an ended connection may still be on its way to a handler, or its client may resume. */
+/**
+ * Longer than a packet of an ended connection can be under way to a handler, and than its client may take to resume.
+ */
 const TOMBSTONE_MS = 5 * 60_000;
 
 interface Tombstone {
   readonly endedAtMs: number;
-  /** Undefined where none was saved. */
+  /** Undefined: none was saved. */
   readonly before: LinkState | undefined;
   movedTo: ConnectionId | undefined;
   isResumed: boolean;
@@ -32,11 +34,11 @@ function closedBy({ before, movedTo, isResumed, hasMissed }: Tombstone): LinkSta
   };
 }
 
-/** Link states in memory, copied in and out as a store elsewhere would. */
+/** States of links in memory. They are copied in and out, as by a store elsewhere. */
 export class MemoryLinks implements LinkStore {
   readonly #clock: Clock;
   readonly #states = new Map<ConnectionId, LinkState>();
-  /** In the order of their end. */
+  /** In the order in which they ended. */
   readonly #tombstones = new Map<ConnectionId, Tombstone>();
 
   constructor(clock: Clock) {
@@ -121,7 +123,7 @@ export class MemoryLinks implements LinkStore {
   }
 }
 
-/** The session's ref may be an object of a store; its plain fields are what is kept. */
+/** Stores the plain fields of the session: its ref may be an object of a store. */
 function withPlainSession(state: LinkState): LinkState {
   if (state.phase !== 'connected') return state;
   const { key, tenant, clientId, incarnation, attachment } = state.connection.session;

@@ -10,7 +10,7 @@ import { levelCount, type Will } from '@apus/mqtt';
 import type { Holding } from './holdings.ts';
 
 /**
- * Memory that things take beside the bytes of clients in them: objects, and their places in maps. Rounded up;
+ * Memory of things beside the bytes of clients in them: objects, and their places in maps. Rounded up;
  * counted-memory.test.ts measures that none takes more.
  */
 export const RECEIPT_BYTES = 256;
@@ -25,37 +25,37 @@ const SUBSCRIPTION_BYTES = 512;
 const LEVEL_BYTES = 48;
 
 /**
- * The share beyond its limit that a node reserves for memory that it cannot refuse: the wills of clients that resume a
+ * The share above its limit that a node reserves for memory that it cannot refuse: the wills of clients that resume a
  * session.
  */
 const RESERVE_SHARE = 1 / 8;
 
-/** The share that messages in the queues and the streams of one tenant may take together: it leaves room for the others. */
+/** The share that the queues and streams of one tenant may take: the others need room too. */
 const TENANT_MESSAGES_SHARE = 3 / 4;
 
-/** The share of a tenant's queues that one identity may use, if its quota is larger. */
+/** The share of a tenant's queues that one identity may take, if its quota is larger. */
 export const IDENTITY_QUEUES_SHARE = 1 / 2;
 
 /**
- * Steps of a limit of queues. Processes that share the limit are told of each: so each may have up to a 64th of it that others do
- * not know of, and most messages pass no step.
+ * Steps of a limit on queues. Processes that share the limit are told of each step, so each process may have up to a
+ * 64th that others do not know of, and most messages pass no step.
  */
 const QUEUES_STEPS = 64;
 
-/** Whose queues they are: of a tenant by its name, of an identity by its `quotaHolderKey`. */
+/** Queues of a tenant, by its name; or of an identity, by its `quotaHolderKey`. */
 export type QueuesScope = 'tenant' | 'identity';
 
 /** The memory of queues at one process. */
 export interface QueuesState {
   readonly bytes: number;
-  /** They have all that they may have there. */
+  /** They have as much as they may at that process. */
   readonly isFull: boolean;
 }
 
 /** The memory of queues at all other processes. */
 export interface QueuesSum {
   readonly bytes: number;
-  /** So many of them are full. */
+  /** At how many processes they are full. */
   readonly fullAt: number;
 }
 
@@ -68,22 +68,22 @@ export class MemoryBudget implements Memory {
   readonly #bytesMax: number;
   readonly #queuedPerTenantMax: number;
   readonly #queuedPerIdentityMax: number;
-  /** By tenant, where a plan names it. */
+  /** Limits of tenants whose plan has one. */
   readonly #queuedByPlanMax = new Map<string, number>();
-  /** Called when queues at this process have passed a step of their limit: below the first one with 0 bytes. */
+  /** Called when queues at this process pass a step of their limit; with 0 bytes below the first one. */
   watchQueues: ((scope: QueuesScope, name: string, state: QueuesState) => void) | undefined;
   /** @default there is no other process */
   queuesElsewhere: QueuesElsewhere = NOWHERE;
-  /** Passed last, where it is not 0. */
+  /** The step that was passed last, if it is not 0. */
   readonly #steps = { tenant: new Map<string, number>(), identity: new Map<string, number>() };
-  /** Of messages in queues and inflight, by tenant; none of a tenant that has none. */
+  /** Bytes of messages in queues and inflight, by tenant, if there are any. */
   readonly #queued = new Map<string, number>();
-  /** The same of the histories of streams. */
+  /** Bytes of the histories of streams, by tenant. */
   readonly #streamed = new Map<string, number>();
   #bytes = 0;
   #isRestoring = false;
 
-  /** No limit, where one is not given. */
+  /** An absent limit is none. */
   constructor(
     bytesMax = Number.POSITIVE_INFINITY,
     queuedPerTenantMax = Number.POSITIVE_INFINITY,
@@ -110,7 +110,7 @@ export class MemoryBudget implements Memory {
     return this.#bytes >= this.#bytesMax * (1 + RESERVE_SHARE) && !this.#isRestoring;
   }
 
-  /** The plan of a tenant, as a client of it has shown it last. */
+  /** The plan of a tenant, as its latest client has shown it. */
   planned({ tenant, plan }: Pick<Identity, 'tenant' | 'plan'>): void {
     if (plan?.queuedBytesMax === undefined) this.#queuedByPlanMax.delete(tenant);
     else this.#queuedByPlanMax.set(tenant, plan.queuedBytesMax || Number.POSITIVE_INFINITY);
@@ -118,8 +118,8 @@ export class MemoryBudget implements Memory {
   }
 
   /**
-   * The limit of a plan is for all processes together, that of `tenantQueueBytesMax` for the memory of each: beyond it at one, no
-   * other takes a message either.
+   * The limit of a plan is for all processes together. `tenantQueueBytesMax` is for each: if one process exceeds it,
+   * no other takes a message either.
    */
   isQueueFull(tenant: string): boolean {
     const bytes = this.queuedBytes(tenant);
@@ -130,12 +130,12 @@ export class MemoryBudget implements Memory {
     return elsewhere.fullAt > 0 || bytes + elsewhere.bytes >= planned;
   }
 
-  /** The streams of the tenant take no more [SEC-TENANT-9]. */
+  /** Whether the streams of the tenant take no more [SEC-TENANT-9]. */
   isStreamFull(tenant: string): boolean {
     return this.isFull || this.#hasShare(tenant);
   }
 
-  /** Whether the queues of an identity may have so many bytes more: together with those at other processes, at most `bytesMax`. */
+  /** Whether the queues of an identity may have so many more bytes: at most `bytesMax` at all processes together. */
   fits({ key, queuedBytes }: Holding, bytes: number, bytesMax: number): boolean {
     const elsewhere = this.queuesElsewhere.identity.get(key)?.bytes ?? 0;
     return queuedBytes + elsewhere + bytes <= bytesMax;
@@ -145,7 +145,7 @@ export class MemoryBudget implements Memory {
     return this.#queued.get(tenant) ?? 0;
   }
 
-  /** Memory that the queues of one identity may take: its own quota, before a share of its tenant's and that of all. */
+  /** Memory for the queues of one identity: its own quota, or a share of its tenant's, or of all. */
   queuedBytesMax({ tenant, quotas }: Pick<Identity, 'tenant' | 'quotas'>): number {
     if (quotas?.queuedBytesMax !== undefined) return quotas.queuedBytesMax || Number.POSITIVE_INFINITY;
     const planned = this.#queuedByPlanMax.get(tenant);
@@ -154,7 +154,7 @@ export class MemoryBudget implements Memory {
     return Math.min(this.#queuedPerIdentityMax, Math.floor(planned * IDENTITY_QUEUES_SHARE));
   }
 
-  /** Everything from before is kept, also where the limit is lower now. */
+  /** Everything is restored, even if the limit is lower now. */
   restoring<T>(restore: () => T): T {
     this.#isRestoring = true;
     try {
@@ -164,12 +164,12 @@ export class MemoryBudget implements Memory {
     }
   }
 
-  /** This many bytes more are kept, or fewer. */
+  /** So many more bytes are kept, or fewer. */
   change(bytes: number): void {
     this.#bytes += bytes;
   }
 
-  /** The same for the memory of a tenant's queues. */
+  /** So many more bytes in the tenant's queues, or fewer. */
   changeQueued(tenant: string, bytes: number): void {
     this.change(bytes);
     const queued = this.queuedBytes(tenant) + bytes;
@@ -178,7 +178,7 @@ export class MemoryBudget implements Memory {
     this.#lookAtTenant(tenant);
   }
 
-  /** The same for the memory of a tenant's streams. */
+  /** So many more bytes in the tenant's streams, or fewer. */
   changeStreamed(tenant: string, bytes: number): void {
     this.change(bytes);
     const streamed = (this.#streamed.get(tenant) ?? 0) + bytes;
@@ -216,13 +216,13 @@ export class MemoryBudget implements Memory {
   }
 }
 
-/** A message that queues hold. Its bytes count once, however many do. */
+/** A message in queues. Its bytes count once, whatever the number of queues. */
 export class HeldMessage {
   readonly #budget: MemoryBudget;
   readonly #tenant: string;
   readonly #bytes: number;
   #holders = 0;
-  /** The queues of one identity, mostly; of more in a map. */
+  /** The only identity whose queues have it, in most cases; several stand in a map. */
   #first: Holding | undefined;
   #ofFirst = 0;
   #ofOthers: Map<Holding, number> | undefined;
@@ -237,12 +237,12 @@ export class HeldMessage {
     return this.#holders > 0;
   }
 
-  /** Whether one more queue of this identity may hold it [SEC-QUOTA-8]. */
+  /** Whether one more queue of this identity has room for it [SEC-QUOTA-8]. */
   fits(holding: Holding, bytesMax: number): boolean {
     return this.#budget.fits(holding, this.#bytesOf(this.#queuesOf(holding)), bytesMax);
   }
 
-  /** One more queue holds it, of this identity. */
+  /** One more queue of this identity has it. */
   hold(holding: Holding): void {
     const queues = this.#queuesOf(holding);
     this.#budget.changeQueued(this.#tenant, this.#bytesOf(this.#holders));
@@ -264,7 +264,7 @@ export class HeldMessage {
     this.#budget.lookAtQueues(holding);
   }
 
-  /** The first queue takes the message and its place, each further one its place. */
+  /** The first queue counts the message and its place, each further one its place. */
   #bytesOf(queuesBefore: number): number {
     return queuesBefore === 0 ? this.#bytes + HOLDER_BYTES : HOLDER_BYTES;
   }
@@ -285,7 +285,7 @@ export class HeldMessage {
   }
 }
 
-/** The rules that a token, or the answer of a hook, has brought are kept with each session. */
+/** The rules from a token, or from the answer of a hook, are stored with each session. */
 export function sessionBytes(
   { clientId }: Pick<SessionRef, 'clientId'>,
   { rules, clientIds }: Identity,

@@ -18,12 +18,12 @@ import type { SessionQueue } from './session-queue.ts';
 /** The will that a connection brought. */
 export interface HeldWill {
   readonly will: Will;
-  /** Of that connection. */
+  /** The identity of that connection. */
   readonly identity: Identity;
   readonly connectionId: ConnectionId;
   /** Set when the connection has ended. */
   due: WillDue | undefined;
-  /** Set when it has been begun. */
+  /** Set when the will has been begun. */
   messageId: MessageId | undefined;
 }
 
@@ -33,17 +33,17 @@ export interface SessionState {
   identity: Identity;
   /** The holding that counts it. */
   holding: Holding;
-  /** It is counted as a connection: also while a store lets its attachment wait. */
+  /** Counted as a connection, also while a store withholds its attachment. */
   isConnected: boolean;
   /** Undefined: stored before sessions had owners. */
   bindingRank: BindingRank;
-  /** Of the last connection. */
+  /** The will of the last connection. */
   will: HeldWill | undefined;
   attachedAtMs: number;
   detachedAtMs: number | undefined;
   resumableUntilMs: number | undefined;
   lastConnectionId: ConnectionId;
-  /** Removed, or discarded for a newer incarnation. It takes no connection and no subscription any more. */
+  /** Removed, or replaced by a newer incarnation. It takes no connection and no subscription any more. */
   hasEnded: boolean;
   queue: SessionQueue | undefined;
   subscriptions: HeldSubscriptions | undefined;
@@ -51,12 +51,12 @@ export interface SessionState {
 }
 
 /**
- * One incarnation of a session, and the `SessionRef` for it that every port hands out. It is live: `attachment` is
- * the connection of this moment, so a subscriber found by a match needs no look-up before it is sent to.
+ * One incarnation of a session, and the `SessionRef` for it that every port returns. It is live: `attachment` is the
+ * present connection, so a subscriber that a match finds needs no look-up before it is sent to.
  *
- * The session's state is on the object instead of in maps by key: a fan-out finds a subscriber's queue by following two
- * pointers, and the state goes with the session. The state is private so that a log line or an assertion that looks
- * into a `SessionRef` sees no more than a `SessionRef`.
+ * The state is on the object and not in maps by key: a fan-out finds a subscriber's queue by following two pointers,
+ * and the state is freed with the session. It is private, so that a log line or an assertion sees no more than a
+ * `SessionRef`.
  */
 export class MemorySession implements SessionRef {
   readonly key: string;

@@ -20,13 +20,13 @@ import { containsWildcard } from '@apus/mqtt';
 import { type MemoryBudget, retainedMemoryBytes } from './memory-budget.ts';
 import { MemoryRetained } from './retained.ts';
 
-/** A place of one owner: entries of three maps. */
+/** The place of one owner: entries of three maps. */
 const OWNER_BYTES = 512;
 
-/** Of what is told: more than any process tells. */
+/** Digits of the number of a told message: more than any process tells. */
 const ID_DIGITS = 15;
 
-/** Above every identifier of a message: nothing is too new to be replaced. */
+/** Above every message id: replaces any message. */
 const LAST_ID = '~';
 
 const NO_LIMITS = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSITIVE_INFINITY };
@@ -35,22 +35,22 @@ const NO_LIMITS = { messagesMax: Number.POSITIVE_INFINITY, bytesMax: Number.POSI
 export interface HeldMember extends PresencePlace {
   readonly topic: string;
   readonly owners: ReadonlyMap<string, HeldOwner>;
-  /** Undefined: it has left. */
+  /** Undefined: the member has left. */
   readonly now: Message | undefined;
-  /** The message that watchers have been told last; undefined: none. */
+  /** The message that watchers were told last. Undefined: none. */
   readonly told: Message | undefined;
   readonly joinedAtMs: number;
 }
 
 export interface HeldOwner {
   readonly clientId: string;
-  /** In whose name it is counted. */
+  /** The holder for whom it is counted. */
   readonly holder: QuotaHolder;
 }
 
-/** Is told what changes, to write it down. */
+/** Called with changes, to store them. */
 export interface PresenceJournal {
-  /** The member is there, or it has left and its watchers do not know yet. */
+  /** The member is present; or it has left, and watchers were not told yet. */
   saved(member: HeldMember): void;
   removed(member: HeldMember): void;
 }
@@ -65,7 +65,7 @@ interface Member extends HeldMember {
 interface Room {
   readonly key: string;
   readonly members: Map<string, Member>;
-  /** In the order of their first change since they were told. */
+  /** In the order of the first change since watchers were told. */
   readonly untold: Set<Member>;
   count: number;
   toldCount: number;
@@ -80,7 +80,7 @@ export class MemoryPresence implements PresenceStore {
   readonly #rooms = new Map<string, Room>();
   readonly #bySession = new Map<string, Set<Member>>();
   readonly #placesOfHolder = new Map<string, number>();
-  /** The message that subscribers are given first. It is counted with the members. */
+  /** The messages that new subscribers are sent first. They are counted with the members. */
   readonly #told = new MemoryRetained();
   #lastId = 0;
 
@@ -145,13 +145,13 @@ export class MemoryPresence implements PresenceStore {
     return { messages: [emptyRoom(`${prefix}/${room}`)], next: undefined };
   }
 
-  /** Members that are there, whether their watchers know it or not. Valid until one comes or goes. */
+  /** Present members, whether watchers know of them or not. Valid until one joins or leaves. */
   *members(tenant: string, room: string): Generator<HeldMember, void, undefined> {
     for (const member of this.#rooms.get(roomKey(tenant, room))?.members.values() ?? [])
       if (member.now !== undefined) yield member;
   }
 
-  /** A member that was there before a restart; its watchers know it. */
+  /** A member from before a restart; watchers know of it. */
   restore(
     place: PresencePlace,
     owners: readonly PresenceOwner[],
@@ -220,7 +220,7 @@ export class MemoryPresence implements PresenceStore {
     this.#budget.change(OWNER_BYTES);
   }
 
-  /** False where the session does not make it present. */
+  /** False: the session does not make it present. */
   #disown(member: Member, session: SessionRef): boolean {
     const key = ownerKey(session);
     const owner = member.owners.get(key);
@@ -248,7 +248,7 @@ export class MemoryPresence implements PresenceStore {
     room.untold.add(member);
   }
 
-  /** Undefined where its watchers know already. */
+  /** Undefined: watchers know already. */
   #tell(room: Room, member: Member): ToldMember | undefined {
     const { topic, now: message, told: before, tenant } = member;
     this.#budget.change(bytesOf(message) - bytesOf(before));
@@ -260,7 +260,7 @@ export class MemoryPresence implements PresenceStore {
     return isSame(message, before) ? undefined : { topic, message, before };
   }
 
-  /** In the place that its topic has. Messages of two doors may be told in another order than that of their identifiers. */
+  /** Replaces the message of the topic. Messages of two doors may be told in another order than that of their ids. */
   #keep(tenant: string, message: Message): void {
     this.#lastId += 1;
     this.#told.put(tenant, { ...message, id: String(this.#lastId).padStart(ID_DIGITS, '0') }, NO_LIMITS);
@@ -307,7 +307,7 @@ function emptyRoom(topic: string): Message {
   };
 }
 
-/** Watchers see no difference. */
+/** Watchers see no difference between the two. */
 function isSame(one: Message | undefined, other: Message | undefined): boolean {
   if (one === other) return true;
   if (one === undefined || other === undefined) return false;

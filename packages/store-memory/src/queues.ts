@@ -13,21 +13,21 @@ import type {
 import type { PacketId } from '@apus/mqtt';
 import { HeldMessage, type MemoryBudget } from './memory-budget.ts';
 import type { MemorySession } from './memory-session.ts';
+import type { RepeatableCopies } from './repeatable-copies.ts';
 import { SessionQueue } from './session-queue.ts';
 import type { MemorySessions } from './sessions.ts';
-import type { UnsettledCopies } from './unsettled-copies.ts';
 
 const NOTHING: readonly Queued[] = [];
 
-/** Queues in memory: one for each session that was ever sent a QoS 1 or 2 message. The messages are shared. */
+/** Queues in memory: one for each session that was ever sent QoS 1 or 2. The queues share messages. */
 export class MemoryQueues implements QueueStore {
   readonly #sessions: MemorySessions;
-  readonly #unsettled: UnsettledCopies;
+  readonly #repeatable: RepeatableCopies;
   readonly #budget: MemoryBudget;
 
-  constructor(sessions: MemorySessions, unsettled: UnsettledCopies, budget: MemoryBudget) {
+  constructor(sessions: MemorySessions, repeatable: RepeatableCopies, budget: MemoryBudget) {
     this.#sessions = sessions;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#budget = budget;
   }
 
@@ -39,7 +39,7 @@ export class MemoryQueues implements QueueStore {
   ): number {
     let dropped = 0;
     const held = new HeldMessage(this.#budget, message, deliveries[0]?.session.tenant ?? '');
-    for (const delivery of this.#unsettled.firstOf(message, deliveries)) {
+    for (const delivery of this.#repeatable.firstOf(message, deliveries)) {
       const session = this.#sessions.live(delivery.session);
       if (session === undefined) continue;
       const queue = queueOf(session);
@@ -98,12 +98,12 @@ export class MemoryQueues implements QueueStore {
     return this.#queue(session)?.length ?? 0;
   }
 
-  /** Of the messages that wait: `messageBytes` of each. */
+  /** `messageBytes` of the waiting messages. */
   bytes(session: SessionRef): number {
     return this.#queue(session)?.bytes ?? 0;
   }
 
-  /** Messages that were sent and are not yet done with. */
+  /** Messages that were sent and are not complete. */
   inflight(session: SessionRef): number {
     return this.#queue(session)?.inflight ?? 0;
   }
@@ -118,7 +118,7 @@ function queueOf({ state }: MemorySession): SessionQueue {
   return state.queue;
 }
 
-/** A message that was offered under a copy of the session's ref still names the connection of that time. */
+/** The message for the present connection: it may have been offered under a copy of an earlier ref. */
 function addressed(queued: Queued, session: SessionRef): Queued {
   if (queued.type === 'pubrel' || queued.delivery.session === session) return queued;
   return { ...queued, delivery: { ...queued.delivery, session } };

@@ -1,24 +1,24 @@
 import type { ReceivedStore, SessionRef } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import { type MemoryBudget, RECEIPT_BYTES } from './memory-budget.ts';
+import type { RepeatableCopies } from './repeatable-copies.ts';
 import type { MemorySessions } from './sessions.ts';
-import type { UnsettledCopies } from './unsettled-copies.ts';
 
 /** How far the first receipt of a QoS 2 message has come. */
 export interface Receipt {
-  state: 'pending' | 'settled';
+  state: 'pending' | 'delivered';
   readonly messageId: string;
 }
 
-/** Packet identifiers of QoS 2 messages received and not yet released: a map per session that ever sent one. */
+/** Packet ids of QoS 2 messages that were received and not released: a map for each session that ever sent one. */
 export class MemoryReceived implements ReceivedStore {
   readonly #sessions: MemorySessions;
-  readonly #unsettled: UnsettledCopies;
+  readonly #repeatable: RepeatableCopies;
   readonly #budget: MemoryBudget;
 
-  constructor(sessions: MemorySessions, unsettled: UnsettledCopies, budget: MemoryBudget) {
+  constructor(sessions: MemorySessions, repeatable: RepeatableCopies, budget: MemoryBudget) {
     this.#sessions = sessions;
-    this.#unsettled = unsettled;
+    this.#repeatable = repeatable;
     this.#budget = budget;
   }
 
@@ -27,7 +27,7 @@ export class MemoryReceived implements ReceivedStore {
     packetId: PacketId,
     messageId: string,
     maximum: number,
-  ): { state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string } {
+  ): { state: 'new' | 'pending' | 'delivered' | 'over-limit'; messageId: string } {
     const receipts = this.#receipts(session);
     const receipt = receipts?.get(packetId);
     if (receipt !== undefined) return { state: receipt.state, messageId: receipt.messageId };
@@ -40,18 +40,18 @@ export class MemoryReceived implements ReceivedStore {
     return (this.#receipts(session)?.size ?? 0) < maximum;
   }
 
-  settle(session: SessionRef, packetId: PacketId): void {
+  markDelivered(session: SessionRef, packetId: PacketId): void {
     const receipt = this.#receipts(session)?.get(packetId);
     if (receipt === undefined) return;
-    receipt.state = 'settled';
-    this.#unsettled.end(receipt.messageId);
+    receipt.state = 'delivered';
+    this.#repeatable.end(receipt.messageId);
   }
 
   release(session: SessionRef, packetId: PacketId): boolean {
     const receipts = this.#receipts(session);
     const receipt = receipts?.get(packetId);
     if (receipt === undefined) return false;
-    this.#unsettled.end(receipt.messageId);
+    this.#repeatable.end(receipt.messageId);
     this.#budget.change(-RECEIPT_BYTES);
     return receipts?.delete(packetId) ?? false;
   }
@@ -59,7 +59,7 @@ export class MemoryReceived implements ReceivedStore {
   clear(ref: SessionRef): void {
     const session = this.#sessions.live(ref);
     if (session === undefined) return;
-    for (const { messageId } of session.state.received?.values() ?? []) this.#unsettled.end(messageId);
+    for (const { messageId } of session.state.received?.values() ?? []) this.#repeatable.end(messageId);
     this.#budget.change(-RECEIPT_BYTES * (session.state.received?.size ?? 0));
     session.state.received = undefined;
     this.#sessions.cleared(session);
@@ -75,6 +75,6 @@ export class MemoryReceived implements ReceivedStore {
     session.state.received ??= new Map();
     this.#budget.change(RECEIPT_BYTES);
     session.state.received.set(packetId, { state: 'pending', messageId });
-    this.#unsettled.begin(messageId);
+    this.#repeatable.begin(messageId);
   }
 }

@@ -2,7 +2,7 @@ import type { Message } from '@apus/broker';
 
 /** The retained message of one topic. */
 export interface RetainedEntry {
-  /** Ascending in the order in which topics began to be retained: it stays while the topic is retained. */
+  /** Ascending in the order in which topics were first retained. It stays while the topic is retained. */
   readonly number: number;
   /** Undefined once it has been removed. */
   message: Message | undefined;
@@ -11,8 +11,8 @@ export interface RetainedEntry {
 }
 
 /**
- * Retained messages in the order of their numbers, which gives pages a place to go on from: an entry keeps its place
- * while others come and go, so none is skipped, and new ones come behind all others.
+ * Retained messages by their numbers, so that pages have a place to go on from: an entry keeps its place while others
+ * come and go, so none is skipped, and new ones come last.
  */
 export class RetainedLog {
   #entries: RetainedEntry[] = [];
@@ -32,7 +32,7 @@ export class RetainedLog {
     if (this.#removed * 2 > this.#entries.length) this.#compact();
   }
 
-  /** The entries whose number is above `number`, lowest first. Valid until something is removed. */
+  /** The entries with a number above `number`, lowest first. Valid until one is removed. */
   *after(number: number): Generator<RetainedEntry, void, undefined> {
     for (let index = this.#indexAfter(number); index < this.#entries.length; index += 1) {
       const entry = this.#entries[index];

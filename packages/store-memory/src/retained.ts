@@ -15,8 +15,8 @@ import { MemoryBudget, retainedMemoryBytes } from './memory-budget.ts';
 import { type RetainedEntry, RetainedLog } from './retained-log.ts';
 
 /**
- * Up to this many matches the tree finds them anew for each page. A filter that matches more is answered from the log,
- * in one pass over it, all pages together: neither way does the work grow with the square of the matches.
+ * Up to this many matches the tree finds them again for each page. A filter with more matches is answered from the
+ * log, in one pass over it for all pages: in neither case does the work grow with the square of the matches.
  */
 const MATCHES_FROM_TREE_MAX = 2048;
 
@@ -53,28 +53,28 @@ export class MemoryRetained implements RetainedStore {
     return this.#tenants.get(tenant)?.match(topicFilter, nowMs, parseCursor(from), limit) ?? EMPTY;
   }
 
-  /** Bytes that they count towards `RetainedLimits.bytesMax`. */
+  /** Bytes that count towards `RetainedLimits.bytesMax`. */
   bytes(tenant: string): number {
     return this.#tenants.get(tenant)?.bytes ?? 0;
   }
 
-  /** Tenants whose clients have had messages retained. A name with `$` is that of a purpose of the broker's own. */
+  /** Tenants whose clients have retained messages. A name with `$` stands for a purpose of the broker's own. */
   tenants(): readonly string[] {
     return [...this.#tenants.keys()].filter((tenant) => !tenant.startsWith('$'));
   }
 
-  /** Those of all these tenants. */
+  /** Retained messages of all these tenants. */
   countAll(): number {
     return this.tenants().reduce((count, tenant) => count + this.count(tenant), 0);
   }
 
-  /** How many are held; an expired one counts until a call finds it expired. */
+  /** How many are retained. An expired one counts until a call finds it expired. */
   count(tenant: string): number {
     return this.#tenants.get(tenant)?.size ?? 0;
   }
 }
 
-/** Where a page begins: behind the entry with this number. */
+/** Where a page begins: after the entry with this number. */
 interface Cursor {
   readonly number: number;
   /** There were too many matches for the tree. */
@@ -100,7 +100,7 @@ class RetainedOfTenant {
   readonly #tree = new TopicTree<RetainedEntry>();
   readonly #log = new RetainedLog();
   readonly #budget: MemoryBudget;
-  /** By `quotaHolderKey`; none of a holder of nothing. */
+  /** By `quotaHolderKey`; without holders of nothing. */
   readonly #byHolder = new Map<string, Kept>();
   #bytes = 0;
 
@@ -135,7 +135,7 @@ class RetainedOfTenant {
     if (entry?.message !== undefined && entry.message.id <= before) this.#remove(entry, topicName);
   }
 
-  /** In the order of the log, whichever way they are found. */
+  /** In the order of the log, in either way. */
   match(topicFilter: string, nowMs: number, from: Cursor, limit: PageLimit): RetainedPage {
     const fromTree = from.isInLog ? undefined : this.#fromTree(topicFilter, from.number);
     const expired: Message[] = [];
@@ -157,7 +157,7 @@ class RetainedOfTenant {
     return { messages: page.entries, next };
   }
 
-  /** Undefined when there are too many. */
+  /** Undefined: there are too many. */
   #fromTree(topicFilter: string, from: number): RetainedEntry[] | undefined {
     const entries: RetainedEntry[] = [];
     let count = 0;
@@ -190,7 +190,8 @@ class RetainedOfTenant {
   }
 
   /**
-   * Of the holder's own share [SEC-QUOTA-8]. The replaced message was counted for the same holder, or for another one.
+   * Checks the holder's own share [SEC-QUOTA-8]. The replaced message was counted for the same holder, or for another
+   * one.
    */
   #hasHolderRoom(message: Message, replaced: RetainedEntry | undefined, { holder }: RetainedLimits): boolean {
     if (holder === undefined) return true;

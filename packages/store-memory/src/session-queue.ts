@@ -41,22 +41,22 @@ export class SessionQueue {
     return this.#waiting?.length ?? 0;
   }
 
-  /** Nothing waits, or has to be sent again. */
+  /** Nothing waits, and nothing has to be sent again. */
   get isIdle(): boolean {
     return this.length === 0 && this.#window.isResent;
   }
 
-  /** Of the messages that wait. */
+  /** Bytes of the waiting messages. */
   get bytes(): number {
     return this.#waiting?.bytes ?? 0;
   }
 
-  /** Messages that were sent and are not yet done with. */
+  /** Messages that were sent and are not complete. */
   get inflight(): number {
     return this.#window.size;
   }
 
-  /** Whether a new message may be sent at once: nothing is before it, and the window has room. */
+  /** Whether a new message may be sent at once: no message is before it, and the window has room. */
   canSend(receiveMaximum: number): boolean {
     return this.length === 0 && !this.#window.isBehind && this.#canBegin(receiveMaximum);
   }
@@ -67,7 +67,7 @@ export class SessionQueue {
     this.#begin(entry, held);
   }
 
-  /** Lets a message wait, and something give way where the queue is full. Returns how many messages did. */
+  /** Adds a waiting message; a full queue drops some. Returns how many were dropped. */
   wait(entry: QueuedPublish, held: HeldMessage, limits: QueueLimits): number {
     this.#waiting ??= new WaitingLine();
     const dropped = this.#waiting.makeRoom(entry.message, limits);
@@ -78,16 +78,16 @@ export class SessionQueue {
     return dropped.length;
   }
 
-  /** A new connection: everything inflight is to be sent again [MQTT-4.4.0-1]. */
+  /** A new connection: everything inflight has to be sent again [MQTT-4.4.0-1]. */
   rewind(): void {
     this.#window.rewind();
   }
 
-  /** The packets that are to be sent again, in their old order; then the messages that wait. */
+  /** The packets that have to be sent again, in their old order; then the waiting messages. */
   dequeue(receiveMaximum: number, limit: PageLimit, nowMs: number): Queued[] {
     const dequeued = new Page<Queued>(limit);
     this.#window.dequeueResends(dequeued, receiveMaximum);
-    // While a message is left that is to be sent again, no shorter one that came after it may take its place.
+    // While a message has to be sent again, no shorter one that came after it may take its place.
     if (!this.#window.isBehind) this.#dequeueWaiting(dequeued, receiveMaximum, nowMs);
     return dequeued.entries;
   }
@@ -100,7 +100,7 @@ export class SessionQueue {
     return 'done';
   }
 
-  /** The message is with its receiver and is not sent again [MQTT-4.3.3-6]; its place in the window stays taken. */
+  /** The client has the message: it is not sent again [MQTT-4.3.3-6], and keeps its place in the window. */
   release(packetId: PacketId): Acknowledged {
     const inflight = this.#window.toRelease(packetId);
     if (typeof inflight === 'string') return inflight;
@@ -109,12 +109,12 @@ export class SessionQueue {
     return 'done';
   }
 
-  /** Messages that were never acknowledged, oldest first. */
+  /** Unacknowledged messages, oldest first. */
   unacknowledged(): QueuedPublish[] {
     return this.#window.messages().concat(this.#waiting?.toArray().map(({ entry }) => entry) ?? []);
   }
 
-  /** Nothing of it is kept any more. */
+  /** Releases all its messages. */
   giveUp(): void {
     for (const inflight of this.#window.toArray()) this.#letGo(inflight);
     for (const { held } of this.#waiting?.toArray() ?? []) held.release(this.holding);
@@ -143,7 +143,7 @@ export class SessionQueue {
     this.#window.begin(entry, held);
   }
 
-  /** A PUBREL that was sent again holds its id without a place in the window: the ids can run out first. */
+  /** A PUBREL that was sent again has an id and no place in the window, so the ids can run out first. */
   #canBegin(receiveMaximum: number): boolean {
     return this.#window.hasRoom(receiveMaximum) && this.#window.size < PACKET_ID_MAX;
   }
@@ -155,7 +155,7 @@ export class SessionQueue {
     return this.#lastPacketId;
   }
 
-  /** The message is not needed any more; of a PUBREL it has not been for long. */
+  /** The message is not needed any more. A PUBREL has released it before. */
   #letGo({ queued, place }: Inflight<HeldMessage>): void {
     if (queued.type === 'publish') place.release(this.holding);
   }

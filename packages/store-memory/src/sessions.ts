@@ -28,9 +28,9 @@ export class MemorySessions implements SessionStore {
   readonly holdings = new Holdings();
   readonly #budget: MemoryBudget;
   readonly #byKey = new Map<string, MemorySession>();
-  /** Ended incarnations whose belongings have not been cleared yet. */
+  /** Ended incarnations whose state in other stores has not been cleared yet. */
   readonly #ended = new Map<string, MemorySession>();
-  /** Wills of connections that were not the last of their session any more, or whose session has been removed. */
+  /** Wills whose connection is not the last of its session any more, or whose session was removed. */
   readonly #owedWills = new Map<ConnectionId, HeldWill>();
   #incarnations = 0;
 
@@ -50,7 +50,7 @@ export class MemorySessions implements SessionStore {
       return 'owned-by-another';
     const isOwn = isSameOwner(previous.identity, request.identity);
     const present = !request.cleanStart && isOwn && outlives;
-    const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, present));
+    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, present));
     if (present) {
       this.#attach(found, request);
       return { session: found, present, previous, owedWillOf };
@@ -71,7 +71,7 @@ export class MemorySessions implements SessionStore {
     const { resumableUntilMs = 0 } = found.state;
     if (!outlivesConnection(found, nowMs) && resumableUntilMs <= nowMs) return 'owned-by-another';
     const previous = found.record();
-    const owedWillOf = this.#settleWill(found, (held) => isOwed(held, request, previous, true));
+    const owedWillOf = this.#keepOwedWill(found, (held) => isOwed(held, request, previous, true));
     this.#attach(found, request);
     return { session: found, present: true, previous, owedWillOf };
   }
@@ -125,7 +125,7 @@ export class MemorySessions implements SessionStore {
 
   beginWill(ref: SessionRef, connectionId: ConnectionId, messageId: MessageId, nowMs: number): WillClaim {
     const held = this.willOf(ref, connectionId);
-    // One that is owed is due; any other has no time while its connection is there.
+    // An owed will is due now. Any other has no time while its connection is there.
     const dueAtMs = this.#owedWills.has(connectionId) ? 0 : held?.due?.atMs;
     if (held === undefined || dueAtMs === undefined) return { state: 'none' };
     if (dueAtMs > nowMs) return { state: 'not-due', dueAtMs };
@@ -143,13 +143,13 @@ export class MemorySessions implements SessionStore {
     if (this.willOf(ref, connectionId)?.messageId === undefined) this.#forgetWill(ref, connectionId);
   }
 
-  /** The will that a connection brought, as long as something may become of it. */
+  /** The will of a connection, while it may still be published. */
   willOf({ key }: SessionRef, connectionId: ConnectionId): HeldWill | undefined {
     const last = this.#byKey.get(key)?.state.will;
     return last?.connectionId === connectionId ? last : this.#owedWills.get(connectionId);
   }
 
-  /** A will that is owed, found after a restart. */
+  /** An owed will that was found after a restart. */
   restoreOwedWill(held: HeldWill): void {
     this.#owe(held);
   }
@@ -160,7 +160,7 @@ export class MemorySessions implements SessionStore {
     if (session.attachment !== undefined) return false;
     const { lastConnectionId: last } = session.state;
     if (lastConnectionId !== undefined && lastConnectionId !== last) return false;
-    this.#settleWill(session, ({ messageId }) => messageId !== undefined);
+    this.#keepOwedWill(session, ({ messageId }) => messageId !== undefined);
     this.#byKey.delete(session.key);
     this.#end(session);
     return true;
@@ -176,8 +176,8 @@ export class MemorySessions implements SessionStore {
   }
 
   /**
-   * The session that a ref names: nearly always the very object this store handed out, else the original of a copy.
-   * Undefined for an ended session that owns nothing any more.
+   * The session that a ref names: nearly always the object itself, otherwise the original of a copy. Undefined: the
+   * session has ended and owns nothing any more.
    */
   live(ref: SessionRef): MemorySession | undefined {
     if (ref instanceof MemorySession) return ref;
@@ -185,7 +185,7 @@ export class MemorySessions implements SessionStore {
     return current?.incarnation === ref.incarnation ? current : this.#ended.get(ref.incarnation);
   }
 
-  /** To be called when something that a session owned has been cleared. */
+  /** Called when something that a session owned has been cleared. */
   cleared(session: MemorySession): void {
     if (session.state.hasEnded && !session.ownsSomething) this.#ended.delete(session.incarnation);
   }
@@ -226,7 +226,7 @@ export class MemorySessions implements SessionStore {
   }
 
   /** Keeps an owed will beyond its session's next open or end. Returns the connection that it belongs to. */
-  #settleWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
+  #keepOwedWill(session: MemorySession, isOwed: (held: HeldWill) => boolean): ConnectionId | undefined {
     const held = session.state.will;
     if (held === undefined || !isOwed(held)) return undefined;
     this.#setWill(session, undefined);
@@ -296,7 +296,7 @@ export class MemorySessions implements SessionStore {
   }
 }
 
-/** One that has been begun is brought to its end. */
+/** A will that has been begun is finished. */
 function isOwed(
   { messageId }: HeldWill,
   request: OpenSession,
@@ -306,7 +306,7 @@ function isOwed(
   return messageId !== undefined || request.isWillOwed(previous, present);
 }
 
-/** Expiry 0 ends with the connection, whether it is still there or not [MQTT-4.1.0-2]. */
+/** Expiry 0 ends with the connection, even while that is still there [MQTT-4.1.0-2]. */
 function outlivesConnection({ state }: MemorySession, nowMs: number): boolean {
   const { expirySeconds, detachedAtMs } = state;
   if (expirySeconds === 0) return false;

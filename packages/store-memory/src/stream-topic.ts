@@ -2,16 +2,16 @@ import type { StreamDeclaration, StreamEntry, StreamSince, StreamTail } from '@a
 import { bytesOf, ENTRY_BYTES } from './entry-bytes.ts';
 import { StreamValues } from './stream-values.ts';
 
-/** Memory that a topic takes beside its entries. */
+/** Memory of a topic beside its entries. */
 export const TOPIC_BYTES = 1024;
 
-/** History that is kept this much longer than it is handed out: a reader that has begun in time comes to its end. */
+/** History is kept for this much longer than it is handed out: a reader that began in time reaches the end. */
 const SLACK_MS = 60_000;
 
-/** The same in messages and bytes: this many times the stream's limits. */
+/** Messages and bytes are kept up to this many times the stream's limits. */
 const SLACK_FACTOR = 2;
 
-/** Messages that may stand behind one with a lower id. */
+/** How many messages may stand after one with a lower id. */
 const CROSSED_MAX = 100;
 
 interface Held {
@@ -40,11 +40,11 @@ export class StreamTopic {
   usedAtMs: number;
   #last: number;
   #held: Held[] = [];
-  /** Of a stream with a snapshot. */
+  /** Last values, for a stream with a snapshot. */
   readonly #values: StreamValues | undefined;
   #countedValueBytes = 0;
   #released: StreamEntry[] = [];
-  /** Entries of an earlier run that are no history. */
+  /** Entries from before a restart that are no history. */
   #apart: StreamEntry[] = [];
   #lastTsMs = 0;
 
@@ -85,28 +85,28 @@ export class StreamTopic {
     return Math.max(this.usedAtMs, this.#lastTsMs) + keepMs < nowMs;
   }
 
-  /** @param settledAfterMs messages older than that have settled. @default all have */
+  /** @param stableAfterMs older messages are stable. @default all are */
   append(
     message: StreamEntry['message'],
     key: string | undefined,
     nowMs: number,
-    settledAfterMs?: number,
+    stableAfterMs?: number,
   ): StreamEntry {
     const tsMs = Math.max(nowMs, this.#lastTsMs);
-    const settled = settledAfterMs === undefined ? undefined : this.#lastBefore(tsMs - settledAfterMs);
-    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, settled, message };
+    const stable = stableAfterMs === undefined ? undefined : this.#lastBefore(tsMs - stableAfterMs);
+    const entry = { epoch: this.epoch, number: this.#last + 1, tsMs, key, stable, message };
     this.#push(entry);
     return entry;
   }
 
-  /** The next entry, as it was before. Those of values may be older than the history, which has no holes. */
+  /** Adds the next entry from before a restart. Values may be older than the history, which has no holes. */
   restore(entry: StreamEntry): void {
     const end = this.#held.at(-1)?.entry.number;
     if (end !== undefined && entry.number !== end + 1) this.#setApart();
     this.#push(entry);
   }
 
-  /** All entries have been restored. Returns those that are no history, for the snapshot or for nothing. */
+  /** All entries were restored. Returns those that are no history: they are values, or not needed. */
   endRestore(): readonly StreamEntry[] {
     const end = this.#held.at(-1)?.entry.number;
     if (end !== undefined && end !== this.#last) this.#setApart();
@@ -132,7 +132,7 @@ export class StreamTopic {
     return this.#values?.has(entry) === true;
   }
 
-  /** Entries that were values until now, and are not in the history either. Once each. */
+  /** Returns, once each, the entries that are no values any more and not in the history either. */
   takeReleased(nowMs: number): readonly StreamEntry[] {
     if (this.#values === undefined) return [];
     this.#released.push(...this.#values.dropExpired(nowMs));
@@ -140,7 +140,9 @@ export class StreamTopic {
     return this.#released.splice(0).filter(({ number }) => number < first);
   }
 
-  /** By how much the memory of values has grown since the last call. An entry that is in the history too counts twice. */
+  /**
+   * By how much the memory of values has grown since the last call. An entry that is also in the history counts twice.
+   */
   takeValueBytes(): number {
     const bytes = this.#values?.bytes ?? 0;
     const growth = bytes - this.#countedValueBytes;
@@ -178,7 +180,7 @@ export class StreamTopic {
     return this.#held[index]?.entry.number ?? this.#last + 1;
   }
 
-  /** Those behind the number, lowest first. */
+  /** The entries after the number, lowest first. */
   *after(number: number): Generator<StreamEntry> {
     for (let index = this.#indexAfter(number); index < this.#held.length; index += 1) {
       const held = this.#held[index];
@@ -186,7 +188,7 @@ export class StreamTopic {
     }
   }
 
-  /** Whether everything behind the number is there. */
+  /** Whether all entries after the number are there. */
   reaches(number: number): boolean {
     const first = this.#held[0]?.entry.number ?? this.#last + 1;
     return number + 1 >= first && number <= this.#last;
@@ -200,11 +202,11 @@ export class StreamTopic {
       if (entry !== undefined && !values.has(entry.key ?? ''))
         values.set(entry.key ?? '', this.#current(entry));
     }
-    // An empty payload takes a key out, as it does a retained message.
+    // An empty payload deletes a key, as it deletes a retained message.
     return [...values.values()].filter(({ message }) => message.payload.length > 0).reverse();
   }
 
-  /** A message that was accepted with this id. Ids ascend as numbers do, but for those of calls that crossed. */
+  /** The message that was accepted with this id. Ids ascend with numbers, except for concurrent calls. */
   find(id: string): StreamEntry | undefined {
     let older = 0;
     for (let index = this.#held.length - 1; index >= 0 && older < CROSSED_MAX; index -= 1) {
@@ -251,7 +253,7 @@ export class StreamTopic {
     return Math.max(0, number + 1 - (this.#held[0]?.entry.number ?? 0));
   }
 
-  /** Of the first for which `isIt` holds; it then holds for all others. */
+  /** Index of the first entry for which `isIt` is true; it is then true for all later ones. */
   #indexOf(isIt: (held: Held, index: number) => boolean): number {
     let low = 0;
     let high = this.#held.length;
@@ -264,7 +266,7 @@ export class StreamTopic {
     return low;
   }
 
-  /** Entries of an earlier epoch have their numbers in the present one. */
+  /** Entries of an earlier epoch keep their numbers in the present one. */
   #current(entry: StreamEntry): StreamEntry {
     return entry.epoch === this.epoch ? entry : { ...entry, epoch: this.epoch };
   }

@@ -1,7 +1,7 @@
 import { isExpired, type StreamEntry } from '@apus/broker';
 import { bytesOf } from './entry-bytes.ts';
 
-/** Keys of one topic whose last values are kept. Beyond it the value that is oldest goes. */
+/** Keys of one topic whose last values are kept. Beyond it the oldest value is dropped. */
 export const SNAPSHOT_KEYS_MAX = 10_000;
 
 /** The last value of each key of a topic, whether or not it is still in the topic's history. */
@@ -24,8 +24,8 @@ export class StreamValues {
   }
 
   /**
-   * A newer entry than all before. An empty payload takes its key out, as it does a retained message. Returns those that
-   * are values no more.
+   * Takes a newer entry. An empty payload deletes its key, as it deletes a retained message. Returns the entries that
+   * are no values any more.
    */
   take(entry: StreamEntry): readonly StreamEntry[] {
     const { key = '', message } = entry;
@@ -37,7 +37,7 @@ export class StreamValues {
     return this.size <= SNAPSHOT_KEYS_MAX || oldest === undefined ? gone : [...gone, ...this.#remove(oldest)];
   }
 
-  /** Those at the front that have expired, which are values no more. */
+  /** Drops expired entries from the front: they are no values any more. */
   dropExpired(nowMs: number): readonly StreamEntry[] {
     const gone: StreamEntry[] = [];
     for (const [key, { message }] of this.#entries) {

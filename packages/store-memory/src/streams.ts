@@ -18,34 +18,34 @@ import { bytesOf } from './entry-bytes.ts';
 import { MemoryBudget } from './memory-budget.ts';
 import { StreamTopic, TOPIC_BYTES, type TopicState } from './stream-topic.ts';
 
-/** Topics looked at for each message that is appended: those that are over leave at the pace at which others come. */
+/** Topics looked at for each appended message: topics that are over are deleted as fast as new ones are opened. */
 const SWEEP_LENGTH = 2;
 
-/** Is told of all changes, for a store that keeps them. */
+/** Called with all changes, for a store that keeps them. */
 export interface StreamJournal {
   /** A topic has been opened, or has another epoch. */
   topic(topic: StreamTopic): void;
   appended(topic: StreamTopic, entry: StreamEntry): void;
-  /** These entries, or the whole topic, are kept no more. */
+  /** These entries, or the whole topic, are not kept any more. */
   dropped(topic: StreamTopic, entries: readonly StreamEntry[], isWhole: boolean): void;
-  /** These entries are the last values of their keys no more, and were nothing else. */
+  /** These entries are not the last values of their keys any more, and no history either. */
   released(topic: StreamTopic, entries: readonly StreamEntry[]): void;
 }
 
-/** Logs of topics in memory. Those of different streams never have a topic in common. */
+/** Logs of topics in memory. Streams have no topic in common. */
 export class MemoryStreams implements StreamStore {
   readonly #budget: MemoryBudget;
   readonly #topics = new Map<string, StreamTopic>();
-  /** Those of one tenant and stream: work for one tenant goes over no topic of another. */
+  /** The topics of each tenant and stream, so that work for one tenant walks over no topic of another. */
   readonly #ofStream = new Map<string, Set<StreamTopic>>();
   readonly #run: string;
   #opened = 0;
   #sweep: Iterator<StreamTopic> = [].values();
-  /** Of a topic that is opened it is not known what was published before. */
+  /** It is unknown what was published to a newly opened topic before this time. */
   sinceMs: number | undefined;
   journal: StreamJournal | undefined;
-  /** Set where handlers publish side by side (`SETTLED_AFTER_MS`). */
-  settledAfterMs: number | undefined;
+  /** Set if handlers publish side by side (`STABLE_AFTER_MS`). */
+  stableAfterMs: number | undefined;
 
   constructor(budget = new MemoryBudget()) {
     this.#budget = budget;
@@ -61,7 +61,7 @@ export class MemoryStreams implements StreamStore {
     if (!isForced && this.#budget.isStreamFull(tenant)) return 'full';
     const topic = this.#open(tenant, stream, message.topic, nowMs, isForced);
     if (topic === undefined) return 'full';
-    const entry = topic.append(message, key, nowMs, this.settledAfterMs);
+    const entry = topic.append(message, key, nowMs, this.stableAfterMs);
     this.#budget.changeStreamed(tenant, bytesOf(entry));
     this.journal?.appended(topic, entry);
     this.#release(topic, nowMs);
@@ -167,7 +167,7 @@ export class MemoryStreams implements StreamStore {
     return this.#ofStream.get(streamKey(tenant, stream)) ?? [];
   }
 
-  /** A topic as it was before: its entries follow. */
+  /** A topic from before a restart: its entries follow. */
   restore(stream: StreamDeclaration, state: TopicState, nowMs: number): StreamTopic {
     return this.#add(stream, state, nowMs);
   }
@@ -177,7 +177,7 @@ export class MemoryStreams implements StreamStore {
     this.#budget.changeStreamed(topic.tenant, bytesOf(entry));
   }
 
-  /** All entries of the topic have been restored. Returns those that are for nothing: there was a snapshot before. */
+  /** All entries of the topic were restored. Returns those that are not needed: there was a snapshot before. */
   endRestore(topic: StreamTopic): readonly StreamEntry[] {
     const apart = topic.endRestore();
     for (const entry of apart) this.#budget.changeStreamed(topic.tenant, -bytesOf(entry));
@@ -220,7 +220,7 @@ export class MemoryStreams implements StreamStore {
     return topic;
   }
 
-  /** Never given before, in this process or another one. */
+  /** Never used before, in this process or another one. */
   #nextEpoch(): string {
     this.#opened += 1;
     return `${this.#run}${this.#opened.toString(36).padStart(4, '0')}`;

@@ -35,7 +35,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     return this.#count;
   }
 
-  /** Those among them that are shared. */
+  /** How many of them are shared. */
   get sharedCount(): number {
     return this.#sharedCount;
   }
@@ -69,7 +69,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     return this.#trees.get(tenant)?.get(topicFilter)?.find(shareGroup)?.subscribers ?? NO_SUBSCRIBERS;
   }
 
-  /** Nothing carries a connection: a match answers with the session, which has the present one. */
+  /** Nothing to do: a match returns the session, which has the present connection. */
   moved(): void {}
 
   list(session: SessionRef): Subscription[] {
@@ -78,8 +78,8 @@ export class MemorySubscriptions implements SubscriptionStore {
   }
 
   #put(session: MemorySession | undefined, subscription: Subscription, maximum: number): SubscribeOutcome {
-    // A SUBSCRIBE whose authorisation took longer than its session lived must not leave a subscriber that would never
-    // be removed.
+    // If the authorisation of a SUBSCRIBE took longer than its session lived, no subscriber must be left: it would
+    // never be removed.
     if (session === undefined || session.state.hasEnded) return 'added';
     const held = session.state.subscriptions?.get(subscription);
     if (held !== undefined) {
@@ -93,7 +93,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     return 'added';
   }
 
-  /** The weight of one session's subscriptions together. */
+  /** The weight of all subscriptions of one session. */
   weight(session: SessionRef): number {
     return this.#sessions.live(session)?.state.subscriptions?.weight ?? 0;
   }
@@ -116,7 +116,7 @@ export class MemorySubscriptions implements SubscriptionStore {
     return true;
   }
 
-  /** Takes a subscription out of the tree, with the share group or entry that this leaves empty. */
+  /** Removes a subscription from the tree, with a share group or entry that becomes empty. */
   #unlist(held: HeldSubscription): void {
     const { among, session } = held;
     this.#budget.change(-subscriptionBytes(held.subscription));

@@ -17,7 +17,7 @@ export class WaitingLine<Waiting extends { readonly message: Message }> {
     return this.#bytes;
   }
 
-  /** Those that give way for a message, oldest first; undefined: the message itself does. */
+  /** The messages that are dropped for a new one, oldest first. Undefined: the new one itself is dropped. */
   makeRoom(
     message: Message,
     { queueLengthMax, queueBytesMax, whenFull }: QueueLimits,
@@ -25,7 +25,7 @@ export class WaitingLine<Waiting extends { readonly message: Message }> {
     const bytes = messageBytes(message);
     const isFull = () => this.length >= queueLengthMax || this.#bytes + bytes > queueBytesMax;
     if (!isFull()) return NOTHING;
-    // Emptying the queue for a message that fits no queue would lose all for nothing.
+    // Emptying the queue for a message that fits into no queue would lose everything for nothing.
     const fitsEmptyQueue = queueLengthMax > 0 && bytes <= queueBytesMax;
     if (whenFull === 'drop-newest' || !fitsEmptyQueue) return undefined;
     const dropped: Waiting[] = [];

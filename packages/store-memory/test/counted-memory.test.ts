@@ -119,7 +119,7 @@ const FILLINGS: Readonly<Record<string, (stores: MemoryStores) => void>> = {
       const session = open(stores, `c${number}`);
       for (let packetId = 1; packetId <= 100; packetId += 1) {
         stores.received.begin(session, packetId, messageId(number * 100 + packetId), 1_000);
-        stores.received.settle(session, packetId);
+        stores.received.markDelivered(session, packetId);
       }
     }
   },

@@ -51,7 +51,7 @@ describe('a value that the memory store returns', () => {
       queues.unacknowledged(session),
       queues.clear(session),
       received.begin(session, 1, '1', 1),
-      received.settle(session, 1),
+      received.markDelivered(session, 1),
       received.release(session, 1),
       received.clear(session),
       sessions.detach({ session, connectionId: '1', expirySeconds: 0, nowMs: 0, will: undefined }),

@@ -5,9 +5,9 @@ import { GIVEN_UP } from './journal.ts';
 import type { Membership } from './membership.ts';
 
 /**
- * ARGV: process, bans at most, name and value of the ban, and names and values of those that are over: one of these that
- * another process has made anew meanwhile has another value. Answers 0 when the process has been given up, 1 when the
- * list is full, 2 when the ban is kept.
+ * ARGV: process, the most bans, name and value of the ban, and names and values of bans that are over: if another
+ * process has replaced one of these, its value differs. Returns 0 when the process has been given up, 1 when the list
+ * is full, 2 when the ban is stored.
  */
 const PUT: Script = {
   name: 'apusBan',
@@ -27,7 +27,9 @@ redis.call('HDEL', KEYS[2], ARGV[2])
 return 2`,
 };
 
-/** The bans of all processes that share the engine: a hash of name → JSON. The broker's list, in memory, is in force. */
+/**
+ * The bans of all processes that share the engine: a hash of name → JSON. The broker's list, in memory, is in force.
+ */
 export class ValkeyBans implements BanStore {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -40,13 +42,13 @@ export class ValkeyBans implements BanStore {
     this.#clock = clock;
   }
 
-  /** As the engine has them now. */
+  /** The present bans in the engine. */
   async load(): Promise<Ban[]> {
     this.#last = await this.#engine.client.hgetall(this.#key);
     return Object.values(this.#last).map(banOf);
   }
 
-  /** None: `put` removes those that are over, which no process could do by their names alone. */
+  /** None: `put` removes bans that are over, which no process can do by their names alone. */
   all(): Ban[] {
     return [];
   }

@@ -21,9 +21,10 @@ return owner and state(owner) or ''`,
 };
 
 /**
- * ARGV: process, and for each change '1' to claim or '0' to release, and the client. Answers who has each of the claimed ones.
+ * ARGV: process, and for each change '1' to claim or '0' to release, and the client. Returns which process has each of
+ * the claimed clients.
  *
- * A process that was given up changes nothing: which of its clients have a session is for its heir to say.
+ * A process that was given up changes nothing: its heir decides which of its clients have a session.
  */
 const CHANGE: Script = {
   name: 'apusClaims',
@@ -53,7 +54,7 @@ end
 return homes`,
 };
 
-/** Of clients of a process that was given up: those with a session are the caller's now, the others have no home. */
+/** Clients of a dead process: those with a session belong to the caller now, the others to no process. */
 const INHERIT: Script = {
   name: 'apusInherit',
   lua: `for i = 3, #ARGV, 2 do
@@ -72,25 +73,25 @@ return 1`,
 /** Where a client's sessions are: at this process, at no process, at another one, or on their way to one. */
 export type Home = 'here' | 'none' | 'moving' | { readonly process: string };
 
-/** A client that is claimed, where somebody waits for the answer, or released. */
+/** A client that is claimed, with a caller that waits, or released. */
 interface Change {
   readonly clientId: string;
   readonly answer: { resolve(home: Home): void; reject(error: unknown): void } | undefined;
 }
 
 /**
- * Each client identifier whose sessions some process holds is claimed by that process.
+ * A process claims each client identifier whose sessions it has.
  *
- * Claims and releases that come close behind each other are one command: most of what it costs is the write to the engine, and
- * the wake-ups there and here. A claim behind a pause leaves with its turn of the event loop; within the pause it waits for the rest
- * of it. A release waits for a claim with which it can leave, and for a pause at most.
+ * Claims and releases that follow each other closely are one command, since its cost is mostly the write to the
+ * engine, and the wake-ups there and here. A claim after a pause leaves in its turn of the event loop; within the
+ * pause it waits for the rest of it. A release waits for a claim to leave with, at most for a pause.
  */
 export class Claims {
   readonly #engine: Engine;
   readonly #me: string;
   /** In the order of the calls. */
   #changes: Change[] = [];
-  /** Of them, so many are claims. */
+  /** How many of them are claims. */
   #claiming = 0;
   #isRunning = false;
   #isReleasing = false;
@@ -106,7 +107,7 @@ export class Claims {
     return this.#homeOf(await this.#engine.run(FIND, keys, [clientId]));
   }
 
-  /** Takes the client where no living process has it. */
+  /** Claims the client, if no living process has it. */
   claim(clientId: string): Promise<Home> {
     return new Promise((resolve, reject) => {
       this.#changes.push({ clientId, answer: { resolve, reject } });
@@ -115,13 +116,13 @@ export class Claims {
     });
   }
 
-  /** A claim that stays for want of an answer is harmless: its process still answers for the client. */
+  /** If an answer is lost and the claim stays, no harm is done: its process still answers for the client. */
   release(clientId: string): void {
     this.#changes.push({ clientId, answer: undefined });
     this.#releaseLater();
   }
 
-  /** The clients of a process that was given up are those of this one, where they have a session. */
+  /** Takes over the clients of a dead process that have a session. */
   async inherit(dead: string, hasSession: (clientId: string) => boolean): Promise<void> {
     const keys = [this.#key('claims'), this.#key('homes', this.#me)];
     let cursor = '0';

@@ -11,13 +11,13 @@ export interface Address {
 type SlotRange = readonly [from: number, to: number, primary: readonly [string | null, number, string]];
 
 /**
- * The node that takes writes of our keys, where the engine runs in cluster mode (MemoryDB always does): all of them are
- * in one slot, so one node has them. Undefined: the client is connected to it.
+ * The node that takes writes of our keys, if the engine runs in cluster mode (MemoryDB always does): all keys are in
+ * one slot, so one node has them. Undefined: the client is connected to that node.
  *
- * The address of such an engine may lead to any of its nodes, and a replica answers a write with MOVED. After a failover
- * the former primary does so as well: then the process ends itself, and asks anew when it has been started again.
+ * The address of such an engine may lead to any of its nodes, and a replica answers a write with MOVED. So does the
+ * former primary after a failover: then the process ends itself, and asks again when it is started again.
  *
- * @throws {EngineError} when no node has the slot
+ * @throws {EngineError} if no node has the slot
  */
 export async function primaryOf(client: Redis, prefix: string, shown: string): Promise<Address | undefined> {
   const slot = Number(await client.cluster('KEYSLOT', prefix));
@@ -28,7 +28,7 @@ export async function primaryOf(client: Redis, prefix: string, shown: string): P
       `The engine at ${shown} runs in cluster mode, and none of its nodes has slot ${slot}.`,
     );
   const [, , [host, port, id]] = found;
-  // A node that does not know its own address leaves it out.
+  // A node that does not know its own address omits it.
   if (!host || id === (await client.cluster('MYID'))) return undefined;
   return { host, port };
 }

@@ -1,7 +1,7 @@
 import type { Engine } from './engine.ts';
 import type { Membership } from './membership.ts';
 
-/** The options that all processes should have alike, of each process. They are forgotten with their process. */
+/** The options of each process that should be the same for all. They are deleted with their process. */
 export class Configurations {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -11,7 +11,7 @@ export class Configurations {
     this.#membership = membership;
   }
 
-  /** Answers those of the other processes, by their names. Of two that start at the same time one at least sees the other. */
+  /** Returns those of the other processes, by name. If two start at the same time, at least one sees the other. */
   async tell(configuration: string): Promise<ReadonlyMap<string, string>> {
     const { me } = this.#membership;
     await this.#engine.client.set(this.#engine.key('configuration', me), configuration);

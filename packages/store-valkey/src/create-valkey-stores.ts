@@ -17,7 +17,7 @@ export interface ValkeyStoresOptions {
   readonly engine: Engine;
   readonly membership: Membership;
   readonly clock: Clock;
-  /** The budget of the data in memory: all sessions of this process are. */
+  /** The budget for the data in memory: all sessions of this process. */
   readonly memory: MemoryBudget;
   /** Called once, when a write has failed, or another process has given this one up. */
   readonly onFailure: (error: DiskError) => void;
@@ -26,9 +26,9 @@ export interface ValkeyStoresOptions {
 /** The stores of one process of a cluster. */
 export interface ValkeyStores extends Omit<JournaledStores, 'adopt'> {
   readonly retained: ValkeyRetained;
-  /** Reads what a process has left behind that was given up. */
+  /** Reads what a dead process has left. */
   read(reaped: Reaped): Promise<JournalContent>;
-  /** Takes it on, in one turn. */
+  /** Takes it over, in one turn. */
   adopt(
     reaped: Reaped,
     content: JournalContent,
@@ -36,7 +36,10 @@ export interface ValkeyStores extends Omit<JournaledStores, 'adopt'> {
   ): ReturnType<JournaledStores['adopt']>;
 }
 
-/** Joins the cluster, and opens the stores of this process: its sessions in memory and in the engine, retained messages there. */
+/**
+ * Joins the cluster, and opens the stores of this process: sessions in memory and in the engine, retained messages in
+ * the engine.
+ */
 export async function createValkeyStores(options: ValkeyStoresOptions): Promise<ValkeyStores> {
   const { engine, membership, clock, memory, onFailure } = options;
   const numbers = new Numbers((await membership.join()) * NUMBERS_PER_EPOCH);
@@ -47,7 +50,7 @@ export async function createValkeyStores(options: ValkeyStoresOptions): Promise<
     retained: new ValkeyRetained(engine),
     read: ({ journals }) => journal.read(journals),
     adopt({ epoch }, content, willGraceSeconds) {
-      // Messages that come from now on stand behind those that the sessions have.
+      // Later messages get higher numbers than those in the sessions.
       numbers.observe(epoch * NUMBERS_PER_EPOCH);
       return stores.adopt(content, willGraceSeconds);
     },

@@ -16,8 +16,9 @@ return 1`,
 };
 
 /**
- * ARGV: process, how long its turn lasts in ms, keys at most. Answers 0 when the process has been given up, 1 when it is the turn of
- * another one that lives; else in how many ms the next is due, or -1, and the keys that are due.
+ * ARGV: process, how long its turn lasts in ms, the most keys. Returns 0 when the process has been given up, 1 when
+ * another living process has its turn; otherwise in how many ms the next message is due, or -1, and the keys of due
+ * messages.
  */
 const TAKE: Script = {
   name: 'apusDelayTake',
@@ -36,15 +37,15 @@ return {first[2] and math.max(0, first[2] - now) or -1, due}`,
 
 /** Keys of messages that are due. */
 export interface DueKeys {
-  /** In the order in which they are due. Where there are some it is the turn of this process, and of no other. */
+  /** By their time. If there are any, only this process publishes now. */
   readonly keys: readonly string[];
-  /** Where there are none: in how many ms the next is due. */
+  /** If there are none: in how many ms the next one is due. */
   readonly nextMs: number | undefined;
 }
 
 /**
- * When delayed messages are due, by the engine's clock. One process at a time publishes those that are: it has its turn for some
- * seconds, or until it has died. A key stays until it is done with.
+ * The times of delayed messages, by the engine's clock. One process at a time publishes due messages: it has its turn
+ * for some seconds, or until it has died. A key stays until its message is done.
  */
 export class ValkeyDelays {
   readonly #engine: Engine;
@@ -63,7 +64,7 @@ export class ValkeyDelays {
     await this.#engine.client.zrem(this.#key, key);
   }
 
-  /** Undefined: it is the turn of another process. @throws {DiskError} when the other processes have given this one up */
+  /** Undefined: another process has its turn. @throws {DiskError} when the other processes have given this one up */
   async take(countMax: number): Promise<DueKeys | undefined> {
     const { membersKey, me } = this.#membership;
     const keys = [membersKey, this.#key, this.#engine.key('delayed-turn')];

@@ -3,7 +3,10 @@ import type { Engine, Script } from './engine.ts';
 import { GIVEN_UP } from './journal.ts';
 import type { Membership } from './membership.ts';
 
-/** ARGV: process and duty. Answers 0 when the process has been given up, 1 when another one has the duty, 2 when this one has it. */
+/**
+ * ARGV: process and duty. Returns 0 when the process has been given up, 1 when another one has the duty, 2 when this
+ * one has it.
+ */
 const TAKE: Script = {
   name: 'apusDutyTake',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -15,7 +18,7 @@ redis.call('HSET', KEYS[2], ARGV[2], ARGV[1])
 return 2`,
 };
 
-/** ARGV: process and a dead one. Answers the duties that this one has now. */
+/** ARGV: process and a dead one. Returns the duties that this one has now. */
 const INHERIT: Script = {
   name: 'apusDutyInherit',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -30,7 +33,10 @@ end
 return inherited`,
 };
 
-/** Work that one process at a time does. It has the duty until it is given up; then its heir has it, with its sessions. */
+/**
+ * Work that one process at a time does. It keeps the duty until it is given up; then its heir has it, with its
+ * sessions.
+ */
 export class Duties {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -45,7 +51,7 @@ export class Duties {
     return (await this.#run(TAKE, duty)) === 2;
   }
 
-  /** Answers the duties of a process that was given up. @throws {DiskError} when this one has been given up itself */
+  /** Returns the duties of a dead process. @throws {DiskError} when this one has been given up itself */
   async inherit(dead: string): Promise<readonly string[]> {
     return ((await this.#run(INHERIT, dead)) as Buffer[]).map(String);
   }

@@ -7,7 +7,7 @@ import { Publisher } from './publisher.ts';
 export interface EngineOptions {
   /** As `redis://:password@127.0.0.1:6379/0`, `rediss://` over TLS, or `unix:///path?password=…`. */
   readonly url: string;
-  /** Before every key: two clusters may share an engine. @default 'apus' */
+  /** The prefix of every key: two clusters may share an engine. @default 'apus' */
   readonly name?: string | undefined;
 }
 
@@ -21,7 +21,7 @@ type Argument = string | number | Buffer | Uint8Array;
 
 /** Valkey, or another engine that speaks Redis' protocol and runs Lua. */
 export class Engine {
-  /** One connection: its commands are made in the order in which they are given, also when it is made anew. */
+  /** One connection: it sends commands in their order, also after a reconnect. */
   readonly client: Redis;
   readonly #prefix: string;
   readonly #scripts = new Set<string>();
@@ -32,9 +32,9 @@ export class Engine {
     this.#prefix = prefix;
   }
 
-  /** @throws {EngineError} when it cannot be reached, is too old, or may forget what it is given. */
+  /** @throws {EngineError} if it cannot be reached, is too old, or may lose data */
   static async connect({ url, name = 'apus' }: EngineOptions): Promise<Engine> {
-    // The braces keep all keys in one slot, where the engine is a cluster of its own.
+    // The braces keep all keys in one slot, if the engine is a cluster itself.
     const prefix = `{${name}}:`;
     const client = await open(url);
     try {
@@ -69,8 +69,8 @@ export class Engine {
   }
 
   /**
-   * Whether it holds all that it has answered when it is started again. False where it does not say so: a managed engine may
-   * not show its settings.
+   * Whether the engine still has everything that it has acknowledged after a restart. False if it does not say: a
+   * managed engine may not show its settings.
    */
   async keepsAll(): Promise<boolean> {
     try {
@@ -82,12 +82,12 @@ export class Engine {
     }
   }
 
-  /** Calls back on each connection that is made anew. */
+  /** Calls back after each reconnect. */
   onReconnect(callback: () => void): void {
     this.client.on('ready', callback);
   }
 
-  /** Takes what is published to a channel from now on, as long as the engine is there. */
+  /** Calls `take` with everything that is published to the channel from now on, while the engine is connected. */
   async subscribe(channel: string, take: (bytes: Buffer) => void): Promise<void> {
     const client = await this.#connection({});
     client.on('messageBuffer', (_: Buffer, bytes: Buffer) => take(bytes));
@@ -95,7 +95,7 @@ export class Engine {
   }
 
   async publisher(): Promise<Publisher> {
-    // What the engine does not answer would be sent again.
+    // Otherwise the library would send commands without an answer again.
     return new Publisher(await this.#connection({ autoResendUnfulfilledCommands: false }));
   }
 
@@ -115,9 +115,9 @@ export class Engine {
 
 /** @throws {EngineError} when it cannot be reached */
 async function open(url: string, address?: Address): Promise<Redis> {
-  // Only here: a broker without a cluster never loads the client library.
+  // Here, so that a broker without a cluster never loads the client library.
   const library = await import('iovalkey');
-  // As a CommonJS module it has names of its own only where Node.js finds them: in a bundle there is `default` alone.
+  // A CommonJS module has named exports only if Node.js finds them: in a bundle there is only `default`.
   const Client = library.Redis ?? (library.default as unknown as typeof library).Redis;
   let wasReady = false;
   let last: Error | undefined;

@@ -4,7 +4,7 @@ import { GIVEN_UP } from './journal.ts';
 import { HELD_STEP } from './limits.ts';
 import type { Membership } from './membership.ts';
 
-/** Of one field: `part` is what this process has of it, and KEYS[3] has what all have together. */
+/** For one field: `part` is what this process has of it, and KEYS[3] what all processes have together. */
 const SET_PART = `local function number(key, field) return tonumber(redis.call('HGET', key, field) or 0) end
 local function set(key, field, value)
   if value <= 0 then redis.call('HDEL', key, field) else redis.call('HSET', key, field, value) end
@@ -17,8 +17,8 @@ end
 `;
 
 /**
- * ARGV: process, and for each count its field, what the process has for certain, what it asks for, and how much all may have
- * together, or 0. Answers what it has of each now; 0 when it has been given up.
+ * ARGV: process, and for each count its field, what the process needs in any case, what it asks for, and how much all
+ * may have together, or 0. Returns its present part of each; 0 when it has been given up.
  */
 const TAKE: Script = {
   name: 'apusHold',
@@ -37,7 +37,10 @@ end
 return granted`,
 };
 
-/** ARGV: process, and of each count its field and what the process has now. The part of the dead one, in KEYS[4], is no more. */
+/**
+ * ARGV: process, and for each count its field and the present part of the process. Removes the parts of the dead one,
+ * in KEYS[4].
+ */
 const INHERIT: Script = {
   name: 'apusHoldInherit',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -52,16 +55,16 @@ return 1`,
 /** One count of this process. */
 export interface HeldPart {
   readonly field: string;
-  /** The part that it has in any case. */
+  /** The part that it needs in any case. */
   readonly least: number;
   readonly want: number;
-  /** So much all processes may have together; 0: any number. */
+  /** How much all processes may have together; 0: no limit. */
   readonly max: number;
 }
 
 /**
- * Counts of what holders have at all processes together: a hash of field → sum, and for each process one of field → its part. A
- * write names the part as it is to be, so one that is repeated changes nothing.
+ * Counts of what holders have at all processes: a hash of field → sum, and for each process one of field → its part. A
+ * write has the new part and not the difference, so a repeated write changes nothing.
  */
 export class HeldCounts {
   readonly #engine: Engine;
@@ -73,7 +76,7 @@ export class HeldCounts {
   }
 
   /**
-   * Answers the parts of this process as they are now: what it wants, or less where others leave less.
+   * Returns the present parts of this process: what it wants, or less if others leave less.
    *
    * @throws {DiskError} when the other processes have given this one up
    */
@@ -83,8 +86,8 @@ export class HeldCounts {
   }
 
   /**
-   * The part of a process that was given up is no more. `own` answers what this process has of the fields, with the sessions that
-   * it has taken over, in the turn of the call.
+   * Removes the parts of a dead process. `own` returns, in the turn of the call, what this process has of the fields,
+   * with the sessions that it has taken over.
    */
   async inherit(dead: string, own: (fields: readonly string[]) => readonly number[]): Promise<void> {
     const key = this.#ofProcess(dead);

@@ -11,7 +11,7 @@ import type { Engine, Script } from './engine.ts';
 import { NUMBERS_PER_EPOCH, SCAN_COUNT } from './limits.ts';
 import type { Membership } from './membership.ts';
 
-/** Writes to some journals at once, as long as the process has not been given up: afterwards it changes nothing. */
+/** Writes to some journals at once, unless the process has been given up: then it changes nothing. */
 const COMMIT: Script = {
   name: 'apusCommit',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -39,7 +39,7 @@ class Changes {
 
 /**
  * The journals of a process: a hash for each of its epochs, and for each epoch of the processes whose sessions it has
- * taken over. The number of a session, or of a message that several sessions wait for, says in which epoch it began.
+ * taken over. The number of a session, or of a message for several sessions, says in which epoch it began.
  */
 export class EngineJournal implements Journal {
   readonly #engine: Engine;
@@ -73,7 +73,7 @@ export class EngineJournal implements Journal {
     throw new DiskError(GIVEN_UP);
   }
 
-  /** A process begins with a journal of its own, which is empty. */
+  /** The journal of a new process is empty. */
   scan(): Iterable<readonly [string, Buffer]> {
     return [];
   }
@@ -82,7 +82,7 @@ export class EngineJournal implements Journal {
     return damageOf(where, error);
   }
 
-  /** All that some journals hold: those of a process that was given up. */
+  /** Everything in some journals: those of a dead process. */
   async read(epochs: readonly number[]): Promise<JournalContent> {
     const records: [string, Buffer][] = [];
     for (const epoch of epochs) {

@@ -1,25 +1,25 @@
-/** Older ones get no corrections any more. */
+/** Older versions get no corrections any more. */
 export const ENGINE_VERSION_MIN = [6, 2] as const;
 
 /** How long a start waits for the engine before it fails. */
 export const CONNECT_TIMEOUT_MS = 5000;
 
-/** A connection over which nothing has come for so long is asked whether it lives, and is made anew seconds later. */
+/** A connection that was silent for this long is asked whether it lives, and replaced seconds later. */
 export const KEEP_ALIVE_MS = 5000;
 
-/** Between two attempts to reach an engine that was there. */
+/** The time between two attempts to reach an engine that was there. */
 export const RETRY_MS_MAX = 500;
 
 /**
- * A process whose lease is over is dead for the others. It is the longest time for which clients of a killed process
- * find no other one that serves their sessions.
+ * A process whose lease is over counts as dead. So long, at most, clients of a killed process find no other one that
+ * serves their sessions.
  */
 export const LEASE_MS = 5000;
 
 /** Four renewals may fail before a lease is over. */
 export const RENEW_MS = 1000;
 
-/** Numbers of one epoch: as many records as a process writes before it takes another epoch. */
+/** Numbers of one epoch: how many records a process writes before it takes another epoch. */
 export const NUMBERS_PER_EPOCH = 2 ** 32;
 
 /** Epochs of one engine: 48 bits of a number are in a key. */
@@ -29,21 +29,22 @@ export const EPOCHS_MAX = 2 ** 16;
 export const CLAIMS_STEP = 500;
 
 /**
- * Between two commands that claim and release clients. A process to which 200 clients or more come in a second lets them wait for a
- * few ms so. A client that comes back to another process before its release has left is served over this one.
+ * The pause between two commands that claim and release clients. If 200 clients or more a second come to a process,
+ * they wait for it, a few ms. A client that comes back to another process before its release has left is served over
+ * this one.
  */
 export const CLAIMS_PAUSE_MS = 5;
 
 /** Records of a journal that one command reads. */
 export const SCAN_COUNT = 2000;
 
-/** Topics that are looked at in one step of a search for retained messages. */
+/** Topics that one step of a search for retained messages looks at. */
 export const RETAINED_STEP = 256;
 
 /** Steps of one page: a filter that matches few of many topics gets pages that may be empty. */
 export const RETAINED_STEPS_MAX = 16;
 
-/** History is kept so much longer than it is handed out: a reader that has begun in time comes to its end. */
+/** History is kept for this much longer than it is handed out: a reader that began in time reaches the end. */
 export const STREAM_SLACK_MS = 60_000;
 
 /** Messages of a stream that one command reads. */
@@ -55,7 +56,7 @@ export const STREAM_BYTES_READ_MAX = 4 * 1024 * 1024;
 /** Topics of a stream that one command looks at. */
 export const STREAM_TOPICS_STEP = 500;
 
-/** Keys of one topic whose last values are kept. Beyond it the value that is oldest goes. */
+/** Keys of one topic whose last values are kept. Beyond it the oldest value is dropped. */
 export const STREAM_VALUES_MAX = 10_000;
 
 /** Values that one command reads. */
@@ -64,14 +65,14 @@ export const STREAM_VALUES_STEP = 200;
 /** Members of a room that one command reads. */
 export const MEMBERS_STEP = 500;
 
-/** Counts of holders that one command reads of a process that was given up. */
+/** Counts that one command reads of a dead process. */
 export const HELD_STEP = 500;
 
-/** How long one process publishes delayed messages before another may, where it does not say that it is done. */
+/** How long one process publishes delayed messages before another may, if it does not say that it is done. */
 export const TURN_MS = 10_000;
 
 /** Days for which the usage of tenants is kept: a year, and time to invoice its last month. */
 export const USAGE_DAYS_MAX = 400;
 
-/** How often usage is read anew for one report, each time because an hour has ended meanwhile. */
+/** How often usage is read again for one report because an hour has ended meanwhile. */
 export const USAGE_READS_MAX = 5;

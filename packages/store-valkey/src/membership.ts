@@ -16,7 +16,7 @@ redis.call('SADD', KEYS[3], epoch)
 return epoch`,
 };
 
-/** 0: the process has been given up. Otherwise the names of those whose lease is over. */
+/** Returns 0 when the process has been given up; otherwise the names of those whose lease is over. */
 const RENEW: Script = {
   name: 'apusRenew',
   lua: `${NOW}
@@ -38,8 +38,8 @@ return 1`,
 };
 
 /**
- * Gives a process up whose lease is over: from this step on it can write nothing, and its journals and clients are those
- * of the caller. A second call of the same process answers the same: the first answer may have been lost.
+ * Gives up a process whose lease is over: from this step on it can write nothing, and its journals and clients belong
+ * to the caller. A second call by the same process returns the same: the first answer may have been lost.
  */
 const REAP: Script = {
   name: 'apusReap',
@@ -68,7 +68,7 @@ end
 return {epoch, epochs, unfinished}`,
 };
 
-/** The sessions of a process that was given up are here now. Answers who has to be told. */
+/** The sessions of a dead process are here now. Returns which processes have to be told. */
 const ADOPTED: Script = {
   name: 'apusAdopted',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -82,13 +82,13 @@ export interface Reaped {
   /** The new epoch of the caller: its numbers are above all that it has taken over. */
   readonly epoch: number;
   readonly journals: readonly number[];
-  /** The process, and those whose sessions it was about to take over. */
+  /** The process, and those whose sessions it was taking over. */
   readonly processes: readonly string[];
 }
 
-/** Which processes there are. Each holds a lease in the engine, and renews it. */
+/** The processes of the cluster. Each has a lease in the engine, and renews it. */
 export class Membership {
-  /** Never used again. */
+  /** The name of this process, never used again. */
   readonly me: string;
   readonly #engine: Engine;
 
@@ -107,30 +107,30 @@ export class Membership {
     return checkEpoch(Number(await this.#engine.run(JOIN, keys, [this.me, LEASE_MS])));
   }
 
-  /** Members whose lease is over. Undefined: this process has been given up, and has to stop. */
+  /** Returns the members whose lease is over. Undefined: this process has been given up, and has to stop. */
   async renew(): Promise<readonly string[] | undefined> {
     const answer = await this.#engine.run(RENEW, [this.membersKey], [this.me, LEASE_MS]);
     return answer === 0 ? undefined : names(answer);
   }
 
-  /** Lets the lease be over at once, and answers who is to take over. */
+  /** Ends the lease at once, and returns which processes may take over. */
   async expire(): Promise<readonly string[]> {
     return names(await this.#engine.run(EXPIRE, [this.membersKey], [this.me])).filter(
       (name) => name !== this.me,
     );
   }
 
-  /** Lets the lease of another process be over: it is known to be dead. */
+  /** Ends the lease of another process, which is known to be dead. */
   async end(process: string): Promise<void> {
     await this.#engine.run(EXPIRE, [this.membersKey], [process]);
   }
 
-  /** Lets all leases be over: nothing but this process uses the engine. To be called before `join`. */
+  /** Ends all leases: no other process uses the engine. To be called before `join`. */
   async endAll(): Promise<void> {
     await this.#engine.run(EXPIRE_ALL, [this.membersKey], []);
   }
 
-  /** Undefined: it lives, or another process has given it up. */
+  /** Undefined: it is alive, or another process has given it up. */
   async reap(dead: string): Promise<Reaped | undefined> {
     const { key } = keyOf(this.#engine);
     const keys = [
@@ -149,7 +149,10 @@ export class Membership {
     return { epoch: checkEpoch(epoch), journals, processes: [dead, ...names(unfinished)] };
   }
 
-  /** Ends the take-over that `reap` began. Answers all members; undefined when this process has been given up itself. */
+  /**
+   * Ends the take-over that `reap` has begun. Returns all members; undefined when this process has been given up
+   * itself.
+   */
   async adopted(dead: string): Promise<readonly string[] | undefined> {
     const { key } = keyOf(this.#engine);
     const keys = [
@@ -164,7 +167,7 @@ export class Membership {
     return answer === 0 ? undefined : names(answer);
   }
 
-  /** All members, also those whose lease is over and which have not been given up. */
+  /** All members, also those whose lease is over and that no process has given up yet. */
   async all(): Promise<readonly string[]> {
     return await this.#engine.client.zrange(this.membersKey, 0, -1);
   }

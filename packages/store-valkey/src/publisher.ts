@@ -1,19 +1,19 @@
 import type { Redis } from 'iovalkey';
 
-/** Channels whose commands are kept. Those of processes that are gone go with the others when there are so many. */
+/** Channels whose commands are cached. If there are more, all are dropped, with those of dead processes. */
 const HEADS_MAX = 1000;
 
 const END = Buffer.from('\r\n');
 
 /**
- * Publishes to channels of the engine without its answers, which no caller needs: for a process each of them would be one
- * more thing to wake up for. Bytes are lost while the engine is away; the caller has to see to that.
+ * Publishes to channels of the engine without reading its answers, each of which would wake up the process. Bytes are
+ * lost while the engine is not connected; the caller handles that.
  */
 export class Publisher {
   readonly #client: Redis;
-  /** The command up to its last argument, by channel. */
+  /** The command without its last argument, by channel. */
   readonly #heads = new Map<string, Buffer>();
-  /** The engine refuses to be silent: its answers are read and dropped. */
+  /** The engine refuses to be silent, so its answers are read and dropped. */
   #isAnswered = false;
   #isOpen = false;
 
@@ -31,7 +31,7 @@ export class Publisher {
     return this.#isOpen && this.#client.stream.writableLength > 0;
   }
 
-  /** The bytes are written to no more. */
+  /** The caller does not change the bytes any more. */
   publish(channel: string, bytes: Buffer): void {
     if (!this.#isOpen) return;
     if (this.#isAnswered) {
@@ -47,7 +47,7 @@ export class Publisher {
     stream.uncork();
   }
 
-  /** What is published in the call leaves at once. */
+  /** Sends at once everything that is published within the call. */
   together(publish: () => void): void {
     const { stream } = this.#client;
     stream?.cork();
@@ -55,7 +55,7 @@ export class Publisher {
     stream?.uncork();
   }
 
-  /** Settles when the bytes have left this process. */
+  /** Resolves when the bytes have left this process. */
   async flushed(): Promise<void> {
     if (this.#isOpen) await new Promise<void>((resolve) => this.#client.stream.write('', () => resolve()));
   }
@@ -63,7 +63,7 @@ export class Publisher {
   #silence(): void {
     this.#isOpen = true;
     this.#isAnswered = false;
-    // No answer is the good one. Behind it, the client library waits for this command and for no other.
+    // No answer means success. After this command the client library waits for no other one.
     this.#client.call('CLIENT', 'REPLY', 'OFF').catch(() => {
       this.#isAnswered = true;
     });

@@ -1,6 +1,6 @@
 import type { Engine, Script } from './engine.ts';
 
-/** ARGV: how much of each account of KEYS is spent, in ms. An account is the moment at which its debt is worked off. */
+/** ARGV: how much of each account in KEYS is spent, in ms. An account is the moment at which its debt is worked off. */
 const SPEND: Script = {
   name: 'apusSpend',
   lua: `local t = redis.call('TIME')
@@ -14,7 +14,7 @@ end
 return debts`,
 };
 
-/** The spending of identities and tenants at all processes. An account without a debt is no key. */
+/** The debts of identities and tenants at all processes. An account without a debt has no key. */
 export class ValkeyRates {
   readonly #engine: Engine;
 
@@ -22,7 +22,7 @@ export class ValkeyRates {
     this.#engine = engine;
   }
 
-  /** Charges accounts, and answers their debts in ms. */
+  /** Charges accounts, and returns their debts in ms. */
   async spend(
     spendings: readonly { readonly key: string; readonly costMs: number }[],
   ): Promise<readonly number[]> {

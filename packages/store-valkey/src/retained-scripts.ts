@@ -1,8 +1,9 @@
 import type { Script } from './engine.ts';
 
 /**
- * For each tenant: `KEYS[1]` topic → message, `KEYS[2]` the topics in their order, `KEYS[3]` topic → bytes, holder and id,
- * `KEYS[4]` counts of the tenant and of each holder. Ids are compared by their bytes: Lua's own order is that of a locale.
+ * For each tenant: `KEYS[1]` topic → message, `KEYS[2]` the topics in their order, `KEYS[3]` topic → bytes, holder and
+ * id, `KEYS[4]` counts of the tenant and of each holder. Ids are compared by their bytes: Lua's own order is that of a
+ * locale.
  */
 const COMMON = `local function later(a, b)
   for i = 1, math.min(#a, #b) do
@@ -29,8 +30,8 @@ end
 `;
 
 /**
- * ARGV: topic, id, message, bytes, holder or '', messages and bytes of the tenant at most, those of the holder at most.
- * Answers whether it is kept (or a later one is), and how many there are.
+ * ARGV: topic, id, message, bytes, holder or '', the most messages and bytes of the tenant, and those of the holder.
+ * Returns whether it is retained (or a later one is), and how many there are.
  */
 export const PUT: Script = {
   name: 'apusRetain',
@@ -59,7 +60,7 @@ redis.call('HSET', KEYS[3], topic, bytes .. ' ' .. #holder .. ' ' .. holder .. i
 return {1, count('n')}`,
 };
 
-/** ARGV: topic, and the id up to which its message is removed. Answers how many there are. */
+/** ARGV: topic, and the id up to which its message is removed. Returns how many there are. */
 export const DELETE: Script = {
   name: 'apusUnretain',
   lua: `${COMMON}

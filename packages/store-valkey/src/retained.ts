@@ -19,7 +19,7 @@ import { DELETE, PUT } from './retained-scripts.ts';
 /** Stands for "no limit" in a script, whose numbers have no infinity. */
 const UNLIMITED = 1e300;
 
-/** Topics behind this one, in the order of their bytes. */
+/** The last topic of the previous page, in the order of bytes. */
 type Cursor = string;
 
 /** Retained messages in the engine, which all processes share. */
@@ -28,7 +28,7 @@ export class ValkeyRetained implements RetainedStore {
   readonly #name: string;
   readonly #counts = new Map<string, number>();
 
-  /** @param name what its keys begin with */
+  /** @param name the prefix of its keys */
   constructor(engine: Engine, name = 'retained') {
     this.#engine = engine;
     this.#name = name;
@@ -89,17 +89,17 @@ export class ValkeyRetained implements RetainedStore {
     return { messages: page.entries, next: cursor };
   }
 
-  /** As it was when this process last changed one. */
+  /** As of the last change by this process. */
   count(tenant: string): number {
     return this.#counts.get(tenant) ?? 0;
   }
 
-  /** Of the tenants of which this process has changed one. */
+  /** For the tenants that this process has changed. */
   countAll(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** No process counts them for the usage of tenants: they are of all processes, and would be counted by each. */
+  /** None: all processes share the messages, so each would count them for the usage of tenants. */
   tenants(): readonly string[] {
     return [];
   }
@@ -108,7 +108,7 @@ export class ValkeyRetained implements RetainedStore {
     return 0;
   }
 
-  /** The next topics that begin as the filter does up to its first wildcard. */
+  /** The next topics that begin like the filter up to its first wildcard. */
   async #topics(tenant: string, topicFilter: string, after: Cursor | undefined): Promise<string[]> {
     const prefix = topicFilter.slice(0, topicFilter.search(/\/?[+#]/));
     const start = after === undefined ? `[${prefix}` : `(${after}`;
@@ -130,7 +130,7 @@ export class ValkeyRetained implements RetainedStore {
     return found;
   }
 
-  /** Of messages by their topics, of topics, and of what is counted. */
+  /** The keys of messages by their topics, of topics, and of the counts. */
   keys(tenant: string): string[] {
     return ['message', 'topics', 'meta', 'counts'].map((part) => this.#engine.key(this.#name, part, tenant));
   }

@@ -1,7 +1,7 @@
 import type { Engine, Script } from './engine.ts';
 import type { Membership } from './membership.ts';
 
-/** Changes the routes of a process, and answers which processes have to be told. */
+/** Changes the routes of a process, and returns which processes have to be told. */
 const CHANGE: Script = {
   name: 'apusRoutes',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -11,7 +11,7 @@ for i = 3 + 2 * puts, #ARGV do redis.call('HDEL', KEYS[2], ARGV[i]) end
 return redis.call('ZRANGE', KEYS[1], 0, -1)`,
 };
 
-/** All routes there are: of members, and of processes whose sessions another one is taking over. */
+/** All routes: of members, and of processes whose sessions another one is taking over. */
 const LOAD: Script = {
   name: 'apusAllRoutes',
   lua: `local answer = {}
@@ -27,7 +27,7 @@ return answer`,
 /** Routes of one process: each with a value of its own. */
 export type RoutesOf = ReadonlyMap<string, string>;
 
-/** Which process wants which messages, as the engine keeps it for processes that join later. */
+/** Which process wants which messages, for processes that join later. */
 export class StoredRoutes {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -37,7 +37,7 @@ export class StoredRoutes {
     this.#membership = membership;
   }
 
-  /** Answers all members. Undefined: this process has been given up. */
+  /** Returns all members. Undefined: this process has been given up. */
   async change(
     put: readonly (readonly [route: string, value: string])[],
     removed: readonly string[],

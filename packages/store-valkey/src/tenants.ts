@@ -6,7 +6,7 @@ import type { Membership } from './membership.ts';
 const IF_MEMBER = `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 `;
 
-/** Each answers 0 when the process has been given up, 1 when nothing was to be changed, 2 when it is changed. */
+/** Each returns 0 when the process has been given up, 1 when nothing had to be changed, 2 when it is changed. */
 const ADD: Script = {
   name: 'apusTenantAdd',
   lua: `${IF_MEMBER}return 1 + redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[3])`,
@@ -24,7 +24,7 @@ const REMOVE: Script = {
   lua: `${IF_MEMBER}return 1 + redis.call('HDEL', KEYS[2], ARGV[2])`,
 };
 
-/** KEYS[3] says that the register has been made: one whose last tenant was removed is not made again. */
+/** KEYS[3] says that the register exists: it is not made again when its last tenant was removed. */
 const BEGIN: Script = {
   name: 'apusTenantsBegin',
   lua: `${IF_MEMBER}if redis.call('SETNX', KEYS[3], 1) == 0 then return 1 end
@@ -50,7 +50,10 @@ export class ValkeyTenants {
     return (await this.#engine.client.hget(this.#key, name)) ?? undefined;
   }
 
-  /** Makes the register of these tenants. False when there is one. @throws {DiskError} when this process has been given up */
+  /**
+   * Makes the register with these tenants. False when it exists. @throws {DiskError} when this process has been given
+   * up
+   */
   async begin(tenants: ReadonlyMap<string, string>): Promise<boolean> {
     return await this.#run(BEGIN, [...tenants].flat());
   }
@@ -60,7 +63,9 @@ export class ValkeyTenants {
     return await this.#run(ADD, [name, json]);
   }
 
-  /** False when another stands there than `before`, or none. @throws {DiskError} when this process has been given up */
+  /**
+   * False when another entry than `before` is there, or none. @throws {DiskError} when this process has been given up
+   */
   async replace(name: string, before: string, json: string): Promise<boolean> {
     return await this.#run(REPLACE, [name, before, json]);
   }

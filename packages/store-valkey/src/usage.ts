@@ -5,7 +5,7 @@ import { GIVEN_UP } from './journal.ts';
 import { USAGE_DAYS_MAX, USAGE_READS_MAX } from './limits.ts';
 import type { Membership } from './membership.ts';
 
-/** Numbers beyond 2^53 are not exact, and no count comes there. */
+/** Numbers above 2^53 are not exact; no count becomes so large. */
 const ADD = `local function sum(one, other)
   local added, rest = {}, string.gmatch(other, '[^,]+')
   for number in string.gmatch(one, '[^,]+') do
@@ -23,7 +23,9 @@ local function add(prefix, seconds, days, moves, field, counts)
 end
 `;
 
-/** ARGV: process, 1 where all is counted, and fields with their counts. Replaces the present rows of the process. */
+/**
+ * ARGV: process, 1 if everything is counted, and fields with their counts. Replaces the present rows of the process.
+ */
 const SAVE: Script = {
   name: 'apusUsageSave',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -35,7 +37,10 @@ for i = 3, #ARGV, 2 do redis.call('HSET', KEYS[2], ARGV[i], ARGV[i + 1]) end
 return 1`,
 };
 
-/** ARGV: process, number of the call, begin of the keys of days, seconds, and fields with their counts. A call counts once. */
+/**
+ * ARGV: process, number of the call, prefix of the keys of days, seconds, and fields with their counts. A repeated
+ * call counts once.
+ */
 const APPEND: Script = {
   name: 'apusUsageAppend',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -49,7 +54,10 @@ end
 return 1`,
 };
 
-/** ARGV: process, counts that are uncertain, begin of the keys of days, seconds. The rows of a dead process, in KEYS[2]. */
+/**
+ * ARGV: process, counts that are uncertain, prefix of the keys of days, seconds. Takes over the rows of a dead
+ * process, in KEYS[2].
+ */
 const INHERIT: Script = {
   name: 'apusUsageInherit',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -71,7 +79,7 @@ redis.call('DEL', KEYS[2])
 return 1`,
 };
 
-/** ARGV: begin of the keys of processes. The present rows of all, and how often rows have moved to days. */
+/** ARGV: prefix of the keys of processes. Returns the present rows of all, and how often rows have moved to days. */
 const PRESENT: Script = {
   name: 'apusUsagePresent',
   lua: `local answer = {redis.call('GET', KEYS[3]) or '0'}
@@ -91,8 +99,8 @@ const DAY_SECONDS = 86_400;
 type StoredRow = readonly [field: string, counts: string];
 
 /**
- * The usage of tenants at all processes: a hash of present rows for each process, and one of rows that are over for each day, in which
- * those of all are added up. A row is in one of them at a time.
+ * The usage of tenants at all processes: a hash of present rows for each process, and for each day one of rows that
+ * are over, where the rows of all processes are added up. A row is in one of them at a time.
  */
 export class ValkeyUsage {
   readonly #engine: Engine;
@@ -119,7 +127,7 @@ export class ValkeyUsage {
     ]);
   }
 
-  /** The rows of a process that was given up are over; some of its last ones may be missing. */
+  /** Takes over the rows of a dead process. Its last ones may be missing. */
   async inherit(dead: string, uncertainMs: number): Promise<void> {
     const [, uncertain] = storedRow({ tenant: '', hour: '', counts: { ...NOTHING, uncertainMs } });
     await this.#run(INHERIT, dead, [uncertain, ...this.#days()]);

@@ -59,7 +59,7 @@ function tellingPresence(presence: ValkeyPresence): ValkeyPresence {
           const [tenant, room] = call;
           await target.teller(tenant, room);
           const untold = await target.takeUntold(...call);
-          await untold.settle?.();
+          await untold.markTold?.();
           return untold;
         };
       const method = Reflect.get(target, name) as unknown;

@@ -2,7 +2,7 @@ import { validateTopicFilter } from '@apus/mqtt';
 import { EXAMPLES_MAX, TEXT_LENGTH_MAX, TOPICS_MAX } from './limits.ts';
 import { inlined, isObject, type Schema } from './schema.ts';
 
-/** What the owner says about a topic: for the developers of programs, and for the check of payloads. */
+/** The owner's description of a topic: for the developers of programs, and for the check of payloads. */
 export interface TopicDescription {
   /** Levels with parameters, as `sensors/{sensor}/temperature`. */
   readonly topic: string;

@@ -227,7 +227,7 @@ export class TestClient {
     await expect(this.raw.next()).rejects.toThrow('the connection closed');
   }
 
-  /** Says goodbye and returns when the broker has closed the connection: the session is offline now. */
+  /** Sends DISCONNECT and returns when the broker has closed the connection: the session is offline now. */
   async disconnect(properties?: Readonly<Record<string, unknown>>): Promise<void> {
     await this.raw.disconnect(properties === undefined ? {} : { properties });
   }

@@ -16,7 +16,7 @@ const TICKS_PER_SECOND = 100;
 const MESSAGE_BYTES = 256;
 /** Bytes before a message in an entry: its number. */
 const HEAD_BYTES = 4;
-/** What JetStream keeps of a channel; of the streams what was handled is removed. */
+/** JetStream keeps so many entries of a channel. Handled entries of streams are removed. */
 const CHANNEL_BYTES_MAX = 64 * 1024 * 1024;
 const WARM_UP_SECONDS = 2;
 const RATES = [1_000, 10_000];
@@ -156,7 +156,7 @@ async function openRedis(me, _modules, handle) {
           from = id.toString();
           handle(fields[1]);
         }
-      // What was handled is not kept, as the bus has it.
+      // Handled entries are removed, as the bus does.
       if (found !== null) void writer.xtrim(me, 'MINID', from);
     }
   })();

@@ -86,7 +86,7 @@ async function stream({ urls, measured, size }) {
   writer.end(true);
 }
 
-/** What connections and filters cost. */
+/** The costs of connections and filters. */
 async function state({ urls, measured, size, engineBytes, residentBytes }) {
   const clients = [];
   const [engineBefore] = [await engineBytes()];

@@ -57,7 +57,7 @@ function fromElsewhere(
       await subscriber.exchange(subscribe(topic));
       return async () => {
         await bring(world);
-        await world.settle();
+        await world.quiet();
         let received = 0;
         while (received < messages) received += (await subscriber.nextPush()).packets.length;
       };

@@ -38,11 +38,11 @@ export async function measureCpu(
       for (let round = 0; round < all; round += 1) {
         topics += 1;
         const act = await operation.prepare(world, `bench/topic-${String(topics).padStart(4, '0')}`);
-        await world.settle();
+        await world.quiet();
         await warm(world, helper);
         world.reset();
         await act();
-        await world.settle();
+        await world.quiet();
         if (world.failures.length > 0) throw new Error(`${operation.name}: ${world.failures.join('\n')}`);
         if (round >= warmUp) rounds.push(world.tally.cpuMs);
       }

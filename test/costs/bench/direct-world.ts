@@ -120,7 +120,7 @@ export class DirectWorld implements World {
       },
       resume: async (ticket) => replyOf(await this.#frame(connectionId, `~!${ticket}`)),
       nextPush: async () => {
-        if (pushes.size === 0) await this.settle();
+        if (pushes.size === 0) await this.quiet();
         return await pushes.next();
       },
       close: (code) => {
@@ -132,7 +132,7 @@ export class DirectWorld implements World {
     };
   }
 
-  async settle(): Promise<void> {
+  async quiet(): Promise<void> {
     await this.#told;
     await this.#pump(QUEUES.fanOut, (event) => this.#functions.fanOut(event, CONTEXT));
     await this.#pump(QUEUES.timers, (event) => this.#functions.timers(event, CONTEXT));
@@ -140,7 +140,7 @@ export class DirectWorld implements World {
 
   async pass(milliseconds: number): Promise<void> {
     this.#clock.nowMs += milliseconds;
-    await this.settle();
+    await this.quiet();
   }
 
   /** A sleep makes time pass. */

@@ -128,7 +128,7 @@ export async function startGatewayWorld(seed: number, trace?: Trace): Promise<Co
   };
   const sent = { frames: 0, closes: 0 };
   /** Waits until all frames of clients have arrived, and the work that they caused is over. */
-  const settle = async () => {
+  const quiet = async () => {
     const hasArrived = () => {
       const { messages, invocations } = emulator.counters.snapshot();
       return messages.in.count >= sent.frames && (invocations.$disconnect?.count ?? 0) >= sent.closes;
@@ -143,10 +143,10 @@ export async function startGatewayWorld(seed: number, trace?: Trace): Promise<Co
       if (client.subprotocol !== SUBPROTOCOL_ACCEPTED) throw new Error('CONNECT was not accepted');
       return benchClient(client, sent);
     },
-    settle,
+    quiet,
     async pass(milliseconds) {
       await clock.advance(milliseconds);
-      await settle();
+      await quiet();
     },
     async whileTimePasses(waiting) {
       let isOver = false;

@@ -24,12 +24,12 @@ export async function measureAll(
     // Of one length, so that items weigh the same wherever an operation stands in the list.
     const topic = `bench/topic-${String(index).padStart(4, '0')}`;
     const act = await operation.prepare(world, topic);
-    await world.settle();
+    await world.quiet();
     world.coolDown();
     await warm(world, helper);
     world.reset();
     await act();
-    await world.settle();
+    await world.quiet();
     const measurement = { operation, counted: world.counted() };
     if (world.failures.length > 0) {
       throw new Error(`${operation.name}: ${world.failures.join('\n')}`);

@@ -83,7 +83,7 @@ export const LEAVE: BenchOperation = {
       await member.exchange(DISCONNECT);
       await watcher.nextPush();
       member.close();
-      await world.settle();
+      await world.quiet();
     };
   },
 };
@@ -101,7 +101,7 @@ export const LOST_MEMBER: BenchOperation = {
     await watcher.nextPush();
     return async () => {
       await member.vanish();
-      await world.settle();
+      await world.quiet();
       await world.pass(GRACE_MS);
       await watcher.nextPush();
     };

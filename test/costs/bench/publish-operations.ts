@@ -58,7 +58,7 @@ async function publishing(
   return async () => {
     await publishOne(publisher, topic, qos);
     // Waits as long as it takes, so that the reads below find the messages.
-    await world.settle();
+    await world.quiet();
     for (const subscriber of subscribers) await receive(subscriber, qos);
   };
 }
@@ -73,7 +73,7 @@ export function floorOfPublish(recipients: number, qos: Qos): { in: number; out:
 /** So that the sessions have a record: the first message of a session, which writes it, is no operation of its own. */
 async function once(world: World, run: () => Promise<void>): Promise<void> {
   await run();
-  await world.settle();
+  await world.quiet();
 }
 
 /** A publisher's side of one message. */
@@ -287,10 +287,10 @@ async function away(world: World, clientId: string, topic: string, publisher: Be
   await publishOne(publisher, topic, 1);
   const { messageId } = publishOf((await client.nextPush()).packets);
   client.tell({ cmd: 'puback', messageId });
-  await world.settle();
+  await world.quiet();
   await client.exchange(DISCONNECT);
   client.close();
-  await world.settle();
+  await world.quiet();
 }
 
 function publishOf(packets: readonly Received[]): Received {

@@ -8,7 +8,7 @@ export interface Row {
   readonly name: string;
   /** Exact: what changes here changes the bill. In the order of `EXACT_COLUMNS`. */
   readonly exact: readonly string[];
-  /** What was measured on one machine: each run says something else. In the order of `TIMED_COLUMNS`. */
+  /** Times measured on one machine: each run has others. In the order of `TIMED_COLUMNS`. */
   readonly timed: readonly string[];
 }
 

@@ -58,7 +58,7 @@ export const PUBLISH_FOR_RULE: BenchOperation = {
     return async () => {
       const { packets } = await publisher.exchange(publish(TOPIC, PAYLOAD, { qos: 1, messageId: 1 }));
       if (packets[0]?.cmd !== 'puback') throw new Error(`expected PUBACK, ${JSON.stringify(packets)} came`);
-      await world.settle();
+      await world.quiet();
     };
   },
 };

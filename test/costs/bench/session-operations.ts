@@ -1,4 +1,4 @@
-import { GOODBYE_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/cloud';
 import { publish, subscribe } from '../../support/text-client.ts';
 import {
   type BenchOperation,
@@ -232,10 +232,10 @@ function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOp
       const { client, ticket } = await movable(world, topic, filters, isPersistent);
       return async () => {
         await client.vanish();
-        await world.settle();
+        await world.quiet();
         const next = await world.open();
         ticketOf(await next.resume(ticket));
-        await world.settle();
+        await world.quiet();
         await world.pass(ENDS_AFTER_MS);
       };
     },
@@ -251,7 +251,7 @@ export const KEPT_WHILE_AWAY: BenchOperation = {
     const { client } = await movable(world, topic, 1, false);
     const publisher = await connected(world);
     await client.vanish();
-    await world.settle();
+    await world.quiet();
     const message = publish(`${topic}-000`, PAYLOAD, { qos: 1 });
     return async () => {
       await publisher.exchange(message);
@@ -280,7 +280,7 @@ export const DISCONNECT_CLEAN: BenchOperation = {
   async prepare(world, topic) {
     const client = await connected(world);
     await client.exchange(subscribe(topic, { qos: 1 }));
-    return async () => client.close(GOODBYE_CODE);
+    return async () => client.close(DISCONNECT_CODE);
   },
 };
 
@@ -308,7 +308,7 @@ export const DISCONNECT_PERSISTENT: BenchOperation = {
     const client = await world.open();
     await client.exchange(persistentPacket(nextClientId(), true));
     await client.exchange(subscribe(topic, { qos: 1 }));
-    return async () => client.close(GOODBYE_CODE);
+    return async () => client.close(DISCONNECT_CODE);
   },
 };
 
@@ -341,7 +341,7 @@ function lossOf(name: string, isPersistent: boolean): BenchOperation {
       const { client } = await movable(world, topic, 1, isPersistent);
       return async () => {
         await client.vanish();
-        await world.settle();
+        await world.quiet();
         await world.pass(ENDS_AFTER_MS);
       };
     },
@@ -369,7 +369,7 @@ export const WILL: BenchOperation = {
     await mortal.exchange(connectPacket({ will }));
     return async () => {
       await mortal.vanish();
-      await world.settle();
+      await world.quiet();
       await world.pass(WILL_AFTER_MS);
       await watcher.nextPush();
       await world.pass(ENDS_AFTER_MS);

@@ -25,5 +25,5 @@ export async function warm(world: World, client: BenchClient): Promise<void> {
   await other.exchange(subscribe('shapes/literal'));
   await client.exchange(publish('shapes/kept', PAYLOAD, { qos: 1, retain: true }));
   await publishOne(client, 'shapes/wide', 0);
-  await world.settle();
+  await world.quiet();
 }

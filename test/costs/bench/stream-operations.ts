@@ -35,7 +35,7 @@ function publishTo(what: string, topicOf: (topic: string) => string): BenchOpera
       };
       // The first message opens the topic.
       await run();
-      await world.settle();
+      await world.quiet();
       return run;
     },
   };
@@ -114,7 +114,7 @@ export const CONFLATED_TICK: BenchOperation = {
     };
     // The first message opens the topic.
     await run(1);
-    await world.settle();
+    await world.quiet();
     return async () => await run(10);
   },
 };

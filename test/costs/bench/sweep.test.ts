@@ -3,8 +3,8 @@ import { MessageClock, type SessionRef } from '@apus/broker';
 import { SWEPT } from '@apus/cost';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { COMPLETED_LIMITS, forgetting } from '../../../packages/store-dynamodb/src/queue/completed.ts';
+import { NEW_RECORD } from '../../../packages/store-dynamodb/src/queue/decide.ts';
 import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
-import { NEW_RECORD } from '../../../packages/store-dynamodb/src/queue/session-record.ts';
 import { sizeOf } from '../../../packages/store-dynamodb/src/table/meter.ts';
 import type { Table } from '../../../packages/store-dynamodb/src/table/table.ts';
 import { sized } from '../../support/runs.ts';
@@ -48,7 +48,7 @@ async function act(world: CountingWorld, { isPersistent = false, filters = 0, en
     const next = await world.open();
     ticketOf(await next.move(ticket));
   }
-  await world.settle();
+  await world.quiet();
 }
 
 describe('the reads of the sweep in `apus cost` equal those that a scan is billed for', () => {
@@ -118,7 +118,7 @@ describe('the name of a QoS 2 copy that a record has forgotten', () => {
   }
 
   it('takes what `apus cost` says where each message came by another process, and less where one had all', () => {
-    expect(Math.abs(bytesOfName(NAMES) / SWEPT.memoryBytes - 1)).toBeLessThan(0.25);
-    expect(bytesOfName(1)).toBeLessThan(SWEPT.memoryBytes);
+    expect(Math.abs(bytesOfName(NAMES) / SWEPT.copyNameBytes - 1)).toBeLessThan(0.25);
+    expect(bytesOfName(1)).toBeLessThan(SWEPT.copyNameBytes);
   });
 });

@@ -5,7 +5,7 @@ import type { SQSClient } from '@aws-sdk/client-sqs';
 /** Lines of one operation: more would be a loop. */
 const LINES_MAX = 100_000;
 
-/** What stands in a partition, by the first part of its key, or in its sort key where several kinds share one. */
+/** The kind of item in a partition, by the first part of its key, or in its sort key where several kinds share one. */
 const KINDS: Readonly<Record<string, string>> = {
   C: 'connection',
   S: 'session',

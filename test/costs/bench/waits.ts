@@ -32,11 +32,11 @@ export async function measureWaits(
     const measured = operations.filter(({ isTimed = false, isLong = false }) => !isTimed && !isLong);
     for (const [index, operation] of measured.entries()) {
       const act = await operation.prepare(world, `bench/topic-${String(index).padStart(4, '0')}`);
-      await world.settle();
+      await world.quiet();
       await warm(world, helper);
       world.reset();
       await act();
-      await world.settle();
+      await world.quiet();
       if (world.failures.length > 0) throw new Error(`${operation.name}: ${world.failures.join('\n')}`);
       waits.set(operation.name, world.tally.elapsedMs);
     }

@@ -60,7 +60,7 @@ export async function measureWide(recipients: number): Promise<readonly Measurem
     dynamoDb.counters.reset();
     sqs.counters.reset();
     await publishOne(publisher, TOPIC, qos);
-    await world.settle();
+    await world.quiet();
     if (world.failures.length > 0) throw new Error(world.failures.join('\n'));
     const counted = countedOf(world, dynamoDb.counters.snapshot().total, sqs.counters.snapshot());
     if (counted.posts !== recipients) throw new Error(`expected ${recipients} posts, ${counted.posts} left`);

@@ -2,7 +2,7 @@ import { SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED } from '@apus/cloud';
 import type { Fields, Push, Reply } from '../../support/text-client.ts';
 import { encodePackets } from './packets.ts';
 
-/** What the transport offers with its CONNECT (docs/text-frames.md, section 10). */
+/** Subprotocols that the transport offers with its CONNECT (docs/text-frames.md, section 10). */
 export const OFFER = '(nudge,move,resume,close,alive)';
 
 /** The subprotocols of a handshake that brings CONNECT (section 15). */
@@ -59,7 +59,7 @@ export interface World {
   /** Opens a WebSocket whose handshake brings this CONNECT; rejects where that is not accepted. */
   openWith(connect: Fields): Promise<BenchClient>;
   /** Resolves when nothing is under way: no frame, no job, no `$disconnect`. */
-  settle(): Promise<void>;
+  quiet(): Promise<void>;
   /** Lets time pass, and what is due happen. */
   pass(milliseconds: number): Promise<void>;
   /** Waits for something for which time has to pass. */

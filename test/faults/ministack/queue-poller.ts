@@ -24,7 +24,7 @@ export interface QueuePollerOptions {
   readonly forgets: (event: SqsEvent) => boolean;
 }
 
-/** What an event source mapping of Lambda's does, over a queue's HTTP endpoint. */
+/** Plays Lambda's event source mapping, over a queue's HTTP endpoint. */
 export class QueuePoller {
   readonly #options: QueuePollerOptions;
   readonly #ended = new AbortController();

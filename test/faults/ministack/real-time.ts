@@ -19,7 +19,7 @@ export class RealTime implements HistoryTime {
   async during<T>(promise: Promise<T>, msMax = START_MS_MAX): Promise<T> {
     const cancelled = new AbortController();
     const late = sleep(msMax, undefined, { signal: cancelled.signal }).then(() => {
-      throw new Error(`expected it to settle within ${msMax} ms`);
+      throw new Error(`expected it to end within ${msMax} ms`);
     });
     try {
       return await Promise.race([promise, late]);

@@ -5,7 +5,7 @@ import { type Step, stepsOf } from '../steps.ts';
 const HEALED_AFTER_MS = 6_000;
 
 /**
- * What happens in the history of a seed, without the things that only a timer of minutes or the sweep finds: no test waits for
+ * The history of a seed, without the things that only a timer of minutes or the sweep finds: no test waits for
  * those here. For the same reason every connection breaks once more when the faults have stopped: what a handler that died has
  * left in a window is sent on the next one.
  */

@@ -1,5 +1,5 @@
 import { vi } from 'vitest';
-import { Copies } from '../../../packages/store-dynamodb/src/queue/copies.ts';
+import { DeduplicationRecords } from '../../../packages/store-dynamodb/src/queue/deduplication.ts';
 import { Forgotten } from '../../../packages/store-dynamodb/src/queue/forgotten.ts';
 import { RecordOffer } from '../../../packages/store-dynamodb/src/queue/record-offer.ts';
 import { Records } from '../../../packages/store-dynamodb/src/queue/records.ts';
@@ -22,7 +22,7 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
         ...call
       ) {
         const receipt = await begin.apply(this, call);
-        return receipt.state === 'pending' ? { ...receipt, state: 'settled' } : receipt;
+        return receipt.state === 'pending' ? { ...receipt, state: 'delivered' } : receipt;
       });
     },
     rates: KILLS,
@@ -55,7 +55,7 @@ export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   {
     name: 'a share group does not remember the copies of QoS 2 messages',
     install: () => {
-      vi.spyOn(Copies.prototype, 'memoryOf').mockReturnValue(undefined);
+      vi.spyOn(DeduplicationRecords.prototype, 'recordOf').mockReturnValue(undefined);
     },
     steps: bursts({ topic: 'jobs', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS }),
     durationMs: DURATION_MS,

@@ -6,7 +6,7 @@ import type { Mutation } from './mutation.ts';
 /** At QoS 1 a slice may come twice, and at QoS 2 each copy is known again. */
 const QOS_0 = bursts({ topic: 'news', qos: 0, messages: 2, everyMs: 100, durationMs: 6_000 });
 
-/** What becomes of a message between its publisher and its recipients. */
+/** Mutations of a message's way from its publisher to its recipients. */
 export const OF_FAN_OUT: readonly Mutation[] = [
   {
     name: 'a slice is served without being claimed',

@@ -9,7 +9,7 @@ const RETAINING_MS = 100;
 const isRetaining: DynamoDbFaults['latencyMs'] = ({ operation, key }) =>
   operation === 'PutItem' && key?.p?.S?.startsWith('R\0') === true ? RETAINING_MS : 0;
 
-/** Who gets a message, and what a subscriber is given first. */
+/** Mutations of the choice of recipients, and of the first messages of a subscriber. */
 export const OF_MATCHING: readonly Mutation[] = [
   {
     name: 'SUBACK does not wait for the leases of the registry',

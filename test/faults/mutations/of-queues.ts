@@ -8,7 +8,7 @@ const BURSTS = bursts({ topic: 'news', qos: 1, messages: 4, everyMs: 100, durati
 /** Frames that meet at windows which are just full, and time to become direct again. */
 const VOLLEYS = volleys({ messages: 5, everyMs: 600, durationMs: 6_000 });
 
-/** What waits for a session, and what is on its way to it. */
+/** Mutations of the messages that wait for a session or are inflight to it. */
 export const OF_QUEUES: readonly Mutation[] = [
   {
     name: 'a publisher that has appended to a log does not object to the belief that it is empty',

@@ -20,7 +20,7 @@ const on = (topic: StreamTopic, everyMs = 60) =>
     newcomers({ topic, everyMs: 500, durationMs: 5_000 }),
   );
 
-/** What becomes of a message of a stream between its publisher and its readers. */
+/** Mutations of the way of a stream's message from its publisher to its readers. */
 export const OF_STREAMS: readonly Mutation[] = [
   {
     name: 'an append is acknowledged before it is stored',

@@ -5,7 +5,7 @@ import { SessionFacts } from '../../../packages/client/src/session-facts.ts';
 import { GOODBYES_OF_MORTALS, losses, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation } from './mutation.ts';
 
-/** What the client's transport holds back. */
+/** Mutations of the frames that the client's transport holds back. */
 export const OF_TRANSPORT: readonly Mutation[] = [
   {
     name: 'pushes are not held behind SUBACK',

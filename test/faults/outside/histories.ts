@@ -93,7 +93,7 @@ class World {
   }
 }
 
-/** What is missing of the numbers, and what comes first out of order. */
+/** Finds the numbers that are missing, and the first that is out of order. */
 function problemsOf(name: string, arrived: readonly string[], wanted: readonly string[]): readonly string[] {
   const first = [...new Set(arrived)];
   const missing = wanted.filter((number) => !first.includes(number));

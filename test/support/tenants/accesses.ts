@@ -9,7 +9,7 @@ export interface Tenancy {
   readonly own: string;
   readonly other: string;
   /** Waits until the published messages have been delivered, by workers as well. */
-  settled(): Promise<void>;
+  delivered(): Promise<void>;
 }
 
 /** Streams that the door under test declares. */
@@ -36,7 +36,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     const [own, other] = await both(tenancy);
     for (const { mqtt } of [own, other]) await mqtt.subscribeAsync([topic, 'news/+', '#'], { qos: 2 });
     for (const qos of [0, 1, 2] as const) await own.mqtt.publishAsync(topic, `qos ${qos}`, { qos });
-    await tenancy.settled();
+    await tenancy.delivered();
     expect(new Set(own.payloads)).toEqual(new Set(['qos 0', 'qos 1', 'qos 2']));
     await other.expectNothing();
   },
@@ -48,10 +48,10 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     for (const { mqtt } of [other, ...audience]) await mqtt.subscribeAsync(topic, { qos: 1 });
     await own.mqtt.publishAsync(topic, 'to many', { qos: 1 });
     for (const each of audience) await each.expectPayloads(['to many']);
-    await tenancy.settled();
+    await tenancy.delivered();
     await other.expectNothing();
     await other.mqtt.publishAsync(topic, 'to one', { qos: 1 });
-    await tenancy.settled();
+    await tenancy.delivered();
     for (const each of audience) expect(each.payloads).toEqual(['to many']);
   },
 
@@ -125,7 +125,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     for (const { mqtt } of [own, other]) await mqtt.subscribeAsync(topic, { qos: 1 });
     await own.mqtt.publishAsync(`$delayed/1/${topic}`, 'later', { qos: 1 });
     await own.expectPayloads(['later']);
-    await tenancy.settled();
+    await tenancy.delivered();
     await other.expectNothing();
   },
 
@@ -147,7 +147,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     const eventsOf = ({ received }: Program) =>
       received.flatMap(({ topic }) => (topic.includes(`/${clientId}/`) ? [topic.split('/').at(-1)] : []));
     await vi.waitFor(() => expect(eventsOf(own)).toEqual(['connected', 'disconnected']), PATIENCE);
-    await tenancy.settled();
+    await tenancy.delivered();
     await other.roundTrip();
     expect(eventsOf(other)).toEqual([]);
   },
@@ -169,7 +169,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     const room = unique('room');
     const [own, other] = await both(tenancy);
     await own.mqtt.publishAsync(`$presence/${room}/ann`, 'of the own', { qos: 1 });
-    await tenancy.settled();
+    await tenancy.delivered();
     for (const { mqtt } of [own, other])
       await mqtt.subscribeAsync([`$presence/${room}/+`, `$occupancy/${room}`], { qos: 1 });
     await own.expectInAnyOrder(['1', 'of the own']);
@@ -178,7 +178,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     await other.mqtt.publishAsync(`$presence/${room}/ann`, 'of the other', { qos: 1 });
     await other.expectInAnyOrder(['0', '1', 'of the other']);
     await other.mqtt.publishAsync(`$presence/${room}/ann`, '', { qos: 1 });
-    await tenancy.settled();
+    await tenancy.delivered();
     await own.roundTrip();
     await own.expectInAnyOrder(['1', 'of the own', 'round trip']);
   },
@@ -198,7 +198,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     });
     await other.expectNothing();
     await other.mqtt.publishAsync(topic, 'first', { qos: 1 });
-    await tenancy.settled();
+    await tenancy.delivered();
     const first = other.received.find(({ payload }) => payload.toString() === 'first');
     expect(userPropertyOf(first, 'stream-position')).toMatch(/-1$/);
     expect(own.payloads).toEqual(['one', 'two']);

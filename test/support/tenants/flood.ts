@@ -99,7 +99,7 @@ function isConnected(client: MqttClient): Promise<boolean> {
 
 const ANSWER_MS = 2_000;
 
-/** What comes of it does not matter: an answer, a refusal, or none. */
+/** Any outcome will do: an answer, a refusal, or none. */
 async function within(promise: Promise<unknown>): Promise<void> {
   await Promise.race([promise.catch(() => pause(1)), pause(ANSWER_MS)]);
 }

@@ -55,7 +55,7 @@ async function measure(client: ClientPage, generator: StreamGenerator, options: 
   }
   if (options.profile !== undefined) writeFileSync(options.profile, await client.stopProfile());
   const { sent, elapsedMs } = await generator.stop();
-  const after = await settled(client, before.messages + sent);
+  const after = await received(client, before.messages + sent);
   return {
     seconds: watch.seconds,
     sent,
@@ -69,7 +69,10 @@ async function measure(client: ClientPage, generator: StreamGenerator, options: 
 }
 
 /** Waits until so many have arrived, or for as long as that can take. */
-async function settled(client: ClientPage, messages: number): Promise<{ messages: number; skipped: number }> {
+async function received(
+  client: ClientPage,
+  messages: number,
+): Promise<{ messages: number; skipped: number }> {
   for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
     const seen = await client.drain();
     if (seen.messages >= messages || waitedMs >= SETTLE_MS) return seen;

@@ -91,7 +91,7 @@ export function LogTable<Item>(props: LogTableProps<Item>) {
   );
 }
 
-/** What every row of a log begins with. */
+/** Every row of a log begins with these. */
 export function rowProps({ id, rowIndex, top, isSelected }: RowPlace) {
   return {
     role: 'row',

@@ -49,16 +49,16 @@ function connected(client: MqttClient, timeoutSeconds: number): Promise<void> {
       () => reject(new UserError('connect_timeout', `no CONNACK within ${timeoutSeconds} s`)),
       timeoutSeconds * 1_000,
     );
-    const settle = (act: () => void): void => {
+    const finish = (act: () => void): void => {
       clearTimeout(timer);
       client.off('error', failed);
       client.off('close', closed);
       act();
     };
-    const failed = (error: Error): void => settle(() => reject(connectError(error)));
+    const failed = (error: Error): void => finish(() => reject(connectError(error)));
     const closed = (): void =>
-      settle(() => reject(new UserError('connect_closed', 'the connection was closed before CONNACK')));
-    client.once('connect', () => settle(resolve));
+      finish(() => reject(new UserError('connect_closed', 'the connection was closed before CONNACK')));
+    client.once('connect', () => finish(resolve));
     client.once('error', failed);
     client.once('close', closed);
   });

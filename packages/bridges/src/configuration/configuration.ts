@@ -7,7 +7,7 @@ import type { Place } from './place.ts';
 /** Each bridge has connections, and a session of the broker. */
 export const BRIDGES_MAX = 32;
 
-/** Of a bridge: it stands in a client identifier, in a topic that no client uses, and in the API. */
+/** A bridge's name: it stands in a client identifier, in a topic that no client uses, and in the API. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export type BridgeConfiguration = MqttBridgeConfiguration | KafkaBridgeConfiguration;

@@ -1,7 +1,7 @@
 import { Fields } from '@apus/identity';
 import { countOf } from './numbers.ts';
 
-/** What Lambda shows to a cluster, in the words of its event source mappings. */
+/** The credentials that Lambda shows to a cluster, in the words of its event source mappings. */
 export const KAFKA_AUTHENTICATIONS = [
   'SASL_SCRAM_512_AUTH',
   'SASL_SCRAM_256_AUTH',
@@ -11,7 +11,7 @@ export const KAFKA_AUTHENTICATIONS = [
 
 /** Where the event source mapping of a deployment finds the cluster. The node does not look at it. */
 export interface KafkaOnAws {
-  /** Of Amazon MSK. Undefined: the cluster is another one, at `brokers`. */
+  /** The cluster of Amazon MSK. Undefined: the cluster is another one, at `brokers`. */
   readonly clusterArn: string | undefined;
   /** A secret of Secrets Manager with what is shown to the cluster. Undefined at MSK: the role of the function. */
   readonly secretArn: string | undefined;

@@ -55,7 +55,7 @@ export interface KafkaBridgeConfiguration extends BridgeCommon, KafkaConnection 
   readonly out: readonly KafkaOutMapping[];
 }
 
-/** Of a connection without a consumer group. */
+/** The fields of a connection without a consumer group. */
 export const KAFKA_FIELDS = ['brokers', 'clientId', 'tls', 'sasl', 'waitSeconds', 'recordBytesMax'];
 const CONNECTION_FIELDS = [...KAFKA_FIELDS, 'group', 'from', 'aws'];
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;

@@ -22,7 +22,7 @@ export interface RemoteTraits {
   readonly honoursNoLocal: boolean;
   /** 0x97 Quota exceeded is said of the rate: the message is sent again. */
   readonly isQuotaTemporary: boolean;
-  /** Of one SUBSCRIBE. */
+  /** Topic filters in one SUBSCRIBE. */
   readonly topicFiltersMax: number;
   readonly topicSlashesMax: number;
   readonly topicBytesMax: number;
@@ -76,7 +76,7 @@ const VERSIONS = new Map<unknown, 4 | 5>([
 /** The broker's own bound, `sessionExpirySecondsMax`, may be lower. */
 const EXPIRY_SECONDS = 7 * 24 * 60 * 60;
 const SECONDS_MAX = 0xffff_fffe;
-/** Of a bridge, in each direction: a message is compared with each. */
+/** Mappings of a bridge in each direction: it compares a message with each of them. */
 export const MAPPINGS_MAX = 100;
 
 export function readMqttBridge(fields: Fields, common: BridgeCommon, place: Place): MqttBridgeConfiguration {

@@ -4,7 +4,7 @@ import type { KafkaConnection } from '../configuration/kafka.ts';
 /** A call that Kafka does not answer. */
 const TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Of one call: the bridge tries again by itself. */
+/** Retries of one call: the bridge tries again by itself. */
 const RETRIES = 1;
 const RETRY_DELAY_MS = 200;
 

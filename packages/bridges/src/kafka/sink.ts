@@ -8,7 +8,7 @@ import { type OutgoingRecord, recordBytes } from './record.ts';
 /** Records that wait for Kafka, and their bytes. Beyond it publishers are refused at once. */
 export const WAITING_MAX = 10_000;
 export const WAITING_BYTES_MAX = 32 * 1024 * 1024;
-/** Of one call. */
+/** Records in one call. */
 const BATCH_MAX = 500;
 const BATCH_BYTES_MAX = 900_000;
 /** Until the next attempt, where Kafka did not take a batch. */
@@ -34,7 +34,7 @@ interface Waiting {
   readonly record: OutgoingRecord;
   readonly bytes: number;
   /** Absent: no publisher waits. */
-  readonly settle: ((isTaken: boolean) => void) | undefined;
+  readonly finish: ((isTaken: boolean) => void) | undefined;
   /** Its publisher has been refused. */
   isGivenUp: boolean;
 }
@@ -94,11 +94,11 @@ export class KafkaSink {
   /** True when Kafka has the record on all replicas that it asks for; false when it had not in time. */
   send(record: OutgoingRecord): Promise<boolean> {
     return new Promise((resolve) => {
-      const settle = (isTaken: boolean): void => {
+      const finish = (isTaken: boolean): void => {
         cancel();
         resolve(isTaken);
       };
-      const each: Waiting = { record, bytes: recordBytes(record), settle, isGivenUp: false };
+      const each: Waiting = { record, bytes: recordBytes(record), finish, isGivenUp: false };
       const cancel = this.#context.clock.after(this.#configuration.waitSeconds * 1000, () => {
         each.isGivenUp = true;
         resolve(false);
@@ -109,12 +109,12 @@ export class KafkaSink {
 
   /** For a publisher that does not wait. */
   post(record: OutgoingRecord): void {
-    this.#add({ record, bytes: recordBytes(record), settle: undefined, isGivenUp: false });
+    this.#add({ record, bytes: recordBytes(record), finish: undefined, isGivenUp: false });
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const { settle } of this.#waiting) settle?.(false);
+    for (const { finish } of this.#waiting) finish?.(false);
     this.#waiting = [];
     await this.#discard();
   }
@@ -140,7 +140,7 @@ export class KafkaSink {
       await this.#produce(batch);
       this.#state.set('connected');
       this.#remove(batch);
-      for (const { settle } of batch) settle?.(true);
+      for (const { finish } of batch) finish?.(true);
     } catch (error) {
       if (this.#isStopped) return;
       this.#state.set('disconnected', textOf(error));

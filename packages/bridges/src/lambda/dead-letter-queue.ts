@@ -37,7 +37,7 @@ export interface DeadLetterQueueOptions {
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly queue: JobQueue;
-  /** Of the same queue. */
+  /** Changes the visibility of messages of the same queue. */
   readonly visibility: Visibility;
   /** How long a look waits for a letter. @default 1 */
   readonly waitSeconds?: number;

@@ -14,7 +14,7 @@ export interface IotCoreHandlerOptions extends Omit<Inbound, 'sleep'> {
 
 export type IotCoreHandler = (event: SqsEvent, context: InvocationContext) => Promise<SqsBatchResponse>;
 
-/** What the SQL of the IoT rule has selected (`iotRuleSql`). */
+/** A row that the SQL of the IoT rule has selected (`iotRuleSql`). */
 export interface Selected {
   readonly topic: string;
   readonly payload: Buffer;

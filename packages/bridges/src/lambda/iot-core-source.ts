@@ -84,7 +84,7 @@ export function iotRuleSql(mapping: TopicMapping): string {
   return `SELECT ${columns.join(', ')} FROM '${remoteOf(mapping)}'`;
 }
 
-/** What the function is given. */
+/** The event that the function is invoked with. */
 export function iotCoreSourcesJson(bridges: readonly GivenIotCoreBridge[]): string {
   return JSON.stringify(
     bridges.map(({ name, tenant, hopsMax, in: into }) => ({ name, tenant, hopsMax, in: into })),

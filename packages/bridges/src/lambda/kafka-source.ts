@@ -95,7 +95,7 @@ function mappingsOf(fields: Fields): KafkaMappings {
   return { ...readCommon(fields), in: into };
 }
 
-/** What the function of a bridge is given. */
+/** The event that the function of a bridge is invoked with. */
 export function mappingsJson({ name, tenant, hopsMax, in: into }: GivenKafkaBridge): string {
   return JSON.stringify({ name, tenant, hopsMax, in: into });
 }

@@ -37,9 +37,9 @@ export async function publishInOrder<Origin>(
   while (done < messages.length) {
     const chunk = messages.slice(done, done + chunkLength);
     const requests = chunk.map(({ request }) => request);
-    const settled = settle(options, chunk, await publishAll(options.environment, requests, context));
-    done += settled.done;
-    const { obstacle } = settled;
+    const progress = progressOf(options, chunk, await publishAll(options.environment, requests, context));
+    done += progress.done;
+    const { obstacle } = progress;
     // Of several nothing says which one can never be stored: one that is alone is known.
     const isOneOfSeveral = obstacle instanceof Unavailable && chunk.length > 1;
     if (obstacle !== undefined && !isOneOfSeveral) return { done, obstacle };
@@ -52,7 +52,7 @@ export function reasonOf(obstacle: Obstacle): string {
   return obstacle instanceof Violation ? obstacle.reason : obstacle.message;
 }
 
-function settle<Origin>(
+function progressOf<Origin>(
   options: PublishInOrderOptions<Origin>,
   chunk: readonly Pending<Origin>[],
   outcomes: readonly PublishOutcome[],

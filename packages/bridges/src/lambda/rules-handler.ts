@@ -32,7 +32,7 @@ export interface RulesHandlerOptions {
   /** By `ruleKey`. Rejects where a secret cannot be read. */
   readonly rules: () => Promise<ReadonlyMap<string, OpenRule>>;
   readonly deadLetters: Pick<DeadLetterQueue, 'add' | 'addUnreadable'>;
-  /** Of the queue of the rules. */
+  /** Changes the visibility of messages in the queue of the rules. */
   readonly visibility: Visibility;
   readonly clock: Clock;
   readonly log: Log;

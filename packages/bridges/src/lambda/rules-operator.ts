@@ -6,7 +6,7 @@ import { type OpenRule, RESERVE_MS } from './rules-handler.ts';
 interface RulesOperatorOptions {
   readonly rules: () => Promise<ReadonlyMap<string, OpenRule>>;
   readonly deadLetters: Pick<DeadLetterQueue, 'look' | 'discard'>;
-  /** Of the queue of the rules. */
+  /** Counts the messages in the queue of the rules. */
   readonly counts: () => Promise<QueueCounts>;
 }
 

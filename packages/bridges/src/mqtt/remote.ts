@@ -12,9 +12,9 @@ import { fromRemote, toRemote } from './properties.ts';
 import { type AwsCredentials, SignedUrl } from './signed-url.ts';
 
 export interface RemoteHandlers {
-  /** A message has come. The remote broker is answered when it settles; at QoS 2 `released` follows. */
+  /** A message has come. The remote broker is answered when it resolves; at QoS 2 `released` follows. */
   received(packet: PublishPacket): Promise<void>;
-  /** PUBREL: the id may be used again when it settles. */
+  /** PUBREL: the id may be used again when it resolves. */
   released(packetId: number): Promise<void>;
   up(isSessionPresent: boolean): Promise<void>;
   down(why: string | undefined): void;
@@ -31,7 +31,7 @@ type StoreCallback = (error: undefined, packet: IPublishPacket) => void;
 
 interface Waiting {
   readonly packet: PublishPacket;
-  readonly settle: (answer: RemoteAnswer | Error) => void;
+  readonly finish: (answer: RemoteAnswer | Error) => void;
 }
 
 /** How long until the next attempt to connect. */
@@ -77,11 +77,11 @@ export class Remote {
     const client = mqtt.connect(this.#configuration.url, this.#options());
     // QoS 0 and 1 when they come, QoS 2 with PUBREL; the store is given those of QoS 2 when they come.
     client.handleMessage = (packet, done) => {
-      const settled =
+      const answered =
         packet.qos === 2
           ? this.#handlers.released(packet.messageId ?? 0)
           : this.#handlers.received(publishOf(packet));
-      settled.then(() => done(), ignore);
+      answered.then(() => done(), ignore);
     };
     client.on('connect', (connack) => void this.#connected(connack));
     // The bit of the protocol version that mosquitto's bridges set, for which mqtt.js has no option.
@@ -141,12 +141,12 @@ export class Remote {
     return this.#inflight + this.#waiting.length;
   }
 
-  /** Settles when the other broker has the message; at QoS 0, when it has left. Rejects when it can no more be known. */
+  /** Resolves when the other broker has the message; at QoS 0, when it has left. Rejects when it can no more be known. */
   publish(packet: PublishPacket): Promise<RemoteAnswer> {
     return new Promise((resolve, reject) => {
-      const settle = (answer: RemoteAnswer | Error) =>
+      const finish = (answer: RemoteAnswer | Error) =>
         answer instanceof Error ? reject(answer) : resolve(answer);
-      this.#waiting.push({ packet, settle });
+      this.#waiting.push({ packet, finish });
       this.#waitingBytes += bytesOf(packet);
       this.#pump();
     });
@@ -269,11 +269,11 @@ export class Remote {
     }
   }
 
-  #send({ packet, settle }: Waiting): void {
+  #send({ packet, finish }: Waiting): void {
     const { topic, payload, properties } = packet;
     const refusal = this.#refusalOf(packet);
     if (refusal !== undefined) {
-      settle({ reasonCode: refusal });
+      finish({ reasonCode: refusal });
       return;
     }
     const qos = this.#limited(packet.qos);
@@ -286,7 +286,7 @@ export class Remote {
     this.#inflight += 1;
     this.#client?.publish(topic, payload as Buffer, options, (error) => {
       this.#inflight -= 1;
-      settle(answerOf(error));
+      finish(answerOf(error));
       this.#pump();
       this.#tellReady();
     });

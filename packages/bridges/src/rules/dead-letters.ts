@@ -2,7 +2,7 @@ import type { Awaitable, Clock, Message } from '@apus/broker';
 import type { DeadLetter, DeadLetters, KeptMessage, KeptMessages } from '@apus/node';
 import type { Target } from './target.ts';
 
-/** Of one rule. Beyond it the rule goes on trying, and gives up nothing more. */
+/** Dead letters of one rule. Beyond it the rule goes on trying, and gives up nothing more. */
 export const DEAD_LETTERS_MAX = 10_000;
 export const DEAD_LETTER_BYTES_MAX = 64 * 1024 * 1024;
 

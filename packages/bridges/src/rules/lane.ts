@@ -66,7 +66,7 @@ export class Lane {
     for (let attempt = 1; !this.#isStopped; attempt += 1) {
       const failure = await this.#target.send(left.map(({ message }) => message));
       const failed = new Set(failure?.messages);
-      left = this.#settle(left, failed);
+      left = this.#withoutArrived(left, failed);
       if (failure === undefined) return true;
       if (this.#isStopped) return false;
       this.#handlers.failed(failure);
@@ -80,7 +80,7 @@ export class Lane {
     return false;
   }
 
-  #settle(batch: readonly Job[], failed: ReadonlySet<Message>): readonly Job[] {
+  #withoutArrived(batch: readonly Job[], failed: ReadonlySet<Message>): readonly Job[] {
     const arrived = batch.filter(({ message }) => !failed.has(message));
     if (arrived.length > 0) this.#handlers.sent(arrived.length);
     for (const { done } of arrived) done();

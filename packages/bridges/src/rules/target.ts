@@ -2,7 +2,7 @@ import type { Message } from '@apus/broker';
 
 /** The part of a batch that did not arrive, and why. */
 export interface Failure {
-  /** Of the batch, in its order. */
+  /** The messages of the batch, in its order. */
   readonly messages: readonly Message[];
   readonly error: string;
   /** Another attempt would fail in the same way. */

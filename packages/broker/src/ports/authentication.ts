@@ -13,48 +13,51 @@ export interface Identity {
   /** The authenticated name, which owns sessions; the empty string for an anonymous client. */
   readonly name: string;
   /**
-   * Patterns of the client identifiers that it may use: `%u` is its name, `+` stands for one or more characters.
-   * @default its own name and `%u-+`, and any other for sessions that end with their connection; anonymous: any
+   * Patterns of the client identifiers that it may use: `%u` is its name, `+` one or more characters. @default its own
+   * name and `%u-+`, and any other for sessions that end with their connection; anonymous: any
    */
   readonly clientIds?: readonly string[];
-  /** The first that applies decides, and none denies. @default everything for an anonymous client, nothing for a name */
+  /**
+   * Asked in their order; the first that applies decides, and without one the action is denied. @default anonymous:
+   * everything is allowed; otherwise nothing
+   */
   readonly rules?: readonly Rule[];
-  /** When it ends, in ms since the epoch, and every connection with it. @default never */
+  /** When it expires, and every connection of it ends, in ms since the epoch. @default never */
   readonly expiresAtMs?: number;
-  /** When it was issued, in ms since the epoch, where its credential says so. */
+  /** When it was issued, in ms since the epoch, if its credential says so. */
   readonly issuedAtMs?: number;
-  /** Which credential showed it: the `jti` of a token, the name of an API key. */
+  /** The credential that has shown it: the `jti` of a token, the name of an API key. */
   readonly tokenId?: string;
-  /** Which key signed the credential: the `kid` of a token. */
+  /** The key that has signed the credential: the `kid` of a token. */
   readonly keyId?: string;
-  /** Which authenticator made it, for an authorizer that asks there. */
+  /** The authenticator that has made it, for an authorizer that asks the same service. */
   readonly source?: string;
-  /** Where they differ from what every identity of this broker has (`quotas.ts`). */
+  /** Quotas that differ from those of every identity of this broker (`quotas.ts`). */
   readonly quotas?: Partial<Quotas>;
-  /** Quotas of its tenant where they differ from what every tenant of this broker has. */
+  /** Quotas of its tenant that differ from those of every tenant of this broker. */
   readonly plan?: TenantPlan;
-  /** Of an anonymous client: its IP address, or its network of IPv6, which tells it from others. The broker sets it. */
+  /** For an anonymous client: its IP address, or its IPv6 network, which tells it from others. The broker sets it. */
   readonly address?: string;
-  /** IP address from which its client connected, where the authorizer asks for that. The broker sets it. */
+  /** The IP address of its client, if the authorizer asks for it. The broker sets it. */
   readonly host?: string;
 }
 
 export interface Credentials {
-  /** Empty when the client left the choice to the server. */
+  /** Empty if the client left the choice to the server. */
   readonly clientId: string;
   readonly username: string | undefined;
   readonly password: Uint8Array | undefined;
-  /** The client as the door knows it: its address, a token from the handshake. */
+  /** The client as the door sees it: its address, and an identity that the handshake has shown. */
   readonly peer: Peer;
 }
 
-/** The client as a door knows it before the first packet. */
+/** A client as a door sees it before the first packet. */
 export interface Peer {
   /** IP address and port, for the log. */
   readonly address: string;
   /** IP address alone, for bans; undefined where the door does not know it. */
   readonly host?: string;
-  /** An identity that the door has verified in the handshake (a token, a certificate). */
+  /** The identity that the handshake has shown (a token, a certificate). */
   readonly identity?: Identity;
 }
 
@@ -69,7 +72,7 @@ export interface Authenticator {
   authenticate(credentials: Credentials): Awaitable<Identity | Refusal>;
 }
 
-/** One step of an exchange of AUTH packets. `state` comes back at the next step and must survive JSON. */
+/** One step of an exchange of AUTH packets. The next step gets `state` back, so `state` must survive JSON. */
 export type AuthenticationStep =
   | { readonly outcome: 'continue'; readonly data: Uint8Array | undefined; readonly state: unknown }
   | { readonly outcome: 'success'; readonly data: Uint8Array | undefined; readonly identity: Identity }
@@ -78,7 +81,7 @@ export type AuthenticationStep =
 /** An enhanced authentication method (section 4.12), known by its Authentication Method. */
 export interface AuthenticationMethod {
   readonly name: string;
-  /** `data` is the Authentication Data of CONNECT, or of the AUTH that asks to re-authenticate. */
+  /** `data`: the Authentication Data of CONNECT, or of the AUTH that begins to re-authenticate. */
   begin(data: Uint8Array | undefined, credentials: Credentials): Awaitable<AuthenticationStep>;
   continue(data: Uint8Array | undefined, state: unknown): Awaitable<AuthenticationStep>;
 }
@@ -88,15 +91,15 @@ export type PublishTerms = Pick<PublishPacket, 'qos' | 'retain'>;
 
 /** Fields of a subscription that rules may ask for. */
 export interface SubscribeTerms extends Pick<Subscription, 'shareGroup'> {
-  /** Undefined for a message that a subscription has brought: at whichever QoS. */
+  /** Undefined for a message that has waited for its subscriber: any QoS. */
   readonly qos: QoS | undefined;
 }
 
 /** Decides what an identity may do, with the same topic matcher as routing. */
 export interface Authorizer {
-  /** Set where it forbids nothing: then subscriptions need not be looked at again. */
+  /** True: it allows everything, and subscriptions need not be checked again. */
   readonly allowsEverything?: boolean;
-  /** Set where it looks at `Identity.host`, which is not stored otherwise. */
+  /** True: it uses `Identity.host`, which is stored for it. */
   readonly asksForHost?: boolean;
   mayPublish(
     identity: Identity,
@@ -105,8 +108,8 @@ export interface Authorizer {
     terms: PublishTerms,
   ): Awaitable<boolean>;
   /**
-   * `topicFilter` is without `$share/{group}/`. Asked for SUBSCRIBE, for each subscription of a session that is resumed,
-   * and with a topic name and no QoS for each message that leaves a queue.
+   * `topicFilter` is without `$share/{group}/`. The broker asks at SUBSCRIBE, for each subscription of a resumed
+   * session, and, with a topic name and no QoS, for each message that leaves a queue.
    */
   maySubscribe(
     identity: Identity,

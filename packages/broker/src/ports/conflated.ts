@@ -14,11 +14,10 @@ export interface ConflatedTick {
   readonly shards: number;
   /** The workers of these shards are far behind. */
   readonly isBehind: boolean;
-  /** An earlier tick has told the message in this position. */
+  /** Whether an earlier tick has sent the group the message at this position. */
   hasTold(topic: string, position: string): boolean;
   /**
-   * The newest messages that the group has been told by now, by topic. Until the answer no message arms a tick: those
-   * that got their place meanwhile have none.
+   * The tick has sent these positions, by topic. Until it says so no message arms the next tick.
    */
   done(told: ReadonlyMap<string, string>): Awaitable<void>;
 }
@@ -28,11 +27,15 @@ export interface ConflatedTick {
  * `conflateMs` is stored in its group, which `SubscriptionStore.match` names where no tick is armed.
  */
 export interface ConflatedGroups {
-  /** `Broker.tellConflated` is called so long from now. A message that has its place before this call is told then. */
+  /**
+   * Calls `Broker.tellConflated` after this delay. It tells the group every message that has its place before this
+   * call.
+   */
   arm(group: ConflatedGroup, delayMs: number): Awaitable<void>;
   /**
-   * The tick with this id has come. 'over' where it has nothing to tell: the group has no subscriber, or another tick
-   * stands in its place. Throws while another process has the same one: it comes again, in case that process dies.
+   * The tick with this id has come. 'over': it has nothing to tell, since the group has no subscriber, or another tick
+   * has replaced it. Throws while another process works on the same tick: the tick comes again, in case that process
+   * dies.
    */
   begin(group: ConflatedGroup, tickId: string): Awaitable<ConflatedTick | 'over'>;
 }

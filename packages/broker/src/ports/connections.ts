@@ -3,7 +3,7 @@ import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 import type { ConnectionId, Delivery } from '../session.ts';
 
-/** Why a delivery did not leave. */
+/** Why a delivery was not sent. */
 export type PushFailure =
   /** The connection is gone. */
   | 'gone'
@@ -17,26 +17,26 @@ export interface FailedPush {
   readonly failure: PushFailure;
 }
 
-/** Sending to network connections other than the one whose packet is being handled, and to that one too. */
+/** Sends to network connections: to that of the packet being handled, and to others. */
 export interface Connections {
   /**
-   * Whether the connection takes more now. A door that buffers says no above its limit; the broker then drops QoS 0
-   * and lets QoS 1 and 2 wait in the session's queue until the door calls `Broker.drain`. True for a connection that
-   * is not there (any more): `publish` will tell.
+   * Whether the connection takes more now. A door that buffers says no above its limit. The broker then drops QoS 0,
+   * and QoS 1 and 2 wait in the queue until the door calls `Broker.drain`. True for a connection that is gone:
+   * `publish` reports that.
    */
   isReady(connectionId: ConnectionId): boolean;
 
   /**
-   * Whether a message of QoS 1 or 2 has to wait in the session's queue, as a page of that is on its way to the client
-   * [MQTT-4.6.0-6]. The door then tells the client to fetch. Absent where nothing overtakes a page.
+   * Whether a message of QoS 1 or 2 has to wait in the queue, because a page of the queue is on its way to the client
+   * [MQTT-4.6.0-6]. The door then tells the client to fetch. Absent if nothing overtakes a page.
    */
   isPageUnderWay?(connectionId: ConnectionId): boolean;
 
   /**
-   * Sends one message to many connections: one call, no promise per recipient, one encoding for all whose packets
-   * are alike. The broker has asked `isReady` before: nothing is dropped for slowness here by a door that buffers.
-   * Topic aliases and the remaining Message Expiry Interval are the door's, at the moment of sending. Returns those that failed, or undefined when none did. Messages to one connection leave in the order
-   * of the calls.
+   * Sends one message to many connections: one call, no promise for each recipient, one encoding for all recipients
+   * whose packets are alike. The broker has asked `isReady` before, so a door that buffers drops nothing here. The
+   * door sets Topic Alias and the remaining Message Expiry Interval. Returns the deliveries that failed, or undefined.
+   * Messages for one connection leave in the order of the calls.
    */
   publish(message: Message, deliveries: readonly Delivery[]): Awaitable<readonly FailedPush[] | undefined>;
 

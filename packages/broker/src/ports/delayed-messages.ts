@@ -5,8 +5,8 @@ import type { Publisher } from './delivery-quota.ts';
 /** Messages that are published later: `$delayed/SECONDS/TOPIC`. */
 export interface DelayedMessages {
   /**
-   * Keeps the message, whose topic is the one that subscribers get it under, until it is due. True: it is as durable as
-   * the store is. False: as many wait as may, and the publisher is to send it again later (0x97).
+   * Keeps the message until it is due; its topic is the one under which subscribers get it. True: it is as durable as
+   * the store is. False: as many wait as may, and the publisher has to send it again later (0x97).
    */
   keep(
     tenant: string,
@@ -14,6 +14,6 @@ export interface DelayedMessages {
     dueAtMs: number,
     publisher: Publisher | undefined,
   ): Awaitable<boolean>;
-  /** Writes that the publisher is charged for a message that waits so long. @default none */
+  /** Writes that the publisher is charged for a message with this delay. @default none */
   writesOf?(delaySeconds: number): number;
 }

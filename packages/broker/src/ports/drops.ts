@@ -1,24 +1,24 @@
 import type { SessionRef } from '../session.ts';
 
-/** Why a message did not reach a session that it was for. */
+/** Why a session did not get a message. */
 export type DropReason =
-  /** QoS 1 or 2: the session's queue was full, and this message or an older one gave way. */
+  /** QoS 1 or 2: the queue was full, and dropped this message or an older one. */
   | 'queue-full'
-  /** QoS 0: the client did not read earlier messages. */
+  /** QoS 0: the client was not reading. */
   | 'slow-consumer'
   /** Larger than the client's Maximum Packet Size, or than the door can carry. */
   | 'too-large'
-  /** The rules have changed since it was queued. */
+  /** Rules have changed since the message was queued. */
   | 'not-authorized'
-  /** The client's identity has expired, and at QoS 0 nothing waits for its renewal. */
+  /** QoS 0: the identity has expired. (At QoS 1 and 2 messages wait for its renewal.) */
   | 'identity-expired';
 
-/** Messages that were dropped, by their reason. A reason that is absent stands for none. */
+/** Numbers of dropped messages, by reason; an absent reason counts 0. */
 export type DropCounts = Readonly<Partial<Record<DropReason, number>>>;
 
-/** Tells a client of the messages that it has missed. */
+/** Tells a client how many messages it has missed. */
 export interface DropNotice {
-  /** Since the client was told last, or since its session began. */
+  /** Since the last notice, or since the session began. */
   readonly since: DropCounts;
   /** In all, since its session began. */
   readonly total: number;
@@ -27,14 +27,14 @@ export interface DropNotice {
 /** Counts the dropped messages of each session until its client has been told. */
 export interface Drops {
   add(session: SessionRef, why: DropReason, count: number): void;
-  /** A message of a client or a caller had no subscriber. Absent where these are not counted. */
+  /** A message had no subscriber. Absent if such messages are not counted. */
   addUnrouted?(): void;
   /**
-   * Whether the client is to be told now: something was dropped since it was told last, and no caller asked within the last
-   * second. `isUrgent`: however short ago that was. Asked with each acknowledgement, so it has to cost next to nothing
-   * while nothing is dropped.
+   * Whether the client should be told now: messages were dropped since the last notice, and the last call was more
+   * than a second ago. `isUrgent`: however short ago. The broker asks with each acknowledgement, so the answer has to
+   * cost next to nothing while nothing is dropped.
    */
   isDue(session: SessionRef, isUrgent: boolean): boolean;
-  /** The notice. It counts as told from then on. */
+  /** Takes the notice, which counts as told. */
   take(session: SessionRef): DropNotice;
 }

@@ -3,13 +3,13 @@ import type { Message } from '../message.ts';
 import type { ShareName } from '../session.ts';
 import type { DeliveryPayer } from './delivery-quota.ts';
 
-/** A filter with more subscribers than the process that took the PUBLISH should serve: the others are in shards. */
+/** A filter with more subscribers than one process should serve: the others stand in shards. */
 export interface WideFilter {
   readonly tenant: string;
   readonly topicFilter: string;
-  /** Shards are numbered from 0; each is served by itself. */
+  /** Shards are numbered from 0. Each is served by itself. */
   readonly shards: number;
-  /** Its workers are so far behind that they should be given no more for a while. */
+  /** Its workers are so far behind that they should get no more for a while. */
   readonly isBehind?: boolean;
 }
 
@@ -17,10 +17,10 @@ export interface WideFilter {
 export interface FanOut {
   /**
    * Takes responsibility for the message towards every subscriber in the shards of these filters. False when so much
-   * waits for one of them already that no more is taken: then nothing was handed over.
+   * waits for one of them that no more is taken: then nothing was handed over.
    *
-   * @param isAnswered whether the publisher waits for an answer: then the message may wait for room as well. @default false
-   * @param payer is charged for the deliveries where they are made. @default none
+   * @param isAnswered the publisher waits for an answer: then the message may wait for room as well. @default false
+   * @param payer is charged for the deliveries by the process that makes them. @default none
    */
   accept(
     message: Message,
@@ -32,19 +32,19 @@ export interface FanOut {
   /** Whether `accept` would take a message that first needs its place in a stream. */
   hasRoom(filters: readonly WideFilter[], message: Message): Awaitable<boolean>;
 
-  /** Takes the message in any case: it has its place. */
+  /** Takes the message whatever waits: it has its place in a stream. */
   take(message: Message, filters: readonly WideFilter[], payer?: DeliveryPayer): void;
 
   /**
-   * Gives a copy of a shared subscription, which no member here can have, to a member that only workers know. Settles when
-   * that one has it. @default there is none
+   * Passes a copy of a shared subscription, which has no member in this process, to a member that only workers know.
+   * Resolves when that member has it. @default there is none
    */
   passOn?(tenant: string, message: Message, share: ShareName): Awaitable<void>;
 
   /**
-   * Settles when the message that `accept` or `take` took is as durable as its QoS asks: until then its publisher is not answered.
-   * False: a process had no room for it for too long, and others have it; only where its publisher waits for an answer.
-   * @default it is when that call has answered
+   * Resolves when the message of the last `accept` or `take` is as durable as its QoS asks: until then its publisher
+   * is not answered. False: a process had no room for it for too long, although others have it; only if the publisher
+   * waits for an answer. @default the message is durable when `accept` or `take` returns
    */
-  settled?(message: Message): Awaitable<boolean> | undefined;
+  confirmed?(message: Message): Awaitable<boolean> | undefined;
 }

@@ -3,39 +3,40 @@ import type { SessionRef } from '../session.ts';
 import type { Publisher } from './delivery-quota.ts';
 import type { RetainedHolder } from './retained.ts';
 
-/** A quota that has no room for one more. */
+/** The quota that has no room for one more. */
 export interface ExceededHolding {
   readonly of: 'connections' | 'sessions';
   readonly scope: 'identity' | 'tenant';
 }
 
-/** Room that is kept for a client, in the counts of processes that count together. */
+/** Room that is reserved for a client, where several processes count together. */
 export interface Reservation {
   /**
-   * To be called in the turn in which a store counts what the room is for, or when nothing comes of it. A second call does nothing.
+   * Called in the turn in which a store counts the reserved thing, or when nothing comes of it. A second call does
+   * nothing.
    */
   release(): void;
 }
 
-/** Bounds what clients of one identity, and of one tenant, hold. All of it is free again when they let it go. */
+/** Limits what the clients of one identity, and of one tenant, hold at a time: connections, sessions, subscriptions. */
 export interface HoldingQuota {
   /**
-   * Asked before a client's session is opened: the holding that has no room for a further connection, or session, of
-   * the client; otherwise the room for them, undefined where none has to be kept.
+   * Asked before a client's session is opened. Returns the quota that has no room for another connection or session;
+   * or the reserved room; or undefined if nothing has to be reserved.
    */
   reserve(client: Publisher): Awaitable<ExceededHolding | Reservation | undefined>;
   /**
-   * Asked before `subscriptionsMax` where subscriptions of so much weight are to be stored: room for all of them. Undefined: there
-   * is less, or none has to be kept.
+   * Asked before `subscriptionsMax`, if subscriptions of this weight are to be stored: reserves room for all of them.
+   * Undefined: there is less room, or none has to be reserved.
    *
-   * @default the counts are of this process
+   * @default this process counts alone
    */
   reserveSubscriptions?(client: Publisher, weight: number): Awaitable<Reservation | undefined>;
   /**
-   * As many subscriptions, counted by weight, as this session may hold together with the others of its identity and
-   * tenant; `maximum` where no quota is tighter. Valid until the caller next waits for a port.
+   * How many subscriptions, by weight, the session may hold beside the others of its identity and tenant; `maximum` if
+   * no quota is tighter. Valid until the caller waits for a port.
    */
   subscriptionsMax(client: Publisher, session: SessionRef, maximum: number): number;
-  /** In whose name a message of this client is retained, and how much may be. */
+  /** The holder for whom a message of this client is retained, and how much it may retain. */
   retainedHolder(client: Publisher): RetainedHolder;
 }

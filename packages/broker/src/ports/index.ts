@@ -30,39 +30,39 @@ export interface Stores {
   readonly received: ReceivedStore;
 }
 
-/** Everything the broker needs of the world. */
+/** Everything that the broker needs from outside. */
 export interface Ports extends Stores {
   readonly connections: Connections;
-  /** Where `SubscriptionStore.match` may leave shards to workers. Absent where it never does. */
+  /** Workers that serve shards. Absent if `SubscriptionStore.match` returns all subscribers. */
   readonly fanOut?: FanOut;
-  /** Absent where each message is delivered in the call that brings it. */
+  /** Gathers the messages of an event. Absent if each message is delivered in the call that brings it. */
   readonly outbox?: Outbox;
-  /** Absent where no message leaves for another system. */
+  /** Absent if no message goes to another system. */
   readonly outlet?: Outlet;
-  /** Absent where no message is published later than it comes. */
+  /** Absent if messages cannot be delayed. */
   readonly delays?: DelayedMessages;
-  /** Absent where a publisher may cause any number of deliveries. */
+  /** Absent if a publisher may cause any number of deliveries. */
   readonly deliveryQuota?: DeliveryQuota;
-  /** Absent where drops are not counted. */
+  /** Absent if drops are not counted. */
   readonly drops?: Drops;
-  /** Absent where writes cost nothing. */
+  /** Absent if writes cost nothing. */
   readonly writeQuota?: WriteQuota;
-  /** Absent where an identity may have any number of connections, sessions and subscriptions. */
+  /** Absent if an identity may hold any number of connections, sessions and subscriptions. */
   readonly holdingQuota?: HoldingQuota;
-  /** Absent where the stores are elsewhere. */
+  /** Absent if the stores are not in this process. */
   readonly memory?: Memory;
-  /** Absent where the owner has declared none. */
+  /** Absent if no streams are declared. */
   readonly streams?: Streams;
-  /** Absent where any payload may be published. */
+  /** Absent if any payload may be published. */
   readonly payloads?: PayloadCheck;
-  /** Absent where there are no rooms. */
+  /** Absent if there are no rooms. */
   readonly presence?: Presence;
-  /** In `$SYS/brokers/NODE/clients/…`. Absent where nothing is told of clients that come and go. */
+  /** The node's name in `$SYS/brokers/NODE/clients/…`. Absent: nothing is published about clients that come and go. */
   readonly nodeName?: string;
   readonly timers: Timers;
-  /** Of all doors of the process. Absent where it ends with the call: then nothing is conflated. */
+  /** Shared by all doors of the process. Absent if the process ends with the call: then nothing is conflated. */
   readonly conflation?: Conflation;
-  /** Where streams are shared with other processes. Absent where `conflation` holds messages, or nothing is conflated. */
+  /** For streams that processes share. Absent if `conflation` holds messages, or nothing is conflated. */
   readonly conflated?: ConflatedGroups;
   readonly clock: Clock;
   readonly log: Log;
@@ -70,7 +70,7 @@ export interface Ports extends Stores {
   /** By Authentication Method name. */
   readonly authenticationMethods: ReadonlyMap<string, AuthenticationMethod>;
   readonly authorizer: Authorizer;
-  /** Absent where there are no bans. */
+  /** Absent if there are no bans. */
   readonly bans?: Bans;
   /** A short random identifier, unique for all practical purposes. */
   readonly randomId: () => string;

@@ -1,6 +1,6 @@
 /** Structured log: `event` is a constant in kebab-case, `fields` survive JSON. */
 export interface Log {
-  /** Debug lines are written: a caller that would have to make one up for each message asks before. @default false */
+  /** Debug lines are written. A caller that would make one up for each message asks first. @default false */
   readonly writesDebug?: boolean;
   debug(event: string, fields?: Readonly<Record<string, unknown>>): void;
   info(event: string, fields?: Readonly<Record<string, unknown>>): void;

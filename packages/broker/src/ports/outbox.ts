@@ -2,22 +2,22 @@ import type { Awaitable } from '../flow.ts';
 import type { Message } from '../message.ts';
 import type { Delivery } from '../session.ts';
 
-/** A message with the recipients to which it has not been sent yet. */
+/** A message and the recipients that it still has to be sent to. */
 export interface Routed {
   readonly message: Message;
   readonly deliveries: readonly Delivery[];
-  /** How often a copy of a shared subscription may still be passed on to another member. */
+  /** How many more members of a share group the copy may be passed to. */
   readonly passes: number;
 }
 
 /**
- * Gathers the messages that one event has caused, for a door whose stores are far away: `Broker.deliverAll` then offers
- * all of them at once. No client may be answered before.
+ * Gathers the messages that one event has caused, for a door whose stores are far away: `Broker.deliverAll` offers
+ * them all at once. The door answers the client after that.
  */
 export interface Outbox {
   add(routed: Routed): void;
-  /** Delivers what it holds, if a message of the topic is among that. */
+  /** Delivers everything it holds, if a message of this topic is among it. */
   flush(topic: string): Awaitable<void>;
-  /** To be done when all that the event has caused has left, and not before. */
+  /** Runs `does` when everything that the event has caused has left, and not before. */
   whenLeft(does: () => Awaitable<void>): void;
 }

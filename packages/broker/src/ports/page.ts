@@ -1,9 +1,9 @@
 /**
- * The limits of one page. It ends before the message that would exceed either; but the first message always fits, even
- * if it is larger, so that reading page after page comes to an end.
+ * The limits of one page. The page ends before the message that would exceed either. The first message always fits,
+ * however large, so reading page after page comes to an end.
  */
 export interface PageLimit {
   readonly messages: number;
-  /** Topic and payload. */
+  /** Bytes of topics and payloads. */
   readonly bytes: number;
 }

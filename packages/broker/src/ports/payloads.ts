@@ -1,5 +1,8 @@
-/** Compares payloads with what the owner has said about their topics. */
+/** Checks payloads against the owner's descriptions of their topics. */
 export interface PayloadCheck {
-  /** Why the payload may not be published to the topic, in a sentence without its end; undefined where it may. */
+  /**
+   * The reason why the payload may not be published to the topic, as a sentence without a full stop; undefined if it
+   * may.
+   */
   problemOf(tenant: string, topic: string, payload: Uint8Array): string | undefined;
 }

@@ -20,59 +20,62 @@ export interface PresenceLimits {
   readonly roomsPerIdentityMax: number;
 }
 
-/** A session that makes a member present, and in whose name it is counted. */
+/** A session that makes a member present, and the identity for which the member is counted. */
 export interface PresenceOwner {
   readonly session: SessionRef;
   readonly holder: QuotaHolder;
-  /** The message may have been handled before, by a process that died before it told watchers. @default false */
+  /** An earlier process may have handled the message, and died before it told watchers. @default false */
   readonly isRepetition?: boolean;
 }
 
-/** Why a member is not taken in. */
+/** Why a member is refused. */
 export type PresenceRefusal = 'room-full' | 'owners-full' | 'rooms-full' | 'memory-full';
 
 export interface PresenceChange {
   /**
-   * 'same': it was there with these data. 'still-there': another session makes it present. 'not-there': not by this one.
-   * 'is-back': a later connection of the session makes it present.
+   * 'same': the member was present with these data. 'still-there': another session makes it present. 'not-there': this
+   * session does not make it present. 'is-back': a later connection of the session makes it present.
    */
   readonly change: 'joined' | 'changed' | 'same' | 'left' | 'still-there' | 'not-there' | 'is-back';
-  /** Settles when the change is durable: until then its publisher is not answered. @default it is durable */
+  /** Resolves when the change is durable. Until then its publisher is not answered. @default it is durable */
   readonly written?: Promise<void> | undefined;
-  /** The change as watchers are to be told, by a store that keeps no told state. Absent: `takeUntold` has it. */
+  /** The change for watchers, from a store that keeps no told state. Absent: `takeUntold` returns it. */
   readonly told?: ToldMember | undefined;
-  /** Another process may still tell watchers of an earlier leave of the member, and die then. @default false */
+  /** Another process may still tell watchers of an earlier leave, and then die. @default false */
   readonly mayBeOvertaken?: boolean;
 }
 
-/** A member whose watchers are told: of its data, or that it is gone. */
+/** A change for watchers: the data of a member, or that it has left. */
 export interface ToldMember {
   readonly topic: string;
   /** Undefined: it has left. */
   readonly message: Message | undefined;
-  /** The message that watchers were told before. */
+  /** The message that watchers were told before. Undefined: none. */
   readonly before: Message | undefined;
 }
 
 export interface Untold {
   readonly members: readonly ToldMember[];
-  /** The new number of members, where it has changed. */
+  /** The new number of members, if it has changed. */
   readonly occupancy: Message | undefined;
   readonly hasMore: boolean;
-  /** To be called when watchers have been told: until then the changes are handed out again. @default nothing is to be done */
-  readonly settle?: () => Awaitable<void>;
+  /**
+   * To be called when watchers have been told. Until then the store returns the changes again. @default nothing is to
+   * be done
+   */
+  readonly markTold?: () => Awaitable<void>;
 }
 
 /**
  * Members of rooms, each present as long as a session makes it so. The store knows two states of a member: the present
- * one, and the one that its watchers have been told. A subscriber is first given what has been told, so that all
- * watchers see the same changes from there on.
+ * one, and the one that watchers were told. A new subscriber is sent the told state first, so all watchers see the
+ * same changes from then on.
  */
 export interface PresenceStore {
   /**
-   * The session makes the member present with this message; a refusal changes nothing. 'not-connected': the session has
-   * lost the connection that `session` names, and nothing is changed. A store that does not say so is asked in the turn
-   * in which the session is known to be connected.
+   * The session makes the member present with this message. A refusal changes nothing. 'not-connected': the session
+   * has lost the connection that `session` names, and nothing was changed. A store that never returns this is called
+   * in a turn in which the session is known to be connected.
    */
   put(
     place: PresencePlace,
@@ -83,8 +86,9 @@ export interface PresenceStore {
   ): Awaitable<PresenceChange | PresenceRefusal | 'not-connected'>;
 
   /**
-   * The session makes the member present no more. The member leaves with the last one. A store that other processes use
-   * changes nothing where a later connection of the session than this one has made the member present: 'is-back'.
+   * The session does not make the member present any more. The member leaves with its last session. 'is-back', from a
+   * store that processes share: a later connection of the session has made the member present, and nothing was
+   * changed.
    */
   remove(place: PresencePlace, session: SessionRef, connectionId?: ConnectionId): Awaitable<PresenceChange>;
 
@@ -92,30 +96,30 @@ export interface PresenceStore {
   ownedBy(session: SessionRef): Awaitable<readonly PresencePlace[]>;
 
   /**
-   * Watchers have been told that the session has left: until then `ownedBy` still names the place, so that a process
-   * which dies between is repeated. A session that makes the member present once more keeps the place. Absent where
-   * nothing can come between.
+   * Watchers have been told that the session has left. Until then `ownedBy` returns the place, so that another process
+   * repeats the work of one that dies. The place stays if the session makes the member present again. Absent if
+   * nothing can happen in between.
    */
   release?(place: PresencePlace, session: SessionRef): Awaitable<void>;
 
   /**
-   * A session that was lost with this connection is about to leave its rooms: false where its client has come back. From
-   * a true answer on it cannot be resumed without a CONNECT. Absent where one turn looks and leaves.
+   * A session that was lost with this connection is about to leave its rooms. False when its client has come back.
+   * After true the session cannot be resumed without a CONNECT. Absent if looking and leaving are one turn.
    */
   mayLeave?(session: SessionRef, connectionId: ConnectionId): Awaitable<boolean>;
 
-  /** The message of the member, now. Absent where changes are told in the turn in which they are made. */
+  /** The message of the member now. Absent if changes are told in the turn in which they are made. */
   look?(place: PresencePlace): Awaitable<Message | undefined>;
 
-  /** Notes a change for `takeUntold`, at the next tick. Absent where each change is noted. */
+  /** Notes a change for `takeUntold` at the next tick. Absent if the store notes each change itself. */
   note?(place: PresencePlace, told: ToldMember): Awaitable<void>;
 
-  /** Members of the room, now. Absent where `takeUntold` tells their number. */
+  /** The number of members now. Absent if `takeUntold` returns it. */
   count?(tenant: string, room: string): Awaitable<number>;
 
   /**
-   * Changes that watchers of the room have not been told, oldest first and at most so many; from now on they have been
-   * told. A member that came and went meanwhile is not among them, nor one that has changed back.
+   * Changes that watchers have not been told, oldest first, at most so many. They count as told. A member that came
+   * and left in between is not among them, nor one that has changed back.
    */
   takeUntold(
     tenant: string,
@@ -124,7 +128,7 @@ export interface PresenceStore {
     occupancyOf: (members: number) => Message,
   ): Awaitable<Untold>;
 
-  /** The messages that watchers have been told under the topics that the filter matches: members, and numbers of members. */
+  /** Messages that watchers were told last, on topics that the filter matches: of members, and of their number. */
   match(
     tenant: string,
     topicFilter: string,
@@ -133,12 +137,12 @@ export interface PresenceStore {
   ): Awaitable<RetainedPage>;
 }
 
-/** Reminders to tell the changes of a room: one for each room. */
+/** Timers for telling the changes of rooms: one for each room. */
 export interface PresenceTicks {
   isArmed(tenant: string, room: string): Awaitable<boolean>;
-  /** `Broker.tellRoom` is called so long from now, unless the room is armed. */
+  /** Calls `Broker.tellRoom` after this delay, unless the room has a timer. */
   arm(tenant: string, room: string, delayMs: number): Awaitable<void>;
-  /** Members of which one tick tells at most. @default as many as are bounded deliveries */
+  /** Members that one tick tells of. @default as many as its limit on deliveries allows */
   readonly membersMax?: number;
 }
 
@@ -146,15 +150,15 @@ export interface PresenceTicks {
 export interface Presence {
   readonly store: PresenceStore;
   readonly ticks: PresenceTicks;
-  /** There is no list of all rooms: a filter has to name one to be given its members. @default false */
+  /** There is no list of all rooms: a filter gets members only if it names a room. @default false */
   readonly isListedByRoom?: boolean;
-  /** About how many subscribers stand in the shards of a filter. Absent where none does. */
+  /** About how many subscribers stand in the shards of a filter. Absent if no filter has shards. */
   audienceOf?(filter: WideFilter, topic: string): Awaitable<number>;
   /**
-   * A room has changed, whose watchers one process of several tells: it has done so, or noted it for a tick, when this
-   * settles. That process calls `Broker.roomChanged`. Absent where this process tells.
+   * Hands a changed room to the process that tells its watchers. Resolves when that process has told them, or noted
+   * the change for a tick. That process calls `Broker.roomChanged`. Absent if this process tells.
    */
   hand?(tenant: string, room: string): Awaitable<void>;
-  /** A client makes a member present on a connection that has made none so far. */
+  /** A client makes a member present on a connection that has made none before. */
   begins?(session: SessionRef): Awaitable<void>;
 }

@@ -4,7 +4,7 @@ import type { Message } from '../message.ts';
 import type { ConnectionId, Delivery, Queued, QueuedPublish, SessionRef } from '../session.ts';
 import type { PageLimit } from './page.ts';
 
-/** How much one session's queue may hold, and which messages it drops when it is full. */
+/** How much the queue of one session may hold, and which messages it drops when it is full. */
 export interface QueueLimits {
   readonly queueLengthMax: number;
   readonly queueBytesMax: number;
@@ -15,9 +15,9 @@ export interface QueueLimits {
 export type CompletingPacket = 'puback' | 'pubrec' | 'pubcomp';
 
 /**
- * The outcome of an acknowledgement. 'unknown': the packet id is not in use. 'out-of-place': the exchange of this
- * message does not have the packet at this point (PUBACK at QoS 2, PUBREC at QoS 1, PUBCOMP before PUBREC); nothing was
- * changed. 'ended': the connection has lost its session, so the message will be sent again; said of PUBREC alone.
+ * The outcome of an acknowledgement. 'unknown': the packet id is not in use. 'out-of-place': the exchange has no such
+ * packet at this point (PUBACK at QoS 2, PUBREC at QoS 1, PUBCOMP before PUBREC); nothing was changed. 'ended': the
+ * connection has lost its session, so the message will be sent again; for PUBREC only.
  */
 export type Acknowledged = 'done' | 'unknown' | 'out-of-place' | 'ended';
 
@@ -25,20 +25,20 @@ export type Acknowledged = 'done' | 'unknown' | 'out-of-place' | 'ended';
 export interface Offer {
   readonly message: Message;
   readonly deliveries: readonly Delivery[];
-  /** Deliveries whose connections do not take more now. */
+  /** Deliveries whose connections are not ready. */
   readonly hold?: ReadonlySet<Delivery> | undefined;
 }
 
-/** Messages that have been offered: those with a `packetId` may be sent, and then the others are appended. */
+/** The first step of `offerAll`: deliveries with a `packetId` may be sent; then `append` stores the others. */
 export interface Offered {
   /**
-   * Connections to which one of the messages was sent before, or not. Each is to be ended before `append`: its client
-   * returns, and is sent the message again as MQTT says.
+   * Connections for which it is unknown whether they were sent one of the messages. The door closes each before
+   * `append`: the client returns, and is sent the message again as MQTT says.
    */
   readonly uncertain: readonly ConnectionId[];
   /**
-   * Connections for which a message waits. Their posts have to leave before `append`: a client may dequeue the
-   * messages that it stores.
+   * Connections for which messages wait. Their posts have to leave before `append`, since the client may dequeue a
+   * message as soon as it is stored.
    */
   readonly waiting: readonly ConnectionId[];
   /** Stores the messages that wait. */
@@ -46,38 +46,38 @@ export interface Offered {
 }
 
 export interface Appended {
-  /** Messages that were dropped, as `offer` answers it. */
+  /** How many messages were dropped, as `offer` returns it. */
   readonly dropped: number;
-  /** As in `Offered`: found so while the messages were appended. */
+  /** As in `Offered`: found while the messages were appended. */
   readonly uncertain: readonly ConnectionId[];
-  /** Connections whose clients have to be told to fetch: messages wait that no reply has announced. */
+  /** Connections whose clients have to be told to fetch: messages wait, and no reply has said so. */
   readonly unannounced: readonly ConnectionId[];
 }
 
 /**
- * The messages that the broker owes to sessions: those that wait (the queue) and those that were sent and not yet
- * acknowledged (inflight). The window is the Receive Maximum of the session's attachment: at most this many PUBLISH
+ * The messages that the broker owes to sessions: those that wait (the queue), and those that were sent and are not
+ * acknowledged (inflight). The window is the Receive Maximum of the session's attachment: at most so many PUBLISH
  * packets of QoS 1 and 2 are unacknowledged on one connection [MQTT-3.3.4-9] [MQTT-4.9.0-2].
  */
 export interface QueueStore {
   /**
-   * Takes responsibility for one message towards many sessions, all at QoS 1 or 2. A delivery whose session is
-   * attached, has nothing waiting (nor to be sent again), and has room in its window gets a `packetId` that is not in
-   * use (nor above `KEPT_PACKET_ID_MAX`) and may be sent at once, unless `hold` names it; every other is left waiting
-   * with `packetId` 0. Returns how many messages were dropped because a queue was full; each delivery also has its own
-   * number (`dropped`).
+   * Takes responsibility for one message towards many sessions, all at QoS 1 or 2. A delivery gets a `packetId` and
+   * may be sent at once if its session is attached, has nothing waiting and nothing to be sent again, has room in its
+   * window, and is not in `hold`. The id is not in use, and not above `KEPT_PACKET_ID_MAX`. Every other delivery waits
+   * in the queue, with `packetId` 0. Returns how many messages full queues have dropped; each delivery has its own
+   * number as well (`dropped`).
    *
-   * A fan-out may be repeated under the same message id, after a crash or beside the first. At QoS 2 a copy
-   * (`Delivery.copy`) is still taken only once, at least until the receipt of its message is settled
-   * (`ReceivedStore.settle`). A repetition of a copy that was sent and not yet acknowledged may get its `packetId`,
-   * with `dup` set; in a share group the delivery then names the member that has the copy. Any other repetition is left
-   * with `packetId` 0, and is not stored.
+   * A fan-out may be repeated under the same message id, after a crash or at the same time. At QoS 2 the queue takes a
+   * copy (`Delivery.copy`) only once, at least until the receipt of its message is marked as delivered
+   * (`ReceivedStore.markDelivered`). If the copy was sent and is not acknowledged, a repetition may get its
+   * `packetId`, with `dup` set; in a share group the delivery then names the member that has the copy. Any other
+   * repetition keeps `packetId` 0, and is not stored.
    *
    * A delivery whose session is over is dropped. A delivery of a shared subscription then has `passOnAs`, unless a
    * member may have been sent the message, or the process that ended the session passes it on.
    *
-   * The limits are for waiting messages. 'drop-newest' drops the message that came; 'drop-oldest' drops from the front
-   * until it fits, unless it would not fit an empty queue: then it is dropped itself.
+   * The limits count waiting messages. 'drop-newest' drops the offered message. 'drop-oldest' drops from the front
+   * until the offered message fits; if it would not fit into an empty queue, it is dropped itself.
    */
   offer(
     message: Message,
@@ -87,53 +87,53 @@ export interface QueueStore {
   ): Awaitable<number>;
 
   /**
-   * The same for the messages of a whole event, in their order, and in two steps: the door sends the messages that were
-   * taken between them. Absent where `offer` stores and the door sends at once.
+   * `offer` for all messages of an event, in their order and in two steps: between them the door sends the messages
+   * that got a `packetId`. Absent if `offer` stores, and the door sends at once.
    */
   offerAll?(offers: readonly Offer[], limits: QueueLimits): Awaitable<Offered>;
 
   /**
-   * Dequeues the next page that may be sent; nothing while the session is offline. First the packets that have to be
-   * sent again since `SessionStore.open` [MQTT-4.4.0-1], in their old order and under their packet ids [MQTT-4.6.0-5]:
-   * messages with `dup` set, expired or not (their delivery has begun), and PUBREL for a message whose PUBREC came.
-   * Then the messages that wait; expired ones are skipped and deleted [MQTT-3.3.2-5].
+   * Dequeues the next page that may be sent; an empty one while the session is offline. First come the packets that
+   * have to be sent again since `SessionStore.open` [MQTT-4.4.0-1], in their old order and under their packet ids
+   * [MQTT-4.6.0-5]: messages with `dup` set, expired or not, since their delivery has begun; and PUBREL for a message
+   * whose PUBREC has come. Then come the messages that wait; expired ones are deleted [MQTT-3.3.2-5].
    *
-   * Each entry carries the session's current connection. CONNECT must be the first to call this: until then a queue may
-   * take the previous connection for the session's.
+   * Each entry carries the session's current connection. CONNECT has to be the first to call this: until then the
+   * queue may take the previous connection for the current one.
    *
-   * A message takes its place in the window until it is complete. A PUBREL that is sent again takes none, and no full
-   * window holds it back [MQTT-3.3.4-10]; so it may overtake messages.
+   * A message has a place in the window until it is complete. A PUBREL that is sent again takes no place, and a full
+   * window does not hold it back [MQTT-3.3.4-10]; so it may overtake messages.
    */
   next(session: SessionRef, limit: PageLimit, nowMs: number): Awaitable<readonly Queued[]>;
 
   /**
-   * The message is done with: for the given answer of the client (a PUBREC here is one with an error), or without one
-   * because the server has given it up. Here and in `release` an id that was sent on an earlier connection, and not
-   * yet again on this one, may or may not be known.
+   * The exchange of the message is complete: by the given answer of the client (a PUBREC here has an error), or
+   * without one because the server gives the message up. Here and in `release` an id that was sent on an earlier
+   * connection, and not yet again on this one, may be 'unknown'.
    */
   complete(session: SessionRef, packetId: PacketId, answer?: CompletingPacket): Awaitable<Acknowledged>;
 
   /**
-   * PUBREC: the message will not be sent again [MQTT-4.3.3-6], and the id stays in use, with its place in the window,
-   * until `complete`. The caller answers with PUBREL. 'done' also when this call was made before.
+   * PUBREC: the message will not be sent again [MQTT-4.3.3-6]. The id stays in use, with its place in the window,
+   * until `complete`. The caller answers with PUBREL. A repeated call returns 'done' as well.
    *
-   * A PUBREC may come late, of a connection that was taken over: its PUBREL would be lost there. So where the message has
-   * not been sent again on the connection of now, `next` gives the PUBREL in its place.
+   * A PUBREC of a connection that was taken over may come late, and its PUBREL would be lost there. So if the message
+   * has not been sent again on the current connection, `next` returns the PUBREL in its place.
    */
   release(session: SessionRef, packetId: PacketId): Awaitable<Acknowledged>;
 
   /**
-   * The messages that an ended incarnation leaves behind, never acknowledged, not even by PUBREC, oldest first. A
-   * `packetId` other than 0 says that the message has been sent. Nothing is changed: the caller passes them on and then
-   * calls `clear`.
+   * The messages that an ended incarnation leaves behind without an acknowledgement (PUBREC counts as one), oldest
+   * first. A `packetId` other than 0 says that the message has been sent. Changes nothing: the caller passes them on
+   * and then calls `clear`.
    */
   unacknowledged(session: SessionRef): Awaitable<readonly QueuedPublish[]>;
 
-  /** Forgets all of an incarnation. */
+  /** Deletes everything of an incarnation. */
   clear(session: SessionRef): Awaitable<void>;
 
   /**
-   * Nothing waits that `next` would dequeue. Absent where it cannot be told at once.
+   * Whether `next` would return nothing. Absent if the store cannot tell at once.
    */
   isIdle?(session: SessionRef): boolean;
 
@@ -141,8 +141,8 @@ export interface QueueStore {
   length(session: SessionRef): Awaitable<number>;
 
   /**
-   * Messages wait that `next` may not dequeue, as the process that stored them died before it said that they wait. From
-   * now on `next` dequeues them. Absent where a message that is stored is dequeued.
+   * Makes `next` dequeue messages that wait unnoticed, since the process that stored them died before it said so.
+   * Absent if `next` always finds stored messages.
    */
   lookAgain?(session: SessionRef): Awaitable<void>;
 }
@@ -150,28 +150,28 @@ export interface QueueStore {
 /** The packet identifiers of QoS 2 messages that a client has sent and not yet released. */
 export interface ReceivedStore {
   /**
-   * Notes the first receipt of a packet id. `messageId` is the id of the first receipt: a resend gets the same. 'new':
-   * handle it and then call `settle`. 'pending': it was begun and perhaps not finished, so repeat it under the same
-   * message id. 'settled': it was handed on, so only answer again. 'over-limit': with this one more than `maximum`
-   * would be unreleased [MQTT-3.3.4-7]; it is not noted.
+   * Notes the first receipt of a packet id. `messageId` is that of the first receipt; a resend gets the same. 'new':
+   * handle the message and then call `markDelivered`. 'pending': an earlier handler has begun, and perhaps not
+   * finished, so handle it again under the same message id. 'delivered': the message was handed on, so only answer
+   * again. 'over-limit': with this id more than `maximum` would be unreleased [MQTT-3.3.4-7]; it is not noted.
    */
   begin(
     session: SessionRef,
     packetId: PacketId,
     messageId: string,
     maximum: number,
-  ): Awaitable<{ state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string }>;
+  ): Awaitable<{ state: 'new' | 'pending' | 'delivered' | 'over-limit'; messageId: string }>;
 
   /**
-   * Whether fewer than `maximum` are unreleased, so that a QoS 1 message may come on top [MQTT-3.3.4-7]. True without
-   * looking where a look costs a read: QoS 1 is answered before the next packet is handled.
+   * Whether fewer than `maximum` ids are unreleased, so that a QoS 1 message may come on top [MQTT-3.3.4-7]. A store
+   * where a look costs a read returns true: QoS 1 is answered before the next packet is handled.
    */
   hasRoom(session: SessionRef, maximum: number): Awaitable<boolean>;
 
-  /** The message has been handed to its recipients. Does nothing when the id is not known (any more). */
-  settle(session: SessionRef, packetId: PacketId): Awaitable<void>;
+  /** The message has been handed to its recipients. Does nothing for an unknown id. */
+  markDelivered(session: SessionRef, packetId: PacketId): Awaitable<void>;
 
-  /** PUBREL: the id may be used again. False when it was not known. */
+  /** PUBREL: the id may be used again. False when it was unknown. */
   release(session: SessionRef, packetId: PacketId): Awaitable<boolean>;
 
   clear(session: SessionRef): Awaitable<void>;

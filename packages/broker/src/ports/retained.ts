@@ -5,7 +5,7 @@ import type { PageLimit } from './page.ts';
 
 export interface RetainedPage {
   readonly messages: readonly Message[];
-  /** Where the next page begins; undefined after the last one. */
+  /** The cursor of the next page; undefined after the last one. */
   readonly next: string | undefined;
 }
 
@@ -14,11 +14,11 @@ export interface RetainedLimits {
   readonly messagesMax: number;
   /** As `retainedBytes` counts them. */
   readonly bytesMax: number;
-  /** In whose name a message is retained. Undefined: of no client. */
+  /** The holder for whom the message is retained. Undefined: no client. */
   readonly holder?: RetainedHolder | undefined;
 }
 
-/** How much of its tenant's share one identity may retain. A message counts for its last publisher. */
+/** How much one identity may retain. A message counts for its last publisher. */
 export interface RetainedHolder {
   readonly holder: QuotaHolder;
   readonly messagesMax: number;
@@ -27,28 +27,28 @@ export interface RetainedHolder {
 
 export interface RetainedStore {
   /**
-   * Keeps the message for its topic, unless one with a later id is there; true either way. False, and nothing changed,
-   * when the tenant would have more messages or bytes than the limits then, and more than it has now: a topic's message
-   * may always be replaced by one that is no larger. The limits of the message's holder apply in the same way to the
-   * messages retained in the holder's name; a message that replaces another holder's counts for the new holder. The
-   * payload is never empty [MQTT-3.3.1-7]. In the cloud the limits need not be exact.
+   * Retains the message for its topic, unless a message with a later id is there; returns true either way. Returns
+   * false, and changes nothing, if the tenant would then have more messages or bytes than the limits allow, and more
+   * than now: a message may always be replaced by one that is no larger. The limits of the holder apply in the same
+   * way to the messages retained for the holder; a message that replaces another holder's counts for the new holder.
+   * The payload is never empty [MQTT-3.3.1-7]. In the cloud the limits need not be exact.
    */
   put(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;
 
   /**
-   * Whether `put` would be true now. For a message that its stream may refuse, where several processes publish: it is put
-   * when it has its place. Absent where one process serves all.
+   * Whether `put` would return true now: for a message that its stream may refuse, and that is retained after it has
+   * its place. Absent if one process serves all clients.
    */
   hasRoom?(tenant: string, message: Message, limits: RetainedLimits): Awaitable<boolean>;
 
-  /** Removes the retained message of a topic, unless one with a later id than `before` is there. */
+  /** Deletes the retained message of a topic, unless its id is later than `before`. */
   delete(tenant: string, topicName: string, before: string): Awaitable<void>;
 
   /**
-   * The retained messages whose topic names the filter matches and that have not expired, a page of at most `limit`
-   * at a time, in an order of the store's own. `from` is the `next` of the page before. A topic whose message is there
-   * from the first page to the last is in exactly one page; one that changes meanwhile may be missed or be in two.
-   * Reading on comes to an end, and a page may be empty before it.
+   * The retained messages whose topic names the filter matches and that have not expired, at most a page of `limit`,
+   * in an order of the store's own. `from` is the `next` of the previous page. A message that stays from the first
+   * page to the last is in exactly one page; one that changes in between may be in two, or in none. The pages come to
+   * an end; a page before it may be empty.
    */
   match(
     tenant: string,

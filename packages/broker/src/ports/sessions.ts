@@ -10,12 +10,12 @@ import type { PresencePlace } from './presence.ts';
 /** Session Expiry Interval that means "never" (section 3.1.2.11.2). */
 export const NEVER_EXPIRES = 0xffff_ffff;
 
-/** A session as it stands in the store. */
+/** A session as the store has it. */
 export interface SessionRecord {
   readonly session: SessionRef;
   /** The connection at the moment of the call: a snapshot, where `session.attachment` may be live. */
   readonly attachment: Attachment | undefined;
-  /** The connection of now, or the last one: it brought the will. */
+  /** The present connection, or the last one. It has brought the will. */
   readonly lastConnectionId: ConnectionId;
   /** When that connection began, in ms since the epoch. */
   readonly attachedAtMs: number;
@@ -27,21 +27,21 @@ export interface SessionRecord {
   readonly will: Will | undefined;
   /** Set when the connection has ended and left its will. */
   readonly willDue: WillDue | undefined;
-  /** When the connection ended, in ms since the epoch; undefined while it is there. */
+  /** When the connection ended, in ms since the epoch. Undefined: it is there. */
   readonly detachedAtMs: number | undefined;
-  /** It may make members of rooms present. Undefined: `PresenceStore.ownedBy` knows. */
+  /** The session may make members of rooms present. Undefined: `PresenceStore.ownedBy` tells. */
   readonly hasRooms?: boolean | undefined;
-  /** These members, where they were read with the record. */
+  /** These members, if they were read with the record. */
   readonly rooms?: readonly PresencePlace[] | undefined;
   /** See `DetachSession`. */
   readonly resumableUntilMs?: number | undefined;
 }
 
-/** When the will that a connection has left is published. */
+/** When the will of an ended connection is published. */
 export interface WillDue {
   /** In ms since the epoch. */
   readonly atMs: number;
-  /** A client that is back before withdraws the will although its session may not continue. */
+  /** A client that comes back earlier withdraws the will even if its session does not continue. */
   readonly isWithdrawnByReturn: boolean;
 }
 
@@ -58,17 +58,19 @@ export interface OpenSession {
   readonly will: Will | undefined;
   readonly nowMs: number;
   /**
-   * No CONNECT: the client goes on with this incarnation, whose last connection was that one, or the answer is
+   * The client resumes this incarnation without a CONNECT, if its last connection was `from`; otherwise the answer is
    * 'owned-by-another'. @default a CONNECT
    */
   readonly resumes?: { readonly incarnation: string; readonly from: ConnectionId } | undefined;
   /**
-   * Decides on a will that stands where the session is opened: whether it is to be published now, or withdrawn by the
-   * client's return. `present`: the session continues. Part of the one decision that `open` is: it may be asked more
-   * than once and has no effects.
+   * Decides on a will that stands where the session is opened: true if it is published now, false if the return of the
+   * client withdraws it. `present`: the session continues. `open` may call this more than once, so it has no effects.
    */
   isWillOwed(previous: SessionRecord, present: boolean): boolean;
-  /** A store that waits before it counts the session releases it in the turn in which it does. @default none is kept */
+  /**
+   * Reserved room. A store that waits before it counts the session releases it in the turn in which it counts.
+   * @default none is reserved
+   */
   readonly reservation?: Reservation | undefined;
 }
 
@@ -78,12 +80,12 @@ export interface OpenedSession {
   readonly present: boolean;
   /**
    * The session as it was before this call: connected (its connection has been taken over), waiting for its client, or
-   * past its expiry and not yet removed.
+   * expired and not yet removed.
    */
   readonly previous: SessionRecord | undefined;
   /**
-   * The connection whose will the caller is to publish now. The will is owed until `doneWill`, even if the caller dies
-   * or the session ends: `beginWill` finds it.
+   * The connection whose will the caller has to publish now. The will is owed until `doneWill`, even if the caller
+   * dies or the session ends: `beginWill` returns it.
    */
   readonly owedWillOf: ConnectionId | undefined;
 }
@@ -91,20 +93,20 @@ export interface OpenedSession {
 export interface DetachSession {
   readonly session: SessionRef;
   readonly connectionId: ConnectionId;
-  /** Replaces the session's. */
+  /** Replaces the expiry of the session. */
   readonly expirySeconds: number;
   /** When the connection ended, in ms since the epoch. */
   readonly nowMs: number;
   /**
-   * Set where the client may resume a session that has expired: no CONNECT finds it, but `OpenSession.resumes`. In ms
-   * since the epoch.
+   * The client may resume the session until then although it has expired: no CONNECT finds it, but
+   * `OpenSession.resumes` does. In ms since the epoch.
    */
   readonly resumableUntilMs?: number | undefined;
-  /** When the will of the connection is due, or that it is discarded. Undefined: the connection has no will. */
+  /** When the will of the connection is due, or that it is discarded. Undefined: the connection brought no will. */
   readonly will: WillDue | 'discarded' | undefined;
 }
 
-/** A session ends with its connection, and leaves no will. */
+/** A session that ends with its connection and leaves no will. */
 export type EndSession = Pick<DetachSession, 'session' | 'connectionId' | 'nowMs'>;
 
 /** The answer of `SessionStore.end`. */
@@ -116,70 +118,69 @@ export interface SessionMove {
   readonly nowMs: number;
 }
 
-/** The answer of `beginWill`. */
+/** The outcome of `beginWill`. */
 export type WillClaim =
   | {
       readonly state: 'begun';
       readonly will: Will;
-      /** Of the connection that brought it. */
+      /** The identity of the connection that brought the will. */
       readonly identity: Identity;
-      /** That of the first call. */
+      /** The id that the first call has given. */
       readonly messageId: MessageId;
-      /** Not the first call: some recipients may have it already. */
+      /** An earlier call has begun the will: some recipients may have it. */
       readonly isRepeat: boolean;
     }
   | { readonly state: 'not-due'; readonly dueAtMs: number }
-  /** The connection is there, it brought none, or the will has been published, withdrawn or discarded. */
+  /** The connection is there or brought no will; or the will has been published, withdrawn or discarded. */
   | { readonly state: 'none' };
 
 /**
- * Sessions and who owns them. Each call is one atomic decision: two CONNECTs with one client identifier get an
- * order, and the second finds the first in `previous`.
+ * Sessions and their owners. Each call is one atomic decision: two CONNECTs with one client identifier have an order,
+ * and the second one finds the first in `previous`.
  */
 export interface SessionStore {
   /**
-   * Makes `attachment` the connection of the session. The session continues when `cleanStart` is false and one is
-   * there that outlives its connection (expiry above 0) and has not expired; otherwise it begins as a new incarnation
-   * in the place of the previous one, and the caller clears that one's data in the other ports.
+   * Makes `attachment` the connection of the session. The session continues if `cleanStart` is false and a session
+   * exists that outlives its connection (expiry above 0) and has not expired. Otherwise a new incarnation replaces it,
+   * and the caller deletes what the old one has in the other ports.
    *
-   * A session that has a connection, or outlives the last one, belongs to the name of its identity. To another name
+   * A session that has a connection, or outlives the last one, belongs to the name of its identity. For another name
    * the answer is 'owned-by-another', and nothing is changed, unless the request's `bindingRank` is above the
    * session's: then the session ends as with `cleanStart`. A record without a rank belongs to no name and does not
    * continue.
    *
    * A session expires when its last connection ended `expirySeconds` ago, to the millisecond; NEVER_EXPIRES does not.
    *
-   * From this call on the window of a session that continues is empty and all that was inflight has to be sent again,
+   * In a session that continues, the window is empty from this call on, and everything inflight has to be sent again
    * before anything new: see `QueueStore.next`.
    *
-   * Expiry, identity and will become the request's either way. A will that stood there and has been begun is owed; of
-   * any other the request decides.
+   * Expiry, identity and will are replaced by the request's. An earlier will that has been begun is owed; for another
+   * one the request decides.
    */
   open(request: OpenSession): Awaitable<OpenedSession | 'owned-by-another'>;
 
   get(tenant: string, clientId: string): Awaitable<SessionRecord | undefined>;
 
   /**
-   * The connection has ended. Answers the record as it then stands; undefined, and nothing changed, when the
-   * connection no longer owns the session: it was taken over, or this call was made before.
+   * The connection has ended. Returns the record as it then stands. Undefined, and nothing changed, when the
+   * connection no longer owns the session: it was taken over, or an earlier call has detached it.
    */
   detach(request: DetachSession): Awaitable<SessionRecord | undefined>;
 
   /**
-   * The connection has ended, and with it its session, whose will its client has withdrawn, if it brought one: `detach`
-   * and `remove` as one decision. 'owes-more', and nothing changed, where a will of an earlier connection stands, or the session is in a room, which
-   * the store keeps with the session; 'not-owned' as where `detach` answers undefined. The caller removes the session's
-   * state in the other ports.
+   * The connection has ended, and its session ends with it; the client has withdrawn its will, if it brought one.
+   * `detach` and `remove` as one decision. 'owes-more', and nothing changed: a will of an earlier connection stands,
+   * or the store keeps rooms with the session and it is in one. 'not-owned': as where `detach` returns undefined. The
+   * caller deletes the session's state in the other ports.
    */
   end(request: EndSession): Awaitable<SessionEnd>;
 
   /**
-   * The client has shown who it is once more: identity and attachment of its connection are replaced. Undefined, and
-   * nothing changed, when the connection no longer owns the session.
+   * The client has re-authenticated: replaces identity and attachment of its connection. Undefined, and nothing
+   * changed, when the connection no longer owns the session.
    *
-   * With `move` the client goes on over another connection, that of `attachment`, to which the session and its will
-   * belong from now on. Its window stays as it is. A second call with the same arguments changes nothing and answers
-   * the same.
+   * With `move` the client goes on over the connection of `attachment`, which gets the session and its will. The
+   * window stays as it is. A repeated call changes nothing and returns the same.
    */
   renew(
     session: SessionRef,
@@ -189,9 +190,9 @@ export interface SessionStore {
   ): Awaitable<SessionRef | undefined>;
 
   /**
-   * The will that this connection has left is about to be published, as the message `messageId`. It stays until
-   * `doneWill`. A second call returns the same will under the same message id. So a publication that may have been cut
-   * off is repeated, and subscribers' queues recognize it.
+   * The will of this ended connection is about to be published as the message `messageId`. It stands until `doneWill`.
+   * A repeated call returns the same will under the first message id, so a publication that may have been cut off is
+   * repeated, and queues recognize it.
    */
   beginWill(
     session: SessionRef,
@@ -203,18 +204,18 @@ export interface SessionStore {
   /** The will has been handed to its recipients. Does nothing when it was not begun, or is done. */
   doneWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void>;
 
-  /** The client has said goodbye: its will is forgotten, unless it has been begun. */
+  /** The client has sent DISCONNECT: deletes its will, unless it has been begun. */
   discardWill(session: SessionRef, connectionId: ConnectionId): Awaitable<void>;
 
   /**
-   * Forgets an incarnation with its will, unless a newer incarnation stands there or it has a connection. A will that
-   * has been begun, or is owed, stays until `doneWill`. With `lastConnectionId` it is also left alone when another
-   * connection has been there since that one. The caller decides whether its time has come. Returns false when there
-   * was nothing to remove. The caller removes the session's state in the other ports, before or after. `hasRooms` is a
-   * hint: as far as the caller has read, the session makes members of rooms present.
+   * Deletes an incarnation with its will, unless it has a connection, or a newer incarnation has replaced it. A will
+   * that is begun or owed stays until `doneWill`. With `lastConnectionId` the incarnation stays as well if another
+   * connection has come after that one. The caller has decided that its time has come, and deletes its state in the
+   * other ports, before or after. Returns false when there was nothing to delete. `hasRooms` is a hint: the caller has
+   * read that the session makes members of rooms present.
    */
   remove(session: SessionRef, lastConnectionId?: ConnectionId, hasRooms?: boolean): Awaitable<boolean>;
 
-  /** Sessions in the store, connected or not; for the limit on their number. Need not be exact in the cloud. */
+  /** Sessions in the store, connected or not, for the limit on their number. Need not be exact in the cloud. */
   count(): Awaitable<number>;
 }

@@ -4,27 +4,27 @@ import type { StreamDeclaration, StreamDeclarations } from '../streams/declarati
 import type { StreamFeed } from '../streams/feed.ts';
 import type { PageLimit } from './page.ts';
 
-/** A message of a stream's topic, with its place there. */
+/** A message of a stream and its place in the topic's log. */
 export interface StreamEntry {
   readonly epoch: string;
-  /** From 1, and one more for each message of the topic. */
+  /** From 1, ascending by one. */
   readonly number: number;
-  /** When it was appended, in ms since the epoch of Unix; never less than that of the entry before. */
+  /** When it was appended, in ms since the epoch; never less than the previous entry's. */
   readonly tsMs: number;
   readonly key: string | undefined;
   /**
-   * Up to this number every message had left for its subscribers before this one was appended. Set where several
-   * handlers publish to the topic side by side, whose messages arrive in any order. @default number - 1
+   * All messages up to this number had left for their subscribers before this one was appended. Set if several
+   * handlers publish to the topic side by side, so that their messages arrive in any order. @default number - 1
    */
-  readonly settled?: number | undefined;
+  readonly stable?: number | undefined;
   readonly message: Message;
 }
 
-/** The answer of `append`. */
+/** The outcome of `append`. */
 export interface StreamAppended {
   readonly entry: StreamEntry;
   /**
-   * Settles when the entry is durable: until then its publisher is not answered. Subscribers may have it before. A crash
+   * Resolves when the entry is durable. Until then its publisher is not answered, but subscribers may have it. A crash
    * that loses it changes the epoch. @default it is durable
    */
   readonly written?: Promise<void> | undefined;
@@ -33,11 +33,11 @@ export interface StreamAppended {
 /** The end of a topic's log. */
 export interface StreamTail {
   readonly epoch: string;
-  /** Number of the newest message, 0: there has been none. */
+  /** Number of the newest message. 0: there has been none. */
   readonly last: number;
-  /** Number of the message behind which the epoch began. Absent where no other process appends. */
+  /** Number of the message before the first one of the epoch. Absent if no other process appends. */
   readonly start?: number;
-  /** The store's own, for later calls about this tail. */
+  /** For the store, in later calls about this tail. */
   readonly note?: unknown;
 }
 
@@ -46,34 +46,34 @@ export interface StreamTopicTail extends StreamTail {
   readonly topic: string;
 }
 
-/** Where messages from some time on begin. */
+/** The first message from a point in time on. */
 export interface StreamSince {
-  /** The first of them that is handed out; one above the newest where there is none. */
+  /** The first one that is handed out; one above the newest if there is none. */
   readonly number: number;
-  /** Everything that was published to the topic from then on is kept. */
+  /** All messages that were published to the topic from then on are kept. */
   readonly isComplete: boolean;
 }
 
 export interface AppendOptions {
   readonly key: string | undefined;
   readonly nowMs: number;
-  /** Appends in any case: its publisher could not be told. */
+  /** Appends even if limits forbid it: the publisher of a will could not be told. */
   readonly isForced: boolean;
 }
 
-/** Figures of one stream. */
+/** Numbers of one stream, for operators. */
 export interface StreamFigures {
   readonly topics: number;
   readonly messages: number;
   readonly bytes: number;
 }
 
-/** History of topics: a log for each, bounded by its stream's declaration. */
+/** History of topics: a log for each, bounded by the declaration of its stream. */
 export interface StreamStore {
   /**
-   * Puts the message at the end of its topic's log. 'full', and nothing changed, where there is no memory for it, or the
-   * stream has as many topics as it may; 'contended' where so many publish to the topic that this one found no place in
-   * the time it has. Calls of one process for one topic are numbered in their order, where it waits for each.
+   * Appends the message to its topic's log. 'full', and nothing changed: there is no memory, or the stream has as many
+   * topics as it may. 'contended': so many handlers publish to the topic that this one found no place in its time. The
+   * calls of one process for one topic are numbered in their order, if it waits for each.
    */
   append(
     tenant: string,
@@ -83,14 +83,14 @@ export interface StreamStore {
   ): Awaitable<StreamAppended | 'full' | 'contended'>;
 
   /**
-   * The entry of a message that may have been appended before: a repetition at QoS 2, or of a will. Absent where a
-   * repetition is appended once more, as nothing tells how far its first handler came.
+   * The entry of a message that may have been appended before: a repetition at QoS 2, or a will. Absent if a
+   * repetition is appended once more, since nothing tells how far its first handler came.
    */
   findAppended?(tenant: string, topic: string, id: MessageId): Awaitable<StreamAppended | undefined>;
 
   /**
-   * Opens the topic where it is not there yet, so that a reader can go on from its beginning. 'full' and 'contended' as
-   * `append` has them.
+   * Opens the topic if it does not exist, so that a reader can begin at its beginning. 'full' and 'contended' as in
+   * `append`.
    */
   tail(
     tenant: string,
@@ -99,7 +99,7 @@ export interface StreamStore {
     nowMs: number,
   ): Awaitable<StreamTail | 'full' | 'contended'>;
 
-  /** Number of the first message from number `from` on that is handed out; `last + 1` where there is none. */
+  /** Number of the first message from `from` on that is handed out; `last + 1` if there is none. */
   firstKept(
     tenant: string,
     stream: StreamDeclaration,
@@ -108,7 +108,7 @@ export interface StreamStore {
     nowMs: number,
   ): Awaitable<number>;
 
-  /** Where messages from `tsMs` on begin. */
+  /** The first message from `tsMs` on. */
   since(
     tenant: string,
     stream: StreamDeclaration,
@@ -118,9 +118,9 @@ export interface StreamStore {
   ): Awaitable<StreamSince>;
 
   /**
-   * Messages behind number `after`, lowest first, a page of at most `limit`; empty at the end. 'lost' where the next one
-   * is not there any more, or the epoch has changed. The store holds more than it hands out: a reader that began in time
-   * is not overtaken at once.
+   * Messages after number `after`, ascending, at most a page of `limit`; empty at the end. 'lost': the next one is not
+   * kept any more, or the epoch has changed. The store keeps more than it hands out, so that a reader that began in
+   * time is not overtaken at once.
    */
   read(
     tenant: string,
@@ -130,7 +130,7 @@ export interface StreamStore {
     limit: PageLimit,
   ): Awaitable<readonly StreamEntry[] | 'lost'>;
 
-  /** The newest message of each key, of those that are handed out, in the order of their numbers. */
+  /** The newest message of each key among those that are handed out, by their numbers. */
   lastValues(
     tenant: string,
     stream: StreamDeclaration,
@@ -147,7 +147,7 @@ export interface StreamStore {
     nowMs: number,
   ): Awaitable<readonly StreamTopicTail[] | 'too-many'>;
 
-  /** Ends the continuity of a topic: no position from before is honoured. Its messages stay. */
+  /** Begins a new epoch of a topic: positions from before are not honoured. The messages stay. */
   newEpoch(tenant: string, topic: string): Awaitable<string | undefined>;
 
   figures(tenant: string, stream: StreamDeclaration): Awaitable<StreamFigures>;
@@ -158,13 +158,13 @@ export interface Streams {
   readonly declared: StreamDeclarations;
   readonly store: StreamStore;
   /**
-   * Other processes append and subscribe at the same time: a message has its place before its subscribers are looked
+   * Other processes append and subscribe at the same time: a message gets its place before its subscribers are looked
    * up. @default false: this process does both in one turn
    */
   readonly isShared?: boolean;
   /**
-   * Other processes hand this one the messages that they have appended: it gives them to its readers in their order.
-   * @default readers are given each message as it comes
+   * Other processes hand over the messages that they have appended, and the feed gives them to the readers of this
+   * process in order. @default readers get each message as it comes
    */
   readonly feed?: StreamFeed;
 }

@@ -6,23 +6,23 @@ export type SubscribeOutcome = 'added' | 'replaced' | 'over-limit';
 /** A filter that matches a topic name, with its subscribers. */
 export interface MatchedFilter {
   readonly topicFilter: string;
-  /** Set for a shared subscription: one of the subscribers gets the message. */
+  /** The share group: one of the subscribers gets the message. */
   readonly shareGroup?: string | undefined;
   /** Valid until the caller next waits for a port. */
   readonly subscribers: readonly Subscriber[];
-  /** Further subscribers stand in this many shards, for `FanOut` to reach. Absent: there are no others. */
+  /** Further subscribers stand in this many shards, which `FanOut` serves. Absent: there are no others. */
   readonly shards?: number;
   /** The workers of these shards are far behind. */
   readonly isBehind?: boolean;
-  /** Intervals of its conflated groups (`ConflatedGroups`) for which no tick is armed. @default none */
+  /** Intervals of the filter's conflated groups (`ConflatedGroups`) that have no armed tick. @default none */
   readonly unarmedMs?: readonly number[];
 }
 
 export interface SubscriptionStore {
   /**
    * Stores subscriptions of one session, each atomically; one with the same filter (and share group) is replaced
-   * [MQTT-3.8.4-3]. After the answer every `match` finds them. A session holds at most `maximum`, each
-   * counted by its weight (`subscriptionWeight`); further new filters are answered 'over-limit'. Answers in the order of the argument.
+   * [MQTT-3.8.4-3]. When this resolves every `match` finds them. A session holds at most `maximum`, counted by weight
+   * (`subscriptionWeight`); further new filters are answered 'over-limit'. Answers in the order of the argument.
    */
   put(
     session: SessionRef,
@@ -30,16 +30,16 @@ export interface SubscriptionStore {
     maximum: number,
   ): Awaitable<readonly SubscribeOutcome[]>;
 
-  /** Answers which of them existed, in the order of the argument. */
+  /** Returns which of them existed, in the order of the argument. */
   remove(session: SessionRef, filters: readonly FilterName[]): Awaitable<readonly boolean[]>;
 
-  /** Removes everything that this incarnation holds, and nothing of another. */
+  /** Removes all subscriptions of this incarnation. */
   clear(session: SessionRef): Awaitable<void>;
 
   /**
-   * Every filter of the tenant that has subscribers and matches the topic name, each once for each share group. A store
-   * may leave out members of a share group that it would have to look up, but not the last connected one; and if none
-   * is connected, not those that are offline. `isAnew`: as it is from now on, where a store has read ahead.
+   * The filters of the tenant that have subscribers and match the topic name, each once for each share group. A store
+   * may leave out members of a share group that it would have to look up, but not the last connected one; and none
+   * that is offline if no member is connected. `isAnew`: reads again, even if the store has read ahead.
    */
   match(tenant: string, topicName: string, isAnew?: boolean): Awaitable<readonly MatchedFilter[]>;
 
@@ -47,9 +47,9 @@ export interface SubscriptionStore {
   members(tenant: string, filter: FilterName): Awaitable<readonly Subscriber[]>;
 
   /**
-   * The session, which keeps nothing, has moved from another connection to the one that it is attached to: those of its
-   * subscriptions that carry the former carry the latter from now on. From its own connection: its attachment has changed.
-   * `subscriptions` are all that it holds.
+   * A session that keeps nothing has moved from another connection to its present one: those of its `subscriptions`
+   * that carry the former connection carry the latter from now on. If `from` is the present connection, its attachment
+   * has changed.
    */
   moved(session: SessionRef, from: ConnectionId, subscriptions: readonly Subscription[]): Awaitable<void>;
 

@@ -10,9 +10,8 @@ import { parsePresence } from './names.ts';
 import { noteChange, tickMs, watchersOf } from './tell.ts';
 
 /**
- * A client publishes to `$presence/ROOM/MEMBER`: from now on the member is there with this message, as long as the
- * client's session is connected; with an empty payload it leaves. The topic has been checked, and the client may publish
- * to it.
+ * A client publishes to `$presence/ROOM/MEMBER`: the member is present with this message while the client's session is
+ * connected. An empty payload makes it leave. The caller has checked the topic, and that the client may publish to it.
  */
 export function* enter(
   context: Context,
@@ -25,7 +24,7 @@ export function* enter(
   const place = placeOf(connection, asked.topic);
   if (presence === undefined || place === undefined) throw new Error('not checked: no member of a room');
   const { tenant, room } = place;
-  // RETAIN makes no difference, and a member does not expire: it leaves.
+  // RETAIN makes no difference, and the message of a member does not expire.
   const message = { ...asked, retain: false, expiresAtMs: undefined };
   if (!(yield* mayTell(context, connection, tenant, room))) return 'deliveries-exceeded';
   if (!(yield* isConnected(context, connection))) return 'no-matching-subscribers';
@@ -38,7 +37,7 @@ export function* enter(
   return 'delivered';
 }
 
-/** The member is there with this message, and watchers are told where that is news. */
+/** Makes the member present, and tells watchers if something has changed. */
 function* put(
   context: Context,
   presence: Presence,
@@ -49,7 +48,7 @@ function* put(
   isRepetition: boolean,
 ): Flow<PresenceChange | AcceptOutcome> {
   const isFirst = connection.isPresent !== true;
-  // Before it is there: what begins looks after it.
+  // Before the member is present: `begins` looks for its end.
   if (isFirst && presence.begins !== undefined) yield* waitFor(presence.begins(connection.session));
   const changed = yield* change(context, presence, connection, place, message, isRepetition);
   if (typeof changed === 'string') return changed;
@@ -59,7 +58,7 @@ function* put(
   return changed;
 }
 
-/** A client that is resumed after its members have left has to be told, and connects anew. */
+/** Notes that the client is in rooms: a resumed client whose members have left has to connect anew. */
 function noteMember(link: Link): void {
   const { state } = link;
   if (state.phase !== 'connected' || state.connection.isPresent === true) return;
@@ -71,7 +70,9 @@ function placeOf({ identity: { tenant } }: Connection, topic: string): PresenceP
   return named && { tenant, ...named };
 }
 
-/** At a tick the deliveries of a room are bounded by themselves; those that a client causes at once are charged to it. */
+/**
+ * Whether the client may cause these deliveries. They are charged to it if they leave at once; a tick limits its own.
+ */
 function* mayTell(
   context: Context,
   { identity, session }: Connection,
@@ -87,8 +88,8 @@ function* mayTell(
 }
 
 /**
- * A rule may have taken longer to ask for than the session lived. From here to the change there is no other turn, or the
- * member would stay for ever.
+ * Whether the session is still connected: asking for the rules may have taken longer. From here to the change there is
+ * no other turn, or the member would stay for ever.
  */
 function* isConnected({ ports }: Context, { session }: Connection): Flow<boolean> {
   const record = yield* waitFor(ports.sessions.get(session.tenant, session.clientId));

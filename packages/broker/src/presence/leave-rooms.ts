@@ -6,17 +6,17 @@ import type { ConnectionId, SessionRef } from '../session.ts';
 import { noteChange } from './tell.ts';
 
 /**
- * Seconds that a lost client stays present at least: mqtt.js is back after one, and its program publishes to the room
- * again, perhaps in another session.
+ * How long a lost client stays present at least, in seconds: mqtt.js is back after one, and its program publishes to
+ * the room again, perhaps in another session.
  */
 export const PRESENCE_GRACE_SECONDS = 5;
 
-/** A session whose store may know that it is in no room. */
+/** A session, and whether it is in rooms, as far as it was read. */
 type Leaving = Pick<SessionRecord, 'session' | 'hasRooms' | 'rooms'>;
 
 /**
- * The connection of the session is over: members that the session makes present leave, unless another session, or a
- * later connection of this one, makes them present as well.
+ * The connection of the session is over. The members that the session makes present leave, unless another session, or
+ * a later connection of this one, makes them present too.
  */
 export function* leaveRooms(
   context: Context,
@@ -30,8 +30,8 @@ export function* leaveRooms(
 }
 
 /**
- * The session makes the member present no more. A store that other processes use keeps the place for the session until
- * watchers have been told:
+ * The session does not make the member present any more. A store that processes share keeps the place of the session
+ * until watchers have been told:
  *
  *     handler of DISCONNECT              sweep
  *     the member is gone
@@ -54,7 +54,7 @@ export function* leaveRoom(
   return changed;
 }
 
-/** The client was lost: it leaves its rooms then, unless its session has gone on. */
+/** Sets the timer of a lost client: it then leaves its rooms, unless its session has gone on. */
 export function* leaveRoomsLater(
   context: Context,
   { session, hasRooms }: Leaving,
@@ -69,7 +69,7 @@ export function* leaveRoomsLater(
   yield* waitFor(timers.set({ kind: 'presence', session, connectionId }, atMs + graceSeconds * 1000));
 }
 
-/** The timer of a loss. A session that goes on, or has been lost once more since, stays in its rooms. */
+/** The timer of a lost client. A session that has gone on, or was lost again since, stays in its rooms. */
 export function* ringPresence(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
   const record = yield* waitFor(context.ports.sessions.get(session.tenant, session.clientId));
   const isThat = record?.session.incarnation === session.incarnation;

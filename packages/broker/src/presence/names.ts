@@ -15,12 +15,12 @@ const NAME_ROOM =
 /** Retain Handling: do not send retained messages at the time of the subscribe (section 3.8.3.1). */
 const NO_LIST = 2;
 
-/** Everything that begins so is about members of rooms, whether it names one or not. */
+/** Whether a topic or filter begins like the topics of members. */
 export function isPresenceTopic(topic: string): boolean {
   return topic.startsWith(PREFIX) || topic === PRESENCE;
 }
 
-/** A filter whose subscribers are first told what there is of rooms. */
+/** Whether a filter matches topics of rooms: its subscribers are first sent the present state. */
 export function isPresenceFilter(topicFilter: string): boolean {
   return topicFilter.startsWith(PREFIX) || topicFilter.startsWith(OCCUPANCY_PREFIX);
 }
@@ -40,7 +40,7 @@ export function parsePresence(topic: string): { readonly room: string; readonly 
   return { room, member };
 }
 
-/** Why this cannot be published by a client to a topic of members; undefined where it can. */
+/** The reason why a client cannot publish this to a topic of members; undefined if it can. */
 export function presenceViolation(
   { ports, limits }: Context,
   message: Pick<Message, 'topic' | 'payload' | 'properties'>,
@@ -57,7 +57,7 @@ export function presenceViolation(
   return new Violation(ReasonCode.QuotaExceeded, reason);
 }
 
-/** Why the filter cannot be subscribed to; undefined where it can. */
+/** The reason why a client cannot subscribe to the filter; undefined if it can. */
 export function presenceFilterViolation(
   { ports: { presence } }: Context,
   topicFilter: string,

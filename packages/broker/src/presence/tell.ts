@@ -7,36 +7,36 @@ import { underWay } from '../under-way.ts';
 import { sendToAll, wideFilters } from '../wide.ts';
 import { occupancyTopic, presenceTopic } from './names.ts';
 
-/** A room with more watchers is told its changes in ticks: what a join costs does not grow with them. */
+/** A room with more watchers is told its changes at ticks, so that the cost of a join does not grow with them. */
 export const WATCHERS_AT_ONCE_MAX = 100;
 
-/** How long the changes of a room gather, by how many watch it. */
+/** How long the changes of a room are gathered, by its number of watchers. */
 const TICKS = [
   { above: 10_000, ms: 30_000 },
   { above: 1_000, ms: 5_000 },
   { above: WATCHERS_AT_ONCE_MAX, ms: 1_000 },
 ] as const;
 
-/** Deliveries of one turn of a tick; the rest waits for the next turn, and others are served between. */
+/** Deliveries in one turn of a tick. The rest follows in later turns, so that other work is done in between. */
 const DELIVERIES_PER_TURN = 20_000;
 
-/** Pause between two turns: as long as a turn takes, more or less. */
+/** The pause between two turns: about as long as a turn takes. */
 const TURN_PAUSE_MS = 100;
 
-/** Where members are counted to tell their number, it is told so long after a change. */
+/** If members have to be counted, watchers are told their number so long after a change. */
 const NUMBER_TICK_MS = 1_000;
 
-/** A process that is leaving a room has told its watchers by then, or has died. */
+/** A process that leaves a room for a client has told the watchers within this time, or has died. */
 const LEAVE_TOLD_MS = 30_000;
 
-/** How often a process tells once more what others have made of a member meanwhile. */
+/** How often a process tells watchers again because others have changed the member meanwhile. */
 const RETELLS_MAX = 4;
 
 const NOTHING = new Uint8Array();
 
 /** The number of subscriptions that are told of changes of the room. */
 export function* watchersOf(context: Context, tenant: string, room: string): Flow<number> {
-  // No member has an empty name: subscriptions to single members are not counted.
+  // No member has an empty name, so subscriptions to single members are not counted.
   return (
     (yield* countOf(context, tenant, presenceTopic(room, ''))) +
     (yield* countOf(context, tenant, occupancyTopic(room)))
@@ -82,7 +82,7 @@ export function* noteChange(
   yield* roomChanged(context, tenant, room);
 }
 
-/** The watchers of the room are told by this process, now or at its next tick. */
+/** This process tells the watchers of the room: now, or at its next tick. */
 export function* roomChanged(context: Context, tenant: string, room: string): Flow<void> {
   const { presence } = context.ports;
   if (presence === undefined || (yield* waitFor(presence.ticks.isArmed(tenant, room)))) return;
@@ -93,9 +93,9 @@ export function* roomChanged(context: Context, tenant: string, room: string): Fl
 }
 
 /**
- * The same for a store that keeps no told state. Of a small room the process that has changed it tells; for a large one
- * it notes the change before it looks whether a tick is armed, and the tick is armed no more when it reads the notes.
- * The number is told at a tick in any case, since it has to be counted.
+ * For a store that keeps no told state. In a small room the process that has changed the room tells its watchers. In a
+ * large one it notes the change, and then looks whether a tick is armed; a tick stops being armed before it reads the
+ * notes. The number of members is told at a tick in any case, as it has to be counted.
  */
 function* tellOrNote(
   context: Context,
@@ -119,8 +119,8 @@ function* tellOrNote(
 }
 
 /**
- * Of two processes that change a member at the same time, the one that has changed it first may tell last. So each looks
- * when watchers have what it told, and tells what is there then:
+ * If two processes change a member at the same time, the first to change it may be the last to tell. So each looks
+ * again after it has told watchers, and tells the present state:
  *
  *     timer of a loss                    client that is back
  *     the member is gone
@@ -144,9 +144,9 @@ function* tellAgain(
 }
 
 /**
- * A client that keeps its session is back in a room which it has not left whole:
+ * A client that keeps its session is back in a room that another handler is still leaving for it:
  *
- *     handler of a goodbye               client
+ *     handler of DISCONNECT              client
  *     the member is gone
  *                                        publishes: the member is there; watchers are told so
  *     watchers are told that it is gone
@@ -180,14 +180,14 @@ function* tell(
   let areAllTold = true;
   for (const member of untold.members)
     areAllTold = (yield* underWay(sendMember(context, tenant, member))) && areAllTold;
-  const { settle, occupancy = yield* countedOccupancy(context, store, tenant, room) } = untold;
+  const { markTold, occupancy = yield* countedOccupancy(context, store, tenant, room) } = untold;
   if (occupancy !== undefined) yield* underWay(send(context, tenant, occupancy));
-  if (settle === undefined) return;
-  if (areAllTold) yield* whenDelivered(context, () => waitFor(settle()));
+  if (markTold === undefined) return;
+  if (areAllTold) yield* whenDelivered(context, () => waitFor(markTold()));
   else yield* waitFor(ticks.arm(tenant, room, tickMs(watchers) ?? NUMBER_TICK_MS));
 }
 
-/** Where members are counted for it: only for a room whose number somebody watches. */
+/** Counts the members of a room, if a client watches their number. */
 function* countedOccupancy(
   context: Context,
   store: PresenceStore,
@@ -204,13 +204,13 @@ function sendMember(context: Context, tenant: string, member: ToldMember): Flow<
   return send(context, tenant, member.message ?? leaveOf(context, member));
 }
 
-/** False where some watchers stand in shards whose workers are too far behind. */
+/** False: some watchers stand in shards whose workers are too far behind. */
 function* send(context: Context, tenant: string, message: Message): Flow<boolean> {
   const matched = yield* waitFor(context.ports.subscriptions.match(tenant, message.topic));
   return matched.length === 0 || (yield* sendToAll(context, tenant, message, matched));
 }
 
-/** An empty message, as sure to arrive as the one that told of the member. */
+/** The empty message of a leave. Its QoS is that of the message that told of the member. */
 function leaveOf(context: Context, { topic, before }: ToldMember): Message {
   return { ...messageFor(context, topic, ''), qos: before?.qos ?? 0, publisherKey: before?.publisherKey };
 }

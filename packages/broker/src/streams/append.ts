@@ -11,13 +11,13 @@ export function streamOf({ ports: { streams } }: Context, topic: string): Stream
 }
 
 export interface Placed extends StreamAppended {
-  /** It had been appended before, and its readers have it. */
+  /** The message had been appended before, and its readers have it. */
   readonly isFound: boolean;
 }
 
 /**
- * Gives the message its place in the log of its topic. The caller has made every other check that may refuse it.
- * A message that may have been accepted before, at QoS 2 or as a will, is looked for first: it has one place.
+ * Appends the message to the log of its topic. The caller has made every other check that may refuse it. A message
+ * that may have been accepted before, at QoS 2 or as a will, is looked up first, so it has one place.
  */
 export function* append(
   context: Context,
@@ -40,7 +40,7 @@ export function* append(
   return appended;
 }
 
-/** The deliveries to readers that leave now: one that is behind reads the message from history later. */
+/** The deliveries that leave now. A reader that is behind reads the message from history later. */
 export function liveReaders(
   { ports: { connections } }: Context,
   { entry }: Pick<StreamAppended, 'entry'>,
@@ -48,7 +48,7 @@ export function liveReaders(
 ): Delivery[] {
   return deliveries.filter(({ readers, session }) => {
     if (readers === undefined) return false;
-    // Each reader notes the messages that it is not sent.
+    // Ask each reader: it notes the messages that it is not sent.
     let isTaken = false;
     for (const reader of readers) if (reader.takes(session, entry, connections)) isTaken = true;
     return isTaken;

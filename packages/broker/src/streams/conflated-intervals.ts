@@ -3,12 +3,12 @@ import type { Streams } from '../ports/index.ts';
 import { parseStreamFilter } from './names.ts';
 
 /**
- * Intervals of groups, in milliseconds: a subscription joins the next longer one. Each group of a filter has a tick of its
- * own, so there are few of them. A timer of SQS takes whole seconds, and at most a quarter of an hour.
+ * Intervals of conflated groups, in milliseconds; a subscription joins the next longer one. Each group of a filter has
+ * a tick of its own, so there are few. A timer of SQS takes whole seconds, and at most a quarter of an hour.
  */
 export const GROUP_INTERVALS_MS = [1_000, 2_000, 5_000, 10_000, 30_000, 60_000, 300_000, 900_000] as const;
 
-/** The interval that is granted for `ms`; a sentence that says why there is none. */
+/** The interval for a subscription that asks for `ms`; or a sentence that says why there is none. */
 export function groupIntervalOf(
   streams: Streams | undefined,
   topicFilter: string,

@@ -7,13 +7,13 @@ import { fanOutOf } from '../wide.ts';
 import { formatPosition, placedMessage } from './position.ts';
 import { TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
 
-/** Topics at which a tick looks. A group begins with at most `TOPICS_AT_ONCE_MAX`, and others may come. */
+/** Topics that a tick looks at. A group begins with at most `TOPICS_AT_ONCE_MAX`; more may be added. */
 const TICK_TOPICS_MAX = 10 * TOPICS_AT_ONCE_MAX;
 
 /**
- * A message has its place, and then its subscribers were looked up: the groups among them are told at the end of their
- * interval. A group has one tick at a time, which is armed, or tells the group. The tick looks once more when it has made
- * room for the next one:
+ * Arms the ticks of conflated groups for a message that has its place, once its subscribers have been looked up. A
+ * group has one tick at a time, which is armed, or at work. Before it ends, a tick makes room for the next one, and
+ * looks once more:
  *
  *     publisher                          tick
  *                                        tells the group the newest message, 4
@@ -72,7 +72,7 @@ function positionOf({ epoch, last }: StreamTopicTail): string {
   return formatPosition({ epoch, number: last });
 }
 
-/** False where the workers are too far behind. */
+/** False: the workers are too far behind. */
 function* tellNewest(
   context: Context,
   { tenant }: ConflatedGroup,
@@ -84,7 +84,7 @@ function* tellNewest(
   const limit = { messages: 1, bytes: Number.POSITIVE_INFINITY };
   const page = yield* waitFor(streams.store.read(tenant, topic, epoch, last - 1, limit));
   const [entry] = page === 'lost' ? [] : page;
-  // It is handed out no more, or its epoch has ended since: then another message arms another tick.
+  // The message is not kept any more, or its epoch has ended: another message arms another tick.
   if (entry === undefined || isExpired(entry.message, clock.now())) return true;
   return yield* waitFor(
     fanOutOf(context).accept(placedMessage(entry), [{ tenant, topicFilter, shards, isBehind }]),

@@ -1,16 +1,16 @@
 import { covers, intersects, matches, validateTopicFilter } from '@apus/mqtt';
 
-/** A stream as its owner declares it. */
+/** A stream as the owner declares it. */
 export interface StreamDeclaration {
   /** Letters, digits, `_`, `-` and `.`, at most 64: as in `$stream/NAME`. */
   readonly name: string;
-  /** Messages to the topics that it matches are kept. No two streams have a topic in common. */
+  /** Messages to the topics that it matches are kept. Streams have no topic in common. */
   readonly topicFilter: string;
   /** How long a message is kept. */
   readonly keepSeconds: number;
-  /** Messages of one topic that are handed out at most. */
+  /** Messages of one topic that are handed out. */
   readonly messagesMax: number;
-  /** The same in bytes of topics, payloads and properties. */
+  /** Bytes of topics, payloads and properties of one topic that are handed out. */
   readonly bytesMax: number;
   /** Topics that the stream keeps at most. Beyond it: 0x97. */
   readonly topicsMax: number;
@@ -29,7 +29,7 @@ export const STREAM_DEFAULTS = {
   snapshot: false,
 } as const satisfies Omit<StreamDeclaration, 'name' | 'topicFilter'>;
 
-/** Each PUBLISH is compared with the filter of each stream. */
+/** Streams of a broker. Each PUBLISH is compared with the filter of each. */
 export const STREAMS_MAX = 100;
 
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
@@ -37,7 +37,7 @@ const KEEP_SECONDS_MAX = 366 * 24 * 60 * 60;
 const MESSAGES_MAX = 1_000_000;
 const FIELDS = new Set(['name', 'topicFilter', ...Object.keys(STREAM_DEFAULTS)]);
 
-/** A stream as a program or a file gives it: an absent member has its default. */
+/** A stream in a file or program: absent members have defaults. */
 export type GivenStream = Pick<StreamDeclaration, 'name' | 'topicFilter'> & {
   readonly [K in keyof typeof STREAM_DEFAULTS]?: StreamDeclaration[K] | undefined;
 };
@@ -114,7 +114,7 @@ function countProblem(field: string, value: unknown, maximum: number): string | 
   return `${field} is a whole number from 1 to ${maximum}.`;
 }
 
-/** A message has one position: it is in one stream at most. */
+/** A topic is in one stream at most, so that a message has one position. */
 function checkApart(one: StreamDeclaration, other: StreamDeclaration, where: string): void {
   if (one.name === other.name) throw new Error(`${where} has two streams "${one.name}".`);
   if (!intersects(one.topicFilter, other.topicFilter)) return;

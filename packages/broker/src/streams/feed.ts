@@ -10,41 +10,41 @@ import type { StreamDeclaration } from './declaration.ts';
 import { placedMessage } from './position.ts';
 import { isOnItsConnection, type Reader, StreamReader } from './reader.ts';
 
-/** Entries that are read at a time, where some have not come. */
+/** Entries that are read at a time if some have not arrived. */
 const PAGE = { messages: 100, bytes: 1024 * 1024 };
 
-/** Places looked at for each entry that comes: those without readers are forgotten at the pace at which others come. */
+/** Places looked at for each arriving entry: places without readers are deleted as fast as new ones are made. */
 const SWEEP_LENGTH = 2;
 
 const OVERTAKEN =
   'messages of a stream that this client has not been sent are not kept any more: subscribe again';
 
-/** The filters with subscribers of this process that match. They are valid in the turn of the call. */
+/** The matching filters that have subscribers in this process. Valid in the turn of the call. */
 export type MatchHere = (tenant: string, topic: string) => readonly MatchedFilter[];
 
-/** How far the readers of this process have been given the log of one topic. */
+/** How far the readers of this process have been sent the log of one topic. */
 interface Place {
   readonly tenant: string;
   readonly topic: string;
   epoch: string;
-  /** Number of the last entry that they were given. */
+  /** Number of the last entry that readers were sent. */
   last: number;
-  /** The highest number that is known to be there. */
+  /** The highest number that is known to exist. */
   upTo: number;
   /** An entry of another epoch has come. */
   isUnsure: boolean;
-  /** Set while entries are read that have not come. */
+  /** Set while entries are read that have not arrived. */
   reading: Promise<void> | undefined;
 }
 
 /**
- * Where processes append to one log, and hand messages to each other: the place of this one in each topic that a client
- * of it reads. An entry goes to live readers when all before it have gone:
+ * For processes that append to one log, and hand messages to each other: keeps the position of this process in each
+ * topic that one of its clients reads. An entry goes to live readers when all entries before it have gone:
  *
  *     process A                  process B                  this one, which has given 4 to its readers
  *     appends 5                  appends 6
  *                                hands 6 over               6: waits. Reads behind 4: 5 and 6 go to the readers
- *     hands 5 over                                          5: has gone
+ *     hands 5 over                                          5: has been sent already
  */
 export class StreamFeed {
   readonly #matchHere: MatchHere;
@@ -55,7 +55,7 @@ export class StreamFeed {
     this.#matchHere = matchHere;
   }
 
-  /** Topics that it knows. */
+  /** How many topics it follows. */
   get size(): number {
     return this.#places.size;
   }
@@ -74,7 +74,7 @@ export class StreamFeed {
     this.#places.delete(nameOf(tenant, topic));
   }
 
-  /** The filters with subscribers of their own, whether these read or not. */
+  /** The matching filters with subscribers in this process, readers or not. */
   matched(tenant: string, topic: string): readonly MatchedFilter[] {
     return this.#matchHere(tenant, topic).filter(({ shareGroup }) => shareGroup === undefined);
   }
@@ -90,7 +90,7 @@ export class StreamFeed {
     return found;
   }
 
-  /** Forgets some places that are not needed. */
+  /** Deletes some places without readers. */
   sweep(): void {
     for (let left = SWEEP_LENGTH; left > 0; left -= 1) {
       const next = this.#sweep.next();
@@ -108,13 +108,13 @@ function nameOf(tenant: string, topic: string): string {
   return `${tenant}\0${topic}`;
 }
 
-/** A reader of this process and the session whose connection it is on. */
+/** A reader of this process, and its session. */
 interface ReadBy {
   readonly session: SessionRef;
   readonly reader: Reader;
 }
 
-/** Gives the entry to the readers of this process, in its turn and once, whichever process has appended it. */
+/** Sends the entry to the readers of this process, in order and once, whichever process has appended it. */
 export function* feed(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
   const all = context.ports.streams?.feed;
   const { topic } = entry.message;
@@ -127,7 +127,7 @@ export function* feed(context: Context, tenant: string, entry: StreamEntry): Flo
     return;
   }
   if (place === undefined) {
-    // Readers that have begun know the topics that there were: this one is new, or none of them has begun.
+    // Readers that have begun know the existing topics: this topic is new, or no reader has begun.
     const isNext = entry.number === 1 || !readers.some(({ reader }) => hasBegun(reader));
     place = all.open(tenant, topic, entry.epoch, isNext ? entry.number - 1 : 0);
   }
@@ -142,8 +142,8 @@ export function* feed(context: Context, tenant: string, entry: StreamEntry): Flo
 }
 
 /**
- * The reader has found the ends of these topics. Settles when the others have been given as much: each that joins is live
- * behind the end that it has found.
+ * The reader has found the ends of these topics. Resolves when the other readers have been sent as much: a joining
+ * reader is live from the end that it has found.
  */
 export function* reach(
   context: Context,
@@ -176,14 +176,14 @@ function hasBegun(reader: Reader): boolean {
   return !(reader instanceof StreamReader) || !reader.isJoining;
 }
 
-/** The next entry: to live readers now, and noted by those that are behind. */
+/** Sends the next entry to live readers; a reader that is behind notes it. */
 function* give(context: Context, tenant: string, entry: StreamEntry): Flow<void> {
   const matched = context.ports.streams?.feed?.matched(tenant, entry.message.topic) ?? [];
   const placed = placedMessage(entry);
   yield* finish(deliver(context, placed, liveReaders(context, { entry }, route(context, placed, matched))));
 }
 
-/** Reads the entries that have not come. One call at a time for each topic: the others wait for it. */
+/** Reads the entries that have not arrived. One call at a time for each topic; other callers wait for it. */
 function read(context: Context, place: Place): Promise<void> {
   if (place.reading !== undefined) return place.reading;
   const stream = streamOf(context, place.topic);
@@ -194,7 +194,7 @@ function read(context: Context, place: Place): Promise<void> {
 
 async function readMissing(context: Context, stream: StreamDeclaration, place: Place): Promise<void> {
   try {
-    // What follows is no part of the call that found the gap.
+    // The rest does not belong to the call that found the gap.
     await Promise.resolve();
     await run(readOn(context, stream, place));
   } catch (error) {
@@ -210,7 +210,7 @@ function* readOn(context: Context, stream: StreamDeclaration, place: Place): Flo
       else yield* readPage(context, stream, place);
     }
   } finally {
-    // In the same turn as the comparison above: from here on the next entry is given as it comes.
+    // In the same turn as the comparison above: from here on the next entry is sent as it arrives.
     place.reading = undefined;
   }
 }
@@ -221,7 +221,7 @@ function* findEpoch(context: Context, stream: StreamDeclaration, place: Place): 
   const tail = yield* waitFor(streams?.store.tail(place.tenant, stream, place.topic, clock.now()));
   if (tail === undefined || typeof tail === 'string')
     throw new Error(`the end of the log is not found: ${tail}`);
-  // Otherwise an entry of a former epoch has come late.
+  // Otherwise a late entry of a former epoch has arrived.
   if (tail.epoch === place.epoch) return;
   place.epoch = tail.epoch;
   place.last = Math.min(place.last, tail.start ?? 0);
@@ -241,7 +241,7 @@ function* readPage(context: Context, stream: StreamDeclaration, place: Place): F
   }
 }
 
-/** The epoch has ended, or the entries are not kept any more: then readers are told that they miss something. */
+/** The epoch has ended, or entries are not kept any more: readers are told that they miss messages. */
 function* overtaken(context: Context, stream: StreamDeclaration, place: Place): Flow<void> {
   const { tenant, topic, epoch, upTo } = place;
   yield* findEpoch(context, stream, place);
@@ -250,7 +250,7 @@ function* overtaken(context: Context, stream: StreamDeclaration, place: Place): 
   place.last = upTo;
   const { connections } = context.ports;
   for (const { session, reader } of context.ports.streams?.feed?.readers(tenant, topic) ?? []) {
-    // One that is behind, or joins, notes that it has to read up to there.
+    // A reader that is behind or joins notes that it has to read up to there.
     if (!reader.takes(session, { epoch, number: upTo, message: { topic } }, connections)) continue;
     const properties = { reasonString: OVERTAKEN };
     const disconnect = { type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded, properties } as const;

@@ -11,17 +11,17 @@ import { type Past, type PastRoom, readAtOnce, TOPICS_AT_ONCE_MAX } from './read
 import { type Reader, StreamReader, TOPICS_BEHIND_MAX } from './reader.ts';
 import type { StartFrom, StreamStart } from './start.ts';
 
-/** A subscription to a stream that is being made. */
+/** A subscription to a stream that a SUBSCRIBE asks for. */
 export interface Joining extends StreamFilter {
   readonly start: StreamStart;
   readonly reader: Reader;
 }
 
-/** A subscription that has begun to read. */
+/** A reader that has joined, and what its SUBACK says. */
 export interface Joined {
   /** The user properties of SUBACK. */
   readonly told: UserProperties;
-  /** Past messages to send behind SUBACK, where the door keeps no readers. */
+  /** Past messages to send after SUBACK, if the door keeps no readers. */
   readonly past: readonly Past[];
 }
 
@@ -30,15 +30,15 @@ export interface Begin {
   readonly isRecovered: boolean;
   readonly after?: number;
   readonly kind?: StreamKind;
-  /** The last values instead of messages. */
+  /** The last values, in the place of messages. */
   readonly values?: StreamEntry[];
 }
 
 /**
- * Finds where the reader begins in each topic, when its subscription has been stored: everything that is published from
- * then on is held back from it or sent to it, so that history and live messages meet without a gap.
+ * Finds where a reader begins in each topic, after its subscription was stored: from then on each message is held back
+ * from it or sent to it, so history and live messages meet without a gap.
  *
- * @param room of a door that keeps no readers: history is read here, as far as it fits
+ * @param room of a door that keeps no readers: history is read here, as far as it has room
  */
 export function* join(
   context: Context,
@@ -71,7 +71,7 @@ export function* join(
     }
     if (tails.length <= TOPICS_BEHIND_MAX) told.push(...positionsOf(joining, tail, first));
   }
-  // A position of a topic that is not there any more: its history is gone.
+  // The client has a position in a topic that does not exist any more: its history is gone.
   const topics = new Set(tails.map(({ topic }) => topic));
   if ([...start.positions.keys()].some((topic) => !topics.has(topic))) isRecovered = false;
   if (reader instanceof StreamReader) {
@@ -81,13 +81,13 @@ export function* join(
   return { told: [[StreamProperty.recovered, String(isRecovered)], ...told], past };
 }
 
-/** Number of the first message that the reader is sent of the past. */
+/** Number of the first past message that the reader is sent. */
 function firstOf({ after, values }: Begin): number | undefined {
   if (values !== undefined) return values[0]?.number;
   return after === undefined ? undefined : after + 1;
 }
 
-/** The newest position of a topic; and the one that the past begins behind, where there is a past. */
+/** The newest position of a topic; and the position after which the past begins, if there is a past. */
 function* positionsOf(
   { topicFilter }: Joining,
   { epoch, last, topic }: StreamTopicTail,
@@ -99,17 +99,17 @@ function* positionsOf(
     yield [StreamProperty.after, formatPosition({ epoch, number: first - 1 }) + behind];
 }
 
-/** One look at a stream. */
+/** The parameters of one join. */
 export interface Reading {
   readonly store: StreamStore;
   readonly tenant: string;
   readonly stream: StreamDeclaration;
   readonly nowMs: number;
-  /** The reader's messages come in their order: it has seen every message up to the last one. */
+  /** Messages arrive in order: the reader has seen every message up to its last one. */
   readonly isOrdered: boolean;
 }
 
-/** To be live in a topic from now on, a reader need not look at it. */
+/** The ends of the topics that the reader has to know: to be live in a topic from now on it need not know the end. */
 function* tailsOf(
   context: Context,
   { store, tenant, stream, nowMs }: Reading,
@@ -126,7 +126,7 @@ function* tailsOf(
     (start.from?.at === 'latest' || (start.from === undefined && !stream.snapshot));
   if (tails !== 'too-many' || !isLive) return tails;
   if (context.ports.streams?.feed === undefined) return [];
-  // Where messages are given in their order, the ends of all topics have to be known.
+  // If messages are sent in order, the ends of all topics have to be known.
   return yield* waitFor(store.topics(tenant, stream, topicFilter, Number.POSITIVE_INFINITY, nowMs));
 }
 
@@ -140,7 +140,7 @@ function* beginIn(reading: Reading, { positions, from }: StreamStart, tail: Stre
   }
   if (from !== undefined) return yield* beginFrom(reading, from, tail);
   if (positions.size > 0) {
-    // A topic that began after the client's last positions: all of it is new.
+    // The topic began after the client's last positions, so all of it is new.
     if ((yield* firstKept(reading, tail, 1)) === 1) return { isRecovered: true, after: 0, kind: 'recovered' };
     return { isRecovered: false, ...(yield* lastValues(reading, tail)) };
   }
@@ -148,13 +148,13 @@ function* beginIn(reading: Reading, { positions, from }: StreamStart, tail: Stre
   return { isRecovered: true, ...(yield* lastValues(reading, tail)) };
 }
 
-/** The number behind which its client has seen nothing for certain. Undefined where something behind it is missing. */
+/** The number after which the client may have missed messages. Undefined: messages after it are not kept any more. */
 function* placeOf(
   reading: Reading,
-  { epoch, number, settled = number }: StreamPosition,
+  { epoch, number, stable = number }: StreamPosition,
   tail: StreamTopicTail,
 ): Flow<number | undefined> {
-  const seen = reading.isOrdered ? number : settled;
+  const seen = reading.isOrdered ? number : stable;
   if (epoch !== tail.epoch || number > tail.last) return undefined;
   if (seen === tail.last) return seen;
   return (yield* firstKept(reading, tail, seen + 1)) === seen + 1 ? seen : undefined;
@@ -168,7 +168,7 @@ function* firstKept(
   return yield* waitFor(store.firstKept(tenant, stream, tail, from, nowMs));
 }
 
-/** The last value of each key where the stream keeps a snapshot, otherwise the last message. */
+/** The last value of each key, if the stream keeps a snapshot; otherwise the last message. */
 function* lastValues(
   reading: Reading,
   tail: StreamTopicTail,
@@ -200,7 +200,7 @@ function* beginFrom(reading: Reading, from: StartFrom, tail: StreamTopicTail): F
   }
 }
 
-/** Messages that have been held back meanwhile stand behind `tail`, or are in it. */
+/** Places the reader. Messages that were held back meanwhile come after `tail`, or are in it. */
 function place(reader: StreamReader, { topic, epoch, last }: StreamTopicTail, begin: Begin): void {
   const { after = last, kind, values } = begin;
   const heldUpTo = Math.max(last, reader.behind.get(topic)?.heldUpTo ?? 0);

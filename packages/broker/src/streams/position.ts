@@ -7,7 +7,7 @@ export const StreamProperty = {
   offset: 'stream-offset',
   rewind: 'rewind',
   position: 'stream-position',
-  /** Of SUBACK: the messages sent come behind this position. */
+  /** In SUBACK: the messages that follow come after this position. */
   after: 'stream-after',
   recovered: 'stream-recovered',
   kind: 'stream-kind',
@@ -18,7 +18,7 @@ export const StreamProperty = {
 /** Why a message is sent that is not live. */
 export type StreamKind = 'recovered' | 'historical' | 'snapshot';
 
-/** The broker sets these on each message of a stream: a publisher cannot. */
+/** Properties that the broker sets on each message of a stream: it removes a publisher's. */
 const SET_BY_BROKER: ReadonlySet<string> = new Set([
   StreamProperty.position,
   StreamProperty.kind,
@@ -27,35 +27,35 @@ const SET_BY_BROKER: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Where several handlers publish side by side, a message that was appended so long ago has left for its subscribers, or
- * its publisher has had no answer: twice the time that a handler may live.
+ * If several handlers publish side by side, a message is stable this long after it was appended: it has left for its
+ * subscribers, or its publisher has had no answer. Twice the time that a handler may live.
  */
-export const SETTLED_AFTER_MS = 10_000;
+export const STABLE_AFTER_MS = 10_000;
 
-/** A place in the log of one topic: behind the message with this number. */
+/** A position in the log of one topic: after the message with this number. */
 export interface StreamPosition {
   readonly epoch: string;
   readonly number: number;
-  /** A reader of the message has also seen all messages up to this number (`StreamEntry.settled`). @default number */
-  readonly settled?: number | undefined;
+  /** A reader of the message has also seen all messages up to this number (`StreamEntry.stable`). @default number */
+  readonly stable?: number | undefined;
 }
 
-/** `EPOCH-N`, or `EPOCH-N-F` where messages up to F had settled before the message was appended. */
+/** `EPOCH-N`, or `EPOCH-N-F` where messages up to F had become stable before the message was appended. */
 const POSITION = /^([0-9a-z]{1,32})-(\d{1,15})(?:-(\d{1,15}))?$/;
 
-export function formatPosition({ epoch, number, settled = number }: StreamPosition): string {
-  const isInOrder = settled >= number - 1;
-  return isInOrder ? `${epoch}-${number}` : `${epoch}-${number}-${settled}`;
+export function formatPosition({ epoch, number, stable = number }: StreamPosition): string {
+  const isInOrder = stable >= number - 1;
+  return isInOrder ? `${epoch}-${number}` : `${epoch}-${number}-${stable}`;
 }
 
 export function parsePosition(text: string): StreamPosition | undefined {
-  const [, epoch, digits, settled] = POSITION.exec(text) ?? [];
+  const [, epoch, digits, stable] = POSITION.exec(text) ?? [];
   if (epoch === undefined) return undefined;
   const number = Number(digits);
-  return { epoch, number, ...(settled !== undefined && { settled: Math.min(number, Number(settled)) }) };
+  return { epoch, number, ...(stable !== undefined && { stable: Math.min(number, Number(stable)) }) };
 }
 
-/** The message as a reader is sent it: with its place. */
+/** The message with its position, as readers are sent it. */
 export function placedMessage(entry: StreamEntry, kind?: StreamKind): Message {
   const { message, tsMs, key } = entry;
   const own = (message.properties.userProperties ?? []).filter(([name]) => !SET_BY_BROKER.has(name));
@@ -69,7 +69,7 @@ export function placedMessage(entry: StreamEntry, kind?: StreamKind): Message {
   return { ...message, properties: { ...message.properties, userProperties } };
 }
 
-/** The entry whose message another process has handed over; undefined: the message says no position. */
+/** The entry of a message that another process has handed over. Undefined: the message has no position. */
 export function placedEntry(message: Message): StreamEntry | undefined {
   const told = new Map(message.properties.userProperties);
   const position = parsePosition(told.get(StreamProperty.position) ?? '');

@@ -4,13 +4,13 @@ import type { StreamEntry, StreamTopicTail } from '../ports/index.ts';
 import type { Begin, Reading } from './join.ts';
 import type { StreamKind } from './position.ts';
 
-/** Topics whose past one SUBSCRIBE may ask for, where it comes with SUBACK: each is read by itself. */
+/** Topics whose past one SUBSCRIBE may ask for if SUBACK brings the past: each costs a read. */
 export const TOPICS_AT_ONCE_MAX = 100;
 
-/** How much of the past the SUBACKs of one exchange may bring, where they bring all of it. It shrinks. */
+/** How much of the past the SUBACKs of one exchange may still bring. */
 export interface PastRoom {
   messages: number;
-  /** Of topics, payloads and properties. */
+  /** Counts topics, payloads and properties. */
   bytes: number;
 }
 
@@ -22,14 +22,14 @@ export interface Past {
 
 interface Read {
   readonly past: readonly Past[];
-  /** It is all that was to be read. */
+  /** It is everything that should be read. */
   readonly isWhole: boolean;
 }
 
 /**
- * Reads all of a topic's past that a reader is to be sent, up to `tail`: behind that it is live. Where that is more than
- * there is room for, it is sent the newest messages, and where messages would be missing behind its position, the last
- * one alone.
+ * Reads all past messages of a topic that a reader should be sent, up to `tail`; after that the reader is live. If
+ * there is not room for all, reads the newest messages; if messages would be missing after the client's position, only
+ * the last one.
  */
 export function* readAtOnce(
   reading: Reading,
@@ -48,7 +48,7 @@ export function* readAtOnce(
   return { past: entries.map((entry) => ({ entry, kind })), isWhole: !isTooLong };
 }
 
-/** Undefined where they are too large, or not kept any more. */
+/** Undefined: they are too large, or not kept any more. */
 function* readUpTo(
   { store, tenant }: Reading,
   { topic, epoch, last }: StreamTopicTail,
@@ -61,7 +61,7 @@ function* readUpTo(
     const page = yield* waitFor(store.read(tenant, topic, epoch, at, { messages: last - at, bytes }));
     if (page === 'lost' || page.length === 0) return undefined;
     bytes -= bytesOf(page);
-    // A page holds its first message even if that exceeds the limit.
+    // A page has its first message even if that exceeds the limit.
     if (bytes < 0) return undefined;
     entries.push(...page);
   }

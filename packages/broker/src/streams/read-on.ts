@@ -11,12 +11,12 @@ import { placedMessage, type StreamKind } from './position.ts';
 import type { Past } from './read-at-once.ts';
 import { type Cursor, StreamReader } from './reader.ts';
 
-/** Messages read at a time; between pages the link is asked how much it takes. */
+/** Messages read at a time. Between pages the broker asks the link for its room. */
 const PAGE_LENGTH = 32;
 
 const OVERTAKEN = 'messages of a stream that this client has not read are not kept any more: subscribe again';
 
-/** Sends history to the connection's readers that are behind, as far as the link takes it. */
+/** Sends history to the readers of the connection that are behind, as far as the link has room. */
 export function* readOn(context: Context, link: Link, connection: Connection): Flow<void> {
   for (const subscription of link.readers?.values() ?? []) {
     const { reader } = subscription;
@@ -29,7 +29,7 @@ export function* readOn(context: Context, link: Link, connection: Connection): F
   }
 }
 
-/** False when the link takes no more. */
+/** False: the link has no more room. */
 function* readTopic(
   context: Context,
   link: Link,
@@ -53,7 +53,7 @@ function* readTopic(
     }
     if (page.length === 0) break;
     for (const entry of page) {
-      // Where other processes append, the log may be ahead of what live readers have been given.
+      // If other processes append, the log may be ahead of the messages that live readers were sent.
       if (entry.number > cursor.heldUpTo) break;
       cursor.after = entry.number;
       if (reader.leavesOut(cursor, entry.number)) continue;
@@ -67,7 +67,7 @@ function* readTopic(
   return true;
 }
 
-/** Sends what SUBACK brings of the past. */
+/** Sends the past messages of a SUBACK. */
 export function* sendPast(
   context: Context,
   connection: Connection,
@@ -77,7 +77,7 @@ export function* sendPast(
   for (const { entry, kind } of past) yield* send(context, connection, subscription, entry, kind);
 }
 
-/** The rules may have changed since it was behind. */
+/** Rules may have changed since the message was published. */
 function* mayRead({ ports }: Context, { identity, session }: Connection, topic: string): Flow<boolean> {
   const terms = { qos: undefined, shareGroup: undefined };
   return yield* waitFor(ports.authorizer.maySubscribe(identity, session.clientId, topic, terms));

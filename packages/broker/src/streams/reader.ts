@@ -3,47 +3,48 @@ import type { Connections, StreamEntry } from '../ports/index.ts';
 import { type ConnectionId, readsOnOf, type SessionRef } from '../session.ts';
 import type { StreamKind } from './position.ts';
 
-/** Topics that one reader may be behind in: each takes memory. */
+/** Topics in which one reader may be behind. Each takes memory. */
 export const TOPICS_BEHIND_MAX = 1000;
 
 /**
- * Topics of one conflated reader that may be within their intervals at a time: half of those that it may be behind in.
- * Messages of further topics are sent as they come.
+ * Topics of one conflated reader that may be within their intervals at a time: half of those in which it may be
+ * behind. Messages of further topics are sent as they come.
  */
 export const READER_INTERVALS_MAX = TOPICS_BEHIND_MAX / 2;
 
 /** Readers of one connection. Beyond it: 0x97. */
 export const READERS_PER_CONNECTION_MAX = 100;
 
-/** How far a reader has got in one topic that it is not live in. */
+/** How far a reader is in a topic in which it is behind. */
 export interface Cursor {
   epoch: string;
   /** Number of the last message that it was sent. */
   after: number;
-  /** The newest message that was held back from it: it is live again behind that. */
+  /** Number of the newest message that was held back: after it the reader is live again. */
   heldUpTo: number;
-  /** Messages up to this number were there when it subscribed, and say so. */
+  /** Messages up to this number existed when it subscribed. They are sent as past messages. */
   readonly pastUpTo: number;
   readonly kind: StreamKind | undefined;
-  /** Last values that go before, the next one first. */
+  /** Last values to be sent first, in their order. */
   values?: StreamEntry[] | undefined;
 }
 
 /** A subscription that reads a stream, on one connection. */
 export interface Reader {
   readonly connectionId: ConnectionId;
-  /** Whether a new message goes to it now; otherwise it is read from history when its turn comes. */
+  /** Whether a new message goes to the reader now. If not, it is read from history later. */
   takes(session: SessionRef, entry: EntryName, connections: Connections): boolean;
 }
 
-/** Names an entry of a topic. */
+/** Identifies an entry of a topic. */
 export interface EntryName extends Pick<StreamEntry, 'epoch' | 'number'> {
   readonly message: Pick<Message, 'topic'>;
 }
 
 /**
- * A reader behind a door that keeps nothing in memory: history came with SUBACK, and everything else is live. It goes
- * along where its session moves. On another connection of its session it is sent nothing: that one subscribes for itself.
+ * A reader behind a door that keeps nothing in memory. SUBACK has brought its history, and everything else is live. It
+ * moves with its session. On another connection of its session it is sent nothing: that connection subscribes for
+ * itself.
  */
 export class LiveReader implements Reader {
   readonly connectionId: ConnectionId;
@@ -57,32 +58,32 @@ export class LiveReader implements Reader {
   }
 }
 
-/** False where the session has come back on another connection. */
+/** False: the session has come back on another connection. */
 export function isOnItsConnection({ connectionId }: Reader, { attachment }: SessionRef): boolean {
   return attachment !== undefined && readsOnOf(attachment) === connectionId;
 }
 
-/** How often a conflated reader is sent a message of one topic. */
+/** The interval of a conflated reader. */
 export interface ReaderPace {
   readonly intervalMs: number;
   after(delayMs: number, callback: () => void): void;
-  /** A message has waited for the end of an interval. */
+  /** Called at the end of an interval if a message has waited for it. */
   readOn(): void;
 }
 
 /**
- * A reader behind a door that keeps its readers in memory. It has no queue: it reads later from history the messages
- * that it cannot be sent now. In each topic it is either live or behind, and changes from one to the other in one turn.
+ * A reader behind a door that keeps its readers in memory. It has no queue: messages that it cannot be sent now it
+ * reads from history later. In each topic it is either live or behind, and changes from one to the other in one turn.
  */
 export class StreamReader implements Reader {
   readonly connectionId: ConnectionId;
   readonly behind = new Map<string, Cursor>();
-  /** Until it is known where it begins, everything is held back. */
+  /** True until its beginning is known: every message is held back. */
   isJoining = true;
-  /** It is behind in more topics than may be. */
+  /** It is behind in more topics than it may be. */
   isLost = false;
   readonly #pace: ReaderPace | undefined;
-  /** Topics of which a message has been sent within the interval: the next one waits for its end. */
+  /** Topics within their intervals: the next message waits for the end. */
   readonly #resting = new Set<string>();
 
   /** @param pace of a conflated reader @default each message is sent */
@@ -111,7 +112,7 @@ export class StreamReader implements Reader {
     return this.#resting.has(topic);
   }
 
-  /** The reader has been sent the newest message of the topic: its interval begins, where the reader has one. */
+  /** The reader was sent the newest message of the topic: its interval begins, if it has one. */
   rest(topic: string): void {
     const pace = this.#pace;
     if (pace === undefined || this.#resting.size >= READER_INTERVALS_MAX) return;
@@ -122,14 +123,14 @@ export class StreamReader implements Reader {
     });
   }
 
-  /** A newer message takes its place. The past is sent whole. */
+  /** Whether a newer message replaces this one. Past messages are all sent. */
   leavesOut({ pastUpTo, heldUpTo }: Cursor, number: number): boolean {
     return this.#pace !== undefined && number > pastUpTo && number < heldUpTo;
   }
 
   /**
-   * Topics that it is behind in and that have begun while it joined: the first message that it has noted may not be the
-   * first one, where messages come in any order.
+   * For topics that have begun while the reader joined: if messages arrive in any order, the first one that it has
+   * noted may not be the first of the topic.
    */
   readWhole(hasBegun: (topic: string) => boolean): void {
     for (const [topic, cursor] of this.behind) if (hasBegun(topic)) cursor.after = 0;
@@ -139,7 +140,7 @@ export class StreamReader implements Reader {
     cursor.heldUpTo = number;
     const isPast = cursor.values !== undefined || cursor.after < cursor.pastUpTo;
     if (this.#pace === undefined || isPast) return;
-    // The reader need not read messages that it leaves out.
+    // The reader leaves these messages out.
     cursor.after = number - 1;
     cursor.epoch = epoch;
   }
@@ -153,5 +154,5 @@ export class StreamReader implements Reader {
   }
 }
 
-/** Of a subscription whose connection has ended: it is sent nothing until its client subscribes again. */
+/** The reader of a subscription whose connection has ended: it is sent nothing until its client subscribes again. */
 export const ENDED_READER = new StreamReader('');

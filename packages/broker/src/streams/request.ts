@@ -8,8 +8,8 @@ import { LiveReader, READERS_PER_CONNECTION_MAX, type Reader, StreamReader } fro
 import { asksForPast, parseStart } from './start.ts';
 
 /**
- * The reading that a filter of the SUBSCRIBE asks for; undefined: a plain subscription; a `Violation` whose reason code
- * SUBACK has: it does not end the connection.
+ * The reading that a filter of the SUBSCRIBE asks for. Undefined: a plain subscription. A `Violation` has the reason
+ * code for SUBACK, and does not end the connection.
  */
 export function joiningOf(
   context: Context,
@@ -72,7 +72,7 @@ function refusalOf(
       `a connection reads at most ${READERS_PER_CONNECTION_MAX} streams`,
     );
   if (!isAsking) return undefined;
-  // SUBACK has one list of user properties, and none where the client wants no problem information [MQTT-3.1.2-29].
+  // SUBACK has one list of user properties, and none if the client wants no problem information [MQTT-3.1.2-29].
   if (packet.subscriptions.length > 1)
     return specific('a SUBSCRIBE that asks for the past has one topic filter');
   if (!requestProblemInformation)

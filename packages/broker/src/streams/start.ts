@@ -11,18 +11,20 @@ export type StartFrom =
   | { readonly at: 'time'; readonly tsMs: number };
 
 export interface StreamStart {
-  /** The positions of the last messages that the client read, by topic. */
+  /** For topics without a position. Undefined: the client has not said. */
   readonly positions: ReadonlyMap<string, StreamPosition>;
   /** For topics without a position. Undefined: the client has not said. */
   readonly from: StartFrom | undefined;
 }
 
-/** Positions of one SUBSCRIBE: a packet with more of them has another purpose. */
+/** Positions in one SUBSCRIBE: a packet with more has another purpose. */
 const POSITIONS_MAX = 1000;
 
 const MS_OF_UNIT: Readonly<Record<string, number>> = { s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
 
-/** Fifteen digits and more are microseconds, as EMQX has them; such milliseconds are in the year 5138. */
+/**
+ * A number with fifteen digits or more is in microseconds, as EMQX has it; as milliseconds it would be the year 5138.
+ */
 const MICROSECONDS_FROM = 1e14;
 
 const ASKING: ReadonlySet<string> = new Set([
@@ -31,12 +33,12 @@ const ASKING: ReadonlySet<string> = new Set([
   StreamProperty.position,
 ]);
 
-/** Whether the user properties of a SUBSCRIBE ask for the past. */
+/** Whether the user properties of a SUBSCRIBE ask for past messages. */
 export function asksForPast(userProperties: UserProperties | undefined): boolean {
   return userProperties?.some(([name]) => ASKING.has(name)) === true;
 }
 
-/** A sentence where they cannot be read. */
+/** A sentence if they cannot be read. */
 export function parseStart(
   userProperties: UserProperties | undefined,
   topicFilter: string,

@@ -1,12 +1,12 @@
-/** The usage of a tenant in some time, as it is counted and kept. Every field is a whole number that grows. */
+/** The usage of a tenant in some time. Every field is a whole number that only grows. */
 export interface UsageCounts {
-  /** Milliseconds of network connections that have shown a tenant, from their handshake on. */
+  /** Milliseconds of connections whose tenant is known, from their handshake on. */
   connectionMs: number;
   /** Messages from clients and backends. */
   messagesIn: number;
   /** Bytes of MQTT packets from clients, and payloads from backends. */
   bytesIn: number;
-  /** Messages to clients; a repetition counts again. */
+  /** Messages to clients, repetitions included. */
   messagesOutQos0: number;
   messagesOutQos1: number;
   messagesOutQos2: number;
@@ -15,9 +15,9 @@ export interface UsageCounts {
   /** Frames of the gateway door in either direction, by 32 KB begun, as API Gateway bills them. */
   framesIn: number;
   framesOut: number;
-  /** Bytes of retained and waiting messages, times the seconds that they were kept. */
+  /** Bytes of retained and waiting messages, times the seconds for which they were kept. */
   storageByteSeconds: number;
-  /** Milliseconds of the time in which more may have been used than was counted, since a process ended without saying so. */
+  /** Milliseconds in which the tenant may have used more than was counted, since a process ended without a last row. */
   uncertainMs: number;
 }
 
@@ -33,12 +33,12 @@ export function noUsage(): UsageCounts {
   return Object.fromEntries(USAGE_FIELDS.map((field) => [field, 0])) as unknown as UsageCounts;
 }
 
-/** Adds to `to` in place. */
+/** Adds `counts` to `to` in place. */
 export function addCounts(to: UsageCounts, counts: Partial<UsageCounts>): void {
   for (const field of USAGE_FIELDS) to[field] += counts[field] ?? 0;
 }
 
-/** Counts what a tenant uses. It is called beside the work that it counts, and costs a few additions. */
+/** Counts what a tenant uses. Called beside the counted work, so it costs a few additions. */
 export interface UsageCounter {
   add(tenant: string, counts: Partial<UsageCounts>): void;
 }
@@ -51,7 +51,7 @@ export interface UsageRow {
   readonly counts: Readonly<UsageCounts>;
 }
 
-/** A row of one of the processes that count for a tenant side by side. */
+/** A row of one of several processes that count for a tenant. */
 export interface ProcessUsageRow extends UsageRow {
   readonly processId: string;
 }
@@ -69,7 +69,7 @@ export function hourStartMs(hour: string): number {
   return Date.parse(`${hour}:00:00Z`);
 }
 
-/** Usage that is gathered in memory, by tenant and hour. */
+/** Usage in memory, by tenant and hour. */
 export class UsageTally implements UsageCounter {
   readonly #now: () => number;
   #rows = new Map<string, { readonly tenant: string; readonly hour: string; readonly counts: UsageCounts }>();
@@ -85,7 +85,7 @@ export class UsageTally implements UsageCounter {
     this.addAt(tenant, this.#hourNow(), counts);
   }
 
-  /** To the hour that is named. */
+  /** Adds to the named hour. */
   addAt(tenant: string, hour: string, counts: Partial<UsageCounts>): void {
     const key = `${hour} ${tenant}`;
     let row = this.#rows.get(key);
@@ -96,12 +96,12 @@ export class UsageTally implements UsageCounter {
     addCounts(row.counts, counts);
   }
 
-  /** All rows. They go on changing while they are kept. */
+  /** All rows. They change as long as they are counted. */
   get rows(): readonly UsageRow[] {
     return [...this.#rows.values()];
   }
 
-  /** Takes the rows of hours before this one away, and returns them. */
+  /** Removes the rows of earlier hours, and returns them. */
   takeBefore(hour: string): readonly UsageRow[] {
     const taken = this.rows.filter((row) => row.hour < hour);
     for (const row of taken) this.#rows.delete(`${row.hour} ${row.tenant}`);

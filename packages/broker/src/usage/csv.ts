@@ -7,7 +7,7 @@ export function csvOf(fields: readonly string[], lines: readonly object[]): stri
   return [fields, ...rows].map((row) => row.join(',')).join('\r\n');
 }
 
-/** Lines of a report with a head. */
+/** Lines of a report with a header. */
 export function usageCsv(lines: readonly UsageLine[]): string {
   return csvOf(['tenant', 'time', ...USAGE_FIELDS], lines);
 }

@@ -1,24 +1,24 @@
 import { addCounts, HOUR_MS, noUsage, type UsageCounts, type UsageRow, usageHour } from './counts.ts';
 
-/** The time that a line of a report stands for. */
+/** The time that one line of a report covers. */
 export const USAGE_STEPS = ['hour', 'day', 'month', 'total'] as const;
 export type UsageStep = (typeof USAGE_STEPS)[number];
 
-/** A question that was asked wrongly. */
+/** The question is wrong: see the message. */
 export class UsageQuestionError extends Error {
   override readonly name = 'UsageQuestionError';
 }
 
 export interface UsageQuestion {
-  /** Undefined: each of them. */
+  /** Undefined: every tenant. */
   readonly tenant: string | undefined;
-  /** Hours, as in `UsageRow`: from the first one on, and before the second. */
+  /** Hours as in `UsageRow`: `from` included, `to` excluded. */
   readonly from: string;
   readonly to: string;
   readonly by: UsageStep;
 }
 
-/** One line: of a tenant, for an hour, a day, a month, or all of the time that was asked about. */
+/** One line: for a tenant, and for an hour, a day, a month, or the whole time of the question. */
 export interface UsageLine extends UsageCounts {
   readonly tenant: string;
   /** `2026-11-25T18`, `2026-11-25`, `2026-11`, or the question's own beginning. */
@@ -64,7 +64,7 @@ function padded(time: string): string {
   return time.length === LENGTHS.hour ? `${time}:00Z` : time;
 }
 
-/** The rows that a question is about, added up by its step, in the order of tenants and times. */
+/** The rows of a question, added up by its step, by tenant and time. */
 export function usageReport(rows: Iterable<UsageRow>, question: UsageQuestion): readonly UsageLine[] {
   const lines = new Map<string, { tenant: string; time: string } & UsageCounts>();
   for (const { tenant, hour, counts } of rows) {

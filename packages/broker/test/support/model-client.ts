@@ -101,7 +101,7 @@ export class ModelClient {
   }
 
   /** Reads and answers until nothing more comes. */
-  async settle(): Promise<void> {
+  async acknowledgeAll(): Promise<void> {
     for (;;) {
       this.receive();
       const answers = this.#unanswered.splice(0);

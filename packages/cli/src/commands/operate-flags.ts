@@ -86,7 +86,7 @@ export function ruleOperatorFrom(values: Values): RuleOperator {
   return deployment === undefined ? new NodeRules(nodeFrom(values)) : new StackRules(deployment);
 }
 
-/** Of the register of tenants, which is of no tenant. @throws {UsageError} */
+/** The operator of the register of tenants, which belongs to no tenant. @throws {UsageError} */
 export function tenantsOperatorFrom(values: Values): TenantsOperator {
   if (values.isSet('tenant')) throw new UsageError('`apus tenant` takes the name without --tenant.');
   if (values.isSet('url') && (values.isSet('stack') || values.isSet('function')))

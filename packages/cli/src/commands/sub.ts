@@ -99,7 +99,7 @@ class Messages {
   readonly #print: Print;
   #left: number;
   #resolve: () => void = () => {};
-  /** Settles after `count` messages, or with a signal. */
+  /** Resolves after `count` messages, or with a signal. */
   readonly enough: Promise<void>;
 
   constructor(print: Print, count = Number.POSITIVE_INFINITY) {

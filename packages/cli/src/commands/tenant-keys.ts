@@ -7,7 +7,7 @@ import { type Flags, UsageError, type Values } from './flags.ts';
 /** Characters of a key's name that is made up from the key. */
 const KID_LENGTH = 8;
 
-/** Of a private key. */
+/** The mode of a file with a private key. */
 const MODE = 0o600;
 
 export const KEY_FLAGS: Flags = {

@@ -20,7 +20,7 @@ const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d:
 /** A token travels in URLs, which are logged: none lives longer. */
 const EXPIRES_SECONDS_MAX = 30 * 86_400;
 
-/** Of a token's name: no two are alike. */
+/** Random bytes in a token's identifier: no two tokens have the same. */
 const JTI_BYTES = 8;
 
 const TENANT_KEY: Flags = {
@@ -114,7 +114,7 @@ async function mintWithKey(path: string, values: Values, claims: MintOptions): P
   return await mintToken(key, { ...claims, kid: values.text('kid') ?? kidOfPem(publicPem) });
 }
 
-/** Of a list of secrets the first signs. */
+/** The secret that signs: the first one of a list. */
 async function signingSecretFrom(values: Values): Promise<SigningSecret> {
   const place = secretPlaceFrom(values);
   const secrets = parseSigningSecrets(await operating(() => place.read()));

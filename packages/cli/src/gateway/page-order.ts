@@ -75,7 +75,7 @@ export class PageOrder {
     this.#requests.delete(requestId);
   }
 
-  /** Something for the client is on its way, until `arrival` settles. */
+  /** Something for the client is on its way, until `arrival` resolves. */
   expect(connectionId: ConnectionId, arrival: Promise<unknown>): void {
     const posts = this.#posts.get(connectionId) ?? new Set();
     this.#posts.set(connectionId, posts.add(arrival));
@@ -121,7 +121,7 @@ export class OrderedPoster implements Poster {
   }
 }
 
-/** Of one execution environment, which handles one event at a time. */
+/** The poster of one execution environment, which handles one event at a time. */
 export class HandlersPoster extends OrderedPoster {
   #requestId = '';
   /** The client whose page this event has begun to take. */

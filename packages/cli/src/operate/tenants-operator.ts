@@ -23,7 +23,7 @@ export interface TenantsOperator {
   remove(name: string): Promise<boolean>;
 }
 
-/** Of a node, through its `/api/v5/tenants`. */
+/** The register of a node, through its `/api/v5/tenants`. */
 export class NodeTenants implements TenantsOperator {
   readonly #api: NodeApi;
 
@@ -67,7 +67,7 @@ function pathOf(name: string): string {
   return `tenants/${encodeURIComponent(name)}`;
 }
 
-/** Of a deployment, through the operator's function. */
+/** The register of a deployment, through the operator's function. */
 export class StackTenants implements TenantsOperator {
   readonly #operator: Pick<StackOperator, 'invoke'>;
 

@@ -21,7 +21,7 @@ export interface UsageOperator {
   usage(asked: AskedUsage): Promise<UsageAnswer>;
 }
 
-/** Of a node, through its `/api/v5/usage`. */
+/** The usage of a node, through its `/api/v5/usage`. */
 export class NodeUsageOperator implements UsageOperator {
   readonly #api: Pick<NodeApi, 'call'>;
 
@@ -35,7 +35,7 @@ export class NodeUsageOperator implements UsageOperator {
   }
 }
 
-/** Of a deployment, through the operator's function. */
+/** The usage of a deployment, through the operator's function. */
 export class StackUsageOperator implements UsageOperator {
   readonly #operator: Pick<StackOperator, 'invoke'>;
 

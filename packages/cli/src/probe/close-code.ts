@@ -1,4 +1,4 @@
-import { GOODBYE_CODE } from '@apus/cloud';
+import { DISCONNECT_CODE } from '@apus/cloud';
 import { ReasonCode } from '@apus/mqtt';
 import { differs, type ProbeItem, passed } from './item.ts';
 import { ProbeClient } from './probe-client.ts';
@@ -19,15 +19,15 @@ export const closeCode: ProbeItem = {
     try {
       const leaver = await ProbeClient.connect(context, 'leaver', { offers: 'move,resume,close' });
       await leaver.subscribe(topic);
-      leaver.close(GOODBYE_CODE);
+      leaver.close(DISCONNECT_CODE);
       for (let tries = 0; tries < TRIES; tries += 1) {
         const [puback] = await publisher.exchange(publisher.publishPacket(topic, 'x', 1));
         const isOver = puback?.type === 'puback' && puback.reasonCode === ReasonCode.NoMatchingSubscribers;
-        if (isOver) return passed(`a close with ${GOODBYE_CODE} has ended the session at once.`);
+        if (isOver) return passed(`a close with ${DISCONNECT_CODE} has ended the session at once.`);
         await context.sleep(EVERY_MS);
       }
       return differs(
-        `a session that was closed with ${GOODBYE_CODE} still waits for its client: set --without-extensions close.`,
+        `a session that was closed with ${DISCONNECT_CODE} still waits for its client: set --without-extensions close.`,
       );
     } finally {
       await publisher.end();

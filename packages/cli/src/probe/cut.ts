@@ -3,7 +3,7 @@ import { ProbeClient } from './probe-client.ts';
 
 const MOVES = 20;
 const PUBLISHERS = 3;
-/** Of each publisher, while a session moves. */
+/** Messages that each publisher sends while a session moves. */
 const MESSAGES_A_MOVE = 6;
 const MESSAGES = MOVES * PUBLISHERS * MESSAGES_A_MOVE;
 const WAIT_MS_MAX = 10_000;

@@ -16,7 +16,7 @@ export type SupervisorMessage =
 export interface Listening {
   readonly url: string;
   readonly httpUrl: string;
-  /** Of this worker among the processes that share the engine. */
+  /** The name of this worker among the processes that share the engine. */
   readonly name: string;
 }
 

@@ -32,5 +32,5 @@ export const ENGINE_WORDS_MS_MAX = 1_000;
 /** Bytes of a socket's name, on every system. */
 export const SOCKET_NAME_BYTES_MAX = 103;
 
-/** Of the engine's password: it is random. */
+/** Random bytes of the engine's password. */
 export const PASSWORD_BYTES = 24;

@@ -50,7 +50,7 @@ export class OwnEngine {
   readonly name: string;
   /** Whether a later run finds what it keeps. */
   readonly isKept: boolean;
-  /** Settles with the reason when it has ended and `stop` was not called. */
+  /** Resolves with the reason when it has ended and `stop` was not called. */
   readonly failed: Promise<string>;
   readonly #child: ChildProcess;
   readonly #place: Place;

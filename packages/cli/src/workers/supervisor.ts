@@ -22,7 +22,7 @@ export interface SupervisorOptions {
 
 /** Starts workers, and starts them again. It knows nothing of their work. */
 export class Supervisor {
-  /** Settles when workers end again and again, or the first one does not come to listen. */
+  /** Resolves when workers end again and again, or the first one does not come to listen. */
   readonly failed: Promise<Failure>;
   readonly #options: SupervisorOptions;
   /** With their names. */
@@ -45,7 +45,7 @@ export class Supervisor {
   }
 
   /**
-   * Settles when all workers listen. The first one listens before another one starts: where the command line is wrong, one worker
+   * Resolves when all workers listen. The first one listens before another one starts: where the command line is wrong, one worker
    * says so.
    */
   async start(): Promise<Listening> {

@@ -42,7 +42,7 @@ function tell(message: WorkerMessage): void {
   process.send?.(message, undefined, {}, () => {});
 }
 
-/** Settles when the supervisor has died. Node.js would end the worker at once: its clients are told first. */
+/** Resolves when the supervisor has died. Node.js would end the worker at once: its clients are told first. */
 function whenOrphaned(): Promise<Error> {
   return new Promise((resolve) => {
     const { worker } = cluster;

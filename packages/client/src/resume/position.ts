@@ -6,7 +6,7 @@ export interface Position {
   readonly epoch: string;
   readonly number: number;
   /** Every message up to this number had left for its readers when this one was appended. */
-  readonly settled: number;
+  readonly stable: number;
   /** In SUBACK, where the filter has wildcards. */
   readonly topic: string | undefined;
 }
@@ -19,9 +19,9 @@ export function positionsOf(
 ): Position[] {
   const positions: Position[] = [];
   for (const text of [userProperties?.[name] ?? []].flat()) {
-    const [, epoch, digits, settled, topic] = POSITION.exec(text) ?? [];
+    const [, epoch, digits, stable, topic] = POSITION.exec(text) ?? [];
     const number = Number(digits);
-    if (epoch !== undefined) positions.push({ epoch, number, settled: Number(settled ?? number - 1), topic });
+    if (epoch !== undefined) positions.push({ epoch, number, stable: Number(stable ?? number - 1), topic });
   }
   return positions;
 }

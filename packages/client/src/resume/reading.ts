@@ -36,7 +36,7 @@ export class Reading {
   #isGranted = false;
   /** SUBACK named one topic, without its name. */
   #isOfOne = false;
-  /** Of more topics than a SUBSCRIBE can hold positions of: it is neither put in order nor resumed. */
+  /** It has more topics than a SUBSCRIBE can hold positions of: it is neither put in order nor resumed. */
   #isTooWide = false;
   /** SUBACK has come on this connection. */
   isLive = false;

@@ -19,7 +19,7 @@ export interface Begin {
 
 /**
  * Puts the messages of one topic in the order of their numbers, each once. The past comes in order. Live messages that are
- * published side by side may come in any order: each says up to which number the others have left (`settled`), and waits
+ * published side by side may come in any order: each says up to which number the others have left (`stable`), and waits
  * here until all between that number and its own have been handed over.
  */
 export class Sequence {
@@ -28,10 +28,10 @@ export class Sequence {
   #last: number;
   /** Number of the last message of the past that was handed over. Another subscription may bring live ones meanwhile. */
   #past = 0;
-  /** Of the last SUBACK: up to this number nothing comes live that was not in the past. */
+  /** The last SUBACK's number: up to it no message comes live that was not in the past. */
   #newest = 0;
   /** Up to this number nothing is on its way any more. */
-  #settled = 0;
+  #stable = 0;
   readonly #held = new Map<number, () => void>();
 
   constructor(epoch: string) {
@@ -56,13 +56,13 @@ export class Sequence {
     this.#past = this.#last;
     this.#epoch = epoch;
     this.#newest = newest;
-    this.#settled = newest;
+    this.#stable = newest;
     for (const number of this.#held.keys()) if (number <= newest) this.#held.delete(number);
   }
 
   /** 'lost': the message is of another epoch, and messages may be missing between. Ask again. */
   take({ position, isPast, handOver }: Arrival): 'lost' | undefined {
-    const { epoch, number, settled } = position;
+    const { epoch, number, stable } = position;
     if (epoch !== this.#epoch && !this.#changeTo(position)) return 'lost';
     // Behind that it is of the past of another SUBACK, which was lost on its way: live messages may stand for it.
     if (isPast && number <= this.#newest) {
@@ -71,9 +71,9 @@ export class Sequence {
     }
     if (number <= this.#last || number <= this.#newest) return undefined;
     this.#held.set(number, handOver);
-    const hasSettled = settled > this.#settled;
-    if (hasSettled) this.#settled = settled;
-    if (hasSettled || this.#isNext(number)) this.#release();
+    const hasAdvanced = stable > this.#stable;
+    if (hasAdvanced) this.#stable = stable;
+    if (hasAdvanced || this.#isNext(number)) this.#release();
     return undefined;
   }
 
@@ -86,14 +86,14 @@ export class Sequence {
    * A reader that has been live all along misses nothing, where everything before the message has left. Numbers go on when
    * an epoch ends, or begin again: a message with another number was already on its way, and is of an earlier epoch.
    */
-  #changeTo({ epoch, number, settled }: Position): boolean {
+  #changeTo({ epoch, number, stable }: Position): boolean {
     const isLater = number === 1 || number > Math.max(this.#last, this.#newest);
-    if (!isLater || this.#held.size > 0 || settled < number - 1) return false;
+    if (!isLater || this.#held.size > 0 || stable < number - 1) return false;
     this.#epoch = epoch;
     this.#last = number - 1;
     this.#past = this.#last;
     this.#newest = 0;
-    this.#settled = settled;
+    this.#stable = stable;
     return true;
   }
 
@@ -107,7 +107,7 @@ export class Sequence {
   }
 
   #isNext(number: number): boolean {
-    return number - 1 <= Math.max(this.#last, this.#settled);
+    return number - 1 <= Math.max(this.#last, this.#stable);
   }
 
   #handOverPast(number: number, handOver: () => void): void {

@@ -35,23 +35,23 @@ export class ControlledClock implements Timers {
   }
 
   /** Runs what is due now, promises included. */
-  async settle(): Promise<void> {
+  async runDue(): Promise<void> {
     do {
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
       for (const callback of this.#deferred.splice(0)) callback();
     } while (this.#deferred.length > 0);
     for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
-    if (this.#deferred.length > 0) await this.settle();
+    if (this.#deferred.length > 0) await this.runDue();
   }
 
   async advance(milliseconds: number): Promise<void> {
     const end = this.#now + milliseconds;
-    await this.settle();
+    await this.runDue();
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
       this.#entries.delete(next);
       this.#now = Math.max(this.#now, next.at);
       next.callback();
-      await this.settle();
+      await this.runDue();
     }
     this.#now = end;
   }

@@ -82,7 +82,7 @@ export class Harness {
     socket.addEventListener('close', ({ code, reason }: { code: number; reason: string }) => {
       this.closes.push({ code, reason });
     });
-    await this.clock.settle();
+    await this.clock.runDue();
   }
 
   /** Opens the socket and sends CONNECT. `protocol`: the subprotocol that the server chooses. */
@@ -94,7 +94,7 @@ export class Harness {
     this.version = version;
     await this.dial(undefined, connect);
     this.gateway.open(protocol);
-    await this.clock.settle();
+    await this.clock.runDue();
   }
 
   /** The WebSocket is opened when the library has written it. */
@@ -132,7 +132,7 @@ export class Harness {
   /** The library writes packets in one go. */
   async write(...packets: readonly Packet[]): Promise<void> {
     this.socket.send(this.bytes(packets));
-    await this.clock.settle();
+    await this.clock.runDue();
   }
 
   async reply(
@@ -156,7 +156,7 @@ export class Harness {
 
   async say(text: unknown): Promise<void> {
     this.gateway.say(text);
-    await this.clock.settle();
+    await this.clock.runDue();
   }
 
   /** Frames of this connection, as the names of their packets behind the marker of a frame without a reply. */

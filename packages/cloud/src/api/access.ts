@@ -56,7 +56,7 @@ export class OperatorGate {
   }
 }
 
-/** Of the key of `Bearer KEY`, or of the password of `Basic` with any user name. */
+/** Hashes the key of `Bearer KEY`, or the password of `Basic` with any user name. */
 function hashOf(authorization: string): Buffer | undefined {
   const [, scheme = '', value = ''] = /^(\S+) +(\S+)$/.exec(authorization) ?? [];
   if (/^bearer$/i.test(scheme)) return sha256(value);

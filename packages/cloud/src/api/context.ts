@@ -30,7 +30,7 @@ export interface ApiContext extends Omit<OperatorOptions, 'sleep'> {
   readonly described?: DescribedTopics | undefined;
   /** @default the broker's own default */
   readonly topicLevelsMax?: number | undefined;
-  /** Is told how many messages each request has published. */
+  /** Called with the number of messages that a request has published. */
   readonly published?: ((messages: number) => void) | undefined;
 }
 

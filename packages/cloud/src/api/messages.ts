@@ -20,7 +20,7 @@ export function messageHandlers(context: ApiContext) {
   } satisfies Partial<Handlers>;
 }
 
-/** A page may have fewer messages than its limit, and another behind it. */
+/** A page may have fewer messages than its limit, although another page follows. */
 async function list({ retained, clock }: ApiContext, { tenant, query }: ApiRequest): Promise<HttpAnswer> {
   const { limit, after } = pagingOf(query);
   const filter = query.get('topic') ?? '#';

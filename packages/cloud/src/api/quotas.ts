@@ -5,7 +5,7 @@ import { ApiProblem } from './api-problem.ts';
 import { type ApiContext, type ApiRequest, type Handlers, ok } from './context.ts';
 import type { Counts } from './tenant-counts.ts';
 
-/** Bounds of a tenant, of its identities and of all together. A deployment knows only of some how much of them is used. */
+/** Limits of a tenant, of its identities and of all together. A deployment knows for only some how much is used. */
 export function quotaHandlers(context: ApiContext) {
   return { listQuotas: (request) => list(context, request) } satisfies Partial<Handlers>;
 }

@@ -74,7 +74,7 @@ async function send(rules: ApiRules, request: ApiRequest): Promise<HttpAnswer> {
   return failure === undefined ? ok({ sent: 1, failed: 0 }) : problem('NOT_SENT', failure);
 }
 
-/** In their order, and up to the first that fails: those behind it may be of its topic. */
+/** Sends them in order, up to the first that fails: later ones may be of the same topic. */
 async function sendAll(rules: ApiRules, request: ApiRequest): Promise<HttpAnswer> {
   const { sent, failure } = await ask<'sent'>(rules, request, { action: 'send' });
   return ok(failure === undefined ? { sent, failed: 0 } : { sent, failed: 1, error: failure });

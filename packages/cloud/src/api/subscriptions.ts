@@ -26,16 +26,20 @@ const LISTS_AT_ONCE = 25;
 /** With less left no further page is begun. */
 const RESERVE_MS = 15_000;
 
-/** Where the next page begins: behind the session at `p` and `s`, once `skip` subscriptions of `of` have been told. */
+/**
+ * Where the next page begins: after the session at `p` and `s`, when `skip` subscriptions of `of` have been returned.
+ */
 interface Cursor extends SweepPosition {
-  /** A client whose subscriptions the page before has told in part. */
+  /** A client of whose subscriptions the previous page has returned only some. */
   readonly of?: string;
   readonly skip?: number;
 }
 
 type Fits = (held: Held) => boolean;
 
-/** The subscriptions of all sessions of a tenant, by a walk over the table of sessions that is bounded for each answer. */
+/**
+ * The subscriptions of all sessions of a tenant, by a walk over the table of sessions that is bounded for each answer.
+ */
 export function subscriptionHandlers(context: ApiContext) {
   return {
     listSubscriptions: (request) => list(context, request),
@@ -80,7 +84,7 @@ async function heldBy(
   return inOrder(clientId, await subscriptions.list(record.session));
 }
 
-/** In an order of their own, so that a page goes on where the one before ended. */
+/** In a fixed order, so that a page can go on where the previous one ended. */
 function inOrder(clientId: string, list: readonly Subscription[]): readonly Held[] {
   const held = list.map((subscription) => ({ clientId, subscription }));
   return held.sort((one, other) => (filterOf(one.subscription) < filterOf(other.subscription) ? -1 : 1));
@@ -132,7 +136,7 @@ class Page {
     return false;
   }
 
-  /** @param skip those that the page before has told. @returns whether the page ends here */
+  /** @param skip subscriptions that the previous page has returned. @returns whether the page ends here */
   #add(session: SessionName, held: readonly Held[], skip = 0): boolean {
     const behind = positionBehind(session);
     for (const [index, each] of held.entries()) {

@@ -34,9 +34,9 @@ export interface GatewayConnectionsOptions {
 }
 
 /**
- * The Connections port of one event. A packet for the connection whose frame is being handled goes into its reply,
- * which costs no call. Packets for other connections are gathered, and posted after the frame has been handled and
- * before its reply is sent.
+ * The Connections port of one event. A packet for the connection whose frame is handled goes into the reply, which
+ * costs no call. Packets for other connections are gathered, and posted when the frame has been handled, before the
+ * reply.
  */
 export class GatewayConnections implements Connections {
   readonly #options: GatewayConnectionsOptions;
@@ -45,7 +45,7 @@ export class GatewayConnections implements Connections {
     this.#options = options;
   }
 
-  /** Nothing is buffered here: whether a client reads is known when the gateway refuses a post. */
+  /** Nothing is buffered here: a client is slow when the gateway refuses a post. */
   isReady(): boolean {
     return true;
   }
@@ -73,20 +73,22 @@ export class GatewayConnections implements Connections {
     return failed.length === 0 ? undefined : failed;
   }
 
-  /** Only ever to a client of MQTT 5.0. */
+  /** Called only for clients of MQTT 5.0. */
   send(connectionId: ConnectionId, packet: Packet): boolean {
     this.#push(connectionId, encodePacket(packet, 5), true);
     return true;
   }
 
-  /** From now on every handler refuses its frames. Then the broker tells the client, and cuts the connection. */
+  /**
+   * Ends the connection first, so that every handler refuses its frames. Then tells the client, and closes its socket.
+   */
   async close(connectionId: ConnectionId, disconnect: DisconnectPacket | undefined): Promise<void> {
     const { links, poster } = this.#options;
     let ended: readonly ConnectionId[] = [connectionId];
     try {
       ended = await endAll(links, connectionId);
-      const goodbye = disconnect && formatPush(encodePacket(disconnect, 5));
-      if (goodbye !== undefined) for (const each of ended) await poster.post(each, goodbye, false);
+      const push = disconnect && formatPush(encodePacket(disconnect, 5));
+      if (push !== undefined) for (const each of ended) await poster.post(each, push, false);
     } finally {
       // If the store is unavailable, $disconnect writes the tombstone: this method is not called again for the
       // connection.
@@ -130,7 +132,7 @@ function mustArrive({ qos, mustArrive = false }: Delivery): boolean {
   return qos > 0 || mustArrive;
 }
 
-/** The same for packets that differ in their packet id only. A number where it can be one: it is asked for each delivery. */
+/** A key for packets that differ only in their packet ids. A number if possible: it is made for each delivery. */
 function keyOf(
   version: ProtocolVersion,
   { qos, retain, dup, subscriptionIdentifiers }: Delivery,

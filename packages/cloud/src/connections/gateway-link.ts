@@ -3,22 +3,22 @@ import { encodePacket, type Packet, type ProtocolVersion } from '@apus/mqtt';
 import { PacketsOut } from '../frames/packets-out.ts';
 import { type Extension, PACKED_BYTES_MAX } from '../frames/text-frame.ts';
 
-/** A page is measured in topics and payloads: this is for the headers and properties of its packets. */
+/** A page is measured in topics and payloads. This is for the other bytes of its packets. */
 const HEADERS_BYTES = 2_048;
 
 /**
- * Limits on the past of streams behind the SUBACKs of one frame. Their reply has parts of 24 KB, of which there may be
- * 99; a MiB costs 256 read units.
+ * Limits on past messages of streams after the SUBACKs of one frame. Their reply has up to 99 parts of 24 KB; a MiB
+ * costs 256 read units.
  */
 const PAST_MESSAGES_MAX = 1_000;
 const PAST_BYTES_MAX = 1024 * 1024;
 
-/** Something waits for the session that no link had room for. */
+/** Messages wait for the session that no link had room for. */
 export function hasMore(state: LinkState): boolean {
   return state.phase === 'connected' && (state.isDraining || state.replays.length > 0);
 }
 
-/** One network connection while a frame of it is handled. It gathers the packets that the broker sends. */
+/** A network connection while one of its frames is handled. Gathers the packets that the broker sends. */
 export class GatewayLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
@@ -26,7 +26,7 @@ export class GatewayLink implements Link {
   /** Extensions that the client has offered with its CONNECT. */
   readonly offered: readonly string[];
   state: LinkState;
-  /** Absent where a session's record keeps other messages behind its page. */
+  /** Absent if the session's record keeps other messages behind its page. */
   beforePage?: () => Promise<(() => void) | undefined>;
   readonly pastRoom = { messages: PAST_MESSAGES_MAX, bytes: PAST_BYTES_MAX };
   #endedBy: 'client' | 'server' | undefined;
@@ -34,7 +34,7 @@ export class GatewayLink implements Link {
   #isPutOff = false;
 
   /**
-   * @param out what the frame's reply takes along
+   * @param out packets for the frame's reply
    * @param offered extensions that the frame offers with its CONNECT
    */
   constructor(
@@ -48,24 +48,23 @@ export class GatewayLink implements Link {
     this.peer = peer;
     this.state = state;
     this.out = out;
-    // An exchange of AUTH goes on in later frames, where nothing is offered.
+    // An exchange of AUTH goes on in later frames, which offer nothing.
     this.offered = (state.phase === 'authenticating' ? state.offered : undefined) ?? offered;
   }
 
-  /** Something can be said to wait, and the client fetches it. */
+  /** The client fetches when it is told that messages wait. */
   get takesNudges(): boolean {
     return this.offered.includes('nudge');
   }
 
-  /** The side that has ended the network connection; undefined while it goes on. */
+  /** Which side has ended the network connection; undefined while it is open. */
   get endedBy(): 'client' | 'server' | undefined {
     return this.#endedBy;
   }
 
   /**
-   * Messages wait for the session that the next frame may fetch. Acknowledgements dequeue the messages that the window
-   * holds back, in a frame with a reply or without; only a frame with a reply sends retained messages that the window
-   * holds back.
+   * Messages wait that the next frame may fetch. Acknowledgements dequeue messages that the window holds back, in a
+   * frame with a reply or without; retained messages that the window holds back are sent only with a reply.
    */
   get isMoreWaiting(): boolean {
     const { state } = this;
@@ -73,7 +72,7 @@ export class GatewayLink implements Link {
     return this.#ranOutOfRoom && hasMore(state);
   }
 
-  /** The bytes that still fit into the reply's frame: a page of the queue, and the client fetches the next. */
+  /** Bytes that still fit into the reply's frame: a page of the queue. The client fetches the next page. */
   roomBytes(): number {
     const bytes = this.#isPutOff ? 0 : PACKED_BYTES_MAX - HEADERS_BYTES - this.out.bytes;
     if (bytes <= 0) this.#ranOutOfRoom = true;

@@ -3,7 +3,7 @@ import type { Liveness } from './liveness.ts';
 
 /**
  * Opens sessions, and arms a liveness timer for each connection with a will. The timer is armed before the session is
- * opened: without a timer the will might wait for the sweep, and a timer that finds no connection ends by itself.
+ * opened: without a timer the will might wait for the sweep, while a timer without a connection ends by itself.
  */
 export class LivenessSessions implements SessionStore {
   readonly #store: SessionStore;

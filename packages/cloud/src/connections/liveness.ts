@@ -6,15 +6,15 @@ import type { SqsTimers } from '../timers/sqs-timers.ts';
 import { loseConnection, movedTo } from './lose.ts';
 
 /**
- * API Gateway closes a connection on which nothing went either way for ten minutes. Its close may be late, and clocks
- * disagree: a minute more, and the connection counts as dead.
+ * API Gateway closes a connection that was idle for ten minutes. Its close may be late, and clocks disagree: after one
+ * minute more the connection counts as dead.
  */
 const CHECK_MS = 660_000;
 
-/** Connections that a session has moved through since the last look. */
+/** Connections that a session has moved through since the last check. */
 const MOVES_MAX = 8;
 
-/** The delay before a gateway that did not answer is asked again. */
+/** When the gateway is asked again after it did not answer. */
 const UNKNOWN_MS = 60_000;
 
 export interface LivenessOptions {
@@ -25,12 +25,12 @@ export interface LivenessOptions {
 }
 
 /**
- * Looks after connections that hold a will. `$disconnect` tells that a connection ended, but is best effort, and
- * subscribers wait for the will. So from CONNECT on a timer asks the gateway about the connection every eleven minutes,
- * until the connection is over.
+ * Watches connections with a will. `$disconnect` reports the end of a connection by best effort only, and subscribers
+ * wait for the will. So from CONNECT on a timer asks the gateway about the connection every eleven minutes, until it
+ * is over.
  *
  * It costs $0.006 a month for a connection that is always there: 3,980 rings, each three SQS requests and a short
- * invocation. A connection without a will has no timer, and is found by the sweep.
+ * invocation. A connection without a will has no timer: the sweep finds its end.
  */
 export class Liveness {
   readonly #options: LivenessOptions;
@@ -39,7 +39,7 @@ export class Liveness {
     this.#options = options;
   }
 
-  /** A connection with a will begins. */
+  /** A connection with a will begins: arms its timer. */
   async arm(
     { tenant, clientId }: Pick<TimerSession, 'tenant' | 'clientId'>,
     connectionId: ConnectionId,
@@ -63,7 +63,7 @@ export class Liveness {
     await this.#lose(outbox, present);
   }
 
-  /** Undefined when the connection is over; one that hangs is cut. */
+  /** Undefined: the connection is over. A connection that hangs is closed. */
   async #msToNextCheck(connectionId: ConnectionId): Promise<number | undefined> {
     const { poster, clock } = this.#options;
     const status = await poster.get(connectionId);
@@ -74,7 +74,7 @@ export class Liveness {
     return undefined;
   }
 
-  /** Also when another process wrote the tombstone and died before it told the session. */
+  /** Tells the session, even if another process has written the tombstone: it may have died after that. */
   async #lose(outbox: Outbox, { session: { tenant, clientId }, connectionId }: TimerMessage): Promise<void> {
     this.#options.log.info('connection-found-dead', { connectionId, clientId });
     await loseConnection(outbox, connectionId, 'found dead');

@@ -3,19 +3,19 @@ import type { FailedPost, GatheredPosts } from '../posts/gathered-posts.ts';
 import type { Poster } from '../posts/poster.ts';
 import { GatewayLink } from './gateway-link.ts';
 
-/** Where a connection is ended. */
+/** The parts that end a connection. */
 export interface Ends {
   readonly poster: Poster;
   readonly links: LinkStore;
 }
 
-/** Connections that a session moves through while one event is handled. */
+/** How many times a session may move while one event is handled. */
 const HOPS_MAX = 4;
 
 /**
- * Ends a connection whose post has failed. Where its session has moved to another connection, the missing
- * packets are posted there; if it is unknown whether they arrived, that connection ends as well. Where the client may
- * resume its session, they are kept for it.
+ * Ends a connection whose post has failed. If its session has moved to another connection, the missing packets are
+ * posted there; if it is unknown whether they arrived, that connection is closed as well. If the client may resume its
+ * session, the packets are kept for it.
  */
 export async function endFailed(
   by: Ends & { readonly broker: Broker; readonly posts: GatheredPosts },
@@ -36,12 +36,12 @@ export async function endFailed(
   }
 }
 
-/** Its client may come back to a session that keeps nothing for it, and has not done so. */
+/** Whether the client may come back to a session that keeps nothing for it, and has not done so. */
 export function mayResume(state: LinkState | undefined): boolean {
   return movedTo(state) === undefined && isToldOfGaps(state);
 }
 
-/** A client that may resume a session which keeps nothing is told when messages may be missing. */
+/** Whether the client is told of missing messages when it resumes a session that keeps nothing. */
 export function isToldOfGaps(state: LinkState | undefined): boolean {
   const before = state?.phase === 'closed' ? state.before : state;
   if (before?.phase !== 'connected') return false;
@@ -49,15 +49,15 @@ export function isToldOfGaps(state: LinkState | undefined): boolean {
   return resumeSeconds > 0 && session.attachment?.keepsNothing === true;
 }
 
-/** The packets that the session's queue does not hold: the queue sends its own messages anew. */
+/** The packets that no queue holds: a queue sends its own messages again. */
 function keepableOf({ missing = [] }: FailedPost): Uint8Array[] {
   return missing.flatMap((frame) => frame.unkept.map(({ bytes }) => bytes));
 }
 
-/** Where posts to a connection that is gone go on to. */
+/** Where packets for a connection that is gone have to go. */
 export interface Redirection {
   readonly to: ConnectionId;
-  /** The session has gone on there after a loss: its queue sends its messages anew, so only others are posted. */
+  /** The session was resumed there after a loss: its queue sends its messages again, so only others are posted. */
   readonly unkeptAlone: boolean;
 }
 
@@ -66,12 +66,12 @@ export function redirectionOf(state: LinkState | undefined): Redirection | undef
   return { to: state.movedTo, unkeptAlone: state.isResumed === true };
 }
 
-/** The connection on which the session of one that is closed goes on. */
+/** The connection on which the session of a closed connection goes on. */
 export function movedTo(state: LinkState | undefined): ConnectionId | undefined {
   return state?.phase === 'closed' ? state.movedTo : undefined;
 }
 
-/** Ends a connection, and those that its session has moved to meanwhile. Returns the ids of all of them. */
+/** Ends a connection, and those that its session has moved to meanwhile. Returns all their ids. */
 export async function endAll(links: LinkStore, connectionId: ConnectionId): Promise<readonly ConnectionId[]> {
   const ended = [connectionId];
   let to = movedTo(await links.end(connectionId));
@@ -83,20 +83,20 @@ export async function endAll(links: LinkStore, connectionId: ConnectionId): Prom
 }
 
 /**
- * Closes the connection: nothing reaches it any more, and frames of its client have no effect. Returns its state when
- * the broker must be told that the connection is lost.
+ * Closes the connection: it is sent nothing more, and frames of its client have no effect. Returns its state if the
+ * broker has to be told of the loss.
  */
 export async function close(
   { poster, links }: Ends,
   { connectionId, outcome, isLoss }: FailedPost,
 ): Promise<LinkState | undefined> {
   if (outcome !== 'gone') {
-    // QoS 0 is dropped. Anything else would be missing in the middle: the client returns and is sent it again.
+    // QoS 0 is dropped. Other messages must not be missing: the client has to come back, and is sent them again.
     if (!isLoss) return undefined;
     await poster.delete(connectionId);
   }
   const state = await links.end(connectionId);
-  // Whether a connection that is there can answer 410 is not documented. Its client has missed something: let it notice.
+  // It is not documented whether an open connection can answer 410. If it is open, the client notices the close.
   if (outcome === 'gone' && mayResume(state) && state?.phase === 'connected')
     await poster.delete(connectionId);
   return state;
@@ -113,7 +113,7 @@ export async function tellLost(
   await broker.lost(new GatewayLink(connectionId, { address: 'unknown' }, state), why, loss);
 }
 
-/** The connection is over: writes a tombstone first, and then tells the broker. Returns the state that it had. */
+/** The connection is over: writes the tombstone first, then tells the broker. Returns the state of the connection. */
 export async function loseConnection(
   { broker, links }: { readonly broker: Broker; readonly links: LinkStore },
   connectionId: ConnectionId,

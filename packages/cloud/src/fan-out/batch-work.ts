@@ -15,10 +15,13 @@ import { FanOutPosts, type GatewayState } from './posts.ts';
 import type { FanOutWorkerOptions } from './worker.ts';
 import type { FanOutWorkerLimits } from './worker-limits.ts';
 
-/** A failed job comes again after one second to this many: soon, and not in step with others. */
+/** A failed job comes again after one to this many seconds: soon, and not in step with others. */
 const AGAIN_SECONDS_MAX = 4;
 
-/** Before the function's end it sends no more: a post without an answer takes this long, then its slice goes back. */
+/**
+ * The worker posts nothing in this time before the function's end: a post without an answer takes so long, and then
+ * its slice goes back.
+ */
 const POSTS_END_BEFORE_MS = POST_TIMEOUT_MS + 500;
 
 /** The state that one worker keeps from batch to batch. */
@@ -29,16 +32,16 @@ export interface WorkerState {
 }
 
 /**
- * One invocation: the groups of a batch one after another, none of which stops another. One message to a wide filter is
- * a job for each of its shards, and the queue packs ten of them into a batch. The worker keeps the first shard then, if
- * that takes long, and gives the others back before it posts anything:
+ * One invocation: works off the groups of a batch one after another; no group stops another. A message to a wide
+ * filter is a job for each of its shards, and the queue packs ten jobs into a batch. If the first shard takes long,
+ * the worker keeps it, and gives the others back before it posts anything:
  *
  *     worker A                           other workers
  *     receives shards 1 to 10
  *     claims a slice of 1, gives 2 to 10 back
  *     posts shard 1                      receive shards 2, 3 … 10
  *
- * A steady stream still comes ten jobs of one shard at a time: where no worker is free, jobs gather in the queue.
+ * In a steady stream a batch has ten jobs of one shard anyway: if no worker is free, jobs gather in the queue.
  */
 export class BatchWork {
   readonly #options: FanOutWorkerOptions;
@@ -47,11 +50,11 @@ export class BatchWork {
   readonly #counts: FanOutCounts = noCounts();
   readonly #lost: LostConnections;
   readonly #posts: FanOutPosts;
-  /** The part of the function's time that a slice needs, with the end of its posts. */
+  /** Milliseconds that a slice needs, with the end of its posts. */
   readonly #sliceNeedsMs: number;
-  /** Records that come again, and after how many seconds; undefined: when another worker lets go of them. */
+  /** Records that come again, and after how many seconds. Undefined: when another worker lets go of them. */
   readonly #left = new Map<SqsRecord, number | undefined>();
-  /** Groups that have not been begun. */
+  /** Groups that have not begun. */
   #waiting: TaskGroup[] = [];
   #handedOn: Promise<unknown> = Promise.resolve();
 
@@ -61,7 +64,7 @@ export class BatchWork {
     this.#context = context;
     const remainingMs = context.getRemainingTimeInMillis();
     const { reserveMs, sliceMsMax } = state.limits;
-    // A function of less time than these ask for still serves slices.
+    // A function with less time than this still serves slices.
     const reservedMs = Math.min(reserveMs, remainingMs / 4);
     const postsEndBeforeMs = Math.max(reservedMs / 2, Math.min(POSTS_END_BEFORE_MS, remainingMs / 8));
     this.#sliceNeedsMs = Math.max(reservedMs, postsEndBeforeMs) + Math.min(sliceMsMax, remainingMs / 4);
@@ -92,7 +95,7 @@ export class BatchWork {
     this.#waiting = [...groups];
     for (let group = this.#waiting.shift(); group !== undefined; group = this.#waiting.shift())
       works.push([group, await this.#serveGroup(group)]);
-    // The next worker may find the same connections: nothing is under way when their records are given back.
+    // The next worker may find the same connections: nothing is under way when the records are given back.
     await this.#posts.finishAll();
     this.#counts.latencyMsMax = this.#counts.lagMsMax + clock.now() - startMs;
     for (const [group, work] of works) await this.#review(group, work);
@@ -118,7 +121,7 @@ export class BatchWork {
     for (const { job } of tasks)
       for (const message of job.messages) await outbox.broker.serve(message, subscribers, isRepeat);
     await outbox.commit();
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
   }
 
   async #serveGroup(group: TaskGroup): Promise<GroupWork> {
@@ -134,14 +137,14 @@ export class BatchWork {
     if (done !== undefined) this.#leave(group, done, 'refused');
   }
 
-  /** Lets other workers have what would wait behind jobs that take long. */
+  /** Gives other workers the jobs that would wait behind jobs that take long. */
   #foresee(tasks: readonly Task[], subscribers: number): void {
     const { limits, gateway } = this.#state;
     const ms = (subscribers * framesEach(tasks) * 1_000) / gateway.pace.postsPerSecond;
     if (ms > limits.handOnMs) this.#handOn();
   }
 
-  /** Each shard by a call of its own: SQS then hands them out one by one, as far as it finds pollers that wait. */
+  /** Gives back each shard by a call of its own: SQS then hands them out one by one, to as many pollers as wait. */
   #handOn(): void {
     const { visibility, log } = this.#options;
     if (visibility === undefined || this.#waiting.length === 0) return;
@@ -149,7 +152,7 @@ export class BatchWork {
     log.info('fan-out-handed-on', { shards: groups.length });
     const calls = groups.map(({ tasks }) => {
       const records = tasks.flatMap((task) => task.records);
-      // Named as failed at the end: else the queue would be told to delete them.
+      // They are named as failed at the end: else the queue would be told to delete them.
       for (const record of records) this.#left.set(record, undefined);
       return visibility.giveBack(records, 0);
     });
@@ -164,7 +167,7 @@ export class BatchWork {
     }
   }
 
-  /** A batch that ran out of time comes again at once; after a refusal or no answer it waits a moment. */
+  /** A batch that ran out of time comes again at once; after a refusal or no answer it waits for a moment. */
   #secondsUntil(why: LeftBecause): number | undefined {
     if (why === 'lost') return undefined;
     return why === 'no-time' ? 0 : 1 + Math.floor(this.#options.random() * AGAIN_SECONDS_MAX);
@@ -220,7 +223,10 @@ export class BatchWork {
     }
   }
 
-  /** A record that is no job must not block its group; unless the dead-letter queue refuses it, which passes. */
+  /**
+   * Buries a record that is no job, which must not block its group. If the dead-letter queue refuses it, it comes
+   * again.
+   */
   async #bury(record: SqsRecord): Promise<void> {
     try {
       await this.#deadLetter(record, record.messageId, 'it is no job of a version that is understood');

@@ -4,7 +4,7 @@ import { decodeJob, type FanOutJob, groupOf, jobIdOf, type Shard } from './job.t
 /** Characters of a job's id that name it in the progress of its shard: 96 bits. */
 const JOB_NAME_LENGTH = 16;
 
-/** A job, and the record that carried it; or records, when the queue holds the same job twice. */
+/** A job and its record; several records if the queue holds the job more than once. */
 export interface Task {
   readonly name: string;
   readonly job: FanOutJob;
@@ -17,10 +17,10 @@ export interface TaskGroup {
   readonly tasks: Task[];
 }
 
-/** Of a job's text so much is left when it is read: the rest is base64's. */
+/** The share of a job's text that its messages take: the rest is added by base64. */
 const BASE64_SHARE = 0.75;
 
-/** MQTT bytes that the messages of these jobs are about, for one recipient. */
+/** Bytes of the messages of these jobs, for one recipient. */
 export function bytesOf(tasks: readonly Task[]): number {
   return tasks.reduce((sum, { records }) => sum + (records[0]?.body.length ?? 0) * BASE64_SHARE, 0);
 }
@@ -28,7 +28,7 @@ export function bytesOf(tasks: readonly Task[]): number {
 /** Sequence numbers have up to 128 bits; as strings of one length they compare as numbers. */
 const SEQUENCE_DIGITS = 39;
 
-/** SQS's number of the job; empty where it says none. */
+/** The sequence number of SQS; empty if the record has none. */
 export function sequenceOf({ records }: Task): string {
   const number = records[0]?.attributes.SequenceNumber;
   return number === undefined ? '' : number.padStart(SEQUENCE_DIGITS, '0');
@@ -36,11 +36,11 @@ export function sequenceOf({ records }: Task): string {
 
 export interface Batch {
   readonly groups: readonly TaskGroup[];
-  /** Records that are not jobs. A retry would not change that. */
+  /** Records that are no jobs. A retry would not change that. */
   readonly undecodable: readonly SqsRecord[];
 }
 
-/** Sorts what SQS handed over by shard. */
+/** Groups the records of SQS by shard. */
 export function batchOf(records: readonly SqsRecord[]): Batch {
   const groups = new Map<string, TaskGroup>();
   const undecodable: SqsRecord[] = [];

@@ -2,10 +2,10 @@ import type { FanOut, Message, WideFilter } from '@apus/broker';
 import { encodeForJobs, encodeJob, groupOf, jobIdOf, type Shard } from './job.ts';
 import type { JobQueue, QueueEntry } from './job-queue.ts';
 
-/** Characters of messages in one job: several jobs share a batch of 1 MiB. */
+/** Characters of messages in one job: several jobs have to fit into a batch of 1 MiB. */
 const JOB_CHARACTERS_MAX = 256 * 1024;
 
-/** Whether so much waits in the queue as a whole that nothing more is put there. */
+/** Whether so much waits in the queue that nothing more may be sent to it. */
 export interface Backlog {
   isFull(): Promise<boolean>;
 }
@@ -17,8 +17,8 @@ export interface FanOutQueue {
 }
 
 /**
- * Workers serve wide filters. This class gathers the messages that an event publishes, and sends them as one job for
- * each shard when the event has been handled, before the client gets an acknowledgement.
+ * Gathers the messages of an event for wide filters, and sends each shard a job when the event has been handled,
+ * before the client gets an acknowledgement.
  */
 export class GatheredJobs implements FanOut {
   readonly #queue: JobQueue;
@@ -48,7 +48,7 @@ export class GatheredJobs implements FanOut {
   }
 
   /**
-   * Sends the gathered jobs. Rejects with `Unavailable` when one is not in the queue: then nothing may be acknowledged.
+   * Sends the gathered jobs. Rejects with `Unavailable` if one is not in the queue: then nothing may be acknowledged.
    */
   async flush(): Promise<void> {
     if (this.#shards.size === 0) return;
@@ -57,7 +57,7 @@ export class GatheredJobs implements FanOut {
     await this.#queue.send(gathered.flatMap((each) => each.entries()));
   }
 
-  /** Forgets the gathered jobs: the event has failed, and acknowledges nothing. */
+  /** Drops the gathered jobs: the event has failed, and acknowledges nothing. */
   drop(): void {
     this.#shards = new Map();
   }
@@ -78,7 +78,7 @@ interface GatheredMessage {
   readonly encoded: string;
 }
 
-/** Messages of one frame for one shard, as few jobs as they fit into. */
+/** The messages of one frame for one shard, in as few jobs as they fit into. */
 class Gathered {
   readonly #shard: Shard;
   readonly #jobs: GatheredMessage[][] = [];
@@ -88,7 +88,9 @@ class Gathered {
     this.#shard = shard;
   }
 
-  /** A QoS 2 message has a job to itself: sent again in other company it is still the same job, which the queue knows. */
+  /**
+   * A QoS 2 message has a job of its own: when it is sent again, beside other messages, the queue recognizes the job.
+   */
   push(gathered: GatheredMessage): void {
     const { message, encoded } = gathered;
     const open = this.#jobs.at(-1);

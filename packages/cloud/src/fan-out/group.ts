@@ -9,12 +9,12 @@ import type { FanOutWorkerLimits } from './worker-limits.ts';
 
 /** Sends what serving a slice has gathered. */
 export interface SlicePosts {
-  /** Subscribers that may be served at once, so that their posts fit into the time of a slice. */
+  /** How many subscribers may be served at once, so that their posts fit into the time of a slice. */
   subscribersMax(tasks: readonly Task[]): number;
   /**
-   * Delivers the messages of the tasks to these subscribers, all that is for one connection together. `onUnfinished` is
-   * called when the time runs out with something left that has to arrive, perhaps while later slices are served. Rejects
-   * where a store is not available.
+   * Delivers the messages of the tasks to these subscribers: everything for one connection together. Calls
+   * `onUnfinished` if the time runs out before everything that must arrive has arrived, perhaps while later slices are
+   * served. Rejects when a store is unavailable.
    */
   serve(
     tasks: readonly Task[],
@@ -22,7 +22,7 @@ export interface SlicePosts {
     isRepeat: boolean,
     onUnfinished: OnUnfinished,
   ): Promise<void>;
-  /** Something of the slice that has been flushed is still tried again, or a connection is to be closed for it. */
+  /** Whether posts of the slice are still tried again, or a connection has to be closed for it. */
   isOpen(onUnfinished: OnUnfinished): boolean;
 }
 
@@ -34,49 +34,50 @@ export interface GroupContext {
   readonly limits: FanOutWorkerLimits;
   readonly log: Log;
   readonly randomId: () => string;
-  /** The jobs are about to go through this many subscribers, or more. Called once for each run that is begun. */
+  /** Called once for each run, before it begins: the jobs go through at least this many subscribers. */
   readonly foresee: (tasks: readonly Task[], subscribers: number) => void;
-  /** For another slice. */
+  /** Whether there is time for another slice. */
   readonly hasTime: () => boolean;
-  /** Resolves when the jobs are where an operator finds them. */
+  /** Resolves when the jobs are in the dead-letter queue. */
   readonly giveUp: (tasks: readonly Task[], why: string) => Promise<void>;
 }
 
-/** The result of a group: the tasks after the first `done` come again. */
+/** How far a group came: the tasks after the first `done` come again. */
 export interface GroupResult {
   readonly done: number;
   readonly left: 'nothing' | LeftBecause;
 }
 
 export type LeftBecause =
-  /** Of the function. */
+  /** The function ran out of time. */
   | 'no-time'
-  /** The gateway did not take everything in that time. */
+  /** The gateway did not take everything in time. */
   | 'refused'
-  /** Another worker has the shard. */
+  /** Another worker has taken the shard. */
   | 'lost'
   /** A store or a queue does not answer. */
   | 'unavailable'
-  /** A defect: of the job, or of ours. */
+  /** A defect, of the job or of this code. */
   | 'failed';
 
 type RunOutcome = 'done' | 'interrupted' | LeftBecause;
 
 interface ClaimedSlice {
   readonly tasks: readonly Task[];
-  /** Where it begins; exclusive. */
+  /** Where the slice begins; exclusive. */
   readonly after: string | undefined;
-  /** It has to come again. */
+  /** The slice has to come again. */
   isUnfinished: boolean;
   readonly onUnfinished: OnUnfinished;
 }
 
 /**
- * Serves the jobs of one shard: slice by slice, all messages of a run together, each slice claimed before it is posted.
+ * Works off the jobs of one shard slice by slice, all messages of a run together. Each slice is claimed before it is
+ * posted.
  *
- * The worker goes on to the next slice while posts to some connections of this one are still retried, so a connection
- * that does not read delays no other. The next claim then begins where this slice does, because no other worker knows
- * what these connections miss:
+ * The worker goes on to the next slice while it still tries some connections of this one, so a connection that does
+ * not read delays no other. The next claim then begins where this slice does, because no other worker knows which
+ * messages these connections miss:
  *
  *     worker A                           worker B
  *     claims slice 1, posts it;
@@ -85,9 +86,9 @@ interface ClaimedSlice {
  *     … dies
  *                                        repeats slices 1 and 2: X is reached
  *
- * For the same reason jobs are not written down as done while a post of them is open, and the next run begins without
- * waiting for it. An open post ends within seconds: the client takes it, or the connection is closed. If the gateway
- * does not answer, the batch comes again from there.
+ * For the same reason jobs are not written down as done while one of their posts is open, and the next run begins
+ * without waiting for it. An open post ends within seconds: the client takes it, or the connection is closed. If the
+ * gateway does not answer, the batch comes again from there.
  */
 export class GroupWork {
   readonly #context: GroupContext;
@@ -95,9 +96,9 @@ export class GroupWork {
   readonly #tasks: readonly Task[];
   readonly #ledger: Ledger;
   readonly #claimed: ClaimedSlice[] = [];
-  /** Runs to whose end this worker has come, and which are not written down as done. */
+  /** Runs that this worker has posted to their end, and not written down as done. */
   #served: (readonly Task[])[] = [];
-  /** Of runs whose claim was taken up and still stands: the attempts before that. */
+  /** For each run whose claim was taken up and still stands, the attempts before. */
   readonly #attemptsBefore = new Map<readonly Task[], number>();
 
   constructor(context: GroupContext, { shard, tasks }: TaskGroup) {
@@ -127,9 +128,9 @@ export class GroupWork {
   }
 
   /**
-   * When all posts have come to their end: whether some slice has not, which was passed while some of its connections
-   * were tried again. The claims of its run begin there or before it. Answers the number of tasks that are done with, if
-   * it is fewer than was thought. Never rejects.
+   * When all posts have ended: returns the number of tasks that are done, if it is fewer than was reported, since a
+   * slice that was passed while some connections were tried has not ended. The claims of its run begin there or
+   * earlier. Never rejects.
    */
   async review(): Promise<number | undefined> {
     const unfinished = this.#claimed.filter(({ isUnfinished }) => isUnfinished);
@@ -139,7 +140,7 @@ export class GroupWork {
     return this.#tasks.findIndex((task) => first.tasks.includes(task));
   }
 
-  /** A failure here counts, at worst, as an attempt of the jobs. */
+  /** A failed write costs the jobs an attempt at worst. */
   async #quietly(write: () => Promise<unknown>): Promise<void> {
     try {
       await write();
@@ -148,7 +149,7 @@ export class GroupWork {
     }
   }
 
-  /** Never rejects: a group that cannot be served now is left, and the groups beside it are served. */
+  /** Never rejects: a group that cannot be served now is left, and the other groups are served. */
   async #try(run: Run): Promise<RunOutcome> {
     try {
       return await this.#serveRun(run);
@@ -175,7 +176,7 @@ export class GroupWork {
     return await this.#serveFrom(tasks, known.claim.end);
   }
 
-  /** An attempt that fails for want of time, or of a service, says nothing against its jobs and is not counted. */
+  /** An attempt that failed for want of time, or of a service, is not counted against its jobs. */
   async #takeUp(tasks: readonly Task[], claim: Claim, attempts: number): Promise<RunOutcome> {
     this.#attemptsBefore.set(tasks, attempts - 1);
     let outcome: RunOutcome = 'unavailable';
@@ -201,8 +202,8 @@ export class GroupWork {
   }
 
   /**
-   * Repeats the slice that an earlier worker claimed. That worker may have reached its connections, so QoS 0 is not
-   * sent again. When the slice is more than the present pace allows, the repeated part is taken off its beginning.
+   * Repeats the slice that an earlier worker has claimed. That worker may have reached its connections, so QoS 0 is
+   * not sent again. If the slice is larger than the present pace allows, its beginning is repeated first.
    */
   async #repeat(
     tasks: readonly Task[],
@@ -214,7 +215,8 @@ export class GroupWork {
     for (;;) {
       if (!this.#context.hasTime()) return 'no-time';
       const low = this.#lowWater(tasks, from);
-      // It is the same attempt while the claim begins where it did: a job that kills its worker would be none otherwise.
+      // The attempt is the same while the claim begins where it did: otherwise a job that kills its worker would never
+      // count one.
       const outcome = await this.#claim(tasks, { after: from, end, isLast }, low === after ? attempts : 0);
       if (outcome !== 'claimed') return outcome;
       counts.repeatedSlices += 1;
@@ -246,7 +248,7 @@ export class GroupWork {
     }
   }
 
-  /** Claims a slice, with the open slices before it. */
+  /** Claims a slice, together with the open slices before it. */
   async #claim(tasks: readonly Task[], slice: Claim, attempts: number): Promise<ClaimOutcome['outcome']> {
     this.#finishServed();
     const claim = { ...slice, after: this.#lowWater(tasks, slice.after) };
@@ -265,14 +267,14 @@ export class GroupWork {
     return outcome;
   }
 
-  /** Runs of which nothing is open any more are done with. */
+  /** Writes down as done the runs without open posts. */
   #finishServed(): void {
     const open = this.#served.filter((tasks) => this.#openOf(tasks) !== undefined);
     for (const tasks of this.#served) if (!open.includes(tasks)) this.#ledger.finish(tasks);
     this.#served = open;
   }
 
-  /** Where the first slice of this run begins that is open; if none is, where the next one does. */
+  /** Where the first open slice of this run begins; or where the next one does, if none is open. */
   #lowWater(tasks: readonly Task[], next: string | undefined): string | undefined {
     const first = this.#openOf(tasks);
     return first === undefined ? next : first.after;
@@ -285,7 +287,7 @@ export class GroupWork {
     );
   }
 
-  /** False where something of it is left, and there is no time. */
+  /** False: something of it is left, and there is no time. */
   async #post(tasks: readonly Task[], { subscribers }: SubscriberSlice, isRepeat: boolean): Promise<boolean> {
     const matched = { topicFilter: this.#shard.topicFilter, subscribers };
     const slice = this.#claimed.at(-1);

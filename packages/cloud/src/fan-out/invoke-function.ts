@@ -10,9 +10,9 @@ export interface FunctionSenderOptions extends Omit<SignedFetchOptions, 'service
 }
 
 /**
- * Sends the body of a request to a Lambda function, and returns the function's result as the body of an answer.
+ * Sends the body of a request to a Lambda function, and returns the function's result as the body of the answer.
  *
- * @throws {Error} if the ARN is not of a function
+ * @throws {Error} if the ARN does not name a function
  */
 export function functionSender(options: FunctionSenderOptions): HookSender {
   const { functionArn, answerBytesMax } = options;
@@ -24,7 +24,7 @@ export function functionSender(options: FunctionSenderOptions): HookSender {
       const text = await textOf(response, answerBytesMax);
       if (response.status !== 200)
         throw new Error(`Lambda answered ${response.status}: ${text.slice(0, 200)}`);
-      // A function that throws is no server that says no.
+      // A function that throws has not refused: the answer is a failure.
       const failure = response.headers.get('x-amz-function-error');
       if (failure !== null) throw new Error(`the function failed (${failure})`);
       return { status: 200, contentType: 'application/json', body: text };

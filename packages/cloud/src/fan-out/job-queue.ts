@@ -9,7 +9,7 @@ import {
 const BATCH_ENTRIES_MAX = 10;
 export const BATCH_BYTES_MAX = 1_048_576;
 
-/** Batches on their way at the same time: a filter of 256 shards takes 26. */
+/** Batches under way at the same time: a filter of 256 shards takes 26. */
 const PARALLEL_BATCHES_MAX = 8;
 
 /** Attempts to send a batch or its rest. With the pauses they end well within a handler's five seconds. */
@@ -28,7 +28,7 @@ export interface QueueEntry {
 
 /** Where jobs are sent. */
 export interface JobQueue {
-  /** Resolves when the queue holds all entries. Rejects with `QueueUnavailable` when it may lack some. */
+  /** Resolves when the queue holds all entries. Rejects with `QueueUnavailable` when some may be missing. */
   send(entries: readonly QueueEntry[]): Promise<void>;
 }
 
@@ -52,8 +52,8 @@ export interface SqsQueueOptions {
 }
 
 /**
- * A queue in SQS. Only one entry of a group is on its way at a time: SQS may take a part of a batch, and an entry that
- * is sent again would then be behind the entries that came after it.
+ * A queue in SQS. Only one entry of a group is under way at a time: SQS may take a part of a batch, and an entry that
+ * is sent again would then stand behind later ones.
  *
  *     SendMessageBatch [A1, A2]          the queue takes A2 and refuses A1: A2, A1
  *     SendMessageBatch [A1, B1], again   until A1 is taken; then [A2, B2]: A1, A2
@@ -69,7 +69,7 @@ export class SqsQueue implements JobQueue {
     for (const round of roundsOf(entries)) await this.#sendRound([...batchesOf(round)]);
   }
 
-  /** All that were begun have ended when it rejects: nothing is left on its way. */
+  /** If it rejects, all batches have ended: none is left under way. */
   async #sendRound(batches: readonly (readonly QueueEntry[])[]): Promise<void> {
     const waiting = batches.values();
     const send = async () => {

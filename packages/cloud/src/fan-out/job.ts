@@ -2,13 +2,16 @@ import { createHash } from 'node:crypto';
 import { type Message, StreamProperty } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
-/** Version of the layout of a job. A change of it must still read jobs that wait in the queue at a deployment. */
+/**
+ * Version of the layout of a job. Another layout has to read jobs of this one, which wait in the queue during a
+ * deployment.
+ */
 const VERSION = 1;
 
-/** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
+/** SQS takes only characters that XML allows. Of those that MQTT and JSON allow, it refuses these. */
 const NOT_XML = /[\ufffe\uffff]/g;
 
-/** Which subscribers a job is for: one shard of one wide filter. */
+/** The subscribers of a job: one shard of one wide filter. */
 export interface Shard {
   readonly tenant: string;
   readonly topicFilter: string;
@@ -27,9 +30,9 @@ export function groupOf({ tenant, topicFilter, shard }: Shard): string {
 }
 
 /**
- * From the messages' own ids, never from their content: equal messages are two messages, and a repeated one (a QoS 2
- * PUBLISH that is handled again keeps its message id) is one. Where a stream has given the repetition a place of its own it
- * is another one, as readers that came since the first are to be sent it.
+ * Made from the ids of the messages and not from their content: equal messages are two messages, and a repeated one is
+ * one, since a QoS 2 PUBLISH that is handled again keeps its message id. If a stream has given the repetition a place
+ * of its own, it is another message, for readers that came since the first.
  */
 export function jobIdOf({ messages, ...shard }: FanOutJob): string {
   const hash = createHash('sha256').update(groupOf(shard));
@@ -42,18 +45,18 @@ function placeOf({ userProperties = [] }: Message['properties']): string {
   return position === undefined ? '' : ` ${position}`;
 }
 
-/** A message as it stands in a job: encoded once for the jobs of all shards. */
+/** A message as text for a job: encoded once for the jobs of all shards. */
 export function encodeForJobs(message: Message): string {
   return Buffer.from(encodeMessage(message)).toString('base64');
 }
 
-/** `messages`: each as `encodeForJobs` made it. */
+/** `messages`: texts that `encodeForJobs` has made. */
 export function encodeJob({ tenant, topicFilter, shard }: Shard, messages: readonly string[]): string {
   const json = JSON.stringify({ v: VERSION, tenant, topicFilter, shard, messages });
   return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
-/** Undefined if the text is no job of a known version: a retry would not change that. */
+/** Undefined: the text is no job of a known version. A retry would not change that. */
 export function decodeJob(body: string): FanOutJob | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION || !Array.isArray(fields.messages)) return undefined;

@@ -5,20 +5,20 @@ import type { Shard } from './job.ts';
 /** The clock of SQS and this one may disagree by so much. */
 const CLOCK_SKEW_MS = 5_000;
 
-/** A filter is marked again when half of the last mark's time is over. */
+/** A filter is marked again when half of the time of its last mark is over. */
 const REMARK_MS = 2_500;
 
 /** Filters that are remembered as marked. */
 const MARKED_MAX = 1_000;
 
-/** The head of a wide filter, on which its workers say that they do not keep up. */
+/** The head of a wide filter. A mark on it says that its workers are behind. */
 export interface HeadMarks {
   markBehind(tenant: string, topicFilter: string): Promise<void>;
 }
 
 /**
- * How long a record waited, in milliseconds. At its first receipt both times are by the clock of SQS; later ones have
- * to be measured by ours, and count from where the clocks cannot explain them.
+ * How long a record has waited, in ms. At its first receipt both times are by the clock of SQS. Later ones are
+ * measured by this clock, and count only beyond what a difference of clocks explains.
  */
 export function lagMsOf({ attributes }: SqsRecord, nowMs: number): number {
   const sentMs = Number(attributes.SentTimestamp);
@@ -30,7 +30,7 @@ export function lagMsOf({ attributes }: SqsRecord, nowMs: number): number {
   return Math.max(0, untilReceivedMs, nowMs - sentMs - CLOCK_SKEW_MS);
 }
 
-/** Marks filters whose jobs wait too long: publishers are then refused (0x97), until a while after the last mark. */
+/** Marks filters whose jobs wait too long: publishers are then refused (0x97), until some time after the last mark. */
 export class BehindMarks {
   readonly #heads: HeadMarks;
   readonly #clock: Clock;
@@ -43,7 +43,7 @@ export class BehindMarks {
     this.#log = log;
   }
 
-  /** Never rejects: a mark that is missing now is made with the next batch. */
+  /** Never rejects: a mark that fails is made with the next batch. */
   async mark({ tenant, topicFilter, shard }: Shard, lagMs: number): Promise<void> {
     const key = `${tenant}\0${topicFilter}`;
     const nowMs = this.#clock.now();

@@ -1,16 +1,16 @@
 import type { Claim, Cohort, FanOutProgress, FanOutState, ShardName } from '@apus/store-dynamodb';
 import { sequenceOf, type Task } from './batch.ts';
 
-/** Jobs that go through the shard together, from where they stand. */
+/** Jobs that go through the shard together, from the same position. */
 export interface Run {
   readonly tasks: readonly Task[];
-  /** Where an earlier worker left them; undefined: not begun. */
+  /** How far an earlier worker came. Undefined: they have not begun. */
   readonly known: Cohort | undefined;
 }
 
 export type ClaimOutcome =
   | { readonly outcome: 'claimed' }
-  /** Another worker has the shard now. */
+  /** Another worker has taken the shard. */
   | { readonly outcome: 'lost' }
   /** An earlier worker has begun some of the jobs. */
   | { readonly outcome: 'interrupted' };
@@ -20,9 +20,9 @@ export class Ledger {
   readonly #progress: Pick<FanOutProgress, 'begin' | 'advance'>;
   readonly #shard: ShardName;
   readonly #owner: string;
-  /** As it stands in the table; undefined before this worker has read or written it. */
+  /** The state in the table. Undefined: this worker has neither read nor written it. */
   #state: FanOutState | undefined;
-  /** As it will be written next. */
+  /** The cohorts of the next write. */
   #cohorts: readonly Cohort[] = [];
 
   constructor(progress: Pick<FanOutProgress, 'begin' | 'advance'>, shard: ShardName, owner: string) {
@@ -31,7 +31,10 @@ export class Ledger {
     this.#owner = owner;
   }
 
-  /** Says that these jobs are about to be posted to the end of this claim, and that everything before it has been. */
+  /**
+   * Writes that these jobs are about to be posted up to the end of this claim, and have been posted up to its
+   * beginning.
+   */
   async claim(tasks: readonly Task[], claim: Claim, attempts: number): Promise<ClaimOutcome> {
     const jobs = tasks.map(({ name }) => name);
     const cohorts = [...without(this.#cohorts, jobs), { jobs, claim, attempts, isDone: false }];
@@ -56,7 +59,7 @@ export class Ledger {
     return first && this.#cohorts.find(({ jobs }) => jobs.includes(first.name))?.claim;
   }
 
-  /** These jobs are done with; it is written with the next claim, if there is one. */
+  /** These jobs are done; the next claim writes it, if there is one. */
   finish(tasks: readonly Task[]): void {
     const jobs = tasks.map(({ name }) => name);
     const known = this.#cohorts.find((cohort) => cohort.jobs.some((job) => jobs.includes(job)));
@@ -65,10 +68,11 @@ export class Ledger {
   }
 
   /**
-   * The jobs in runs of those that have come equally far; a job by itself where together they have failed repeatedly.
+   * Groups the jobs into runs of those that have come equally far. A job that has failed repeatedly together with
+   * others is a run by itself.
    *
-   * Known jobs that are not among these keep their place: they are behind them, and will come. Unless one of these is
-   * new: then they were before it, and are gone.
+   * Known jobs that are not in this batch keep their position, since they stand behind it and will come. If the batch
+   * has a new job, they stood before it, and are gone.
    */
   plan(tasks: readonly Task[], attemptsTogetherMax: number): Run[] {
     const names = tasks.map(({ name }) => name);
@@ -94,7 +98,10 @@ export class Ledger {
     return runs;
   }
 
-  /** The number is that of the last job which is begun, not of the last in the batch: those between are to come. */
+  /**
+   * The number is that of the last job that has begun, not of the last one in the batch: the jobs between are still to
+   * come.
+   */
   #next(cohorts: readonly Cohort[], begun: readonly Task[]): FanOutState {
     const { claims = 0, sequence: earlier = '' } = this.#state ?? {};
     const last = begun.at(-1);

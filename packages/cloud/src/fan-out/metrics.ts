@@ -5,13 +5,13 @@ export interface FanOutCounts {
   /** Frames that the gateway took. */
   posts: number;
   slices: number;
-  /** Slices that an earlier worker had claimed. */
+  /** Slices repeated that an earlier worker had claimed. */
   repeatedSlices: number;
   /** Connections that were found gone: 410. */
   gone: number;
   /** Posts that were refused: 429. */
   throttled: number;
-  /** QoS 0 packets that were given up. */
+  /** QoS 0 packets that were dropped. */
   dropped: number;
   /** Connections that were closed because they did not take messages that have to arrive. */
   closed: number;
@@ -21,11 +21,11 @@ export interface FanOutCounts {
   handedBack: number;
   /** How long the oldest job had waited when it was received. */
   lagMsMax: number;
-  /** From when the oldest job was sent to when all of its posts had come to their end. */
+  /** From the sending of the oldest job to the end of its last post. */
   latencyMsMax: number;
 }
 
-/** Takes the counts of each batch when it is over. */
+/** Gets the counts of each batch at its end. */
 export interface FanOutMetrics {
   record(counts: Readonly<FanOutCounts>): void;
 }

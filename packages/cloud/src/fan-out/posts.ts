@@ -13,7 +13,7 @@ import { frameUsage } from '../usage/event-usage.ts';
 import { type Delivery, keepUnkept, leftOf, mustArrive, packetsIn } from './delivery.ts';
 import type { FanOutCounts } from './metrics.ts';
 
-/** Waits before the second, third … try of a post, and before each further one the last of them; each with jitter. */
+/** Waits before the second, third … try of a post; the last one before each further try. Each with jitter. */
 const RETRY_DELAYS_MS = [25, 75, 200];
 
 export interface FanOutPostsOptions {
@@ -22,14 +22,14 @@ export interface FanOutPostsOptions {
   readonly sleep: (ms: number) => Promise<void>;
   /** From 0 to 1. */
   readonly random: () => number;
-  /** Where the session of a connection that is gone has gone on. */
+  /** Where packets go whose connection is gone because its session has gone on elsewhere. */
   readonly redirectionOf: (connectionId: ConnectionId) => Promise<Redirection | undefined>;
   readonly postsPerSecond: number;
-  /** Counts the posts that have been taken. @default they are not counted */
+  /** Counts the successful posts. @default they are not counted */
   readonly usage?: UsageCounter | undefined;
 }
 
-/** The state of the gateway that a worker remembers from one batch to the next. */
+/** A worker's knowledge of the gateway, which it keeps from one batch to the next. */
 export class GatewayState {
   readonly pace: Pace;
   readonly refusals = new Refusals();
@@ -55,22 +55,25 @@ export type Losses = Pick<
 type AttemptOutcome = PostOutcome | 'no-time';
 
 /**
- * The posts of one batch. A refused post is tried again beside the posts that follow, so it delays no other connection.
- * Only when the account is throttled does a slice wait for all of its posts, and the next slice leaves at a slower
- * pace.
+ * The posts of one batch. A refused post is tried again beside the posts that follow, so it delays no other
+ * connection. Only if the account is throttled does a slice wait for all its posts, and the next one leaves at a
+ * slower pace.
  */
 export class FanOutPosts {
   readonly #options: Omit<FanOutPostsOptions, 'postsPerSecond'>;
   readonly #gateway: GatewayState;
   readonly #counts: FanOutCounts;
-  /** From then on nothing is sent; posts under way still have time to end. */
+  /** Nothing is sent after this; posts under way still have time to end. */
   readonly #deadlineMs: number;
   readonly #lost: Losses;
-  /** A delivery whose session has moved stands here under each of its names. */
+  /** Deliveries that are tried again. One whose session has moved stands here under each connection. */
   readonly #retried = new Map<ConnectionId, Retry>();
-  /** As long as it is not known whether the session of a connection that is gone has moved. */
+  /** Lookups whether the session of a connection that is gone has moved. */
   readonly #redirecting = new Set<Promise<boolean>>();
-  /** Gone, or to be closed: nothing may come to them out of order. Each with the connection that it had moved to. */
+  /**
+   * Connections that are gone or have to be closed: no packet may reach them any more. With the connection that each
+   * had moved to.
+   */
   readonly #ended = new Map<ConnectionId, ConnectionId>();
 
   constructor(
@@ -88,8 +91,8 @@ export class FanOutPosts {
   }
 
   /**
-   * Posts a slice. `onUnfinished` is called, perhaps after this has resolved and before `finishRetries` does, when the time
-   * runs out with something left that has to arrive. Never rejects.
+   * Posts a slice. Calls `onUnfinished` if the time runs out before everything that must arrive has arrived, perhaps
+   * after this has resolved and before `finishRetries` does. Never rejects.
    */
   async post(
     posts: ReadonlyMap<ConnectionId, PacketSequence>,
@@ -99,7 +102,7 @@ export class FanOutPosts {
     const waiting = posts.entries();
     const lanes = Math.min(PARALLEL_POSTS_MAX, posts.size);
     await Promise.all(Array.from({ length: lanes }, () => this.#serve(waiting, [onUnfinished], tenant)));
-    // The next slice may name the connection that a session has moved to. Its frames join those that follow there.
+    // The next slice may name the connection that a session has moved to: its frames join those that follow there.
     while (this.#redirecting.size > 0) await Promise.all(this.#redirecting);
     if (this.#gateway.refusals.isThrottled(this.#options.clock.now())) await this.finishRetries();
   }
@@ -123,7 +126,7 @@ export class FanOutPosts {
   }
 
   /**
-   * True while a message of the slice is still tried again, or a connection that misses it is not yet closed. If the
+   * Whether a message of the slice is still tried again, or a connection that misses it is not closed yet. If the
    * worker dies now, another worker has to repeat the slice.
    */
   isOpen(onUnfinished: OnUnfinished): boolean {
@@ -133,7 +136,7 @@ export class FanOutPosts {
     return this.#lost.isOpenFor(onUnfinished);
   }
 
-  /** Waits for the connections that are still being tried, and those that are to be closed. */
+  /** Waits for the connections that are still tried, and for those that have to be closed. */
   async finishAll(): Promise<void> {
     do {
       await this.finishRetries();
@@ -141,15 +144,15 @@ export class FanOutPosts {
     } while (this.#retried.size > 0);
   }
 
-  /** Waits for the connections that are still being tried. */
+  /** Waits for the connections that are still tried. */
   async finishRetries(): Promise<void> {
     // Also those that are added meanwhile: a map is walked as it grows.
     for (const { ended } of this.#retried.values()) await ended;
   }
 
   /**
-   * Serves one connection after another, each until its first refusal; retries happen beside. No asynchronous function
-   * is called for each post: at thousands a second their promises would be a good part of the CPU.
+   * Serves one connection after another, each until its first refusal; retries run beside. No asynchronous function is
+   * called for each post: at thousands a second their promises would take a good part of the CPU.
    */
   async #serve(
     waiting: Iterable<readonly [ConnectionId, PacketSequence]>,
@@ -169,7 +172,7 @@ export class FanOutPosts {
     }
   }
 
-  /** Undefined where nothing is to be posted now. */
+  /** Undefined: nothing is posted now. */
   #begin(
     connectionId: ConnectionId,
     frames: readonly Frame[],
@@ -211,8 +214,8 @@ export class FanOutPosts {
   }
 
   /**
-   * No frame may join a delivery once its outcome is decided: the frame would be left behind. So the delivery is
-   * removed in the same turn, and not when the function that awaits the retry resumes:
+   * No frame may join a delivery whose outcome is decided: it would be left behind. So the delivery is removed in the
+   * same turn, and not when the function that awaits the retry goes on:
    *
    *     retry to connection X              next slice
    *     has sent its last frame
@@ -241,7 +244,7 @@ export class FanOutPosts {
     return delayMs * (0.5 + this.#options.random());
   }
 
-  /** Sends the frame that is next, when the pace lets it. */
+  /** Sends the next frame when the pace allows it. */
   #attempt({ to, frames, index }: Delivery, nowMs: number): Promise<AttemptOutcome> | AttemptOutcome {
     const { sleep, poster } = this.#options;
     const frame = frames[index];
@@ -271,7 +274,7 @@ export class FanOutPosts {
     delivery.share = 0;
   }
 
-  /** Decides over a post that was not taken. */
+  /** Decides whether a failed post is tried again. */
   async #mayBeTriedAgain(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
     const { refusals, slow } = this.#gateway;
     const nowMs = this.#options.clock.now();
@@ -279,7 +282,7 @@ export class FanOutPosts {
     if (outcome === 'gone' || outcome === 'too-large') return this.#giveUp(delivery, outcome);
     if (outcome === 'failed' && delivery.frames[delivery.index]?.mustComeOnce === true)
       return this.#giveUp(delivery, outcome);
-    // The gateway is not asked any more: the next attempt says that the time is out.
+    // Does not ask the gateway: the next attempt finds that the time is out.
     if (nowMs >= this.#deadlineMs) return true;
     if (outcome === 'failed' && !this.#keepWhatMayRepeat(delivery)) return true;
     delivery.tries += 1;
@@ -288,7 +291,7 @@ export class FanOutPosts {
     return delivery.tries < triesAt(delivery.share) || (await this.#isGatewayAtFault(delivery, outcome));
   }
 
-  /** True where the session of a connection that is gone has moved to another one. */
+  /** Whether the session of a connection that is gone has moved; the delivery then follows it. */
   async #follows(delivery: Delivery): Promise<boolean> {
     const redirected = this.#redirect(delivery);
     this.#redirecting.add(redirected);
@@ -308,8 +311,8 @@ export class FanOutPosts {
   }
 
   /**
-   * The gateway decides: it refuses a call about this connection that is no post if the account is throttled, but not
-   * if the client does not read. The worker gives up no connection while the gateway does not answer.
+   * Asks the gateway for another call about this connection: if the account is throttled it refuses this call as well;
+   * if the client does not read, it answers. While the gateway does not answer, no connection is given up.
    */
   async #isGatewayAtFault(delivery: Delivery, outcome: Exclude<PostOutcome, 'sent'>): Promise<boolean> {
     const status = await this.#options.poster.get(delivery.to, this.#deadlineMs);
@@ -318,7 +321,7 @@ export class FanOutPosts {
     return true;
   }
 
-  /** Whether it arrived is unknown: QoS 0 is not sent again. False when nothing of the frame is. */
+  /** It is unknown whether the frame arrived: QoS 0 is not sent again. False: nothing of the frame is. */
   #keepWhatMayRepeat(delivery: Delivery): boolean {
     const { frames, index } = delivery;
     const frame = frames[index];
@@ -332,7 +335,7 @@ export class FanOutPosts {
     return repeat !== undefined;
   }
 
-  /** The slice comes again as a repeat, which would not send a frame of QoS 0 only. */
+  /** The slice comes again as a repeat, which would not send a frame of QoS 0 alone. */
   #outOfTime(delivery: Delivery): void {
     this.#end(delivery);
     if (mustArrive(delivery)) for (const tell of delivery.onUnfinished) tell();
@@ -348,7 +351,7 @@ export class FanOutPosts {
     if (outcome === 'gone' || isLoss) {
       for (const name of names) this.#ended.set(name, to);
       this.#counts[outcome === 'gone' ? 'gone' : 'closed'] += 1;
-      // One that is gone misses nothing by staying unclosed for a while: nothing reaches it.
+      // A connection that is gone misses nothing by staying open for a while: nothing reaches it.
       const onUnclosed = outcome === 'gone' ? [] : onUnfinished;
       this.#lost.add({ connectionId: to, outcome, isLoss, packets: packetsIn(left) }, onUnclosed);
       return false;

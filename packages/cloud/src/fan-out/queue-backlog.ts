@@ -4,12 +4,12 @@ import type { Backlog } from './gathered-jobs.ts';
 import { queueCounts } from './queue-counts.ts';
 
 /**
- * SQS looks at the first 120,000 messages of a FIFO queue only: behind so many of one group all others would wait. The
- * rest is room for the jobs that are sent while the last look is some seconds old.
+ * SQS looks only at the first 120,000 messages of a FIFO queue: if so many of one group waited, all other groups would
+ * wait too. The rest is room for jobs that are sent between two looks.
  */
 const MESSAGES_MAX = 100_000;
 
-/** The number is approximate, and one execution environment of many looks: seldom is enough. */
+/** The number is approximate, and many environments look: seldom is enough. */
 const LOOK_AGAIN_MS = 10_000;
 
 export interface QueueBacklogOptions {
@@ -23,7 +23,7 @@ export interface QueueBacklogOptions {
   readonly messagesMax?: number;
 }
 
-/** How much waits in a queue, as far as one look in ten seconds tells. */
+/** How much waits in a queue, by one look in ten seconds. */
 export class QueueBacklog implements Backlog {
   readonly #options: QueueBacklogOptions;
   #isFull = false;
@@ -34,7 +34,7 @@ export class QueueBacklog implements Backlog {
     this.#options = options;
   }
 
-  /** Never rejects: if the queue does not answer, its last answer holds. */
+  /** Never rejects: if the queue does not answer, its last answer is used. */
   async isFull(): Promise<boolean> {
     if (this.#looking === undefined && this.#options.clock.now() >= this.#lookAtMs) {
       this.#looking = this.#look().finally(() => {

@@ -3,7 +3,7 @@ import { GetQueueAttributesCommand, type SQSClient } from '@aws-sdk/client-sqs';
 /** Messages of a queue, as SQS estimates them. */
 export interface QueueCounts {
   readonly waiting: number;
-  /** Handed over, and neither deleted nor given back. */
+  /** Received, and neither deleted nor given back. */
   readonly inflight: number;
 }
 

@@ -1,14 +1,14 @@
 import type { Subscriber } from '@apus/broker';
 import type { ShardName, ShardRange, SubscriberSlice } from '@apus/store-dynamodb';
 
-/** Where a worker reads who stands in a shard. */
+/** Reads the subscribers of a shard. */
 export interface ShardReader {
   readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice>;
 }
 
 /**
- * Slices that are read at once. Three of 500 are a full shard and what joined it before it grew: one Query, where a
- * Query for each slice would cost a tenth of a worker's CPU.
+ * Slices that one Query reads. Three of 500 are a full shard with the subscribers that joined before it grew; a Query
+ * for each slice would cost a tenth of a worker's CPU.
  */
 const SLICES_READ_AHEAD = 3;
 
@@ -28,12 +28,12 @@ export class SliceReader {
     this.#after = after;
   }
 
-  /** Subscribers that are read, and not taken yet. */
+  /** Subscribers that were read, and not taken yet. */
   get ahead(): number {
     return this.#page.subscribers.length;
   }
 
-  /** The next subscribers, at most `limit`. Its `next` is undefined when these are the last. */
+  /** The next subscribers, at most `limit`. `next` is undefined if these are the last. */
   async next(limit: number): Promise<SubscriberSlice> {
     if (this.#page.subscribers.length === 0 && !this.#isLastPage) await this.#read(limit * SLICES_READ_AHEAD);
     const { subscribers, end, next } = this.#page;
@@ -54,7 +54,7 @@ export class SliceReader {
   }
 }
 
-/** A subscriber stands in its shard under its incarnation. */
+/** The key of a subscriber in its shard: its incarnation. */
 function keyOf(subscriber: Subscriber | undefined): string | undefined {
   return subscriber?.session.incarnation;
 }

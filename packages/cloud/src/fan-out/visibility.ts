@@ -8,7 +8,7 @@ const BATCH_ENTRIES_MAX = 10;
 /** Attempts without a pause: the worker that gives jobs back is about to end. */
 const TRIES_MAX = 3;
 
-/** Makes messages that were received visible before their time. */
+/** Makes received messages visible before their visibility timeout ends. */
 export interface Visibility {
   /** Best effort: a record that it misses becomes visible when its timeout ends. Never rejects. */
   giveBack(records: readonly SqsRecord[], afterSeconds: number): Promise<void>;
@@ -42,7 +42,7 @@ export class SqsVisibility implements Visibility {
     if (left.length > 0) this.#options.log.warn('not-given-back', { records: left.length, reason });
   }
 
-  /** Those that SQS has not changed, and may another time. */
+  /** Returns the records that SQS has not changed, and may change at another try. */
   async #try(
     records: readonly SqsRecord[],
     afterSeconds: number,
@@ -59,7 +59,7 @@ export class SqsVisibility implements Visibility {
           })),
         }),
       );
-      // Where the fault is ours the message is visible already, or is gone.
+      // A fault of the sender means that the message is visible already, or gone.
       const failed = Failed.filter(({ SenderFault }) => SenderFault !== true);
       const left = records.filter((_, index) => failed.some(({ Id }) => Id === String(index)));
       return { left, reason: failed[0]?.Code ?? '' };

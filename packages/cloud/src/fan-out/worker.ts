@@ -16,15 +16,15 @@ import { DEFAULT_WORKER_LIMITS, type FanOutWorkerLimits } from './worker-limits.
 
 /** The options of a worker. An execution environment makes one worker and keeps it. */
 export interface FanOutWorkerOptions {
-  /** Of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
+  /** The environment of this function, over stores made with `shards: 'leave'`: `composeCloud().environment`. */
   readonly environment: Environment;
-  /** The environment's `SignedPoster`: here each post is tried by itself. */
+  /** `SignedPoster` of the environment: the worker tries each post by itself. */
   readonly poster: PostAttempts & Pick<Poster, 'get'>;
   /** `stores.subscriptions`. */
   readonly subscriptions: ShardReader & HeadMarks;
   /** `stores.fanOutProgress`. */
   readonly progress: Pick<FanOutProgress, 'begin' | 'advance'>;
-  /** Where jobs go that are given up: a FIFO queue, also the fan-out queue's own dead-letter queue. */
+  /** The dead-letter queue for jobs that are given up: a FIFO queue, perhaps that of the fan-out queue. */
   readonly deadLetters: JobQueue;
   /** `SqsVisibility` of the fan-out queue. @default records are left until their visibility timeout */
   readonly visibility?: Visibility;
@@ -43,7 +43,7 @@ export type FanOutWorker = (event: SqsEvent, context: InvocationContext) => Prom
 /**
  * The function that serves wide filters: an SQS FIFO event source with batches of up to 10 and
  * `ReportBatchItemFailures`. The queue's visibility timeout has to be at least the function's timeout, and its
- * `maxReceiveCount` high (1,000): a job that is healthy comes back often, and poison is told by lack of progress.
+ * `maxReceiveCount` high (1,000): a healthy job comes back often, and poison is recognized by a lack of progress.
  *
  *     const cloud = composeCloud(options);
  *     export const handler = createFanOutWorker({

@@ -4,7 +4,7 @@ import { hashOf, type Ticket } from './tickets.ts';
 
 type Connected = Extract<LinkState, { phase: 'connected' }>;
 
-/** How long after a loss the client may go on. Undefined: it has not offered to. */
+/** How long after a loss the client may resume its session. Undefined: it has not offered to. */
 export function resumeSecondsWith(
   { resumeSeconds }: Pick<Environment, 'resumeSeconds'>,
   offered: readonly string[],
@@ -12,7 +12,7 @@ export function resumeSecondsWith(
   return offered.includes('move') && offered.includes('resume') ? resumeSeconds : undefined;
 }
 
-/** The state of a connection with what client and server have agreed on with CONNECT. */
+/** The state of a connection with the extensions that client and server have agreed on. */
 export function agreedWith(
   environment: Pick<Environment, 'resumeSeconds'>,
   state: Connected,

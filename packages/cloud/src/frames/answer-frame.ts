@@ -13,7 +13,7 @@ import {
   REPLY_PARTS_MAX,
 } from './text-frame.ts';
 
-/** A frame while it is handled. */
+/** A frame that is being handled. */
 export interface HandledFrame {
   readonly environment: Environment;
   readonly outbox: Outbox;
@@ -24,8 +24,8 @@ export interface HandledFrame {
 export const DONE: ProxyResult = { statusCode: 200 };
 
 /**
- * The reply; or, for a frame that wants none, a push of the packets that the frame has caused. `taken`: packets that
- * were handled, where they are not all.
+ * Sends the reply; for a frame without a reply, posts the packets for its client. `taken`: how many packets were
+ * handled, if not all.
  */
 export async function answerFrame(
   handled: HandledFrame,
@@ -59,8 +59,8 @@ export async function answerFrame(
 }
 
 /**
- * Splits a reply into the packets of its frame and those of its parts. The largest packet leaves no room for the
- * frame's header.
+ * Splits a reply into the packets of its frame and those of its parts. A packet of the largest size leaves no room for
+ * the frame's header.
  */
 function splitReply(
   packets: readonly OutgoingPacket[],
@@ -71,18 +71,18 @@ function splitReply(
   return bytesOf(first).length <= bytesMax ? [first, others] : [[], groups];
 }
 
-/** The clock, where the client has not seen as much yet. */
+/** The server's clock, if the client has not seen as much yet. */
 function newerClock({ broker }: Outbox, { clock: seen = '' }: ClientFrame): string | undefined {
   const clock = broker.messageClock.read();
   return clock > seen && !isZero(clock) ? clock : undefined;
 }
 
-/** An environment that has not handled a message yet has seen nothing. */
+/** A clock of an environment that has not handled a message yet. */
 function isZero(clock: string): boolean {
   return /^0*$/.test(clock);
 }
 
-/** The client's own DISCONNECT is answered, and the client closes. Otherwise the server does. */
+/** If the client has sent DISCONNECT, it is answered and closes the connection. Otherwise the server closes it. */
 export async function closeAfterFrame(handled: HandledFrame, frame: ClientFrame): Promise<ProxyResult> {
   if (frame.replyWanted && handled.link.endedBy === 'client')
     return await answerFrame(handled, frame, undefined);
@@ -90,8 +90,8 @@ export async function closeAfterFrame(handled: HandledFrame, frame: ClientFrame)
 }
 
 /**
- * Tells the client why, then cuts it: a reply would come after the cut. The connection's item says that it has ended only
- * when the client has been told:
+ * Tells the client why, then closes the connection: a reply would come after the close. The connection's item gets its
+ * end only when the client has been told:
  *
  *     handler of frame 1                 handler of frame 2, at the same time
  *     posts DISCONNECT
@@ -109,13 +109,13 @@ export async function endLink(handled: HandledFrame): Promise<ProxyResult> {
 }
 
 /**
- * Posts packets to the frame's own client as to others, and ends the connection when a post fails. This matters most
- * when a PUBACK or a PUBCOMP without a reply dequeues messages, as its client does not wait for a reply:
+ * Posts packets to the frame's own client, and closes the connection when the post fails. This matters most when a
+ * PUBACK or PUBCOMP without a reply dequeues messages, as its client does not wait:
  *
  *     handler of PUBCOMP                 client
  *     dequeues m, QoS 2; posts it
- *                                        PUBLISH m; PUBREC, PUBREL, PUBCOMP: done with, its identifier is free
- *     answered 500: unknown
+ *                                        PUBLISH m; PUBREC, PUBREL, PUBCOMP: complete, its packet id is free
+ *     the post is answered 500: unknown
  *     (were it posted again …)
  *                                        … PUBLISH m would be another message [MQTT-4.4.0-1]
  *     ends the connection: the next one is sent m, or the rest of its exchange
@@ -127,10 +127,9 @@ async function push({ outbox, link }: HandledFrame, packets: readonly OutgoingPa
 }
 
 /**
- * Packets that do not fit into the frame of a reply (a page of the queue and a message of over 73 KB behind it) are
- * posted, and arrive before the reply. So each of these frames says that it is a part of the reply, and the reply says
- * how many parts there are: the client puts the parts behind the reply, and later frames behind the parts
- * (docs/text-frames.md, section 2).
+ * Posts the packets that do not fit into the reply's frame (after a page of the queue, a message of over 73 KB). These
+ * posts arrive before the reply. Each says that it is a part of the reply, and the reply says how many parts there
+ * are: the client puts the parts after the reply, and later frames after the parts (docs/text-frames.md, section 2).
  *
  *     handler of PUBACK                  client, if the part were a push
  *     dequeues 1, 2, and 3, which is large
@@ -139,10 +138,10 @@ async function push({ outbox, link }: HandledFrame, packets: readonly OutgoingPa
  *     replies: 1, 2
  *                                        1, 2 [MQTT-4.6.0-5]
  *
- * And where the reply says that more is waiting, a push is held until the last page: 1, 2, 4, 3.
+ * If the reply says that more waits, the client holds a push until the last page, and gets 1, 2, 4, 3.
  *
- * A part is posted once. When it is unknown whether it arrived, or known that it did not and must have, the connection
- * is lost; a message of QoS 0 alone may be missing. Returns how many parts have arrived.
+ * A part is posted once. If it is unknown whether it arrived, or if it did not arrive and has to, the connection is
+ * closed; only a message of QoS 0 may be missing. Returns how many parts have arrived.
  */
 async function postParts(
   { environment, outbox, link }: HandledFrame,

@@ -17,7 +17,7 @@ import { agreedWith } from './agreement.ts';
 import { bytesOf } from './frame.ts';
 import { ORDINARY_CONNACK } from './text-frame.ts';
 
-/** The client comes back: it cannot be known how far its CONNECT came. */
+/** The client comes back: it cannot know how far its CONNECT came. */
 const UNAVAILABLE: ProxyResult = { statusCode: 503, body: 'Unavailable for a moment. Try again later.' };
 
 const OVER: ProxyResult = { statusCode: 410, body: 'The connection is over.' };
@@ -28,22 +28,23 @@ const TOO_MANY: ProxyResult = {
   body: 'This identity has sent more than its quotas allow. Come back in some seconds.',
 };
 
-/** A CONNECT of the handshake, and who sends it. */
+/** A CONNECT in the handshake, and its sender. */
 export interface Offer {
   readonly connect: OfferedConnect;
-  /** As the handshake has shown it. */
+  /** The identity that the handshake has shown. */
   readonly identity: Identity | undefined;
 }
 
 /**
- * `$connect` does what `$default` would do with a CONNECT (docs/text-frames.md, section 15). Undefined: nothing has been
- * done, and the client is to send it as a frame; a CONNECT that is refused is refused there.
+ * `$connect` handles a CONNECT as `$default` would (docs/text-frames.md, section 15). Undefined: nothing was done, and
+ * the client has to send it as a frame. A CONNECT that has to be refused is refused there.
  *
  * A post to this connection would be answered 410 until the handshake is over, and its session would count as lost. So
- * only a session that begins is opened here: it has no subscription, and no message can be for it.
+ * only a new session is opened here: it has no subscription, so no message can be for it.
  *
- * The handshake may fail after this: then the session is attached to a connection that never was. The client that comes
- * back takes it over, or the sweep finds that it is gone. It leaves no will, as a CONNECT with one goes as a frame.
+ * The handshake may still fail after this. Then the session is attached to a connection that was never opened. The
+ * client comes back and takes the session over, or the sweep finds the connection gone. It leaves no will: a CONNECT
+ * with a will goes as a frame.
  */
 export async function connectInHandshake(
   environment: Environment,
@@ -58,7 +59,7 @@ export async function connectInHandshake(
     const tenant = environment.defaultTenant;
     await outbox.stores?.readAhead({ connectionId, tenant, topicNames: [] });
     const before = await outbox.links.load(connectionId);
-    // The event has come twice. The client is one: it sees what was answered first, or it comes back.
+    // The event was delivered twice, but there is one client: it gets the first answer, or it comes back.
     if (before !== undefined) return OVER;
     const host = peerHostOf(source?.sourceIp);
     const peer = {
@@ -80,11 +81,11 @@ export async function connectInHandshake(
     environment.log.warn('handshake-unavailable', { connectionId, reason: error.message });
     return UNAVAILABLE;
   } finally {
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
   }
 }
 
-/** One CONNECT, and nothing behind it. */
+/** The CONNECT, if the bytes hold nothing else. */
 function onlyConnectIn(bytes: Buffer, maximumPacketSize: number): ConnectPacket | undefined {
   const decoder = new PacketDecoder({ maximumPacketSize });
   const [packet, ...others] = decoder.push(bytes);
@@ -103,7 +104,7 @@ async function isPaidFor(
   return (await frameQuota.take(sender, id, contentsOf(bytes, state))) === undefined;
 }
 
-/** Saves what was agreed on, and what the first reply is to bring. */
+/** Saves the agreement, and the packets for the first reply. */
 async function accept(
   environment: Environment,
   outbox: Outbox,

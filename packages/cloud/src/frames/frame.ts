@@ -6,12 +6,12 @@ import { formatPart, formatPush } from './text-frame.ts';
 /** The packet type of PUBLISH, in the upper half of a packet's first byte. */
 const PUBLISH = 3;
 
-/** For counting: an encoded packet is a message, and no acknowledgement. */
+/** For counting: whether an encoded packet is a PUBLISH. */
 function isPublish([first = 0]: Uint8Array): boolean {
   return first >> 4 === PUBLISH;
 }
 
-/** Undefined for a packet that is no PUBLISH. */
+/** Undefined: the packet is no PUBLISH. */
 export function publishQosOf(packet: Uint8Array): QoS | undefined {
   const [first = 0] = packet;
   return isPublish(packet) ? (((first >> 1) & 3) as QoS) : undefined;
@@ -31,7 +31,7 @@ export function bytesOf(packets: readonly OutgoingPacket[]): Uint8Array {
 /** A packet on its way to a connection. */
 export interface OutgoingPacket {
   readonly bytes: Uint8Array;
-  /** It is more than QoS 0: to lose it is to lose the connection. */
+  /** More than QoS 0: if it is lost, the connection is closed. */
   readonly mustArrive: boolean;
 }
 
@@ -58,7 +58,7 @@ function uint16At(bytes: Uint8Array, index: number): number {
   return ((bytes[index] ?? 0) << 8) | (bytes[index + 1] ?? 0);
 }
 
-/** A text for the gateway. Connections that are sent the same share one, so that it is encoded and hashed once. */
+/** A text for the gateway. Connections with the same packets share one, so that it is encoded and hashed once. */
 export class Frame {
   readonly text: string;
   /** The text in UTF-8, one character for each byte, as it goes over the wire. */
@@ -78,17 +78,17 @@ export class Frame {
     return new Frame(formatPush(bytesOf(packets)), packets);
   }
 
-  /** A part of a reply. It is not to be repeated: the client counts them. */
+  /** A part of a reply. It is never sent twice: the client counts the parts. */
   static partOf(packets: readonly OutgoingPacket[]): Frame {
     return new Frame(formatPart(bytesOf(packets)), packets);
   }
 
-  /** Its packets, to be sent to another connection. */
+  /** Its packets, for another connection. */
   get outgoing(): readonly OutgoingPacket[] {
     return this.#packets;
   }
 
-  /** Messages of it that stand in no queue. */
+  /** Its messages that no queue holds. */
   get unkept(): readonly OutgoingPacket[] {
     return this.#packets.filter(({ bytes }) => isPublish(bytes) && !isKeptPublish(bytes));
   }
@@ -98,7 +98,7 @@ export class Frame {
     return this.#packets.length;
   }
 
-  /** Those of them that are a PUBLISH. */
+  /** How many of them are a PUBLISH. */
   get publishes(): number {
     return publishesIn(this.#packets);
   }
@@ -108,10 +108,10 @@ export class Frame {
   }
 
   /**
-   * It holds a PUBLISH whose packet identifier its client frees with an acknowledgement that the store sees: at QoS 2, or
-   * at QoS 1 of a session that is kept. The client may have done so before an answer to the post is missed. Sent again on
-   * the same connection the message would exceed the client's window [MQTT-3.3.4-9], or be another message to it. On the
-   * next connection it is a repetition, as the store knows all acknowledgements until then.
+   * It has a PUBLISH whose packet id the client frees with an acknowledgement that the store sees: at QoS 2, or at QoS
+   * 1 in a session that is kept. If the answer to its post is lost, the client may have freed the id already. Sent
+   * again on the same connection, the message would exceed the client's window [MQTT-3.3.4-9], or be another message
+   * to it. On the next connection it is a repetition, as the store has all acknowledgements by then.
    */
   get mustComeOnce(): boolean {
     return this.#packets.some(({ bytes }) => isKeptPublish(bytes));
@@ -124,8 +124,8 @@ export class Frame {
   }
 
   /**
-   * The part of the frame that is sent again when it is unknown whether it arrived: a QoS 0 packet must not come twice.
-   * Undefined when no part is.
+   * The packets that are sent again if it is unknown whether the frame arrived: not QoS 0, which must not come twice.
+   * Undefined: none.
    */
   repeat(): Frame | undefined {
     const packets = this.#packets.filter(({ mustArrive }) => mustArrive);

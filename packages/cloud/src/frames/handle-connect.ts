@@ -12,10 +12,10 @@ import { senderOf } from '../quotas/sender.ts';
 import type { Offer } from './connect-in-handshake.ts';
 import type { Extension } from './text-frame.ts';
 
-/** Characters of an origin in the log: a browser's is short, but any client may send a longer one. */
+/** Characters of an origin in the log: a browser's is short, but a client may send a long one. */
 const LOGGED_ORIGIN_CHARACTERS_MAX = 100;
 
-/** The connection would be cut with its first frame; this way it costs no more than the handshake. */
+/** The sender has used up its frames: the connection would be closed with its first frame anyway. */
 const TOO_MANY: ProxyResult = {
   statusCode: 429,
   body: 'This identity has sent more than its quotas allow. Come back in some seconds.',
@@ -30,22 +30,22 @@ export interface ConnectOptions {
   /** @default there are no bans */
   readonly bans?: CloudBans | undefined;
   readonly log: Log;
-  /** @default any number of frames */
+  /** @default no limit on frames */
   readonly frameQuota?: FrameQuota | undefined;
-  /** @default a connection without a token may wait as long as any with its CONNECT */
+  /** Cuts connections without a token that send no CONNECT. @default they wait as long as any other */
   readonly connectDeadline?: ConnectDeadline | undefined;
-  /** Handles a CONNECT of the handshake; undefined: it comes as a frame. @default it always does */
+  /** Handles a CONNECT in the handshake. Undefined: it has to come as a frame. @default it always has to */
   readonly takeConnect?: (event: ConnectEvent, offer: Offer) => Promise<ProxyResult | undefined>;
-  /** Extensions of the wire that are taken. @default all */
+  /** Extensions of the text frames that the server accepts. @default all */
   readonly extensions?: readonly Extension[];
-  /** The tenant of clients that show no token. @default 'default' */
+  /** The tenant of clients without a token. @default 'default' */
   readonly defaultTenant?: string;
 }
 
 /**
- * `$connect`: takes the connection when it comes from no page of another site, the client speaks the text frames and
- * has a valid token where one is asked for. Nothing is stored but who the token says it is, which CONNECT's handler,
- * another process, has to know.
+ * `$connect`: accepts the connection if it comes from an allowed page, the client speaks text frames, and its token is
+ * valid, if one is asked for. Stores only the identity of the token: the handler of CONNECT, in another process, needs
+ * it.
  */
 export async function handleConnect(options: ConnectOptions, event: ConnectEvent): Promise<ProxyResult> {
   const { handshakes, allowedOrigins = 'any', log } = options;
@@ -87,7 +87,7 @@ export async function handleConnect(options: ConnectOptions, event: ConnectEvent
   );
 }
 
-/** The answer to a handshake that brings CONNECT. Undefined: it brings none, or the client is to send it as a frame. */
+/** Handles a CONNECT in the handshake. Undefined: there is none, or the client has to send it as a frame. */
 async function connected(
   { takeConnect, extensions }: ConnectOptions,
   event: ConnectEvent,
@@ -109,7 +109,7 @@ function requestOf({ headers = {}, queryStringParameters, requestContext }: Conn
   };
 }
 
-/** Without an identity it is stored that the connection waits for a CONNECT which shows one. */
+/** Stores, for a connection without an identity, that CONNECT has to show one. */
 async function accept(
   { links, connectDeadline }: ConnectOptions,
   { requestContext }: ConnectEvent,
@@ -124,7 +124,7 @@ async function accept(
   return isSaved ? accepted(subprotocol) : { statusCode: 410, body: 'The connection is over.' };
 }
 
-/** The client identifier is in CONNECT, which asks again [SEC-BAN-1]. */
+/** Checks bans before the client identifier is known; CONNECT checks again [SEC-BAN-1]. */
 async function banRefusal(
   { bans, log }: ConnectOptions,
   { requestContext }: ConnectEvent,

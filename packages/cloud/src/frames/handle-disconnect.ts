@@ -8,9 +8,9 @@ import { refreshBans } from '../identity/refresh-bans.ts';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
 import { inOneEvent, type Outbox } from '../outbox.ts';
 import { EventUsage, tenantOf } from '../usage/event-usage.ts';
-import { GOODBYE_CODE } from './text-frame.ts';
+import { DISCONNECT_CODE } from './text-frame.ts';
 
-/** Going away: at ten idle minutes, and at two hours. */
+/** Going Away: the gateway closes at ten idle minutes, and at two hours. */
 const GOING_AWAY = 1001;
 
 /** A connection that ends so shortly before its two hours was cut for its age. */
@@ -19,10 +19,10 @@ const CUT_MARGIN_MS = 5_000;
 /** No close frame came. */
 const ABNORMAL = 1006;
 
-/** Connections that end like this have seldom said DISCONNECT before: a tab that was closed, a network that was lost. */
-const WITHOUT_GOODBYE: ReadonlySet<number | undefined> = new Set([GOING_AWAY, ABNORMAL]);
+/** Connections that end like this have seldom sent DISCONNECT: a tab was closed, or a network was lost. */
+const WITHOUT_DISCONNECT: ReadonlySet<number | undefined> = new Set([GOING_AWAY, ABNORMAL]);
 
-/** `$disconnect`: best effort and late; a connection that ended in order is over already. */
+/** `$disconnect`: best effort and late. A connection that ended in order is over already. */
 export async function handleDisconnect(
   environment: Environment,
   event: DisconnectEvent,
@@ -30,15 +30,15 @@ export async function handleDisconnect(
   const { connectionId, disconnectStatusCode, disconnectReason } = event.requestContext;
   const why = `${disconnectStatusCode ?? ''} ${disconnectReason ?? ''}`.trim();
   await refreshBans(environment);
-  if (disconnectStatusCode === GOODBYE_CODE) {
+  if (disconnectStatusCode === DISCONNECT_CODE) {
     await inOneEvent(environment, async (outbox) => {
-      count(outbox.usage, event, await hearGoodbye(outbox, connectionId, why));
+      count(outbox.usage, event, await disconnectByClose(outbox, connectionId, why));
     });
     return { statusCode: 200 };
   }
-  // Likely there is nothing left to do, as after a DISCONNECT: a read costs a fifth of the write that would find the
-  // tombstone. A tombstone stays; where it comes behind this read, `end` finds it.
-  if (!WITHOUT_GOODBYE.has(disconnectStatusCode)) {
+  // After a DISCONNECT nothing is left to do: a read finds that out for a fifth of the price of a write. If a
+  // tombstone is written after this read, `end` finds it.
+  if (!WITHOUT_DISCONNECT.has(disconnectStatusCode)) {
     const found = await environment.links.load(connectionId);
     if (found?.phase === 'closed') {
       countAlone(environment, event, found);
@@ -52,7 +52,7 @@ export async function handleDisconnect(
   return { statusCode: 200 };
 }
 
-/** The minutes of a connection are counted here, once: API Gateway says when it began, and that it is over. */
+/** Counts the minutes of a connection, once: API Gateway says when it began and ended. */
 function count(usage: EventUsage | undefined, { requestContext }: DisconnectEvent, state?: LinkState): void {
   usage?.isOf(tenantOf(state));
   usage?.connection(requestContext.requestTimeEpoch - requestContext.connectedAt);
@@ -61,15 +61,15 @@ function count(usage: EventUsage | undefined, { requestContext }: DisconnectEven
 function countAlone({ usage, defaultTenant }: Environment, event: DisconnectEvent, state: LinkState): void {
   const alone = usage && new EventUsage(usage, defaultTenant);
   count(alone, event, state);
-  alone?.settle();
+  alone?.handOver();
 }
 
 /**
- * The client has said DISCONNECT by the code of its close (docs/text-frames.md, section 14). That this handler runs is
- * best effort, so a client with a will has to send DISCONNECT: its close with this code is a loss [MQTT-3.14.4-3].
- * Without a will a loss leaves nothing behind that DISCONNECT would have withdrawn.
+ * The client has said DISCONNECT by its close code (docs/text-frames.md, section 14). This handler runs by best effort
+ * only, so a client with a will has to send DISCONNECT: its close with this code is a loss [MQTT-3.14.4-3]. Without a
+ * will, a loss leaves nothing that DISCONNECT would have withdrawn.
  */
-async function hearGoodbye(
+async function disconnectByClose(
   outbox: Outbox,
   connectionId: ConnectionId,
   why: string,
@@ -77,7 +77,7 @@ async function hearGoodbye(
   const { broker, links } = outbox;
   const found = await links.end(connectionId);
   if (found === undefined) return undefined;
-  // A publisher may have found the connection gone before: then its session waits for the client.
+  // A publisher may have found the connection gone before. Then its session waits for the client.
   const state = found.phase === 'closed' && found.movedTo === undefined ? (found.before ?? found) : found;
   if (!mayEndByClose(state)) {
     await tellLost(broker, connectionId, found, why);
@@ -98,7 +98,7 @@ function mayEndByClose(state: LinkState): boolean {
   return endsByClose === true && willDelaySeconds === undefined;
 }
 
-/** Undefined where the gateway does not say why: the broker then goes by the age of the connection. */
+/** Undefined: the gateway does not say why. The broker then goes by the age of the connection. */
 function wasCut({
   disconnectStatusCode,
   connectedAt,

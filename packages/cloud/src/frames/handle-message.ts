@@ -25,10 +25,10 @@ import { type ClientFrame, type Extension, formatPush, parseClientFrame } from '
 import { movableWith, newTicket, readTicket, ticketText } from './tickets.ts';
 import { isOnePacket, topicNamesOf } from './topic-names.ts';
 
-/** A handler with less time left than this begins no further packet: it needs the time to post and to save. */
+/** A handler with less time left begins no further packet: it still has to post and to save. */
 const RESERVE_MS = 1_500;
 
-/** No server's clock is so far ahead: a client made it up, and it would stay with every message from now on. */
+/** No clock of a server is so far ahead: the client made it up, and every later message would carry it. */
 const CLOCK_AHEAD_MS_MAX = 60_000;
 
 /** `$default`: one frame of a client. Decode, load, let the broker decide, deliver, save, reply. */
@@ -55,8 +55,8 @@ export async function handleMessage(
     const state = (await outbox.links.load(connectionId)) ?? { phase: 'new' };
     outbox.usage?.isOf(tenantOf(state));
     if (state.phase === 'closed') {
-      await hearGoodbye(environment, outbox, state, frame, connectionId);
-      // Of a connection that was taken over or has ended: it must not live on as a socket.
+      await handleLateDisconnect(environment, outbox, state, frame, connectionId);
+      // The connection was taken over or has ended, so its socket is closed.
       await environment.poster.delete(connectionId);
       return DONE;
     }
@@ -82,15 +82,16 @@ export async function handleMessage(
     return await fail(environment, connectionId, link?.state, error);
   } finally {
     outbox.usage?.isOf(tenantOf(link?.state));
-    outbox.usage?.settle();
+    outbox.usage?.handOver();
   }
 }
 
 /**
- * `$disconnect` may be handled before the frame that brought DISCONNECT. That still withdraws the will [MQTT-3.14.4-3],
- * which waits for it (`LOSS_GRACE_SECONDS`). Other packets of the frame have no effect: the connection is over.
+ * `$disconnect` may be handled before the frame with DISCONNECT. The will waits for that (`LOSS_GRACE_SECONDS`), and
+ * DISCONNECT still withdraws it [MQTT-3.14.4-3]. The other packets of the frame have no effect: the connection is
+ * over.
  */
-async function hearGoodbye(
+async function handleLateDisconnect(
   { maximumPacketSize }: Environment,
   outbox: Outbox,
   { before, movedTo }: Extract<LinkState, { phase: 'closed' }>,
@@ -99,10 +100,10 @@ async function hearGoodbye(
 ): Promise<void> {
   if (before?.phase !== 'connected' || movedTo !== undefined || frame instanceof Violation) return;
   const packets = decode(frame.bytes, before, maximumPacketSize);
-  const goodbye = packets.find((packet) => !(packet instanceof Violation) && packet.type === 'disconnect');
-  if (goodbye === undefined) return;
+  const disconnect = packets.find((packet) => !(packet instanceof Violation) && packet.type === 'disconnect');
+  if (disconnect === undefined) return;
   const link = new GatewayLink(connectionId, { address: 'unknown' }, before);
-  await outbox.broker.receive(link, goodbye);
+  await outbox.broker.receive(link, disconnect);
   await outbox.commit();
 }
 
@@ -110,7 +111,7 @@ function isVerified(state: LinkState): state is LinkState & { readonly identity:
   return state.phase === 'new' && state.identity !== undefined;
 }
 
-/** Charges the frame to its sender, before anything is done with it. */
+/** Charges the frame to its sender before it is handled. */
 async function isPaidFor(
   { frameQuota, defaultTenant }: Environment,
   link: GatewayLink,
@@ -128,9 +129,9 @@ async function isPaidFor(
 const NO_BYTES = new Uint8Array();
 
 /**
- * The sender has used up its frames. The stage counts them before any function sees them, so the connection is cut: its
- * client comes back by itself. It is told why, with DISCONNECT; one that has no CONNACK is told nothing, as mqtt.js does
- * not come back after one that refuses.
+ * The sender has used up its frames. The stage counts frames before any function sees them, so the connection is
+ * closed: the client comes back by itself. DISCONNECT tells it why; a client without CONNACK is told nothing, as
+ * mqtt.js does not come back after a CONNACK that refuses.
  */
 async function cut(handled: HandledFrame): Promise<ProxyResult> {
   const { outbox, link } = handled;
@@ -143,7 +144,7 @@ async function cut(handled: HandledFrame): Promise<ProxyResult> {
 
 /**
  * The packets before the failure are not acknowledged. If a store or a queue is unavailable, the handler tells the
- * client so and closes the connection: the client returns later and sends again. Any other error is a defect, and the
+ * client and closes the connection: the client comes back later and sends again. Any other error is a defect, and the
  * integration fails.
  */
 async function fail(
@@ -155,7 +156,7 @@ async function fail(
   if (!(error instanceof Unavailable)) throw error;
   environment.log.warn('frame-unavailable', { connectionId, reason: error.message });
   if (error instanceof ConnectionLost) {
-    // Without a word, so that the client resumes its session.
+    // No DISCONNECT, so that the client resumes its session.
     await environment.poster.delete(connectionId);
     return DONE;
   }
@@ -204,7 +205,7 @@ async function handleFrame(
   return await answerFrame(handled, asks ? { ...frame, offered: agreedOn(link) } : frame, taken, move);
 }
 
-/** A client whose CONNECT came with the handshake asks what was agreed on (docs/text-frames.md, section 15). */
+/** A client whose CONNECT came with the handshake asks for the result (docs/text-frames.md, section 15). */
 function asksWhatWasAgreed(link: GatewayLink, { offered, replyWanted }: ClientFrame): boolean {
   if (offered?.length !== 0 || !replyWanted || agreedOn(link) === undefined) return false;
   const { state } = link;
@@ -220,7 +221,7 @@ function agreedOn({ state }: GatewayLink): readonly Extension[] | undefined {
   return state.phase === 'connected' ? (state.agreed as readonly Extension[] | undefined) : undefined;
 }
 
-/** The client has chosen its ticket's secret: it is told the rest. */
+/** The move field for a client that has chosen its ticket's secret itself. */
 function askedMove({ environment, link }: HandledFrame): string | undefined {
   const agreed = agreedOn(link) ?? [];
   if (!agreed.includes('move')) return undefined;
@@ -228,8 +229,8 @@ function askedMove({ environment, link }: HandledFrame): string | undefined {
 }
 
 /**
- * The agreement of CONNECT is saved with the state. CONNACK's reply brings the ticket with which the client may
- * move or resume its session; its hash is saved too.
+ * Saves what CONNECT has agreed on. The reply with CONNACK brings the ticket with which the client may move or resume
+ * its session; the state keeps its hash.
  */
 function agree({ environment, link }: HandledFrame, loaded: LinkState): string | undefined {
   const { state } = link;
@@ -243,7 +244,7 @@ function agree({ environment, link }: HandledFrame, loaded: LinkState): string |
   return movableWith(environment, ticketText(ticket), resumeSecondsWith(environment, offered));
 }
 
-/** Hands the packets to the broker, one after another. Returns how many, where it had to stop before the last. */
+/** Hands the packets to the broker, one after another. Returns how many, if it had to stop before the last. */
 async function handlePackets(
   { environment: { meter }, outbox, link }: HandledFrame,
   packets: readonly (Packet | Violation)[],
@@ -254,7 +255,7 @@ async function handlePackets(
   let taken = 0;
   for (const packet of packets) {
     if (link.endedBy !== undefined) return undefined;
-    // The client would not send the rest of a frame without a reply again.
+    // Not for a frame without a reply: its client would not send the rest again.
     if (frame.replyWanted && context.getRemainingTimeInMillis() < RESERVE_MS) {
       if (stores?.takeDrainDue() === true) drainNextTime(link);
       return taken;
@@ -266,8 +267,8 @@ async function handlePackets(
     }
     taken += 1;
   }
-  // The acknowledgements of a frame make room once, at its end. A fetch dequeues too, and so does a frame with packets
-  // while a fetch is due.
+  // The acknowledgements of a frame make room once, at its end. A frame that fetches dequeues too, and so does any
+  // frame with a reply while messages are known to wait.
   const isDue = stores?.takeDrainDue() === true;
   const isFetch = packets.every(isFetching) && !isSignOfLife(link.state, packets);
   if (isDue || (frame.replyWanted && (isFetch || hasMore(link.state)))) await broker.drain(link);
@@ -275,7 +276,10 @@ async function handlePackets(
   return undefined;
 }
 
-/** PINGREQ of a session that ends with its connection: little of that waits, and a nudge says so. It costs no read. */
+/**
+ * PINGREQ of a session that ends with its connection: few messages wait for it, and a nudge announces them, so it
+ * reads nothing.
+ */
 function isSignOfLife(state: LinkState, packets: readonly (Packet | Violation)[]): boolean {
   if (state.phase !== 'connected') return false;
   const { keepsNothing = false, takesNudges = false } = state.connection.session.attachment ?? {};
@@ -283,15 +287,15 @@ function isSignOfLife(state: LinkState, packets: readonly (Packet | Violation)[]
   return packets.some((packet) => !(packet instanceof Violation) && packet.type === 'pingreq');
 }
 
-/** A frame of only such packets fetches: an empty one, acknowledgements, or PINGREQ. */
+/** A frame of such packets alone fetches; so does an empty frame. */
 function isFetching(packet: Packet | Violation): boolean {
   if (packet instanceof Violation) return false;
   return packet.type === 'puback' || packet.type === 'pubcomp' || packet.type === 'pingreq';
 }
 
 /**
- * A frame that wants no reply may be handled beside another one, and the connection's item is replaced whole. So it
- * sends no retained messages, and saves nothing but the connection's end:
+ * A frame without a reply may be handled beside another frame, and a save replaces the whole item of the connection.
+ * So such a frame sends no retained messages, and saves only the end of the connection:
  *
  *     handler of PUBACK, no reply        handler of SUBSCRIBE q
  *     loads: r is at its second page
@@ -299,8 +303,7 @@ function isFetching(packet: Packet | Violation): boolean {
  *     (were it to send the page and save: r at its third …)
  * … q would be lost; where this one had sent the page as well, it would come twice
  *
- * It still dequeues the messages for which its acknowledgements make room: the publisher that appended a message relies
- * on this.
+ * It does dequeue messages for which its acknowledgements make room: the publisher that has appended them relies on it.
  */
 function leaveReplays(link: GatewayLink): void {
   const { state } = link;
@@ -329,17 +332,17 @@ function versionOf(state: LinkState): ProtocolVersion | undefined {
   return state.phase === 'authenticating' ? state.connect.protocolVersion : undefined;
 }
 
-/** Saves nothing but the connection's end: see `leaveReplays`. */
+/** Saves only the end of the connection: see `leaveReplays`. */
 async function saveEnd(outbox: Outbox, link: GatewayLink, loaded: LinkState): Promise<boolean> {
   const goesOn = loaded.phase === 'connected' && link.state.phase === 'connected';
   return goesOn || (await save(outbox, link, loaded, false));
 }
 
 /**
- * False when the connection ended while its frame was handled: then the frame's effects are undone as for a loss.
+ * False: the connection ended while its frame was handled, and the frame's effects are undone as for a loss.
  *
- * A SUBSCRIBE whose retained messages have all been sent leaves the state as it was. Its connection is read in the place
- * of a write, at a fifth of the price:
+ * A SUBSCRIBE without retained messages to send leaves the state as it was. Then the connection is read again, which
+ * costs a fifth of a write:
  *
  *     handler of SUBSCRIBE               $disconnect's handler
  *     loads the connection
@@ -347,7 +350,7 @@ async function saveEnd(outbox: Outbox, link: GatewayLink, loaded: LinkState): Pr
  *     stores the subscription
  *     reads the connection: it has ended, so the handler clears the session as well
  *
- * Where this read finds no end, the end comes later, and its handler finds the subscription.
+ * If this read finds no end, the end comes later, and its handler finds the subscription.
  */
 async function save(
   { links, broker }: Outbox,
@@ -359,7 +362,7 @@ async function save(
   const isAsLoaded = isDeepStrictEqual(state, loaded);
   if (isAsLoaded && !hasSubscribed) return true;
   if (state.phase === 'closed') {
-    // Where the server has closed it, the client is told first: see `endLink`.
+    // If the server closes the connection, the client is told first: see `endLink`.
     if (link.endedBy !== 'server') await links.end(id);
     return true;
   }

@@ -13,16 +13,16 @@ export type Connected = Extract<LinkState, { phase: 'connected' }>;
 /**
  * Moves a session to this connection, N, from O, the one that the ticket names (docs/text-frames.md, section 12):
  *
- *     1. O's item: it has moved to N. From now on its frames are refused.
+ *     1. O's item: the session has moved to N. From now on frames on O are refused.
  *     2. N's item: the state that O had.
- *     3. O is cut. A publisher whose post finds O gone reads in O's item where to post it.
+ *     3. O is closed. A publisher whose post finds O gone reads in O's item where to post.
  *     4. The session, its will, its record and its subscriptions: they belong to N.
- *     5. The reply. The client, which has held what came on N until O closed, goes on.
+ *     5. The reply. The client has held the packets on N until O closed, and goes on.
  *
- * At any moment one socket takes posts, so messages keep their order. With `cutAfterMs` the third step comes behind the
- * fourth, and messages keep their order within each subscription: another one may carry N already. The client repeats its
- * frame where no reply comes, and each step can be repeated. A client that is gone meanwhile leaves a session that is lost
- * with N.
+ * At any moment one socket takes posts, so messages keep their order. With `cutAfterMs` step 3 comes after step 4, and
+ * messages keep their order within each subscription, since some subscriptions may carry N already. If no reply comes
+ * the client repeats its frame, and each step can be repeated. A client that is gone meanwhile leaves a session that
+ * is lost with N.
  */
 export async function handleMove(handled: HandledFrame, ticket: Ticket | undefined): Promise<ProxyResult> {
   const { environment, outbox, link } = handled;
@@ -56,7 +56,7 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
     await poster.delete(from);
   }
   if (!isTaken) return await endLink(handled);
-  // A $disconnect that came before the session was this connection's has found nothing to end.
+  // A $disconnect that came before the session belonged to this connection has found nothing to end.
   if ((await links.load(link.id))?.phase === 'closed') return await lose(handled, link.id, link.state);
   environment.log.debug('moved', { connectionId: link.id, from, clientId: connection.session.clientId });
   const body = formatReply({
@@ -67,17 +67,17 @@ export async function handleMove(handled: HandledFrame, ticket: Ticket | undefin
   return { statusCode: 200, body };
 }
 
-/** The state of the connection that the ticket names. Undefined where it cannot move here. */
+/** The state of the connection that the ticket names. Undefined: its session cannot move here. */
 async function stateToMove({ outbox, link }: HandledFrame, ticket: Ticket): Promise<Connected | undefined> {
   const found = await outbox.links.load(ticket.connectionId);
   const isHere = found?.phase === 'closed' && found.movedTo === link.id;
   const state = isHere ? found.before : found;
   if (state?.phase !== 'connected' || !isTicketOf(state.ticket, ticket)) return undefined;
-  // A connection of its own does not take another's session.
+  // A connection that has a session of its own takes no other.
   return isHere || link.state.phase === 'new' ? state : undefined;
 }
 
-/** The connection's state still holds something to send: the client fetches it before the session moves. */
+/** The client has to fetch something first, before the session moves. */
 function hasMoreToSend({ isDraining, replays, reauthentication }: Connected): boolean {
   return isDraining || replays.length > 0 || reauthentication !== undefined;
 }

@@ -6,32 +6,33 @@ import { type Connected, lose, refuse } from './handle-move.ts';
 import type { ClientFrame } from './text-frame.ts';
 import { hashOf, isTicketOf, movableWith, nextTicket, type Ticket, ticketText } from './tickets.ts';
 
-/** Moves whose reply the client did not get: its session has gone further than its ticket says. */
+/** Moves whose replies the client did not get: the session has moved on since its ticket was made. */
 const HOPS_MAX = 4;
 
-/** Some messages may be missing: more came than is kept, or they went with a reply that the client did not get. */
+/** Messages may be missing: more came than the store keeps, or they left with a reply that the client did not get. */
 const GAP = ',g';
 
 /** A connection that a client has lost. */
 interface Lost {
   readonly ticket: Ticket;
   readonly state: Connected;
-  /** Those from which the session has moved there, in their order. */
+  /** Connections from which the session has moved there, in their order. */
   readonly earlier: readonly ConnectionId[];
-  /** The server knows. */
+  /** The server has noticed the loss. */
   readonly hasEnded: boolean;
 }
 
 /**
- * A client that has lost connection O goes on with its session over this connection, N (docs/text-frames.md, section 12):
+ * A client that has lost connection O goes on with its session over this connection, N (docs/text-frames.md, section
+ * 12):
  *
- *     1. O is over, if the server has not noticed: its session waits for its client.
- *     2. The session: it belongs to N, and its will is withdrawn. Messages in flight are sent again, as after CONNECT.
- *     3. O's item: the session has gone on over N. Packets that were kept there go into the reply; a post that finds O gone
- *        from now on goes to N, behind the reply, unless the session's queue has sent it anew.
+ *     1. O ends, if the server has not noticed: its session waits for its client.
+ *     2. The session belongs to N, and its will is withdrawn. Messages inflight are sent again, as after CONNECT.
+ *     3. O's item: the session goes on over N. Packets that were kept there go into the reply. From now on a post that
+ *        finds O gone goes to N, after the reply, unless the session's queue has sent it again.
  *     4. Its subscriptions carry N.
  *     5. N's item: the state that O had.
- *     6. The reply, with the waiting messages. The frame is not repeated: its client may have got them.
+ *     6. The reply, with the waiting messages. The client does not repeat the frame: it may have got these messages.
  */
 export async function handleResume(
   handled: HandledFrame,
@@ -77,8 +78,8 @@ export async function handleResume(
 }
 
 /**
- * The connection that a ticket names. Where the session has moved from there, and its client does not know, it is the
- * one that it has moved to, if that has ended.
+ * The connection that a ticket names. If the session has moved from there and its client does not know, the connection
+ * that it has moved to, if that has ended.
  */
 async function findLost(links: LinkStore, shown: Ticket): Promise<Lost | undefined> {
   let ticket = shown;

@@ -18,6 +18,7 @@ import { CONNECTION_SECONDS_MAX, RESUME_SECONDS } from '../options.ts';
 import type { Poster } from '../posts/poster.ts';
 import type { FrameQuota } from '../quotas/frame-quota.ts';
 import type { RuleQueue } from '../rules/rule-outlet.ts';
+import type { Tracer } from '../tracing/tracer.ts';
 import { connectInHandshake } from './connect-in-handshake.ts';
 import { type ConnectOptions, handleConnect } from './handle-connect.ts';
 import { handleDisconnect } from './handle-disconnect.ts';
@@ -41,17 +42,17 @@ export interface HandlerOptions {
   /** @default usage is not counted */
   readonly usage?: UsageCounter | undefined;
   readonly makeBroker: MakeBroker;
-  /** Of all brokers that `makeBroker` makes. */
+  /** Shared by all brokers that `makeBroker` makes. */
   readonly messageClock: MessageClock;
   /** The largest packet that a client may send, in bytes. @default the bytes of a frame */
   readonly maximumPacketSize?: number;
   /** The gateway cuts a connection at this age. @default two hours */
   readonly connectionSeconds?: number | undefined;
-  /** How long after a loss a client may go on with its session; 0: not at all. @default 60 */
+  /** How long after a loss a client may resume its session, in seconds; 0: it may not. @default 60 */
   readonly resumeSeconds?: number | undefined;
   /** Milliseconds from a session's move to the cut of its old connection. @default 0: before its subscriptions move */
   readonly cutAfterMs?: number | undefined;
-  /** Extensions of the wire that the server does not take, although a client offers them. @default none */
+  /** Extensions of the text frames that the server does not accept. @default none */
   readonly withoutExtensions?: readonly string[] | undefined;
   /** @default a timer of this process */
   readonly sleep?: (ms: number) => Promise<void>;
@@ -59,11 +60,11 @@ export interface HandlerOptions {
   readonly fanOut?: FanOutQueue;
   /** @default there are none */
   readonly rules?: RuleQueue | undefined;
-  /** @default any number of frames */
+  /** @default no limit on frames */
   readonly frameQuota?: FrameQuota | undefined;
-  /** @default connections that show nothing wait for the sweep */
+  /** @default connections without an identity wait for the sweep */
   readonly connectDeadline?: ConnectDeadline | undefined;
-  /** Called before a page is taken from a queue. @default the stores keep the order */
+  /** Called before messages are dequeued for a reply. @default the stores keep the order */
   readonly beforePage?: BeforePage | undefined;
   /** @default 'default' */
   readonly defaultTenant?: string;
@@ -71,16 +72,18 @@ export interface HandlerOptions {
   readonly handshakes?: HandshakeCheck | undefined;
   /** Web pages that may connect. @default 'any' */
   readonly allowedOrigins?: AllowedOrigins | undefined;
-  /** The broker has them as a port. @default there are no bans */
+  /** The broker has these bans as a port too. @default there are no bans */
   readonly bans?: CloudBans | undefined;
+  /** Records the way of messages whose publishers ask for it. @default no traces */
+  readonly tracer?: Tracer | undefined;
 }
 
-/** Puts the handlers of one execution environment together: everything that can be done before the first event. */
+/** Makes the handlers of one execution environment. Does everything that can be done before the first event. */
 export function createHandlers(options: HandlerOptions): Handlers {
   return createRouteHandlers(createEnvironment(options), options);
 }
 
-/** The routes over an environment, and what `$connect` asks of a handshake. */
+/** The routes over an environment, and the checks of a handshake. */
 export function createRouteHandlers(
   environment: Environment,
   { handshakes, allowedOrigins, bans }: Pick<HandlerOptions, 'handshakes' | 'allowedOrigins' | 'bans'>,

@@ -2,15 +2,14 @@ import { Frame, type OutgoingPacket } from './frame.ts';
 import { packed } from './packing.ts';
 
 /**
- * Packets on their way to a connection, in order. Connections that are sent the same packets (the very same objects,
- * which a fan-out shares between its recipients) have the same sequence: a thousand of them cost one encoding and one
- * hash, and each a step in a tree.
+ * The packets for a connection, in order. Connections with the same packets (the very same objects, which a fan-out
+ * shares) share a sequence, so a thousand of them cost one encoding and one hash, and each a step in a tree.
  */
 export class PacketSequence {
   readonly #before: PacketSequence | undefined;
-  /** The last; undefined in the empty sequence. */
+  /** The last packet; undefined in the empty sequence. */
   readonly packet: OutgoingPacket | undefined;
-  /** The one that most connections follow is found without a look into the map. */
+  /** The continuation that most connections follow: found without a look into the map. */
   #lastNext: PacketSequence | undefined;
   #next: Map<Uint8Array, PacketSequence> | undefined;
   #frames: readonly Frame[] | undefined;
@@ -21,7 +20,7 @@ export class PacketSequence {
     this.packet = packet;
   }
 
-  /** This sequence and one packet more. */
+  /** This sequence with one more packet. */
   with(bytes: Uint8Array, mustArrive: boolean): PacketSequence {
     const last = this.#lastNext;
     if (endsWith(last, bytes, mustArrive)) return last;
@@ -37,7 +36,7 @@ export class PacketSequence {
     return next;
   }
 
-  /** Whole packets, as many in a frame as are billed as one message, unless one packet is larger. */
+  /** Frames of whole packets: each as many as are billed as one message, or one larger packet. */
   frames(): readonly Frame[] {
     this.#frames ??= packed(this.#packets()).map(Frame.of);
     return this.#frames;

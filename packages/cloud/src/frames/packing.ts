@@ -2,8 +2,8 @@ import type { OutgoingPacket } from './frame.ts';
 import { PACKED_BYTES_MAX } from './text-frame.ts';
 
 /**
- * Packets in their order, together as many as are billed as one message, unless one alone is larger. The first ones may
- * be allowed to take more.
+ * Groups packets in their order, in each group as many as are billed as one message, or one larger packet. The first
+ * group may be allowed to take more.
  */
 export function packed(
   packets: readonly OutgoingPacket[],

@@ -7,19 +7,19 @@ export const CLIENT_PACKET_BYTES_MAX = 24_573;
 export const SERVER_FRAME_BYTES_MAX = 98_301;
 
 /**
- * MQTT bytes of one reply: beside them its frame holds a clock, the number of packets taken, the number of parts, and
- * the marker.
+ * MQTT bytes of one reply: its frame also has room for a clock, the number of handled packets, the number of parts,
+ * and the marker.
  */
 export const REPLY_BYTES_MAX = 98_286;
 
-/** Bytes of these that the extensions which a reply agrees to and its ticket take: 192 characters in base64. */
+/** The part of these bytes for a ticket and the extensions that a reply agrees to: 192 characters in base64. */
 export const AGREED_BYTES_MAX = 144;
 
-/** MQTT bytes that are gathered for one frame to a client: 32 KB of text, billed as one message. */
+/** MQTT bytes that are packed into one frame to a client: 32 KB of text, billed as one message. */
 export const PACKED_BYTES_MAX = 24_558;
 
 /**
- * Extensions of the wire that this server knows. It uses one only where the client has offered it with its CONNECT
+ * Extensions of the text frames that this server knows. It uses one only if the client has offered it with its CONNECT
  * (docs/text-frames.md, section 10).
  */
 export const EXTENSIONS = ['nudge', 'move', 'resume', 'close', 'alive'] as const;
@@ -27,15 +27,17 @@ export const EXTENSIONS = ['nudge', 'move', 'resume', 'close', 'alive'] as const
 export type Extension = (typeof EXTENSIONS)[number];
 
 /**
- * A client that has offered `close` closes its WebSocket with this code instead of sending DISCONNECT (section 14). Of the
- * codes that browsers may send; 4000 is the transport's own for a connection that it gives up.
+ * A client that has offered `close` closes its WebSocket with this code instead of sending DISCONNECT (section 14). A
+ * browser may send the codes from 3000 to 4999; the transport closes a connection that it gives up with 4000.
  */
-export const GOODBYE_CODE = 4_001;
+export const DISCONNECT_CODE = 4_001;
 
-/** The route of a client's sign of life (section 16). It has no function and no answer. */
+/** The route for a client's sign of life (section 16). It has no function and no answer. */
 export const ALIVE_ROUTE = 'alive';
 
-/** Routes of clients' frames, and whether the result of their function is the answer. `mock`: they have none. */
+/**
+ * The routes for clients' frames, and whether the result of the function is the answer. `mock`: there is no function.
+ */
 export const FRAME_ROUTES = {
   $default: { routeResponse: true },
   [ALIVE_ROUTE]: { routeResponse: false, mock: true },
@@ -44,32 +46,32 @@ export const FRAME_ROUTES = {
 /** Selects that route. */
 export const ALIVE_FRAME = JSON.stringify({ action: ALIVE_ROUTE });
 
-/** The properties of a CONNACK of MQTT 5.0 that a client can tell without being sent it (section 15). */
+/** The properties of a CONNACK of MQTT 5.0 that a client knows without being sent it (section 15). */
 export const ORDINARY_CONNACK = {
   receiveMaximum: 1_024,
   maximumPacketSize: CLIENT_PACKET_BYTES_MAX,
 } as const;
 
-/** Switches off the CONNECT in the handshake, where it stands among the extensions that are not taken. */
+/** Among the extensions that are not accepted it stands for the CONNECT in the handshake. */
 export const CONNECT_IN_HANDSHAKE = 'connect';
 
-/** Characters of all names in an offer, with the commas between them. */
+/** Characters of all names in an offer, with their commas. */
 const OFFER_CHARACTERS_MAX = 128;
 
-/** Tells the client to fetch, now or after the outstanding reply. It says nothing twice. */
+/** Tells the client to fetch: now, or after the outstanding reply. A repetition has no further effect. */
 export const NUDGE = '?';
 
 /** A frame of the client: MQTT bytes, perhaps none. */
 export interface ClientFrame {
   readonly bytes: Buffer;
   readonly replyWanted: boolean;
-  /** The server's clock that the client has seen. */
+  /** The server's clock that the client has seen last. */
   readonly clock: string | undefined;
-  /** Extensions that client and server know; undefined: the client says nothing of extensions. */
+  /** Offered extensions that the server knows. Undefined: the frame offers none. */
   readonly offered: readonly Extension[] | undefined;
-  /** The session of the connection that this ticket names is to move to this connection. @default none is */
+  /** The session of the connection that this ticket names has to move to this connection. @default none */
   readonly ticket?: string | undefined;
-  /** The client has lost that connection, instead of leaving it. */
+  /** The client has lost that connection, and resumes its session. */
   readonly isResume?: boolean;
 }
 
@@ -80,7 +82,7 @@ const MOVE_FRAME = new RegExp(`^~(!?)([A-Za-z0-9_=.-]{1,${TICKET_CHARACTERS_MAX}
 
 const NO_BYTES = Buffer.alloc(0);
 
-/** Where the deployment has no route for it yet, a function is asked. */
+/** A sign of life that reaches a function, in a deployment without the route. */
 const SIGN_OF_LIFE: ClientFrame = {
   bytes: NO_BYTES,
   replyWanted: false,
@@ -92,7 +94,7 @@ const CLIENT_FRAME = new RegExp(
   `^(?:\\((?=[^)]{0,${OFFER_CHARACTERS_MAX}}\\))((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,]?)([A-Za-z0-9+/]*={0,2})$`,
 );
 
-/** Reads a frame; returns a violation for a malformed one. `known`: the extensions that are taken. */
+/** Reads a frame; returns a violation if it is malformed. `known`: the extensions that the server accepts. */
 export function parseClientFrame(
   text: string,
   known: readonly Extension[] = EXTENSIONS,
@@ -106,7 +108,7 @@ export function parseClientFrame(
   const [, offer, clock, marker, base64] = CLIENT_FRAME.exec(text) ?? [];
   if (base64 === undefined) return malformed('the frame is not text of mqtt-text-v1');
   const bytes = Buffer.from(base64, 'base64');
-  // Padding that lacks, or bits beyond the last byte, do not come back.
+  // Missing padding, or bits after the last byte, do not survive decoding and encoding.
   if (bytes.toString('base64') !== base64) return malformed('the base64 of the frame is not canonical');
   const replyWanted = marker !== ',';
   if (!replyWanted && bytes.length === 0) return malformed('the frame is empty and wants no reply');
@@ -125,26 +127,26 @@ function malformed(reason: string): Violation {
 
 export interface Reply {
   readonly bytes: Uint8Array;
-  /** More is waiting: the client is to fetch it. */
+  /** Messages wait: the client has to fetch. */
   readonly more: boolean;
   readonly clock?: string | undefined;
-  /** Packets of the frame that were handled; undefined: all of them. */
+  /** How many packets of the frame were handled. Undefined: all. */
   readonly taken?: number | undefined;
-  /** Frames of their own that belong behind it: at most `REPLY_PARTS_MAX`. @default 0 */
+  /** Parts that belong after this reply: at most `REPLY_PARTS_MAX`. @default 0 */
   readonly parts?: number | undefined;
-  /** Extensions that the server takes of those that the frame has offered. @default the frame offered none */
+  /** Offered extensions that the server accepts. @default the frame offered none */
   readonly extensions?: readonly Extension[] | undefined;
   /** The move field: `movableWith` or `refusedAs`. @default none */
   readonly move?: string | undefined;
 }
 
-/** Why a session is not moved. The connection that it has stays as it is. */
+/** Why a session is not moved. It keeps the connection that it has. */
 export type MoveRefusal =
-  /** Something is under way on the connection that it has: try again. */
+  /** Something is under way on its connection: try again. */
   | 'later'
-  /** The ticket is none, has been used, or its connection has ended. */
+  /** The ticket is invalid or used, or its connection has ended. */
   | 'unknown'
-  /** The new connection may not have the session. */
+  /** The identity of the new connection may not have the session. */
   | 'refused';
 
 /** The session is not moved. */
@@ -152,7 +154,7 @@ export function refusedAs(reason: MoveRefusal): string {
   return `!${reason}`;
 }
 
-/** Two digits: over 2 MB. Only a client that gets each of its own messages many times over reaches this. */
+/** Two digits: over 2 MB. Only a client that gets each of its own messages many times reaches this. */
 export const REPLY_PARTS_MAX = 99;
 
 export function formatReply({ bytes, more, clock, taken, parts = 0, extensions, move }: Reply): string {

@@ -6,8 +6,8 @@ import type { Environment } from '../environment.ts';
 const SECRET_BYTES = 16;
 
 /**
- * A ticket names a connection and proves that its bearer is that connection's client. The connection's item keeps a hash
- * of it.
+ * A ticket names a connection and proves that its bearer is the connection's client. The connection's item has its
+ * hash.
  */
 export interface Ticket {
   readonly connectionId: ConnectionId;
@@ -19,8 +19,8 @@ export function newTicket(connectionId: ConnectionId): Ticket {
 }
 
 /**
- * The ticket of the connection that a session has moved to. A handler that repeats the move makes the same one, so it
- * need not be stored to be said twice.
+ * The ticket of the connection that a session has moved to. A handler that repeats the move makes the same ticket, so
+ * it need not be stored.
  */
 export function nextTicket({ secret }: Ticket, connectionId: ConnectionId): Ticket {
   const hmac = createHmac('sha256', secret).update(connectionId).digest();
@@ -28,8 +28,8 @@ export function nextTicket({ secret }: Ticket, connectionId: ConnectionId): Tick
 }
 
 /**
- * The move field of a reply: the ticket, the age at which the gateway cuts the connection, and, for a client that has
- * offered to resume, the seconds after a loss within which it may.
+ * The move field of a reply: the ticket, the age at which the gateway closes the connection, and, for a client that
+ * has offered to resume, within how many seconds after a loss it may.
  */
 export function movableWith(
   { connectionSeconds }: Pick<Environment, 'connectionSeconds'>,
@@ -60,7 +60,7 @@ export function hashOf(ticket: Ticket): string {
     .toString('base64url');
 }
 
-/** In a time that does not depend on how much of it is right. */
+/** Takes the same time for every wrong ticket. */
 export function isTicketOf(hash: string | undefined, ticket: Ticket): boolean {
   if (hash === undefined) return false;
   const [one, other] = [Buffer.from(hash), Buffer.from(hashOf(ticket))];

@@ -1,12 +1,12 @@
 const PUBLISH = 3;
 
-/** Enough for any frame that makes sense; more topics than these are read one by one. */
+/** More than a sensible frame has. Further topics are read one by one. */
 const TOPIC_NAMES_MAX = 90;
 
 /**
- * The topic name of each PUBLISH packet in a frame, found without knowing the protocol version: they stand at the same
- * place in all. The result is a guess at what to read ahead; the decoder judges malformed bytes. Topics of retained
- * messages are left out: the broker looks for their subscribers only after it has retained them.
+ * The topic names of the PUBLISH packets in a frame. They stand at the same place in all protocol versions. It is a
+ * guess at what to read ahead; the decoder judges malformed bytes. Topics of retained messages are left out: the
+ * broker looks up their subscribers only after it has retained them.
  */
 export function topicNamesOf(bytes: Buffer): string[] {
   const names: string[] = [];

@@ -12,16 +12,16 @@ export interface ConnectDeadlineOptions {
   readonly links: Pick<LinkStore, 'load' | 'end'>;
   readonly poster: Pick<Poster, 'delete'>;
   readonly timers: SqsTimers;
-  /** A client has to show who it is, in the handshake or by CONNECT. */
+  /** Whether a client has to show an identity, in the handshake or by CONNECT. */
   readonly isAsked: boolean;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * Cuts connections whose handshake has shown no token and which do not show a password by CONNECT in time
- * [SEC-MEMORY-6]. Strangers may open these, and each holds one of the account's connections. All others have a token,
- * and are left to the sweep: a timer for each connection would cost too much.
+ * Closes connections whose handshake has shown no token, if CONNECT shows no password in time [SEC-MEMORY-6].
+ * Strangers may open these, and each holds one of the account's connections. All other connections have a token, and
+ * are left to the sweep: a timer for each would cost too much.
  */
 export class ConnectDeadline {
   readonly #options: ConnectDeadlineOptions;
@@ -30,7 +30,10 @@ export class ConnectDeadline {
     this.#options = options;
   }
 
-  /** A handshake without a token was taken. Where the queue does not answer, the first frame or the sweep is left. */
+  /**
+   * A handshake without a token was accepted. If the queue does not answer, the first frame or the sweep checks the
+   * time.
+   */
   async arm(connectionId: ConnectionId): Promise<void> {
     const { timers, isAsked, clock, log } = this.#options;
     if (!isAsked) return;
@@ -47,14 +50,14 @@ export class ConnectDeadline {
     if (state.phase === 'new' || state.phase === 'authenticating') await this.cut(connectionId);
   }
 
-  /** A frame of a connection that has shown nothing comes after its time: the timer is late, or was lost. */
+  /** A frame comes on a connection without an identity after its time: the timer is late, or was lost. */
   isOver(state: LinkState, connectedAtMs: number): boolean {
     const { isAsked, clock } = this.#options;
     if (!isAsked || state.phase !== 'new' || state.identity !== undefined) return false;
     return clock.now() - connectedAtMs > CONNECT_SECONDS * 1_000 + SKEW_MS;
   }
 
-  /** The tombstone first, against a CONNECT that is being handled. */
+  /** Writes the tombstone first, against a CONNECT that another handler is working on. */
   async cut(connectionId: ConnectionId): Promise<void> {
     const { links, poster, log } = this.#options;
     log.info('connect-timeout', { connectionId });

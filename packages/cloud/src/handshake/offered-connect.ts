@@ -7,24 +7,27 @@ export const SUBPROTOCOL_ACCEPTED = `${SUBPROTOCOL_WITH_OFFER}-0`;
 /** CONNECT was handled and accepted: the reply to the first frame brings its CONNACK. */
 export const SUBPROTOCOL_HANDLED = `${SUBPROTOCOL_WITH_OFFER}-1`;
 
-/** Characters of the whole header: API Gateway takes 10,240 of all headers, which cookies and a token share. */
+/** Characters of the whole header: API Gateway takes 10,240 for all headers, with cookies and a token. */
 const HEADER_CHARACTERS_MAX = 4_096;
 
-/** The secret of a ticket, the extensions, and CONNECT. The name is offered, and never chosen. */
-const CARRIER = /^mqtt-connect\.([\w-]{22})\.([a-z0-9+-]{0,128})\.([\w-]+)$/;
+/**
+ * The subprotocol that carries CONNECT: the secret of a ticket, the extensions, and the packet. It is offered, and
+ * never chosen.
+ */
+const CONNECT_SUBPROTOCOL = /^mqtt-connect\.([\w-]{22})\.([a-z0-9+-]{0,128})\.([\w-]+)$/;
 
 /** A CONNECT that came with the handshake. */
 export interface OfferedConnect {
   readonly bytes: Buffer;
-  /** Extensions that the client offers and the server takes. */
+  /** Offered extensions that the server accepts. */
   readonly extensions: readonly Extension[];
-  /** The client has chosen it: its ticket has this secret. */
+  /** The client has chosen the secret of its ticket. */
   readonly secret: Buffer;
 }
 
 /**
- * The CONNECT in the handshake. Undefined where there is none, or none that can be read: then the client sends it as a
- * frame, and is told there what is wrong with it.
+ * The CONNECT in the handshake. Undefined: there is none, or it cannot be read. Then the client sends it as a frame,
+ * and is told there what is wrong.
  */
 export function offeredConnect(
   headers: Readonly<Record<string, string | undefined>> = {},
@@ -34,10 +37,9 @@ export function offeredConnect(
   const answers = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL_ACCEPTED, SUBPROTOCOL_HANDLED];
   if (!answers.every((each) => offered.includes(each))) return undefined;
   const length = offered.reduce((sum, each) => sum + each.length + 2, 0);
-  const carriers = offered.filter((each) => each.startsWith('mqtt-connect.'));
-  const [carrier = ''] = carriers;
-  if (length > HEADER_CHARACTERS_MAX || carriers.length > 1) return undefined;
-  const [, secret = '', names = '', connect = ''] = CARRIER.exec(carrier) ?? [];
+  const withConnect = offered.filter((each) => each.startsWith('mqtt-connect.'));
+  if (length > HEADER_CHARACTERS_MAX || withConnect.length > 1) return undefined;
+  const [, secret = '', names = '', connect = ''] = CONNECT_SUBPROTOCOL.exec(withConnect[0] ?? '') ?? [];
   const bytes = Buffer.from(connect, 'base64url');
   const isCanonical = bytes.length > 0 && bytes.toString('base64url') === connect;
   if (!isCanonical) return undefined;

@@ -5,13 +5,13 @@ export interface HttpClientOptions extends HttpTarget {
   readonly clock: Clock;
   readonly socketsMax: number;
   /**
-   * A socket that was idle for longer is not used again: the server may have closed it, or is about to, and a request
-   * that meets that is one of unknown fate.
+   * A socket that was idle for longer is not used again: the server may have closed it, or be about to. It would be
+   * unknown whether a request that meets this was handled.
    */
   readonly idleMsMax: number;
 }
 
-/** Carries requests, each the whole of it with one character for each byte. */
+/** Sends requests; a request is a text with one character for each byte. */
 export interface RequestSender {
   /** Never rejects. */
   send(request: string): Promise<HttpOutcome>;
@@ -23,11 +23,11 @@ interface Waiting {
   readonly done: (outcome: HttpOutcome) => void;
 }
 
-/** Requests over a bounded number of kept-alive connections. Those that find none free wait, in their order. */
+/** Requests over a bounded number of kept-alive connections. A request that finds none free waits in line. */
 export class HttpClient implements RequestSender {
   readonly #options: HttpClientOptions;
   readonly #sockets = new Set<HttpSocket>();
-  /** The one used last is used next, so that the others grow old together. */
+  /** The socket that was used last is used next, so that the others become idle together. */
   readonly #idle: HttpSocket[] = [];
   readonly #waiting: Waiting[] = [];
 
@@ -39,7 +39,7 @@ export class HttpClient implements RequestSender {
     return new Promise((done) => this.#give(request, done));
   }
 
-  /** Closes all sockets; requests under way are unanswered. */
+  /** Closes all sockets; requests under way are 'unanswered'. */
   close(): void {
     for (const socket of this.#sockets) socket.destroy();
   }
@@ -68,7 +68,7 @@ export class HttpClient implements RequestSender {
     return socket;
   }
 
-  /** A socket has answered, or ended. */
+  /** A socket has its answer, or has ended. */
   #freed(socket: HttpSocket): void {
     if (socket.isOver) this.#sockets.delete(socket);
     else {

@@ -24,9 +24,9 @@ const KEEP_ALIVE = Buffer.from('keep-alive');
 const responses = new Map<number, HttpResponse>();
 
 /**
- * The answer to nearly every post: a head that has come in one piece, `Content-Length: 0`, and a connection that stays
- * open. It is read where it lies, without a string. Undefined for any other response, an incomplete one, and bytes that
- * are not HTTP: `readResponse` reads these.
+ * Reads the answer to nearly every post, in place and without a string: a head that has come in one piece,
+ * `Content-Length: 0`, and a connection that stays open. Undefined for any other response, an incomplete one, and
+ * bytes that are not HTTP: `readResponse` reads these.
  */
 export function readEmptyResponse(bytes: Uint8Array, length: number): HttpResponse | undefined {
   const status = statusOf(bytes, length);

@@ -1,4 +1,4 @@
-/** A response that has come whole. */
+/** A complete response. */
 export interface HttpResponse {
   readonly status: number;
   /** One character for each byte. */
@@ -7,7 +7,7 @@ export interface HttpResponse {
   readonly keepsAlive: boolean;
 }
 
-/** The response is not HTTP/1.1 as RFC 9112 defines it, or too long. The rest of the connection cannot be read. */
+/** The response is not HTTP/1.1 as RFC 9112 defines it, or is too long. The rest of the connection cannot be read. */
 export class HttpFormatError extends Error {
   override readonly name = 'HttpFormatError';
 }
@@ -22,7 +22,7 @@ const LENGTH = /^\d{1,10}$/;
 const HEAD_END = '\r\n\r\n';
 
 /**
- * Reads the answer to one request from all bytes that have come since, one character each. Undefined while some are
+ * Reads the answer to one request from all bytes that have come since, one character each. Undefined: some are
  * missing. `isEnded`: the server has closed its side. Throws `HttpFormatError`.
  */
 export function readResponse(bytes: string, isEnded: boolean): HttpResponse | undefined {
@@ -34,7 +34,7 @@ export function readResponse(bytes: string, isEnded: boolean): HttpResponse | un
   }
   const head = readHead(bytes, headEnd);
   const bodyStart = headEnd + HEAD_END.length;
-  // Informational: the answer itself follows.
+  // Informational: the answer follows.
   if (head.status < 200) return readResponse(bytes.slice(bodyStart), isEnded);
   const body = readBody(bytes, bodyStart, head, isEnded);
   if (body === undefined) {
@@ -54,7 +54,7 @@ function isField(name: string, known: string): boolean {
   return name === known || name.toLowerCase() === known;
 }
 
-/** The names that every response of a server has are looked at once. */
+/** Known names of fields: those that every response of a server has are checked once. */
 const fieldNames = new Set<string>();
 const FIELD_NAMES_MAX = 100;
 

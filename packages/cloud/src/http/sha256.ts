@@ -39,7 +39,7 @@ export class HmacSha256 {
     }
   }
 
-  /** Of a text with one byte for each character, in hexadecimal. */
+  /** Hashes a text with one byte for each character. The result is hexadecimal. */
   hex(text: string): string {
     const length = BLOCK_BYTES + text.length;
     if (length > this.#inner.length) this.#inner = Buffer.concat([this.#inner], 2 * length);

@@ -7,25 +7,25 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** The one whose requests are on the hot path: @connections is a part of it. */
+/** The service of @connections, whose requests are on the hot path. */
 const EXECUTE_API = 'execute-api';
 
-/** The parts that all requests of one second share. */
+/** The parts of a signature that all requests of one second share. */
 interface Moment {
   /** Seconds since the epoch. */
   readonly seconds: number;
-  /** The header lines but for the signature. */
+  /** The header lines without the signature. */
   readonly headers: string;
   /** The canonical request between the path and the hash of the body. */
   readonly canonicalHeaders: string;
-  /** The string to sign but for the hash of the canonical request. */
+  /** The string to sign without the hash of the canonical request. */
   readonly toSign: string;
   readonly key: HmacSha256;
 }
 
 /**
- * Signs requests to one host with AWS Signature Version 4. Of the canonical request only the method, the path and the
- * hash of the body differ within a second, and the signing key, whose derivation is most of the work, within a day.
+ * Signs requests to one host with AWS Signature Version 4. Within a second only method, path and body hash of the
+ * canonical request differ; within a day the signing key stays, whose derivation is most of the work.
  */
 export class RequestSigner {
   readonly #credentials: AwsCredentials;
@@ -42,8 +42,8 @@ export class RequestSigner {
   }
 
   /**
-   * The header lines of a signed request, with the one of the host. `canonicalPath` is the path as `encodePath` makes
-   * it of what stands on the wire; there is no query.
+   * The header lines of a signed request, with the host's. `canonicalPath`: the path after `encodePath`; without a
+   * query.
    */
   sign(method: string, canonicalPath: string, bodySha256: string, nowMs: number): string {
     const seconds = Math.floor(nowMs / 1_000);
@@ -97,7 +97,7 @@ const PADDINGS = [
   { wire: '%3D%3D', canonical: '%253D%253D' },
 ] as const;
 
-/** The id as it stands in the path of a request, and as it stands in what is signed: encoded once more. */
+/** The id in the path of a request, and in the signed path, where it is encoded once more. */
 export function encodeConnectionId(connectionId: string): {
   readonly wire: string;
   readonly canonical: string;

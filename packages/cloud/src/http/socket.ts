@@ -6,15 +6,15 @@ import { type HttpResponse, readResponse } from './response.ts';
 /** The outcome of a request. */
 export type HttpOutcome =
   | HttpResponse
-  /** It never left. */
+  /** The request never left. */
   | 'unsent'
-  /** It left, and no answer came: whether it was handled is unknown. */
+  /** The request left, and no answer came: it is unknown whether it was handled. */
   | 'unanswered';
 
-/** State that TLS handshakes with one server share: with it they take two thirds of their CPU. */
+/** State that TLS handshakes with one server share: it saves a third of their CPU. */
 export interface TlsMemory {
   readonly secureContext: SecureContext;
-  /** Of the last one. */
+  /** The session of the last one. */
   session?: Buffer;
 }
 
@@ -28,8 +28,8 @@ export interface HttpTarget {
 }
 
 /**
- * One connection to a server of HTTP/1.1: one request at a time, written in one piece. Node's own client costs several
- * times the CPU for a post.
+ * One connection to a server of HTTP/1.1: one request at a time, written in one piece. Node.js's own client takes
+ * several times the CPU for a post.
  */
 export class HttpSocket {
   readonly #socket: Socket;
@@ -61,7 +61,7 @@ export class HttpSocket {
     return this.#isOver;
   }
 
-  /** Only when it is free: new, or handed to `onFree`. `request`: one character for each byte. */
+  /** To be called only while it is free: new, or passed to `onFree`. `request`: one character for each byte. */
   send(request: string, done: (outcome: HttpOutcome) => void): void {
     this.#done = done;
     this.#request = request;
@@ -131,7 +131,7 @@ export class HttpSocket {
 }
 
 /**
- * One for all sockets, since the bytes are taken out in the same turn. Node.js makes a new one of 64 KB for each read.
+ * One buffer for all sockets: its bytes are read in the same turn. Node.js would make a new one of 64 KB for each read.
  */
 const readBuffer = Buffer.allocUnsafe(16 * 1024);
 
@@ -147,7 +147,7 @@ function open(
     },
   };
   if (tls === undefined) return connectTcp({ host, port, onread });
-  // An address is no name (RFC 6066).
+  // An address is not sent as a server name (RFC 6066).
   const servername = isIP(host) === 0 ? host : '';
   const options = { host, port, onread, servername, ALPNProtocols: ['http/1.1'], ...tls };
   const socket = connectTls(options);

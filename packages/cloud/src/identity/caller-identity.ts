@@ -14,8 +14,8 @@ const SESSION = /^arn:[\w-]+:sts::\d{12}:(?:assumed-role\/([^/]+)|(federated-use
 const ROOT = /^arn:[\w-]+:iam::\d{12}:(root)$/;
 
 /**
- * The signer of a handshake, as `$connect` is told where its route asks for AWS_IAM. Undefined: API Gateway has not
- * checked a signature, or tells of a caller of an unknown kind.
+ * The identity of a signer, if the route of `$connect` asks for AWS_IAM. Undefined: API Gateway has not checked a
+ * signature, or the caller is of an unknown kind.
  */
 export function identityOfCaller(
   caller: RequestContext['identity'],
@@ -34,8 +34,8 @@ export function identityOfCaller(
 }
 
 /**
- * A user's name, or `{role}:{session}`. The caller that assumes a role chooses the session's name. By the session's
- * name alone a caller with another role could be taken for a user. No name of IAM contains a colon [SEC-IAM-1].
+ * A user's name, or `{role}:{session}`. The caller of a role chooses the name of the session, so by that name alone a
+ * caller with another role could be taken for a user. Names of IAM contain no colon [SEC-IAM-1].
  */
 function nameOf(userArn: string): string | undefined {
   const [, user] = USER.exec(userArn) ?? ROOT.exec(userArn) ?? [];

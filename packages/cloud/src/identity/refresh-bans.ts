@@ -1,8 +1,9 @@
 import type { Environment } from '../environment.ts';
 
 /**
- * For events that read no frame: the list of bans that this process has is at most half a minute old [SEC-BAN-2].
- * Where it cannot be read the work goes on by the former list; the table then refuses most of it as well.
+ * For events without a frame: makes sure that the list of bans of this process is at most half a minute old
+ * [SEC-BAN-2]. If it cannot be read, the event goes on with the former list; most likely the table then refuses the
+ * rest of its work too.
  */
 export async function refreshBans({ bans, log }: Pick<Environment, 'bans' | 'log'>): Promise<void> {
   try {

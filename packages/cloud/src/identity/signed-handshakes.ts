@@ -3,20 +3,20 @@ import type { HandshakeRefused, HandshakeTaken, IamConfiguration, KnownTenants }
 import type { RequestContext } from '../events/gateway.ts';
 import { identityOfCaller } from './caller-identity.ts';
 
-/** A route that asks for no signature was changed by hand, or is about to be deployed [SEC-IAM-2]. */
+/** The route does not ask for a signature: it was changed by hand, or is about to be deployed [SEC-IAM-2]. */
 const UNSIGNED: HandshakeRefused = {
   status: 403,
   reason:
     'This endpoint takes handshakes whose signature API Gateway has checked (authorizationType AWS_IAM).',
 };
 
-/** Accepts the handshakes that API Gateway has verified. The user is the signer. */
+/** Accepts handshakes whose signature API Gateway has checked. The user is the signer. */
 export class SignedHandshakes {
   readonly #configuration: IamConfiguration;
 
   readonly #tenants: Pick<KnownTenants, 'planned'> | undefined;
 
-  /** @param tenants gives identities the plan of their tenant. @default there are no plans */
+  /** @param tenants adds the plan of the tenant to an identity. @default there are no plans */
   constructor(configuration: IamConfiguration, tenants?: Pick<KnownTenants, 'planned'>) {
     this.#configuration = configuration;
     this.#tenants = tenants;

@@ -54,7 +54,8 @@ export {
 } from '../usage/export/export-usage.ts';
 export { S3Bucket } from '../usage/export/s3-bucket.ts';
 export { type Authentication, authenticationOf, authorizationOf } from './authentication.ts';
-export { type Cloud, type CloudOptions, composeCloud } from './compose.ts';
+export type { CloudOptions } from './cloud-options.ts';
+export { type Cloud, composeCloud } from './compose.ts';
 export { createRuntime, type Runtime, withMetrics } from './runtime.ts';
 export { secretReader } from './secret.ts';
 export { limitsOf, required } from './settings.ts';

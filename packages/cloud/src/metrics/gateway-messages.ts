@@ -9,7 +9,7 @@ import {
 const MINUTE_MS = 60_000;
 
 /** A minute that has just ended may be counted in part. */
-const SETTLED_MS = MINUTE_MS;
+const COMPLETE_AFTER_MS = MINUTE_MS;
 
 /** CloudWatch has a minute of API Gateway within some minutes, and none of a minute without messages. */
 const LOOK_BACK_MS = 5 * MINUTE_MS;
@@ -31,8 +31,8 @@ export class GatewayMessages {
 
   /** The newest minute that CloudWatch has; undefined where there is none. It is asked once a minute, also where it fails. */
   async lastMinute(): Promise<MetricPoint | undefined> {
-    const settledMs = this.#clock.now() - SETTLED_MS;
-    const toMs = settledMs - (settledMs % MINUTE_MS);
+    const completeMs = this.#clock.now() - COMPLETE_AFTER_MS;
+    const toMs = completeMs - (completeMs % MINUTE_MS);
     if (this.#asked?.toMs !== toMs) this.#asked = { toMs, minute: this.#ask(toMs) };
     return await this.#asked.minute;
   }

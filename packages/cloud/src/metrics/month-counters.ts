@@ -9,7 +9,7 @@ const HOUR_MS = 60 * MINUTE_MS;
  * A minute is read when it is this old. CloudWatch takes metrics out of logs within some minutes: a count that grew
  * after it was told would look to Prometheus as if the counter had begun anew.
  */
-const SETTLED_MS = 5 * MINUTE_MS;
+const COMPLETE_AFTER_MS = 5 * MINUTE_MS;
 
 /** Sweeps count connections every ten minutes. */
 const CONNECTIONS_MS = 20 * MINUTE_MS;
@@ -48,7 +48,7 @@ export class MonthCounters {
 
   /** @throws {Error} where CloudWatch does not answer */
   async figures(): Promise<MonthFigures> {
-    const toMs = floor(this.#clock.now() - SETTLED_MS, MINUTE_MS);
+    const toMs = floor(this.#clock.now() - COMPLETE_AFTER_MS, MINUTE_MS);
     if (this.#figures?.since.toMs === toMs) return this.#figures;
     const since = { fromMs: monthOf(toMs - 1), toMs };
     // An hour that has just ended may still grow.

@@ -35,7 +35,7 @@ export function isInState({ isConnected }: ClientEntry, state: 'connected' | 'di
   return isConnected === (state === 'connected');
 }
 
-/** The first sessions of the table, or those after the last listing, as far as the limit or the time goes. */
+/** The first sessions of the table, or those after the previous listing, as far as the limit or the time allows. */
 export async function listClients(
   scan: DynamoSweepScan,
   query: ClientQuery,
@@ -56,7 +56,7 @@ export async function listClients(
   return { clients, ...(next !== undefined && { next }) };
 }
 
-/** One client, without going over the table. */
+/** One client, without a walk over the table. */
 export async function oneClient(
   sessions: Pick<SessionStore, 'get'>,
   tenant: string,
@@ -95,7 +95,7 @@ function namesOf(identity: Identity | undefined): Pick<ClientEntry, 'username' |
   return { username: identity?.name || null, token: identity?.tokenId ?? null };
 }
 
-/** A key of the table. The request may contain anything, so it is checked. */
+/** A key of the table from a request, which may contain anything. */
 function positionOf(after: unknown): SweepPosition | undefined {
   if (after === undefined || after === null) return undefined;
   const { p, s } = after as Partial<Record<'p' | 's', unknown>>;

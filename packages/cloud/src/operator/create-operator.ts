@@ -26,12 +26,12 @@ import { answerOfUsage, type UsageAnswer } from './usage.ts';
 import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './users.ts';
 
 /**
- * After a ban a process goes by the list that it has for 30 s, and then its handler may live for 5 s and clocks may
- * disagree. When all that is over, no banned client is let in any more, and those that were meanwhile are ended.
+ * How long after a ban the sessions of the banned clients are ended once more. A process uses its list for 30 s, its
+ * handler may live for another 5 s, and clocks differ. After that no process lets a banned client in.
  */
-const SETTLING_MS = 40_000;
+const LIST_IN_FORCE_MS = 40_000;
 
-/** With less left nothing further is begun. */
+/** With less time left nothing further is begun. */
 const RESERVE_MS = 15_000;
 
 export interface OperatorOptions extends EnforcementOptions {
@@ -68,14 +68,15 @@ export type OperatorAnswer =
   | { readonly added: boolean }
   | { readonly changed: boolean }
   | ({ readonly removed: boolean } & Enforced)
-  /** The mistake in the request, or the obstacle to it, in a sentence. */
+  /** A sentence about the mistake in the request, or the obstacle. */
   | { readonly error: string };
 
 export type Operator = (request: unknown, context: InvocationContext) => Promise<OperatorAnswer>;
 
 /**
- * The operator's function, invoked with credentials of AWS: lists clients, ends connections, keeps
- * clients out, lists members of rooms, and reads streams. A ban takes most of a minute, and then nothing is accepted from whom it names, or delivered to them.
+ * The operator's function, invoked with AWS credentials: lists clients, ends connections, bans clients, lists members
+ * of rooms, and reads streams. A ban takes most of a minute; after that nothing is accepted from the banned clients,
+ * or delivered to them.
  *
  *     {"action": "clients", "username": "anna"}
  *     {"action": "kick", "clientId": "phone"}
@@ -185,7 +186,7 @@ async function ban(
   return 'error' in ended ? ended : { ban: described(wanted), ...ended };
 }
 
-/** The list first: from then on each end is for good, but for processes that have not read it yet. */
+/** Bans first: from then on each end is final, except at processes that have not read the list yet. */
 async function banAll(
   { bans, sleep, log }: OperatorOptions,
   enforcement: Enforcement,
@@ -196,7 +197,7 @@ async function banAll(
     return { error: `The list is full: it has ${BANS_MAX} bans, or 200 KB. Take some back.` };
   log.info('banned', { ...wanted });
   const first = await enforcement.of(wanted, hasTime);
-  await sleep(SETTLING_MS);
+  await sleep(LIST_IN_FORCE_MS);
   if (!hasTime()) return { ...first, isComplete: false };
   const second = await enforcement.of(wanted, hasTime);
   return { expelled: first.expelled + second.expelled, isComplete: second.isComplete };

@@ -12,13 +12,13 @@ import { inOneEvent } from '../outbox.ts';
 import { sessionsOf } from './table-walk.ts';
 
 export interface EnforcementOptions {
-  /** Of this function. */
+  /** The environment of this function. */
   readonly environment: Environment;
   readonly scan: DynamoSweepScan;
   readonly log: Log;
 }
 
-/** Whether a session is to end; `holder`: of its connection, where it has one. */
+/** Whether a session has to end; `holder`: the holder of its connection, if it has one. */
 export type IsMeant = (session: {
   readonly identity: Identity;
   readonly clientId: string;
@@ -27,9 +27,9 @@ export type IsMeant = (session: {
 
 /** The result. */
 export interface Enforced {
-  /** Clients whose connection or session was ended. */
+  /** How many clients' connections or sessions were ended. */
   readonly expelled: number;
-  /** False: the time was not enough for the table, or some client could not be dealt with. */
+  /** False: there was not enough time for the table, or some client could not be handled. */
   readonly isComplete: boolean;
 }
 
@@ -41,7 +41,7 @@ export class Enforcement {
     this.#options = options;
   }
 
-  /** `hasTime` is asked before each round of the table. */
+  /** `hasTime` is asked before each round over the table. */
   async of(ban: Ban, hasTime: () => boolean): Promise<Enforced> {
     const isMeant: IsMeant = ({ identity, clientId, holder }) =>
       isBanOnSession(ban, identity, clientId, holder);
@@ -49,7 +49,7 @@ export class Enforcement {
     return await this.#expelAll([{ tenant: ban.tenant, clientId: ban.who }], isMeant, expulsionOf(ban));
   }
 
-  /** Goes over the whole table. */
+  /** Walks over the whole table. */
   async search(isMeant: IsMeant, expulsion: Expulsion, hasTime: () => boolean): Promise<Enforced> {
     let expelled = 0;
     let isComplete = true;
@@ -65,7 +65,7 @@ export class Enforcement {
     return { expelled, isComplete };
   }
 
-  /** False when there was nothing to end. Rejects when it is not known whether it has ended. */
+  /** False: there was nothing to end. Rejects if it is unknown whether the client has been expelled. */
   async expel(
     { tenant, clientId }: SessionName,
     expulsion: Expulsion,
@@ -76,7 +76,7 @@ export class Enforcement {
     );
   }
 
-  /** One that fails keeps no other. */
+  /** A client that cannot be expelled does not stop the others. */
   async #expelAll(names: readonly SessionName[], isMeant: IsMeant, expulsion: Expulsion): Promise<Enforced> {
     let expelled = 0;
     let failed = 0;

@@ -26,7 +26,7 @@ export type OperatorRequest =
   | { readonly action: 'kick'; readonly tenant: string; readonly clientId: string }
   | { readonly action: 'ban'; readonly ban: Ban }
   | { readonly action: 'unban'; readonly ban: BanName }
-  /** Of one tenant, with those of addresses, which hold for every tenant; or all. */
+  /** Lists the bans of one tenant, with those of addresses, which hold for every tenant; or all bans. */
   | { readonly action: 'bans'; readonly tenant: string | undefined }
   | MembersRequest
   | { readonly action: 'usage'; readonly question: UsageQuestion }

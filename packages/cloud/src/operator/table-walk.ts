@@ -4,7 +4,7 @@ import type { DynamoSweepScan, SweepPosition, SweptSession } from '@apus/store-d
 const SEGMENTS = 4;
 
 /**
- * Sessions of the whole table, a round at a time; some may have changed since.
+ * The sessions of the whole table, a round at a time. Some may have changed since they were read.
  *
  * @param withIdentities @default true
  */

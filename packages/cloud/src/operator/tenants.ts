@@ -20,7 +20,7 @@ export interface TenantsOptions {
   readonly clock: Clock;
   readonly enforcement: Enforcement;
   readonly hasTime: () => boolean;
-  /** Adds a ban to the list, and ends whom it names, twice. */
+  /** Adds a ban to the list, and ends the clients that it names, twice. */
   readonly ban: (ban: ReturnType<typeof suspensionOf>) => Promise<Enforced | { readonly error: string }>;
 }
 

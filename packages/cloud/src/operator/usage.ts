@@ -28,7 +28,7 @@ export async function answerOfUsage(
   return { data, meta: { from, to, by } };
 }
 
-/** Behind the last row of each environment it may have worked for ten seconds more, and have died. */
+/** After its last row each environment may have worked for ten seconds more, and then have died: uncertain time. */
 function uncertainOf(rows: readonly ProcessUsageRow[]): readonly UsageRow[] {
   const last = new Map<string, ProcessUsageRow>();
   for (const row of rows)

@@ -10,7 +10,7 @@ import type { Poster } from './poster.ts';
 /** Connections that are posted to at the same time. More would only queue in front of the sockets. */
 export const PARALLEL_POSTS_MAX = 64;
 
-/** Posts to connections side by side, to each in its order, and waits for the answers. */
+/** Posts to connections side by side, to each in order, and waits for the answers. */
 export class DirectPosts implements Sender {
   readonly #poster: Poster;
   readonly #log: Log;
@@ -34,7 +34,7 @@ export class DirectPosts implements Sender {
     return failed;
   }
 
-  /** After a failure nothing more is posted: later packets would come in the wrong order. */
+  /** Stops after a failure: later packets would arrive before the missing ones. */
   async #deliver(connectionId: ConnectionId, packets: PacketSequence): Promise<FailedPost | undefined> {
     const frames = packets.frames();
     for (const [index, frame] of frames.entries()) {

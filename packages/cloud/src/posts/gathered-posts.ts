@@ -7,17 +7,17 @@ import type { PostOutcome } from './poster.ts';
 export interface FailedPost {
   readonly connectionId: ConnectionId;
   readonly outcome: Exclude<PostOutcome, 'sent'>;
-  /** More than QoS 0 messages is missing. */
+  /** A message above QoS 0 is missing. */
   readonly isLoss: boolean;
-  /** Packets that did not arrive, as far as it is known. */
+  /** How many packets did not arrive, as far as it is known. */
   readonly packets: number;
-  /** Their frames. Absent where the connection was not posted to. */
+  /** Their frames. Absent if nothing was posted to the connection. */
   readonly missing?: readonly Frame[];
 }
 
 /** Posts the frames that an event has gathered. */
 export interface Sender {
-  /** Returns the connections that did not get all of theirs; a sender that ends these by itself returns none. */
+  /** Returns the connections that did not get all their packets. A sender that ends these itself returns none. */
   post(posts: ReadonlyMap<ConnectionId, PacketSequence>): Promise<readonly FailedPost[]>;
   /**
    * Resolves when these connections have been sent their frames, or are closed, or the time is out. Absent if `post`
@@ -27,14 +27,14 @@ export interface Sender {
 }
 
 /**
- * Gathers the posts of an event, which leave when it has been handled. All packets for one connection leave in as few
- * posts as they fit into, one after another, which keeps their order; connections are served side by side.
+ * Gathers the posts of an event, which leave when it has been handled. Packets for one connection leave in as few
+ * posts as they fit into, one after another, so they keep their order. Connections are served side by side.
  */
 export class GatheredPosts {
   readonly #sender: Sender;
   #nothing = new PacketSequence();
   #connections = new Map<ConnectionId, PacketSequence>();
-  /** Connections that miss a message: later messages wait for the client's return. */
+  /** Connections that miss a message: later messages wait until the client returns. */
   readonly #lost = new Set<ConnectionId>();
   /** Where sessions have moved to while this event was handled. */
   readonly #moved = new Map<ConnectionId, ConnectionId>();
@@ -54,7 +54,7 @@ export class GatheredPosts {
     this.#connections.set(present, before.with(packet, mustArrive));
   }
 
-  /** The session has moved: packets that have not arrived, and later ones, go to its new connection. */
+  /** The session has moved: the missing packets, and later ones, go to its new connection. */
   follow({ connectionId, missing = [] }: FailedPost, { to, unkeptAlone }: Redirection): void {
     this.#lost.delete(connectionId);
     this.#moved.set(connectionId, to);
@@ -63,7 +63,7 @@ export class GatheredPosts {
         this.push(to, bytes, mustArrive);
   }
 
-  /** The missing packets of this connection are kept. Packets pushed later are posted too, and kept behind those. */
+  /** The missing packets of this connection are kept for its client. Later packets are posted, and kept after these. */
   goOn(connectionId: ConnectionId): void {
     this.#lost.delete(connectionId);
   }
@@ -75,7 +75,7 @@ export class GatheredPosts {
   }
 
   /**
-   * Takes a connection whose delivery state is unknown out of the posts. Undefined if it is already known to be lost.
+   * Removes a connection whose delivery state is unknown from the posts. Undefined: it is known to be lost already.
    */
   lose(connectionId: ConnectionId): FailedPost | undefined {
     if (this.#lost.has(connectionId)) return undefined;
@@ -84,7 +84,7 @@ export class GatheredPosts {
     return { connectionId, outcome: 'failed', isLoss: true, packets: 1 };
   }
 
-  /** Posts everything and waits for it. Returns the connections that did not get all of theirs. */
+  /** Posts everything and waits. Returns the connections that did not get all their packets. */
   async flush(): Promise<FailedPost[]> {
     if (this.isEmpty) return [];
     const taken = this.#connections;

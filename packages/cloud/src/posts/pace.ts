@@ -1,20 +1,19 @@
-/** Posts that may leave at once after a pause, as so much time of the pace. */
+/** Posts that may leave at once after a pause, in milliseconds of the pace. */
 const BURST_MS = 100;
 
-/** Throttling is answered by half the pace, and then not again before the gateway can have noticed. */
+/** Throttling halves the pace, and then not again before the gateway can have noticed. */
 const SLOW_DOWN_FACTOR = 0.5;
 const SLOW_DOWN_PAUSE_MS = 250;
 
-/** Without throttling the pace rises by this share of the full one each second. */
+/** Without throttling the pace rises by this share of the full pace each second. */
 const RECOVERY_SHARE = 0.05;
 
-/** The slowest pace, in posts a second: something has to be tried for throttling to be seen to end. */
+/** The slowest pace, in posts a second: without posts the end of throttling could not be seen. */
 const RATE_MIN = 10;
 
 /**
- * A budget of posts a second. It is spent in advance: a caller that takes a post learns how long to wait for it.
- * Throttling lowers the pace by a factor, and time raises it by steps, as TCP does: several workers come to share what
- * there is.
+ * A budget of posts a second. A caller takes a post, and learns how long to wait for it. Throttling lowers the pace by
+ * a factor, and time raises it in steps, as in TCP: several workers come to share what the account allows.
  */
 export class Pace {
   readonly #rateMax: number;
@@ -23,7 +22,7 @@ export class Pace {
   #nextMs = 0;
   #slowedDownAtMs = Number.NEGATIVE_INFINITY;
   #recoveredAtMs = 0;
-  /** The rate of recent posts: halving a budget that is far from used up would change nothing. */
+  /** The rate of recent posts: halving a budget that is hardly used would change nothing. */
   readonly #used = { sinceMs: 0, posts: 0, rate: 0 };
 
   constructor(postsPerSecond: number) {

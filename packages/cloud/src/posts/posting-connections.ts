@@ -4,8 +4,8 @@ import type { Environment } from '../environment.ts';
 import { inOneEvent } from '../outbox.ts';
 
 /**
- * The connections of the gateway door as a broker outside its handlers sees them (the node door, a timer): nothing is
- * gathered, and each call is done when its posts are.
+ * The connections of the gateway door for a broker outside its handlers (the node door, a timer): it gathers nothing,
+ * and a call is done when its posts are.
  */
 export class PostingConnections implements Connections {
   readonly #environment: Environment;

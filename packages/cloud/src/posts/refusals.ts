@@ -1,25 +1,25 @@
-/** Posts are remembered for one to two of these. */
+/** Posts count for one to two of these. */
 const WINDOW_MS = 5_000;
 
-/** From this share of refused posts on it is the account that is throttled, and not some clients that do not read. */
+/** If this share of posts is refused, the account is throttled; below it some clients do not read. */
 const THROTTLED_SHARE = 0.1;
 
-/** Fewer refused posts say nothing. */
+/** Fewer refused posts prove nothing. */
 const THROTTLED_MIN = 5;
 
-/** This many posts that were taken are assumed beside those seen: a few say little. */
+/** So many successful posts are assumed beside those seen, since a few prove little. */
 const ASSUMED_TAKEN = 5;
 
-/** A connection is given up when chance alone would refuse it as often less than once in this many times. */
+/** A connection is given up when chance would refuse it as often in less than one of so many cases. */
 const CHANCE = 1 / 10_000;
 
-/** However rare refusals are: a moment's trouble of one connection passes within this many tries. */
+/** However rare refusals are, a moment's trouble of one connection passes within this many tries. */
 const TRIES_MIN = 4;
 
 /**
- * Tells a throttled account from a client that does not read. The gateway answers 429 to both; but throttling strikes
- * any connection, and a slow client's is refused again and again while others are not. Of the first tries of posts a
- * share is refused; that the same connection is refused n times by chance has the probability share^n.
+ * Tells a throttled account from a client that does not read. The gateway answers 429 to both, but throttling strikes
+ * any connection, while a slow client's is refused again and again. If a share of first tries is refused, one
+ * connection is refused n times by chance with the probability share^n.
  *
  *     refused share     tries before a connection is given up
  *     up to 10 %        4
@@ -40,7 +40,7 @@ export class Refusals {
     if (isRefused) this.#now.refused += 1;
   }
 
-  /** From 0 to 1. */
+  /** The share of refused posts, from 0 to 1. */
   share(nowMs: number): number {
     this.#move(nowMs);
     const posts = this.#now.posts + this.#before.posts;
@@ -61,7 +61,7 @@ export class Refusals {
   }
 }
 
-/** How often a connection is tried while this share of all posts is refused. */
+/** How often a connection is tried if this share of all posts is refused. */
 export function triesAt(share: number): number {
   return Math.max(TRIES_MIN, share <= 0 ? 0 : Math.ceil(Math.log(CHANCE) / Math.log(share)));
 }

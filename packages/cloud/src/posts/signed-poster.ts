@@ -11,11 +11,11 @@ import type { PostAttempts, Poster, PostOutcome } from './poster.ts';
 
 /** Sockets to the gateway that are kept open between posts. */
 const SOCKETS_MAX = 64;
-/** A post that takes longer is given up: whether it arrived is unknown. */
+/** A post that takes longer is given up: it is unknown whether it arrived. */
 export const POST_TIMEOUT_MS = 2_000;
-/** Below any server's patience; and an environment that was frozen opens new sockets rather than try old ones. */
+/** Shorter than any server's limit. An environment that was frozen opens new sockets and does not try old ones. */
 const IDLE_MS_MAX = 10_000;
-/** Waits between the tries of a post that was throttled, or that may be repeated: a fraction of a second in all. */
+/** Waits between the tries of a post that was throttled or may be repeated: in all a fraction of a second. */
 const RETRY_DELAYS_MS = [25, 75, 200];
 
 export interface SignedPosterOptions {
@@ -26,7 +26,7 @@ export interface SignedPosterOptions {
   readonly clock: Clock;
   /** Waits; a test's may be short. */
   readonly sleep?: (ms: number) => Promise<void>;
-  /** The certificate authority of an endpoint of one's own, in PEM. @default the well-known ones */
+  /** The certificate authority of a custom endpoint, in PEM. @default the well-known ones */
   readonly ca?: string;
   /** Carries the requests. @default HTTP/1.1 on sockets of its own */
   readonly client?: RequestSender;
@@ -115,7 +115,7 @@ const NOTHING = new Frame('');
 /** Outcomes that may change within a moment. */
 const PASSING: ReadonlySet<PostOutcome> = new Set(['throttled', 'unsent', 'failed']);
 
-/** The part of a frame that is sent again when it is unknown whether it arrived; undefined: nothing. */
+/** The part of a frame that is sent again if it is unknown whether it arrived. Undefined: nothing. */
 function repeatOf(frame: Frame, mayRepeat: boolean): Frame | undefined {
   return mayRepeat && !frame.mustComeOnce ? frame.repeat() : undefined;
 }

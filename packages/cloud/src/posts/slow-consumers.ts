@@ -3,10 +3,10 @@ import type { ConnectionId } from '@apus/broker';
 /** A connection that was given up is not waited for again within this time. */
 const REMEMBERED_MS = 10_000;
 
-/** More are not remembered: each is then waited for once more. */
+/** Connections beyond this number are not remembered: each is waited for once more. */
 const REMEMBERED_MAX = 10_000;
 
-/** Connections that lately refused a post. With QoS 0 they stay open, and must not cost a wait each time. */
+/** Connections that have lately refused posts. With QoS 0 they stay open, and must not cost a wait each time. */
 export class SlowConsumers {
   readonly #untilMs = new Map<ConnectionId, number>();
 

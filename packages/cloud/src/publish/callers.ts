@@ -7,7 +7,7 @@ import type { RequestLimiter } from './request-limiter.ts';
 /** Names the tenant, where the caller may speak for several. */
 export const TENANT_HEADER = 'apus-tenant';
 
-/** Says who calls, or what to answer. */
+/** Returns the identity of the caller, or the answer that refuses the request. */
 export type Authenticate = (request: HttpRequest) => Awaitable<Identity | HttpAnswer>;
 
 /** The header that asks for credentials. A browser offers a form for Basic. */
@@ -18,8 +18,8 @@ export function unauthorized(message: string): HttpAnswer {
 }
 
 /**
- * Of a caller, for counts. Keys of two tenants may have one name [SEC-TENANT-8]; a signer of requests is one caller, for whichever
- * tenant it speaks.
+ * A key of a caller, for counting. Keys of two tenants may have one name [SEC-TENANT-8]. A signer of requests is one
+ * caller, whichever tenant it names.
  */
 export function keyOfCaller({ tenant, name, tokenId }: Identity): string {
   return tokenId === undefined ? name : `${tenant}\0${name}`;
@@ -33,7 +33,7 @@ interface CallerFilters {
 /**
  * The identity of a caller with these filters.
  *
- * @param tenants whom it may speak for; the first where the request names none [SEC-TENANT-1]
+ * @param tenants the caller may name; the first if the request names none [SEC-TENANT-1]
  */
 export function callerOf(
   request: HttpRequest,
@@ -54,8 +54,8 @@ export function callerOf(
 /**
  * Callers that show a key.
  *
- * From an address that floods the endpoint only keys count that are known already: no secret is read for it, and other
- * backends behind the same address are let in. [SEC-COST-2]
+ * From an address that floods the endpoint only keys are accepted that are known already: no secret is read for it,
+ * and other backends behind the same address are let in. [SEC-COST-2]
  */
 export function byKeys(
   keys: ApiKeySource,
@@ -81,7 +81,7 @@ export function byKeys(
     }
     if (key === undefined) return refusal('The key is not known here.');
     const caller = callerOf(request, nameOfKey(key), key, [key.tenant]);
-    // A ban of a token may name it, as where the key opens a connection.
+    // A ban may name the key, as it does for a connection.
     if ('status' in caller) return caller;
     return { ...caller, tokenId: nameOfKey(key), ...(key.quotas !== undefined && { quotas: key.quotas }) };
   };
@@ -93,9 +93,9 @@ function reasonOf(error: unknown): string {
 }
 
 /**
- * Callers that the platform has verified, and let through: they may publish everywhere in these
- * tenants, and read nothing: to let them invoke the URL has meant no more than publishing. The operator's function lists
- * streams and rooms for signed requests.
+ * Callers whose signature the platform has checked. They may publish everywhere in these tenants, and read nothing:
+ * the right to invoke the URL has never meant more than publishing. For signed requests the operator's function lists
+ * streams and rooms.
  */
 export function byPlatform(tenants: readonly [string, ...string[]]): Authenticate {
   return (request) =>

@@ -17,7 +17,7 @@ import { unbanned } from './unbanned.ts';
 export interface PublishFunctionOptions {
   readonly environment: Environment;
   readonly clock: Clock;
-  /** Reads the secret that holds the keys. Absent: callers are whom Lambda has verified by their signature. */
+  /** Reads the secret with the keys. Absent: Lambda has checked the signature of callers. */
   readonly readKeys?: (() => Promise<string>) | undefined;
   /**
    * The tenants for which a caller that Lambda has verified may publish; the first if its request names none. @default
@@ -34,7 +34,7 @@ export interface PublishFunctionOptions {
   readonly plans?: Pick<KnownTenants, 'planned'> | undefined;
   /** Requests that this environment takes. @default those of `limits.ts` */
   readonly rates?: RequestRates;
-  /** What callers may read. @default the deployment keeps no streams */
+  /** The streams that callers may read. @default the deployment keeps no streams */
   readonly streams?: Streams | undefined;
   /** @default the deployment keeps no presence */
   readonly presence?: DynamoPresence | undefined;
@@ -46,7 +46,8 @@ export type PublishFunction = (
 ) => Promise<FunctionUrlResult>;
 
 /**
- * The function behind the URL that backends publish to, and read streams and rooms from. One event at a time, as Lambda has it.
+ * The function behind the URL that backends publish to, and read streams and rooms from. One event at a time, as
+ * Lambda has it.
  *
  *     const handler = createPublishFunction({ environment: cloud.environment, clock });
  */
@@ -90,7 +91,7 @@ export function createPublishFunction(options: PublishFunctionOptions): PublishF
   };
 }
 
-/** The quotas of the caller's tenant count here as they do for its clients. */
+/** The caller with the plan of its tenant: quotas of the tenant count here as for its clients. */
 function planned(identify: Authenticate, plans: PublishFunctionOptions['plans']): Authenticate {
   if (plans === undefined) return identify;
   return async (request) => {
@@ -103,7 +104,7 @@ function planned(identify: Authenticate, plans: PublishFunctionOptions['plans'])
   };
 }
 
-/** Counts requests: the refused ones for their address, and the others for their caller. */
+/** Counts requests: a refused one for its address, any other for its caller. */
 function limited(
   identify: Authenticate,
   limiter: RequestLimiter,

@@ -16,8 +16,8 @@ export const PUBLISH_PATH = '/api/v5/publish';
 export const BULK_PATH = `${PUBLISH_PATH}/bulk`;
 
 /**
- * The server's clock, in answers; a client repeats it in its requests. So the next message is newer than the last,
- * whichever process takes it, as in the frames of clients (docs/text-frames.md).
+ * The header with the server's clock in answers. A client repeats it in its requests, so its next message is newer
+ * than the last, whichever process takes it, as in the frames of clients (docs/text-frames.md).
  */
 export const CLOCK_HEADER = 'apus-clock';
 
@@ -30,7 +30,7 @@ export interface PublishEndpointOptions {
   readonly authorizer: Authorizer;
   readonly limits: MessageLimits;
   readonly messageClock: MessageClock;
-  /** Publishes in the given order, and answers when everything that was taken has left. */
+  /** Publishes in the given order, and returns when everything that was accepted has left. */
   readonly publish: (requests: readonly PublishRequest[]) => Promise<readonly PublishOutcome[]>;
 }
 
@@ -76,7 +76,7 @@ function wrongRequest({ method, path, headers }: HttpRequest): HttpAnswer | unde
   return undefined;
 }
 
-/** Looked at once it is known who calls: to have the body may cost time. */
+/** Checked when the caller is known, since reading the body may cost time. */
 function wrongSize({ body }: HttpRequest): HttpAnswer | undefined {
   if (body.length <= REQUEST_BYTES_MAX) return undefined;
   const message = `The body has ${body.length} bytes; at most ${REQUEST_BYTES_MAX} are taken.`;

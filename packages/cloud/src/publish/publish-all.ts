@@ -10,9 +10,10 @@ const RESERVE_MS = 8_000;
 
 /**
  * Publishes messages in their order, and waits until they have left: posted or stored for every recipient, or in the
- * queue of the workers. Behind one that could not be taken none is, as it would overtake it when it is sent again.
+ * queue of the workers. After one that could not be accepted none is: it would overtake that one when it is sent
+ * again.
  *
- * Rejects for a defect only; messages that had been taken until then may have left, and the caller was not told.
+ * Rejects only for a defect. Messages that were accepted before may have left, although the caller was not told.
  */
 export async function publishAll(
   environment: Environment,
@@ -31,7 +32,7 @@ export async function publishAll(
   } catch (error) {
     if (!(error instanceof Unavailable)) throw error;
     environment.log.warn('publish-unavailable', { reason: error.message });
-    // A message that is not in all its queues is not promised, so none of them is.
+    // The error does not say which message is not in all its queues, so none is promised.
     return outcomes.map((outcome) => (isTaken(outcome) ? error : outcome));
   }
 }

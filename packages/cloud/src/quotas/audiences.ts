@@ -1,23 +1,23 @@
 import type { Clock, WideFilter } from '@apus/broker';
 import type { ShardName } from '@apus/store-dynamodb';
 
-/** Audiences that are remembered, and for how long: to count one reads a shard. */
+/** Audiences that are cached, and for how long: counting one reads a shard. */
 const AUDIENCES_MAX = 1_000;
 const AUDIENCE_MS = 60_000;
 
-/** Counts who stands in a shard: `stores.subscriptions`. */
+/** Counts the subscribers of a shard: `stores.subscriptions`. */
 export interface ShardCounter {
   countShard(shard: ShardName): Promise<number>;
 }
 
-/** The subscribers in the shards of a filter when they were counted last. */
+/** The number of subscribers in the shards of a filter, as counted last. */
 interface Audience {
   readonly shards: number;
   readonly subscribers: number;
   readonly countedAtMs: number;
 }
 
-/** About how many stand in the shards of wide filters. */
+/** About how many subscribers stand in the shards of wide filters. */
 export class Audiences {
   readonly #shards: ShardCounter;
   readonly #clock: Clock;
@@ -46,8 +46,8 @@ export class Audiences {
 }
 
 /**
- * One shard for all those that came with the same doubling: no subscriber is moved, so they are about as full as each other,
- * and fuller than those that came later.
+ * Samples one shard for all that came with the same doubling: no subscriber is moved, so they are about equally full,
+ * and fuller than later ones.
  *
  *     shards 0 | 1 | 2 3 | 4 5 6 7     samples 0, 1, 2 for two, 4 for four
  */

@@ -21,8 +21,8 @@ export interface SharedDeliveryQuotaOptions extends SharedQuotasOptions {
 }
 
 /**
- * Bounds the deliveries that one publisher causes, over all environments together. A burst of a minute's deliveries is
- * let through; then as many as the minute has room for. A wide filter is charged for its audience.
+ * Limits the deliveries that one publisher causes, over all environments together. A minute's deliveries may come at
+ * once; after that the rate holds. A wide filter is charged for its audience.
  */
 export class SharedDeliveryQuota implements DeliveryQuota {
   readonly #options: SharedDeliveryQuotaOptions;
@@ -36,7 +36,7 @@ export class SharedDeliveryQuota implements DeliveryQuota {
     this.#audiences = new Audiences(shards, clock);
   }
 
-  /** Answers at once, without a promise, as long as no account has to be asked. */
+  /** Returns at once, without a promise, unless an account has to be asked. */
   take(publisher: Publisher, deliveries: number, wide: readonly WideFilter[]): boolean | Promise<boolean> {
     if (wide.length > 0) return this.#takeWide(publisher, deliveries, wide);
     const exhausted = this.#take(publisher, deliveries);

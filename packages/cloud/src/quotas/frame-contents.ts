@@ -3,10 +3,10 @@ import type { FrameContents } from './frame-quota.ts';
 
 const PUBLISH = 3;
 
-/** The handshake is paid for as a frame, and cannot be charged before its client is known. */
+/** The handshake is charged with CONNECT's frame, since its client is not known before. */
 const FRAMES_OF_A_CONNECTION = 2;
 
-/** The cost of a frame for its sender. A malformed packet ends the connection, and is not looked at here. */
+/** Counts the charged parts of a frame. It does not look for malformed packets: they end the connection. */
 export function contentsOf(bytes: Uint8Array, { phase }: LinkState): FrameContents {
   const frames = phase === 'new' ? FRAMES_OF_A_CONNECTION : 1;
   let packets = 0;

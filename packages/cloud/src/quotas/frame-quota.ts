@@ -6,21 +6,21 @@ import { costsOf, perSecond } from './rates.ts';
 import { type Exhausted, firstExhausted, type QuotaScope, SharedQuota } from './shared-quota.ts';
 
 /**
- * So much may come at once. A client that is cut for exceeding its rate has sent this much and no more, in any way that it
- * tries: at five times its rate, as much as the stage lets through, that is two and a half seconds.
+ * How much may come at once. A client that is cut for exceeding its rate has sent this much and no more, whatever its
+ * rate: at five times the rate, as much as the stage allows, this takes two and a half seconds.
  */
 const BURST_MS = 10_000;
 
 /**
- * An identity that is cut gets nothing for so long: otherwise it would be back at once, for as many frames as its debt
- * has shrunk by meanwhile, and each way back costs more than they do.
+ * How long an identity that was cut is refused: otherwise it would be back at once, for as many frames as its debt has
+ * shrunk by, and each way back costs more than they do.
  */
 const FINE_MS = 10_000;
 
-/** Itself and its reply. */
+/** The frame and its reply. */
 const MESSAGES_OF_A_FRAME = 2;
 
-/** The contents of a frame that are charged. */
+/** The parts of a frame for which its sender is charged. */
 export interface FrameContents {
   readonly frames: number;
   /** MQTT packets. */
@@ -29,17 +29,17 @@ export interface FrameContents {
   readonly bytes: number;
 }
 
-/** Bounds what clients send, before anything is done with it. */
+/** Limits what clients send, before it is handled. */
 export interface FrameQuota {
-  /** @returns the quota that is used up: the connection is to be cut; undefined: the frame is paid for */
+  /** @returns the quota that is used up: the connection has to be closed. Undefined: the frame is paid for */
   take(sender: Identity, clientId: string, contents: FrameContents): Awaitable<QuotaScope | undefined>;
-  /** As far as is known here: a connection would be cut with its first frame. */
+  /** Whether, as far as is known here, a connection would be closed with its first frame. */
   isOverdrawn(sender: Identity, clientId: string): boolean;
 }
 
 /**
- * Frames, publishes and bytes of one identity, over all environments together. They are charged to one account: half of
- * one rate and half of another are all [SEC-QUOTA-2] [SEC-QUOTA-3].
+ * Limits frames, publishes and bytes of one identity, over all environments together. They are charged to one account,
+ * so half of one rate and half of another use all of it [SEC-QUOTA-2] [SEC-QUOTA-3].
  */
 export class SharedFrameQuota implements FrameQuota {
   readonly #options: SharedQuotasOptions;

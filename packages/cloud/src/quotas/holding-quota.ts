@@ -21,13 +21,13 @@ import {
   sampleFor,
 } from '@apus/store-dynamodb';
 
-/** A holder that has no room is asked about again after this long; until then it is turned away without asking. */
+/** How long a holder without room is refused without asking again. */
 const FULL_MS = 10_000;
 
-/** The sweep is asked to count a holder that is full at most this often. */
+/** The sweep is asked to count a full holder at most this often. */
 const COUNT_EVERY_MS = 600_000;
 
-/** Holders that an environment remembers as full; beyond it all are forgotten, and found out anew. */
+/** Full holders that an environment remembers. Beyond it all are forgotten, and asked about again. */
 const FULL_MAX = 10_000;
 
 /** Connections and sessions that one write stands for, at most. */
@@ -35,7 +35,7 @@ const SAMPLE_MAX = { identity: 64, tenant: 1_024 } as const;
 
 type Scope = ExceededHolding['scope'];
 
-/** A holder that had no room when it was seen last. */
+/** A holder that had no room when it was asked last. */
 interface Full {
   readonly of: ExceededHolding['of'];
   untilMs: number;
@@ -49,11 +49,11 @@ export interface SharedHoldingQuotaOptions {
 }
 
 /**
- * Counts connections and sessions of identities and tenants, over all environments together, near enough: one
- * connection in this many is written down, as that many, and with its end as many are taken away again. A hash of the
- * identifier decides which ones, so the number does not drift as clients come and go. An environment learns that a
- * holder has no room when it writes, and remembers it for ten seconds. The sweep recounts the holders that have refused
- * a connection or a session (docs/fan-out.md, "What one identity may hold") [SEC-QUOTA-6].
+ * Counts connections and sessions of identities and tenants, over all environments together, approximately: one in
+ * this many is written, as that many; its end takes as many away. A hash of the identifier selects them, so the count
+ * does not drift as clients come and go. An environment learns from a write that a holder is full, and remembers it
+ * for ten seconds. The sweep counts holders again that have refused a client (docs/fan-out.md, "What one identity may
+ * hold") [SEC-QUOTA-6].
  */
 export class SharedHoldingQuota implements HoldingQuota {
   readonly #options: SharedHoldingQuotaOptions;
@@ -63,7 +63,7 @@ export class SharedHoldingQuota implements HoldingQuota {
     this.#options = options;
   }
 
-  /** Answers at once, unless a holder may have room again, or every connection of it is counted. */
+  /** Returns at once, unless a holder may have room again, or each of its connections is counted. */
   reserve(client: Publisher): ExceededHolding | undefined | Promise<ExceededHolding | undefined> {
     const isToBeAsked = (['identity', 'tenant'] as const).some((scope) => this.#hasToAsk(scope, client));
     if (isToBeAsked) return this.#ask(client);
@@ -74,7 +74,10 @@ export class SharedHoldingQuota implements HoldingQuota {
     return undefined;
   }
 
-  /** Filters are bounded for each session, and by the writes of a minute: to add up sessions would take a write each. */
+  /**
+   * Filters are limited for each session, and by the writes of a minute: adding up sessions would take a write for
+   * each.
+   */
   subscriptionsMax(_client: Publisher, _session: SessionRef, maximum: number): number {
     return maximum;
   }

@@ -4,15 +4,14 @@ import { costsOf, perMinute } from './rates.ts';
 import { type Exhausted, SharedQuota } from './shared-quota.ts';
 
 /**
- * So much may come at once, of the minute over which the breaker counts: the rate and this burst stay below what trips
- * it.
+ * How much may come at once, of the minute that the breaker counts: the rate and this burst stay below its limit.
  */
 const BURST_MS = 10_000;
 
 /**
- * Messages as the breaker counts them, of each tenant and of all together: frames and deliveries are charged to one
- * account. When it is used up busy clients are refused, also within their own quotas; a client that sends
- * once a second goes on, and comes to no harm by the others [SEC-QUOTA-3].
+ * Limits messages as the breaker counts them, for each tenant and for all together: frames and deliveries are charged
+ * to one account. When it is used up busy clients are refused, even within their own quotas; a client that sends once
+ * a second goes on, unharmed by the others [SEC-QUOTA-3].
  */
 export class SharedMessageQuota {
   readonly #options: SharedQuotasOptions;
@@ -24,12 +23,12 @@ export class SharedMessageQuota {
     this.#quota = new SharedQuota({ of: 'messages', debtMsMax: BURST_MS, accounts, clock });
   }
 
-  /** As far as is known here, the client would be refused. */
+  /** Whether, as far as is known here, the client would be refused. */
   isOverdrawn({ identity, clientId }: Publisher, own: SharedQuota): boolean {
     return this.#quota.isSharedOverdrawn(identity, clientId) && !own.isLight(identity, clientId);
   }
 
-  /** @param own the client's own earlier charges, which tell whether the client is busy */
+  /** @param own the client's own quota, which tells whether the client is busy */
   take(
     { identity, clientId }: Publisher,
     messages: number,

@@ -4,7 +4,7 @@ import type { Costs } from './shared-quota.ts';
 const SECOND_MS = 1_000;
 export const MINUTE_MS = 60_000;
 
-/** The cost of one thing for each scope, in milliseconds of its account. */
+/** The cost of one action to the account of each scope, in milliseconds. */
 export function costsOf(
   quotas: QuotaScopes,
   identity: Pick<Identity, 'quotas' | 'plan'>,
@@ -18,7 +18,7 @@ export function costsOf(
   };
 }
 
-/** 0 stands for any number, which costs nothing. */
+/** 0: no limit, and no cost. */
 export function perSecond(count: number, countMax: number): number {
   return countMax === 0 ? 0 : (count * SECOND_MS) / countMax;
 }

@@ -2,7 +2,7 @@ import { type Awaitable, type Clock, type Identity, type QuotaHolder, quotaHolde
 import type { QuotaAccount, QuotaAccounts } from '@apus/store-dynamodb';
 import { TimeBalance } from './time-balance.ts';
 
-/** Holders that an environment remembers; beyond it all are forgotten, and each has its free part again. */
+/** Holders that an environment remembers. Beyond it all are forgotten, and each has its free part again. */
 const BALANCES_MAX = 10_000;
 
 /** Where quotas are charged: `stores.quotaAccounts`. */
@@ -10,7 +10,7 @@ export type Accounts = Pick<QuotaAccounts, 'charge'>;
 
 export interface SharedQuotaOptions {
   readonly of: QuotaAccount['of'];
-  /** An account is overdrawn when it takes this long to work its debt off: so much may come at once. */
+  /** How long the account may take to work its debt off: so much may come at once. */
   readonly debtMsMax: number;
   readonly accounts: Accounts;
   readonly clock: Clock;
@@ -18,24 +18,24 @@ export interface SharedQuotaOptions {
 
 export type QuotaScope = 'identity' | 'tenant' | 'broker';
 
-/** The cost for the account of each scope, in the time that pays for it. */
+/** The cost of an action to the account of each scope, in milliseconds. */
 export type Costs = Readonly<Record<QuotaScope, number>>;
 
 /** The quota that is used up. */
 export interface Exhausted {
   readonly scope: QuotaScope;
   readonly account: QuotaAccount;
-  /** How long the account gives nothing. */
+  /** How long the account refuses. */
   readonly forMs: number;
-  /** It was not when this environment asked last. */
+  /** The account still gave when this environment asked last. */
   readonly isNews: boolean;
 }
 
 /**
- * Rates that hold over all environments together. A rate is kept as time: the cost of an action is the time that it
- * takes at this rate, and an account is the time until which everything has been paid for. The needs of most holders
- * are free in each environment, and known there alone; one that needs more takes time in lots from an account in the
- * table, a write for each lot, and is refused without one while the account is overdrawn (docs/fan-out.md, "What one
+ * Rates that hold over all environments together. A rate is kept as time: an action costs the time that it takes at
+ * this rate, and an account is the time until which everything is paid for. The needs of most holders are free in each
+ * environment, and known there alone. A holder that needs more takes time in lots from its account in the table, one
+ * write for each lot, and is refused without a write while the account is overdrawn (docs/fan-out.md, "What one
  * identity may cause").
  *
  *     environment A                      account (a minute)             environment B
@@ -54,7 +54,7 @@ export class SharedQuota {
     this.#options = options;
   }
 
-  /** Charges the identity, then its tenant, then all together. Answers at once as long as no account has to be asked. */
+  /** Charges the identity, then its tenant, then all together. Returns at once unless an account has to be asked. */
   take(
     identity: Pick<Identity, 'tenant' | 'name' | 'address'>,
     clientId: string,
@@ -72,24 +72,24 @@ export class SharedQuota {
     return this.#takeFrom(['identity', 'tenant', 'broker'], holder, costs);
   }
 
-  /** This environment knows that the identity gets nothing now. */
+  /** Whether this environment knows that the identity's account refuses now. */
   isOverdrawn(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
     return this.#ownBalance(identity, clientId)?.isOverdrawn(this.#options.clock.now()) ?? false;
   }
 
-  /** As far as this environment knows, the identity is hardly busy: it did not use up the shared rate. */
+  /** Whether, as far as this environment knows, the identity is hardly busy: others have used up the shared rate. */
   isLight(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
     return this.#ownBalance(identity, clientId)?.isLight(this.#options.clock.now()) ?? true;
   }
 
-  /** Adds to a debt, once, so that the account stays overdrawn for this long. */
+  /** Adds to a debt, once, so that the account refuses for this long. */
   async fine(account: QuotaAccount, fineMs: number): Promise<void> {
     const { accounts, clock, debtMsMax } = this.#options;
     const charged = await accounts.charge(account, fineMs, debtMsMax + fineMs, true);
     this.#balanceOf(account).charged(charged.debtEndsAtMs, 0, clock.now());
   }
 
-  /** This environment knows that the tenant, or all together, get nothing now. */
+  /** Whether this environment knows that the account of the tenant, or of all together, refuses now. */
   isSharedOverdrawn(identity: Pick<Identity, 'tenant' | 'name' | 'address'>, clientId: string): boolean {
     const holder = quotaHolderOf(identity, clientId);
     const nowMs = this.#options.clock.now();
@@ -135,7 +135,7 @@ export class SharedQuota {
     const charged = await accounts.charge(account, lotMs, debtMsMax, balance.isInDebt(clock.now()));
     const nowMs = clock.now();
     balance.charged(charged.debtEndsAtMs, charged.isTaken ? lotMs : 0, nowMs);
-    // The lot that was charged is in the balance now, for this cost first.
+    // The lot is in the balance now; this cost is taken from it first.
     if (charged.isTaken && balance.take(costMs, nowMs)) return undefined;
     return exhausted();
   }
@@ -164,7 +164,7 @@ export class SharedQuota {
   }
 }
 
-/** Asks the second only where the first has taken it. Answers at once where both do. */
+/** Asks the second only if the first has accepted. Returns at once if both do. */
 export function firstExhausted(
   first: Awaitable<Exhausted | undefined>,
   second: () => Awaitable<Exhausted | undefined>,

@@ -1,29 +1,31 @@
 const MINUTE_MS = 60_000;
 
 /**
- * So much time of each minute is free in each environment: at 30,000 deliveries a minute 60 of them, a message a second
- * to one recipient. Each environment lets that much through beyond the quota, a fivehundredth, so it is small.
+ * Free time of each minute in each environment: at 30,000 deliveries a minute, 60 of them, a message a second to one
+ * recipient. Each environment lets this much through beyond the quota, so it is small: a five-hundredth.
  */
 const FREE_MS = MINUTE_MS / 500;
 
-/** A lot is so much time: of 30,000 deliveries a minute 250, a write unit for posts that cost 400 times as much. */
+/**
+ * The time of a lot: at 30,000 deliveries a minute, 250 of them. Its write unit costs a four-hundredth of their posts.
+ */
 const LOT_MS = MINUTE_MS / 120;
 
 /** A quiet client needs at most two lots in a minute. */
 const LIGHT_MS = 2 * LOT_MS;
 
-/** One environment's view of the rest that the holder of an account may spend, in the time that pays for it. */
+/** How much the holder of an account may still spend in one environment, in milliseconds. */
 export class TimeBalance {
   readonly #debtMsMax: number;
   #freeMs = FREE_MS;
   #freeUntilMs = Number.NEGATIVE_INFINITY;
-  /** Taken from the account and not used; forfeited after a minute. */
+  /** Taken from the account and not spent; void after a minute. */
   #leftMs = 0;
   #leftUntilMs = Number.NEGATIVE_INFINITY;
-  /** As the account was seen last. */
+  /** The end of the debt, as the account has answered last. */
   #debtEndsAtMs = Number.NEGATIVE_INFINITY;
   #isRefused = false;
-  /** Lots that it has taken since then, in time. */
+  /** Time of the lots taken since then. */
   #lotsMs = 0;
   #lotsSinceMs = Number.NEGATIVE_INFINITY;
 
@@ -31,12 +33,15 @@ export class TimeBalance {
     this.#debtMsMax = debtMsMax;
   }
 
-  /** The account gives nothing before its debt is below its limit: there is no need to ask it. */
+  /** Whether the debt of the account is above its limit: it need not be asked. */
   isOverdrawn(nowMs: number): boolean {
     return this.#debtEndsAtMs - nowMs >= this.#debtMsMax;
   }
 
-  /** Within a minute it has taken no more than a sixtieth of its quota here: a client that sends once a second. */
+  /**
+   * Whether it has taken at most a sixtieth of its quota here within a minute, as a client that sends once a second
+   * does.
+   */
   isLight(nowMs: number): boolean {
     const isOfLastMinute = nowMs < this.#lotsSinceMs + MINUTE_MS;
     return !(isOfLastMinute && this.#lotsMs > LIGHT_MS) && !this.isOverdrawn(nowMs);
@@ -50,7 +55,7 @@ export class TimeBalance {
     return this.#debtEndsAtMs - nowMs;
   }
 
-  /** Takes all of the cost or nothing: from the free time, else from the rest of a lot. */
+  /** Takes all of the cost or nothing: from the free time, or from the rest of a lot. */
   take(costMs: number, nowMs: number): boolean {
     if (nowMs >= this.#freeUntilMs) {
       this.#freeMs = FREE_MS;
@@ -66,19 +71,19 @@ export class TimeBalance {
     return true;
   }
 
-  /** How much to take from the account for this: whole milliseconds, as the account is one. */
+  /** How much to take from the account for this cost: whole milliseconds. */
   lotMsFor(costMs: number): number {
     return Math.ceil(Math.max(costMs - this.#leftMs, LOT_MS));
   }
 
-  /** Nothing was taken. True the first time since something was taken of the account. */
+  /** Nothing was taken. True if something was taken from the account before. */
   refuse(): boolean {
     const isFirst = !this.#isRefused;
     this.#isRefused = true;
     return isFirst;
   }
 
-  /** The account has answered with its debt, and how much it gave. */
+  /** The account has answered with its debt, and the time that it gave. */
   charged(debtEndsAtMs: number, lotMs: number, nowMs: number): void {
     this.#debtEndsAtMs = debtEndsAtMs;
     if (lotMs === 0) return;

@@ -4,7 +4,10 @@ import { tellExhausted } from './quota-log.ts';
 import { costsOf, MINUTE_MS, perMinute } from './rates.ts';
 import { type Exhausted, SharedQuota } from './shared-quota.ts';
 
-/** Bounds what one client has written to the table: a burst of a minute's, then as many as the minute has room for [SEC-QUOTA-4]. */
+/**
+ * Limits the writes to the table for one client: a minute's writes may come at once; after that the rate holds
+ * [SEC-QUOTA-4].
+ */
 export class SharedWriteQuota implements WriteQuota {
   readonly #options: SharedQuotasOptions;
   readonly #quota: SharedQuota;

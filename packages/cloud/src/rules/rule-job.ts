@@ -3,13 +3,16 @@ import type { Message } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 import type { QueueEntry } from '../fan-out/job-queue.ts';
 
-/** Version of the layout of a job. Jobs of the version before are still read after a deployment. */
+/**
+ * Version of the layout of a job. A new layout has to read jobs of this one, which wait in the queue during a
+ * deployment.
+ */
 const VERSION = 1;
 
-/** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
+/** SQS takes only characters that XML allows. Of those that MQTT and JSON allow, it refuses these. */
 const NOT_XML = /[\ufffe\uffff]/g;
 
-/** A rule, by its name and whose it is. */
+/** A rule, by its tenant and name. */
 export interface RuleRef {
   readonly tenant: string;
   readonly name: string;
@@ -21,7 +24,7 @@ export interface RuleJob {
   readonly message: Message;
 }
 
-/** The jobs of a rule and a topic are a message group: they are received in their order. */
+/** The jobs of one rule and topic are a message group, so they are received in order. */
 export function ruleJobEntry(job: RuleJob): QueueEntry {
   const { rule, message } = job;
   const groupId = hashOf(rule.tenant, rule.name, message.topic);
@@ -35,7 +38,7 @@ export function encodeRuleJob({ rule: { tenant, name }, message }: RuleJob): str
   return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
-/** Undefined if the text is no job of a known version: a retry would not change that. */
+/** Undefined: the text is no job of a known version. A retry would not change that. */
 export function decodeRuleJob(body: string): RuleJob | undefined {
   try {
     const fields: unknown = JSON.parse(body);

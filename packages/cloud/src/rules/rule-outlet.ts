@@ -4,12 +4,12 @@ import type { Backlog } from '../fan-out/gathered-jobs.ts';
 import type { JobQueue, QueueEntry } from '../fan-out/job-queue.ts';
 import { type RuleRef, ruleJobEntry } from './rule-job.ts';
 
-/** The topics that a rule is for. Its condition is the function's of the rules. */
+/** The topics of a rule. Its condition is known to the function of rules alone. */
 export interface RuleFilter extends RuleRef {
   readonly filter: string;
 }
 
-/** The rules of a deployment, as far as publishers meet them. */
+/** The rules of a deployment, as publishers need them. */
 export interface RuleQueue {
   readonly filters: readonly RuleFilter[];
   readonly queue: JobQueue;
@@ -17,8 +17,8 @@ export interface RuleQueue {
 }
 
 /**
- * The way to the targets of rules. It gathers the messages that an event publishes, and puts them into the queue of the
- * rules' function when the event has been handled: before they are posted, and before their publisher is answered.
+ * The outlet to the targets of rules. It gathers the messages that an event publishes, and puts them into the queue of
+ * the rules' function when the event has been handled: before they are posted, and before their publisher is answered.
  */
 export class RuleOutlet implements Outlet {
   readonly #rules: RuleQueue;
@@ -35,7 +35,10 @@ export class RuleOutlet implements Outlet {
     return rules.length === 0 ? undefined : this.#gather(rules, message, isAnswered);
   }
 
-  /** Sends the gathered messages. Rejects with `Unavailable` when one is not in the queue: then nothing may be acknowledged. */
+  /**
+   * Sends the gathered messages. Rejects with `Unavailable` if one is not in the queue: then nothing may be
+   * acknowledged.
+   */
   async flush(): Promise<void> {
     if (this.#entries.length === 0) return;
     const entries = this.#entries;

@@ -3,13 +3,13 @@ export interface RulesRequest {
   readonly action: 'list' | 'dead' | 'send' | 'discard';
   /** @default the tenant `default` */
   readonly tenant?: string;
-  /** Of the rule. */
+  /** Names the rule. */
   readonly name?: string;
-  /** Of one dead letter. @default all of the rule */
+  /** Names one dead letter. @default all of the rule */
   readonly id?: string;
-  /** Of `dead`: letters before the first that is shown. @default 0 */
+  /** `dead` skips so many letters. @default 0 */
   readonly from?: number;
-  /** Of `dead`: letters that are shown at most. @default all that one look finds */
+  /** `dead` shows at most so many letters. @default all that one look finds */
   readonly limit?: number;
 }
 

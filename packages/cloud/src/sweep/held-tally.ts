@@ -2,15 +2,15 @@ import { quotaHolderKey, quotaHolderOf } from '@apus/broker';
 import type { HeldCounts, HoldingAccount, QuotaHoldings, Swept } from '@apus/store-dynamodb';
 import type { SweepProgress } from './progress.ts';
 
-/** Holders that one pass counts: it notes what it has counted in one item, of at most 400 KB. */
+/** Holders that one pass counts: it keeps its counts in one item, of at most 400 KB. */
 const HOLDERS_MAX = 1_000;
 
-/** Counts of one pass for a holder that had been counted wrong, perhaps. Survives JSON. */
+/** The counts of one pass for a holder whose stored count may be wrong. It survives JSON. */
 export interface HeldTally extends HeldCounts {
   readonly account: HoldingAccount;
 }
 
-/** The holders of a page whose counts are wanted: the next pass counts them from its beginning. */
+/** The holders on a page that ask for a count. The next pass counts them from its beginning. */
 export function wantedHolders(
   wanted: readonly HoldingAccount[],
   found: readonly Swept[],
@@ -45,7 +45,7 @@ export function heldTallied(tallies: readonly HeldTally[], found: readonly Swept
   return [...byKey.values()];
 }
 
-/** A pass that has read no messages leaves their counts, and the wish for them, as they are. */
+/** A pass that has not read messages leaves their counts, and the request for them, as they are. */
 export async function writeTallies(
   holdings: Pick<QuotaHoldings, 'set' | 'setSessions'>,
   { held = [], readsMessages }: Pick<SweepProgress, 'held' | 'readsMessages'>,
@@ -56,7 +56,7 @@ export async function writeTallies(
   }
 }
 
-/** Of retained messages the tenant has numbers of its own (`retained-tally.ts`). */
+/** A tenant's retained messages have numbers of their own (`retained-tally.ts`). */
 function holdersOf(swept: Swept): readonly HoldingAccount[] {
   if (swept.kind === 'retained') return swept.holder === undefined ? [] : [swept.holder];
   if (swept.kind !== 'session' || swept.identity === undefined) return [];

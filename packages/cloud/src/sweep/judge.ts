@@ -11,11 +11,11 @@ import type {
 } from '@apus/store-dynamodb';
 import { CONNECTION_SECONDS_MAX } from '../options.ts';
 
-/** A finding in the table that may have to be put right, after a second look. */
+/** Something in the table that may have to be repaired, after a second look. */
 export type Finding =
   /** A connection that has sent no CONNECT in the time it has. */
   | { readonly what: 'silent'; readonly connectionId: ConnectionId }
-  /** A connection that cannot be there any more: the gateway cut it at `endedAtMs`, and no $disconnect was handled. */
+  /** A connection that cannot exist any more: the gateway cut it at `endedAtMs`, and no $disconnect was handled. */
   | {
       readonly what: 'outlived';
       readonly connectionId: ConnectionId;
@@ -29,10 +29,10 @@ export type Finding =
       readonly session: SessionName;
       readonly endedAtMs: number;
     }
-  /** A session that was opened lately: the process that opened it may have died before it saved the connection. */
+  /** A session that was opened lately: the process may have died before it saved the connection. */
   | { readonly what: 'opened'; readonly connectionId: ConnectionId; readonly session: SessionName }
   /**
-   * Messages wait on a connection, and no acknowledgement has moved them: the messages in its window were never sent.
+   * Messages wait for a session, and no acknowledgement comes: the messages in its window were never sent.
    */
   | {
       readonly what: 'stuck';
@@ -40,7 +40,7 @@ export type Finding =
       readonly session: SessionIncarnation;
       readonly waitsSinceMs: number;
     }
-  /** A session whose time has come: its timer is the sweep, or was lost. */
+  /** A session that is due to end: the sweep is its timer, or its timer was lost. */
   | {
       readonly what: 'expired';
       readonly connectionId: ConnectionId;
@@ -48,44 +48,44 @@ export type Finding =
     }
   /** A will that is due, and that no process is publishing. */
   | { readonly what: 'will'; readonly connectionId: ConnectionId; readonly session: SessionName }
-  /** A session that has lost its connection, or has ended, and is still in rooms: its timer or its handler has died. */
+  /** A session without a connection, or an ended one, that is still in rooms: its timer or its handler has died. */
   | {
       readonly what: 'absent';
       readonly connectionId: ConnectionId;
       readonly session: SessionName & { readonly incarnation: string };
     }
-  /** A session of a banned client: the operator's function died, or the session was opened at the same time. */
+  /** A session of a banned client: the operator's function has died, or the session was opened at the same time. */
   | { readonly what: 'banned'; readonly session: SessionName; readonly ban: Ban }
-  /** A session that holds subscriptions: it may have ended without their being removed. */
+  /** A session with subscriptions: it may have ended while they were left. */
   | { readonly what: 'holder'; readonly session: SessionName & { readonly incarnation: string } };
 
-/** The parameters of one pass of the sweep. */
+/** The parameters of one pass. */
 export interface Pass {
   readonly nowMs: number;
-  /** An earlier pass has judged everything that happened before this time. */
+  /** An earlier pass has judged everything before this time. */
   readonly sinceMs: number;
   readonly connectTimeoutSeconds: number;
   /** Undefined where there are no bans. */
   readonly bans: Pick<DynamoBans, 'banOnSession'> | undefined;
 }
 
-/** The clocks of two processes, and of the gateway, may disagree by this much; and a cut may be late. */
+/** Clocks of two processes, and of the gateway, may differ by this much; and a cut may be late. */
 const LIFE_MARGIN_SECONDS = 300;
 
 /**
- * A process may still be at work on anything younger: a handler lives for five seconds, and a timer comes again within
+ * A process may still be working on anything younger: a handler lives for five seconds, and a timer comes again within
  * minutes.
  */
 const OLD_ENOUGH_SECONDS = 60;
 
 /**
- * A handler that dies between writing a message down and posting it leaves a place of the window taken: nothing is sent
- * again on the same connection [MQTT-4.4.0-1]. When that has happened to all places, only a new connection helps. A
- * client that takes longer to acknowledge anything at all is cut with the others, and comes back.
+ * A handler that dies after it has written a message into a window and before it posts it leaves a place taken:
+ * nothing is sent twice on one connection [MQTT-4.4.0-1]. If all places are taken so, only a new connection helps. A
+ * client that takes longer than this to acknowledge anything is cut as well, and comes back.
  */
 const STUCK_SECONDS = 300;
 
-/** A session or will that is due for longer has lost its timer, or has none. */
+/** A session or will that has been due for longer has lost its timer, or has none. */
 const LATE_SECONDS = 60;
 
 export function judge(swept: Swept, pass: Pass): readonly Finding[] {
@@ -98,7 +98,7 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
       return judgeQueue(swept, pass);
     case 'list':
       return judgeList(swept);
-    // They are counted, and nothing is to be done about any.
+    // Counted, and never repaired.
     case 'retained':
     case 'waiting':
     case 'retained-count':
@@ -130,11 +130,11 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   const session = { tenant, clientId, incarnation };
   // [SEC-BAN-2]
   const ban = swept.identity && pass.bans?.banOnSession(swept.identity, clientId, swept.holder);
-  // The session of a suspended tenant stays, and ends when it is due.
+  // The session of a suspended tenant stays until it is due.
   const isEnded = ban !== undefined && isSuspension(ban) && connectionId === undefined;
   if (ban !== undefined && !isEnded) return [{ what: 'banned', session, ban }];
   const findings: Finding[] = [];
-  // The process that opened the session last is publishing them, if it lives.
+  // If the process that opened the session last is alive, it publishes these wills.
   if (isOldEnough(attachedAtMs, pass))
     for (const owner of swept.owedWillsOf) findings.push({ what: 'will', connectionId: owner, session });
   findings.push(...absentOf(swept, pass));
@@ -151,7 +151,7 @@ function judgeSession(swept: SweptSession, pass: Pass): readonly Finding[] {
   return findings;
 }
 
-/** Incarnations that are in rooms without a connection, for longer than their grace. */
+/** Incarnations that have been in rooms without a connection for longer than their grace. */
 function absentOf(
   {
     tenant,
@@ -182,7 +182,7 @@ function judgeQueue(
   return [{ what: 'stuck', connectionId, session: { tenant, clientId, incarnation }, waitsSinceMs }];
 }
 
-/** Only a pass that reads the messages' table finds lists, once a day. */
+/** Only the daily pass over the messages' table finds lists. */
 function judgeList({ tenant, clientId, incarnation }: SweptList): readonly Finding[] {
   return [{ what: 'holder', session: { tenant, clientId, incarnation } }];
 }
@@ -200,7 +200,7 @@ function isPast(sinceMs: number, seconds: number, { nowMs }: Pass): boolean {
   return nowMs - sinceMs > seconds * 1_000;
 }
 
-/** No process is at work on it, and no earlier pass has judged it. */
+/** No process is working on it, and no earlier pass has judged it. */
 function isNew(atMs: number, pass: Pass): boolean {
   return isOldEnough(atMs, pass) && atMs >= pass.sinceMs;
 }

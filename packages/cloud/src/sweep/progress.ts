@@ -3,40 +3,41 @@ import { emptyTallies, type HeldTally } from './held-tally.ts';
 import type { RetainedTally } from './retained-tally.ts';
 import type { WaitingTally } from './storage.ts';
 
-/** A pass reads the messages' table as well when none has for this long: the leftovers there are not urgent. */
+/** Reads the messages' table if no pass has read it for this long: the leftovers there are not urgent. */
 const MESSAGES_EVERY_MS = 24 * 60 * 60 * 1_000;
 
-/** A quota has refused a client, perhaps for messages that TTL has removed meanwhile. */
+/** Sooner, if a quota has refused a client, perhaps for messages that TTL has removed since. */
 const WANTED_MESSAGES_EVERY_MS = 60 * 60 * 1_000;
 
 /**
- * How far the sweep has come. One pass goes over the whole table of sessions, and one a day over that of messages, in as many runs as it takes. Two runs at once each go
- * on from where they began, and the one that notes its progress last wins: parts are looked at twice, none is left out.
+ * How far the sweep has come. A pass goes over the whole table of sessions, and once a day over that of messages, in
+ * as many runs as it takes. Two runs at the same time each go on from where they began, and the last write of the
+ * progress wins: some parts are looked at twice, none is left out.
  */
 export interface SweepProgress {
   /** Ascending. */
   readonly pass: number;
   readonly startedAtMs: number;
-  /** When the pass before began; 0 for the first. */
+  /** When the previous pass began; 0 for the first. */
   readonly previousStartedAtMs: number;
   /** Whether this pass reads the messages' table. */
   readonly readsMessages: boolean;
-  /** When the last pass that did so began; 0 before the first. */
+  /** When the last pass that read messages began; 0 before the first. */
   readonly messagesReadAtMs: number;
-  /** Where each segment goes on: those of the sessions' table, then those of the messages'. */
+  /** Where each segment goes on: first those of the sessions' table, then those of the messages'. */
   readonly segments: readonly (SweepPosition | 'begin' | 'done')[];
   readonly connections: number;
   readonly sessions: number;
   readonly retained: readonly RetainedTally[];
-  /** Where usage is counted, and this pass reads messages. */
+  /** If usage is counted, and this pass reads messages. */
   readonly waiting?: readonly WaitingTally[];
-  /** When the last pass began that was completed, and the last of those that read messages; undefined before the first. */
+  /** When the last completed pass began; and the last of those that read messages. Undefined before the first. */
   readonly retainedSinceMs?: number | undefined;
   readonly waitingSinceMs?: number | undefined;
-  /** Holders that this pass counts, and those that the next one is to count. */
+  /** Holders that this pass counts, and those for the next one. */
   readonly held: readonly HeldTally[];
   readonly wantedHolders: readonly HoldingAccount[];
-  /** Something could not be dealt with: the next pass looks back as far as this one. */
+  /** Something could not be handled: the next pass looks back as far as this one. */
   readonly hasFailed: boolean;
 }
 
@@ -44,7 +45,7 @@ export function isComplete({ segments }: SweepProgress): boolean {
   return segments.every((segment) => segment === 'done');
 }
 
-/** The pass goes on, or the next one begins. A table that is cut otherwise than before begins anew. */
+/** Goes on with the pass, or begins the next one. If the number of segments has changed, the pass begins anew. */
 export function resume(noted: unknown, segments: number, nowMs: number): SweepProgress {
   const known = isProgress(noted) ? noted : undefined;
   if (known !== undefined && !isComplete(known) && known.segments.length === segmentsIn(known, segments))
@@ -71,7 +72,7 @@ export function resume(noted: unknown, segments: number, nowMs: number): SweepPr
   };
 }
 
-/** The times of which storage has been counted. */
+/** The times up to which storage has been counted. */
 function storedSince(known: SweepProgress | undefined): Partial<SweepProgress> {
   if (known === undefined) return {};
   const { startedAtMs, readsMessages, retainedSinceMs, waitingSinceMs } = known;
@@ -83,13 +84,13 @@ function segmentsIn({ readsMessages }: Pick<SweepProgress, 'readsMessages'>, seg
   return readsMessages ? 2 * segments : segments;
 }
 
-/** 0 after one that was given up: it has counted some only. */
+/** 0 after a pass that was given up: it has counted only a part. */
 function readMessagesAtMs(progress: SweepProgress): number {
   const { readsMessages, messagesReadAtMs } = progress;
   return readsMessages && !isComplete(progress) ? 0 : messagesReadAtMs;
 }
 
-/** A pass that was given up has looked at some things only. */
+/** A pass that was given up has looked only at a part. */
 function lookedAtUntilMs(progress: SweepProgress): number {
   const { hasFailed, startedAtMs, previousStartedAtMs } = progress;
   return isComplete(progress) && !hasFailed ? startedAtMs : previousStartedAtMs;

@@ -11,16 +11,16 @@ import { type Finding, isOldEnough, type Pass } from './judge.ts';
 
 type Named<What extends Finding['what']> = Extract<Finding, { readonly what: What }>;
 
-/** Counts of a sweep's repairs. */
+/** Counts of what the sweep has repaired. */
 export interface SweepCounts {
   /** Connections that never sent CONNECT, and were cut. */
   connectTimeouts: number;
-  /** Sessions that heard of the end of their connection. */
+  /** Sessions that were told of the end of their connection. */
   connectionsLost: number;
-  /** Connections whose queue did not move, and were cut. */
+  /** Connections whose queue did not move, and which were closed. */
   connectionsStuck: number;
   sessionsEnded: number;
-  /** Wills that were looked at, and published unless another process had done so. */
+  /** Wills that were looked at, and published unless another process has done so. */
   wills: number;
   /** Sessions that have left their rooms. */
   absent: number;
@@ -28,7 +28,7 @@ export interface SweepCounts {
   expelled: number;
   /** Ended sessions whose items were removed. */
   debris: number;
-  /** Findings that could not be dealt with now. */
+  /** Findings that could not be handled. */
   failed: number;
 }
 
@@ -46,12 +46,12 @@ export function noSweepCounts(): SweepCounts {
   };
 }
 
-/** Something to be done about a finding that a second look has confirmed. */
+/** Repairs a finding that a second look has confirmed. */
 export type Remedy = (outbox: Outbox) => Promise<void>;
 
 /**
  * Reads each finding again, strongly consistent and many at once, and returns the remedies. Each remedy is conditional
- * on its finding, so two sweeps, or one twice, have the same effect as one.
+ * on its finding, so a repeated sweep, or two at once, have the effect of one.
  */
 export class SweepRemedies {
   readonly #scan: DynamoSweepScan;
@@ -96,7 +96,7 @@ export class SweepRemedies {
     }
   }
 
-  /** Connections that have ended, and which their sessions still have. */
+  /** Ended connections that their sessions still name. */
   async #untold(ended: readonly Named<'ended'>[]): Promise<Remedy[]> {
     const standing = await this.#scan.sessions(ended.map(({ session }) => session));
     return ended
@@ -134,7 +134,7 @@ export class SweepRemedies {
     });
   }
 
-  /** Items of sessions that have ended. An incarnation that is over never comes back. */
+  /** Items of ended sessions. An ended incarnation never comes back. */
   async #debris(holders: readonly Named<'holder'>[]): Promise<Remedy[]> {
     const standing = await this.#scan.sessions(holders.map(({ session }) => session));
     return holders
@@ -147,14 +147,17 @@ export class SweepRemedies {
 
   async #cut({ links, poster }: Outbox, connectionId: ConnectionId): Promise<void> {
     const state = await links.load(connectionId);
-    // Its CONNECT came meanwhile.
+    // Its CONNECT has come meanwhile.
     if (state === undefined || state.phase === 'connected' || state.phase === 'closed') return;
     await links.end(connectionId);
     await poster.delete(connectionId);
     this.#counts.connectTimeouts += 1;
   }
 
-  /** The tombstone first, against a late frame; then the session, also when another process wrote the tombstone. */
+  /**
+   * Writes the tombstone first, against a late frame; then tells the session, even if another process wrote the
+   * tombstone.
+   */
   async #lose(
     { broker, links }: Outbox,
     { tenant, clientId }: SessionName,
@@ -167,7 +170,9 @@ export class SweepRemedies {
     if (isNews) this.#counts.connectionsLost += 1;
   }
 
-  /** `$disconnect` tells the session; where that was lost the next pass finds the connection gone. */
+  /**
+   * Closes the connection. `$disconnect` tells the session; if that is lost, the next pass finds the connection gone.
+   */
   async #unstick(outbox: Outbox, session: SessionName, connectionId: ConnectionId): Promise<void> {
     const { poster } = outbox;
     this.#counts.connectionsStuck += 1;

@@ -1,18 +1,18 @@
 import type { Swept } from '@apus/store-dynamodb';
 
-/** Tenants whose numbers are corrected: a pass notes what it has counted in one item, of at most 400 KB. */
+/** Tenants whose numbers are corrected: a pass keeps its counts in one item, of at most 400 KB. */
 const TENANTS_MAX = 1_000;
 
-/** The numbers are sampled, and are wrong by some of these by chance: no write puts that right. */
+/** The numbers are sampled, and differ by some messages by chance. No write can correct that. */
 const MESSAGES_MIN = 256;
 const BYTES_MIN = 256 * 1_024;
 
-/** Counts of one pass for one tenant. Survives JSON. */
+/** The counts of one pass for one tenant. They survive JSON. */
 export interface RetainedTally {
   readonly tenant: string;
   readonly messages: number;
   readonly bytes: number;
-  /** As the tenant's own numbers say. */
+  /** As the tenant's numbers say. */
   readonly countedMessages: number;
   readonly countedBytes: number;
 }
@@ -44,7 +44,7 @@ function added(
     : { ...tally, countedBytes: swept.count };
 }
 
-/** Those whose numbers are further off than chance: TTL has removed messages, and nothing has counted them down. */
+/** The tallies that differ from the numbers by more than chance: TTL has removed messages, which is not counted. */
 export function wrongTallies(tallies: readonly RetainedTally[]): readonly RetainedTally[] {
   return tallies.filter(
     ({ messages, bytes, countedMessages, countedBytes }) =>

@@ -3,10 +3,10 @@ import type { Swept } from '@apus/store-dynamodb';
 import { SWEEP_PROCESS, type UsageStore } from '../usage/environment-usage.ts';
 import type { SweepProgress } from './progress.ts';
 
-/** Tenants whose waiting messages are added up: a pass notes what it has counted in one item, of at most 400 KB. */
+/** Tenants whose waiting messages are added up: a pass keeps its counts in one item, of at most 400 KB. */
 const TENANTS_MAX = 1_000;
 
-/** A pass speaks for the time since the one before, and for no more than this: the sweep may have stood still. */
+/** A pass stands for the time since the previous one, but for no more than this: the sweep may have been stopped. */
 const RETAINED_MS_MAX = 3_600_000;
 const WAITING_MS_MAX = 25 * 3_600_000;
 
@@ -32,8 +32,8 @@ export function waitingTallied(
 }
 
 /**
- * Writes what each tenant has stored since the pass before: of retained messages by the tenant's numbers, which every pass
- * reads, and of waiting messages by a pass that has read them. A pass has a row of its own for each tenant: two runs that
+ * Writes what each tenant has stored since the previous pass: retained messages by the tenant's numbers, which every
+ * pass reads, and waiting messages by a pass that has read them. A pass has one row for each tenant, so two runs that
  * end the same pass write the same row.
  */
 export async function writeStorage(store: Pick<UsageStore, 'put'>, progress: SweepProgress): Promise<void> {
@@ -62,7 +62,7 @@ function storageRows(progress: SweepProgress): readonly UsageRow[] {
     }));
 }
 
-/** Nothing where no pass was before: no tenant is charged for a time of which nothing is known. */
+/** 0 if there was no previous pass: a tenant is not charged for an unknown time. */
 function sinceOf(sinceMs: number | undefined, nowMs: number, mostMs: number): number {
   return sinceMs === undefined ? 0 : Math.min(Math.max(0, nowMs - sinceMs), mostMs);
 }

@@ -18,23 +18,23 @@ import { noSweepCounts, type Remedy, type SweepCounts, SweepRemedies } from './r
 import { tallied, wrongTallies } from './retained-tally.ts';
 import { waitingTallied, writeStorage } from './storage.ts';
 
-/** With less time left no further page is read: the sweep needs it to end its work and note its progress. */
+/** With less time left no further page is read: the sweep has to end its work and write its progress. */
 const RESERVE_MS = 15_000;
 
-/** With less than this nothing further is put right: the next run finds it again. */
+/** With less time left nothing further is repaired: the next run finds it again. */
 const REMEDY_RESERVE_MS = 5_000;
 
 /** Segments of a table that are read side by side: 4 MB a round. */
 const SEGMENTS = 4;
 
-/** A connection that was let in and has sent no CONNECT after this long is cut. */
+/** A connection without CONNECT is closed after this long. */
 const CONNECT_TIMEOUT_SECONDS = 60;
 
-/** The earlier pass skipped everything that happened shortly before it began: it was too young. */
+/** The earlier pass has skipped everything from shortly before its beginning: it was too young. */
 const OVERLAP_MS = 300_000;
 
 export interface SweepOptions {
-  /** Of this function: `composeCloud().environment`. */
+  /** The environment of this function: `composeCloud().environment`. */
   readonly environment: Environment;
   /** `stores.sweepScan`. */
   readonly scan: DynamoSweepScan;
@@ -69,8 +69,9 @@ export interface SweepReport extends SweepCounts {
 export type Sweep = (event: unknown, context: InvocationContext) => Promise<SweepReport>;
 
 /**
- * The function of a schedule, every ten minutes. It finds work that a process left undone when it died, or for which an
- * event never came. Every pass goes over the table of sessions, and one a day over that of messages. A run takes no more time than its function has; the next one goes on where it stopped.
+ * A scheduled function, every ten minutes. It finds work that a dying process has left undone, or whose event never
+ * came. Every pass goes over the table of sessions, and one a day over that of messages. A run takes no more time than
+ * its function has; the next one goes on where it stopped.
  *
  *     const cloud = composeCloud(options);
  *     export const handler = createSweep({
@@ -131,7 +132,7 @@ class Run {
     };
   }
 
-  /** A page of each segment that is left. Undefined when there was no time to deal with all that was found. */
+  /** Reads a page of each segment that is left. Undefined: there was no time for everything that was found. */
   async #round(progress: SweepProgress): Promise<SweepProgress | undefined> {
     const pages = await Promise.all(
       progress.segments.map((position, index) =>
@@ -186,7 +187,7 @@ class Run {
     return true;
   }
 
-  /** What was not written is not charged for. */
+  /** A failed write is not repeated: that time is not charged for. */
   async #countStorage(progress: SweepProgress): Promise<void> {
     const { usage, log } = this.#options;
     if (usage === undefined) return;
@@ -197,7 +198,7 @@ class Run {
     }
   }
 
-  /** One that fails stops no other: the next pass finds it again. */
+  /** A remedy that fails stops no other: the next pass finds it again. */
   async #apply(remedy: Remedy): Promise<void> {
     const { environment, log } = this.#options;
     try {

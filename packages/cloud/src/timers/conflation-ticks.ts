@@ -10,8 +10,9 @@ export interface ConflationTicksOptions {
 }
 
 /**
- * The ticks of conflated groups, as delayed messages of the timers' queue. A tick is sent before the head of its filter says
- * that it is armed: a process that dies between leaves a tick that tells the group if no other one is armed, and ends.
+ * The ticks of conflated groups, as delayed messages in the timers' queue. A tick is sent before the head of its
+ * filter says that it is armed: if a process dies in between, its tick tells the group if no other one is armed, and
+ * ends.
  */
 export class ConflationTicks implements ConflatedGroups {
   readonly #options: ConflationTicksOptions;

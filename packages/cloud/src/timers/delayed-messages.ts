@@ -3,12 +3,13 @@ import { chargedPublisher, isExpired, remainingSeconds } from '@apus/broker';
 import type { DelayedTimer } from './message.ts';
 import { HOP_SECONDS_MAX, type SqsTimers } from './sqs-timers.ts';
 
-/** The three SQS requests of a hop, and its share of an invocation, are two write units. */
+/** A hop costs as much as two write units: three SQS requests, and a share of an invocation. */
 const WRITES_PER_HOP = 2;
 
 /**
- * Messages of `$delayed/SECONDS/TOPIC` as delayed messages of the timers' queue: one that is due later than SQS can delay
- * it takes several hops. Its publisher is charged for the hops when it comes, and for the deliveries when it is due.
+ * Messages of `$delayed/SECONDS/TOPIC`, as delayed messages in the timers' queue. A message that is due later than SQS
+ * can delay takes several hops. The publisher is charged for the hops when it publishes, and for the deliveries when
+ * the message is due.
  */
 export class SqsDelayedMessages implements DelayedMessages {
   readonly #timers: SqsTimers;
@@ -17,7 +18,7 @@ export class SqsDelayedMessages implements DelayedMessages {
     this.#timers = timers;
   }
 
-  /** True when the queue has the message. Rejects with `QueueUnavailable` when it may lack it. */
+  /** True when the queue has the message. Rejects with `QueueUnavailable` when it may be missing there. */
   async keep(
     tenant: string,
     message: Message,
@@ -34,7 +35,7 @@ export class SqsDelayedMessages implements DelayedMessages {
   }
 }
 
-/** The message, now that it is due; undefined where it has expired. */
+/** The message that is now due. Undefined: it has expired. */
 export function dueRequest(
   { tenant, message, publisher }: DelayedTimer,
   nowMs: number,

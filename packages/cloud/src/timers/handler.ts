@@ -18,16 +18,16 @@ import {
 import type { RoomTicks } from './room-ticks.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
-/** With less time left no further timer is rung: its effects have to be posted. */
+/** With less time left no further timer rings: its effects have to be posted. */
 const RESERVE_MS = 5_000;
 
 export interface TimerHandlerOptions {
   readonly environment: Environment;
   readonly timers: SqsTimers;
   readonly liveness: Liveness;
-  /** Where there are rooms. @default a tick is a reminder that has lost its meaning */
+  /** If there are rooms. @default a tick of a room does nothing */
   readonly ticks?: RoomTicks | undefined;
-  /** Where messages go that are no timers: the timer queue's own dead-letter queue, which has an alarm. */
+  /** For messages that are no timers: the dead-letter queue of the timers' queue, which has an alarm. */
   readonly deadLetters: JobQueue;
   readonly clock: Clock;
   readonly log: Log;
@@ -36,9 +36,9 @@ export interface TimerHandlerOptions {
 export type TimerHandler = (event: SqsEvent, context: InvocationContext) => Promise<SqsBatchResponse>;
 
 /**
- * The function of the timer queue: an SQS event source with `ReportBatchItemFailures`. A timer that is not due is armed
- * again, for a hop or for the rest; a timer that is due rings. A timer that fails comes again when its visibility
- * timeout ends.
+ * The function of the timers' queue: an SQS event source with `ReportBatchItemFailures`. A timer that is not due is
+ * armed again, for another hop or for the rest; a timer that is due rings. A timer that fails comes again when its
+ * visibility timeout ends.
  *
  *     const handler = createTimerHandler({ environment, timers, liveness, deadLetters, clock, log });
  *
@@ -82,7 +82,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** It would fail for ever, and its dead letter rings the alarm at once. */
+/** Buries a message that would fail for ever. The alarm of the dead-letter queue rings at once. */
 async function bury({ deadLetters, log }: TimerHandlerOptions, { messageId, body }: SqsRecord) {
   log.error('timer-unreadable', { messageId });
   await deadLetters.send([{ body }]);
@@ -104,7 +104,7 @@ async function handle(options: TimerHandlerOptions, timer: AnyTimer): Promise<vo
   );
 }
 
-/** Published before it leaves the queue: a process that dies between publishes it twice. */
+/** Publishes before the message leaves the queue: if the process dies in between, it is published twice. */
 async function publishDue(
   { environment, clock, log }: TimerHandlerOptions,
   timer: DelayedTimer,
@@ -118,7 +118,7 @@ async function publishDue(
   if (answer.reasonCode === ReasonCode.QuotaExceeded) throw new Error(answer.reason);
 }
 
-/** The changes of a room are told. Where that fails the message comes again, and so do they. */
+/** Tells the changes of a room. If that fails the message comes again, and the changes with it. */
 async function tick(
   { environment, ticks }: TimerHandlerOptions,
   { tenant, room }: TickMessage,

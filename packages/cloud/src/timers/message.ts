@@ -1,13 +1,16 @@
 import type { ConflatedGroup, ConnectionId, Message, Publisher, Timer } from '@apus/broker';
 import { decodeMessage, encodeMessage } from '@apus/store-dynamodb';
 
-/** Version of the layout of a timer's message. A change of it must still read those that wait in the queue at a deployment. */
+/**
+ * Version of the layout of a timer. Another layout has to read timers of this one, which wait in the queue during a
+ * deployment.
+ */
 const VERSION = 1;
 
-/** SQS takes the characters of XML only; of those that MQTT and JSON allow these are none. */
+/** SQS takes only characters that XML allows. Of those that MQTT and JSON allow, it refuses these. */
 const NOT_XML = /[\ufffe\uffff]/g;
 
-/** The broker's timers, and those that look after a connection: see `Liveness` and `ConnectDeadline`. */
+/** The broker's timers, and those for a connection: see `Liveness` and `ConnectDeadline`. */
 export type TimerKind = Timer['kind'] | 'liveness' | 'connect';
 
 const KINDS: readonly unknown[] = [
@@ -18,7 +21,7 @@ const KINDS: readonly unknown[] = [
   'connect',
 ] satisfies TimerKind[];
 
-/** The session of a timer: enough to find it again. */
+/** The session of a timer: what is needed to find it. */
 export interface TimerSession {
   readonly tenant: string;
   readonly clientId: string;
@@ -50,20 +53,20 @@ export interface DelayedTimer {
   readonly message: Message;
   /** In ms since the epoch, by the clock of the process that took it. */
   readonly dueAtMs: number;
-  /** Is charged for the deliveries. */
+  /** The publisher that is charged for the deliveries. */
   readonly publisher: Publisher | undefined;
 }
 
 /** The tick of a conflated group. */
 export interface ConflationMessage extends ConflatedGroup {
   readonly kind: 'conflation';
-  /** The head of the filter says which tick is armed. */
+  /** The id of the tick; the head of the filter names the one that is armed. */
   readonly tickId: string;
   /** In ms since the epoch, by the clock of the process that set it. */
   readonly dueAtMs: number;
 }
 
-/** Every message that waits in the queue of timers. */
+/** A message in the timers' queue. */
 export type AnyTimer = TimerMessage | TickMessage | DelayedTimer | ConflationMessage;
 
 export function encodeAny(timer: AnyTimer): string {
@@ -96,7 +99,7 @@ function asXml(json: string): string {
   return json.replaceAll(NOT_XML, (each) => `\\u${each.charCodeAt(0).toString(16)}`);
 }
 
-/** Undefined if the text is no timer of a known version: a retry would not change that. */
+/** Undefined: the text is no timer of a known version. A retry would not change that. */
 export function decodeTimer(body: string): AnyTimer | undefined {
   const fields = parse(body);
   if (fields?.v !== VERSION) return undefined;

@@ -3,14 +3,14 @@ import type { DynamoPresence } from '@apus/store-dynamodb';
 import type { SqsTimers } from './sqs-timers.ts';
 
 /**
- * Members of which one tick tells. At 200 bytes they are a job for each shard of the watchers, and a few frames for each
- * watcher; the rest waits for the next tick.
+ * Members that one tick tells of. At 200 bytes they are one job for each shard of the watchers, and a few frames for
+ * each watcher. The next tick tells of the others.
  */
 const MEMBERS_PER_TICK = 300;
 
 /**
- * The ticks of rooms, as delayed messages of the timers' queue. The room's item says that one is on its way. It is sent
- * before that is written: a process that dies between leaves one tick too many, which tells nothing.
+ * The ticks of rooms, as delayed messages in the timers' queue. The room's item says that one is under way. It is sent
+ * before that is written: if a process dies in between, there is one tick too many, which tells nothing.
  */
 export class RoomTicks implements PresenceTicks {
   readonly membersMax = MEMBERS_PER_TICK;
@@ -35,7 +35,7 @@ export class RoomTicks implements PresenceTicks {
     await this.#rooms.arm(tenant, room, dueAtMs);
   }
 
-  /** A tick has come: what changes from here on arms the next one, and what has changed before is read by this one. */
+  /** A tick has come. Later changes arm the next tick; earlier ones are read by this one. */
   async disarm(tenant: string, room: string): Promise<void> {
     await this.#rooms.disarm(tenant, room);
   }

@@ -12,13 +12,13 @@ import {
 /** SQS delays a message of a standard queue by at most a quarter of an hour: a later timer takes several hops. */
 export const HOP_SECONDS_MAX = 900;
 
-/** A timer that is armed again waits at least this long, even if clocks disagree: it never spins. */
+/** A timer that is armed again waits at least this long, even if clocks differ, so it never spins. */
 const AGAIN_SECONDS_MIN = 1;
 
 /**
- * A session that ends later than this is left to the sweep, which finds it within minutes of its time. A session of a
- * week would take 672 hops, a million such sessions would cost $800, and no client waits for the end of a session.
- * Subscribers wait for a will, so a will always has its timer.
+ * A session that ends later is left to the sweep, which finds it within minutes of its time. A session of a week would
+ * take 672 hops, a million of them would cost $800, and no client waits for the end of a session. Subscribers wait for
+ * a will, so a will always has a timer.
  */
 const SESSION_EXPIRY_SECONDS_MAX = 60 * 60;
 
@@ -31,8 +31,8 @@ export interface SqsTimersOptions {
 }
 
 /**
- * The broker's timers as delayed messages. A timer is a reminder and decides nothing, so none is ever taken back: one
- * that has lost its meaning rings, and the store says so. SQS delivers at least once, and so does this.
+ * The broker's timers as delayed messages. A timer decides nothing, so none is ever cancelled: one that is obsolete
+ * rings, and the store says so. SQS delivers at least once, and so does this.
  */
 export class SqsTimers implements Timers {
   readonly #options: SqsTimersOptions;
@@ -60,7 +60,7 @@ export class SqsTimers implements Timers {
 
   cancel(): void {}
 
-  /** The first of a kind that the broker does not know. */
+  /** Arms a timer of a kind that the broker does not know. */
   async arm(timer: TimerMessage): Promise<void> {
     await this.#send(timer, 0);
   }
@@ -80,7 +80,7 @@ export class SqsTimers implements Timers {
     await this.#send({ ...tick, kind: 'conflation' }, 0);
   }
 
-  /** For a timer that was received and is not done with. */
+  /** For a timer that was received and is not done. */
   async armAgain(timer: AnyTimer): Promise<void> {
     await this.#send(timer, AGAIN_SECONDS_MIN);
   }

@@ -1,4 +1,4 @@
-/** Of `opentelemetry.proto.trace.v1.Span.SpanKind`. */
+/** The numbers of `opentelemetry.proto.trace.v1.Span.SpanKind`. */
 export const SPAN_KINDS = { internal: 1, server: 2, producer: 4 } as const;
 export type SpanKind = keyof typeof SPAN_KINDS;
 
@@ -20,7 +20,7 @@ export interface FinishedSpan {
 }
 
 export interface OtlpOptions {
-  /** Of a collector, as `http://127.0.0.1:4318`: the path of the protocol is added where there is none. */
+  /** The collector, as `http://127.0.0.1:4318`: the path of the protocol is added where there is none. */
   readonly url: string;
   /** For the collector, as `authorization`. @default none */
   readonly headers?: Readonly<Record<string, string>> | undefined;

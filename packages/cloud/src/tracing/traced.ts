@@ -11,7 +11,7 @@ import {
 } from '@apus/broker';
 import type { Attributes, Span, Tracer } from './tracer.ts';
 
-/** A broker whose work on a PUBLISH is a span, from the packet to its answer. */
+/** A broker that makes a span of its work on a PUBLISH, from the packet to the answer. */
 export function tracedBroker(broker: Broker, tracer: Tracer): Broker {
   return {
     ...broker,
@@ -33,7 +33,7 @@ function tenantOf({ state }: Link): Attributes {
   return state.phase === 'connected' ? { 'apus.tenant': state.connection.session.tenant } : {};
 }
 
-/** Subscriptions in which the search for the subscribers of a message is a span. */
+/** Subscriptions that make a span of the search for the subscribers of a message. */
 export function tracedSubscriptions(store: SubscriptionStore, tracer: Tracer): SubscriptionStore {
   const count = (matched: readonly MatchedFilter[]): Attributes => ({ 'apus.filters': matched.length });
   return new Proxy(store, {
@@ -47,7 +47,7 @@ export function tracedSubscriptions(store: SubscriptionStore, tracer: Tracer): S
   });
 }
 
-/** Connections in which handing a message to its recipients is a span: for a door that sends at once. */
+/** Connections that make a span of handing a message to its recipients: for a door that sends at once. */
 export function tracedConnections(connections: Connections, tracer: Tracer): Connections {
   return {
     isReady: (connectionId) => connections.isReady(connectionId),
@@ -66,8 +66,8 @@ export function tracedConnections(connections: Connections, tracer: Tracer): Con
 }
 
 /**
- * Begins the span of a message on its way to clients: behind the span that handles it, or behind the publisher's where
- * another process has handled it. Undefined where no trace is asked for.
+ * Begins the span of a message on its way to clients: a child of the span that handles it, or of the publisher's if
+ * another process has handled it. Undefined: no trace is asked for.
  */
 export function deliverySpan(
   tracer: Tracer,

@@ -4,10 +4,10 @@ import { type Log, sampledTraceOf, type TraceContext } from '@apus/broker';
 import type { WithUserProperties } from '@apus/mqtt';
 import { type FinishedSpan, type OtlpExporter, SPAN_KINDS, type SpanKind } from './otlp.ts';
 
-/** Spans that wait to be exported; beyond it they are dropped, and the log says how many. */
+/** Spans that wait for export. Further ones are dropped, and the log says how many. */
 const SPANS_MAX = 2_048;
 
-/** Messages of a second that are traced: clients ask for it, and a flood of them would be a flood of spans. */
+/** Traced messages in a second: clients ask for traces, and a flood of them would be a flood of spans. */
 const TRACES_PER_SECOND_MAX = 100;
 
 /** Characters of a topic in a span. */
@@ -28,8 +28,8 @@ export interface TracerOptions {
 }
 
 /**
- * Records the way of messages whose publishers ask for it: spans named `receive`, `route` and `deliver` behind the
- * publisher's own (docs/observability.md). It is there where traces are asked for.
+ * Records the way of messages whose publishers ask for it, as spans named `receive`, `route` and `deliver` below the
+ * publisher's own (docs/observability.md).
  */
 export class Tracer {
   readonly #options: TracerOptions;
@@ -50,12 +50,12 @@ export class Tracer {
     return this.#current.getStore();
   }
 
-  /** Finished spans that wait. */
+  /** Finished spans that wait for export. */
   get waiting(): number {
     return this.#finished.length;
   }
 
-  /** Does the work on a message that comes in, within a span where its publisher asks for one. */
+  /** Works on an incoming message, within a span if its publisher asks for one. */
   receive<T>(topic: string, properties: WithUserProperties, attributes: Attributes, does: () => T): T {
     const parent = sampledTraceOf(properties);
     if (parent === undefined || !this.#mayTrace()) return does();
@@ -83,7 +83,7 @@ export class Tracer {
     return { traceId, spanId, ...(state !== undefined && { state }), end };
   }
 
-  /** Sends what waits. Never rejects: spans that are not taken are gone. */
+  /** Exports the waiting spans. Never rejects: spans that the collector does not take are lost. */
   async flush(): Promise<void> {
     const spans = this.#finished;
     const dropped = this.#dropped;

@@ -10,35 +10,35 @@ import {
 } from '@apus/broker';
 import { inLanes } from '../posts/lanes.ts';
 
-/** Between two writes of an environment. */
+/** The time between two writes of an environment. */
 export const FLUSH_EVERY_MS = 10_000;
 
 /** Rows that are written at the same time, where an environment serves many tenants. */
 const PARALLEL_WRITES_MAX = 16;
 
-/** Rows of storage have a name that begins so, in the place of an environment's: each pass of the sweep writes its own, whole. */
+/** The prefix of the process of rows of storage: each pass of the sweep writes its own rows. */
 export const SWEEP_PROCESS = 'sweep-';
 
 /** Where the usage of a deployment is kept. */
 export interface UsageStore {
-  /** Replaces this environment's row of a tenant and an hour; a row that is further on stays. */
+  /** Replaces this environment's row of a tenant and an hour, unless the row there counts more. */
   put(environmentId: string, row: UsageRow): Promise<void>;
-  /** Rows of all environments: hours from the first on, and before the second. */
+  /** Rows of all environments: hours from `from` on and before `to`. */
   rows(from: string, to: string): AsyncIterable<ProcessUsageRow>;
 }
 
 export interface EnvironmentUsageOptions {
   readonly store: UsageStore;
-  /** Of this execution environment, and of no other. */
+  /** Identifies this execution environment. */
   readonly environmentId: string;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 /**
- * The usage that one execution environment has counted, in memory until the first event whose end is ten seconds after
- * the last write. Each environment writes rows of its own, whole: a write that is repeated, as its answer was lost, counts
- * once. An environment that dies has not written its last ten seconds.
+ * The usage that one execution environment has counted. It stays in memory until the first event that ends ten seconds
+ * after the last write. Each environment writes rows of its own, whole, so a write that is repeated after a lost
+ * answer counts once. An environment that dies loses its last ten seconds.
  */
 export class EnvironmentUsage implements UsageCounter {
   readonly #options: EnvironmentUsageOptions;
@@ -56,13 +56,13 @@ export class EnvironmentUsage implements UsageCounter {
     this.#changed.add(tenant);
   }
 
-  /** To be called at the end of each event. Never rejects: what is not written is written the next time. */
+  /** To be called at the end of each event. Never rejects: the next call writes what this one could not. */
   async flushWhenDue(): Promise<void> {
     if (this.#changed.size > 0 && this.#options.clock.now() - this.#flushedAtMs >= FLUSH_EVERY_MS)
       await this.flush();
   }
 
-  /** @param store another way to the same table: an environment that is frozen has none of its own */
+  /** @param store another client for the same table: that of a frozen environment does not work */
   async flush(store = this.#options.store): Promise<void> {
     const { environmentId, clock, log } = this.#options;
     this.#flushedAtMs = clock.now();
@@ -82,7 +82,7 @@ export class EnvironmentUsage implements UsageCounter {
   }
 }
 
-/** A handler after whose events the usage is written when it is time. */
+/** A handler that writes the usage after its events, when it is due. */
 export function flushingUsage<Call extends unknown[], Result>(
   usage: EnvironmentUsage | undefined,
   handle: (...call: Call) => Promise<Result>,

@@ -5,22 +5,22 @@ import type { Poster } from '../posts/poster.ts';
 /** API Gateway bills each frame by this much begun. */
 const BILLED_BYTES = 32 * 1_024;
 
-/** The tenant of a connection, also of one that has ended; undefined before its CONNECT. */
+/** The tenant of a connection, present or ended. Undefined before its CONNECT. */
 export function tenantOf(state: LinkState | undefined): string | undefined {
   if (state?.phase === 'closed') return tenantOf(state.before);
   return state?.phase === 'connected' ? state.connection.identity.tenant : undefined;
 }
 
 /**
- * The usage of one event. A message never leaves its tenant, so all that an event sends is of the tenant of the
- * connection, the message or the timer that has caused it.
+ * The usage of one event. A message never leaves its tenant, so everything that an event sends belongs to the tenant
+ * of the connection, the message or the timer that has caused it.
  */
 export class EventUsage {
   readonly #usage: UsageCounter;
   #tenant: string;
   #counts: UsageCounts = noUsage();
 
-  /** @param tenant is charged for what is of no tenant: frames of connections that never send a valid CONNECT */
+  /** @param tenant is charged for frames of connections that never send a valid CONNECT */
   constructor(usage: UsageCounter, tenant: string) {
     this.#usage = usage;
     this.#tenant = tenant;
@@ -30,7 +30,7 @@ export class EventUsage {
     this.#tenant = tenant ?? this.#tenant;
   }
 
-  /** A frame of a client has come, as text, with so many bytes of MQTT in it. */
+  /** A frame of a client, as text, with so many bytes of MQTT. */
   frameIn(text: string, mqttBytes: number): void {
     this.#counts.framesIn += billedFrames(text);
     this.#counts.bytesIn += mqttBytes;
@@ -57,14 +57,14 @@ export class EventUsage {
     else this.sent(frame, []);
   }
 
-  /** Hands over what the event has used until now. */
-  settle(): void {
+  /** Hands over what the event has used so far. */
+  handOver(): void {
     this.#usage.add(this.#tenant, this.#counts);
     this.#counts = noUsage();
   }
 }
 
-/** The poster of an event, whose posts are counted when they have been taken. */
+/** The poster of an event, which counts its successful posts. */
 export function countedPoster(poster: Poster, usage: EventUsage): Poster {
   return {
     async post(connectionId, frame, mayRepeat) {
@@ -89,7 +89,7 @@ function sentUsage(text: string, packets: readonly OutgoingPacket[]): Partial<Us
 }
 
 function billedFrames(text: string): number {
-  // A frame of a few thousand characters is one, of any characters.
+  // A short frame is one billed message, whatever its characters.
   const bytes = text.length * 4 <= BILLED_BYTES ? text.length : Buffer.byteLength(text);
   return Math.max(1, Math.ceil(bytes / BILLED_BYTES));
 }

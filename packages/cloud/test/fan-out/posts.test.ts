@@ -161,9 +161,9 @@ describe('a frame for a connection to which another one is tried again', () => {
     const first = posts.post(slice('x'), () => {}, TENANT);
     await answer('throttled');
     await first;
-    let isSettled = false;
-    const settled = posts.finishAll().then(() => {
-      isSettled = true;
+    let isFinished = false;
+    const finished = posts.finishAll().then(() => {
+      isFinished = true;
     });
     const second = posts.post(slice('y'), () => {}, TENANT);
     await idle();
@@ -171,9 +171,9 @@ describe('a frame for a connection to which another one is tried again', () => {
     asked.sort((one, other) => (one.connectionId > other.connectionId ? -1 : 1));
     for (const post of asked.splice(0)) post.answer(post.connectionId === 'y' ? 'throttled' : 'sent');
     await idle();
-    expect(isSettled).toBe(false);
+    expect(isFinished).toBe(false);
     await answer('sent');
-    await Promise.all([second, settled]);
+    await Promise.all([second, finished]);
   });
 });
 

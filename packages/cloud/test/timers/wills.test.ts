@@ -52,12 +52,12 @@ describe.each([
         return await end.call(sessions, request);
       };
     });
-    const goodbye = world.frame(slow, 'a', { cmd: 'disconnect', reasonCode: 0 });
+    const disconnect = world.frame(slow, 'a', { cmd: 'disconnect', reasonCode: 0 });
     await reached.opened;
     await world.disconnect('a');
     await world.advance(4);
     released.open();
-    await goodbye;
+    await disconnect;
     await world.advance(60);
     expect(wills()).toEqual([]);
   });

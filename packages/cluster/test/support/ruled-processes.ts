@@ -20,11 +20,11 @@ const EVERYONE = [{ tenant: 't', topicFilter: EVERYWHERE, shards: 1 }];
 const SILENT = { info() {}, warn() {}, error() {}, debug() {}, writesDebug: false };
 
 /** All that is on its way arrives, and what it causes. */
-export async function settle(): Promise<void> {
+export async function handleAll(): Promise<void> {
   for (let turn = 0; turn < 20; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-/** What processes share, anew for each test. */
+/** Everything that the processes share, anew for each test. */
 export const stage = {
   clock: new HandClock(),
   wire: undefined as unknown as Wire,
@@ -48,7 +48,7 @@ class Wire {
       return Promise.resolve().then(() => {
         const arrived = decodeFrame(bytes);
         this.carried.push(`${me} ${arrived.type === 'publish' ? textOf(arrived.message) : arrived.type}`);
-        // What is sent to a dead process is answered by its heir.
+        // Its heir answers messages to a dead process.
         return (
           this.handlers.get(to)?.(me, arrived) ?? (this.handlers.has(to) ? undefined : new Promise(() => {}))
         );
@@ -138,7 +138,7 @@ export class Publishers {
   publish(text: string, qos: 0 | 1 | 2 = 1): void {
     const message = messageOf({ topic: 'up/a', qos, payload: Buffer.from(text), id: `${this.name} ${text}` });
     this.fanOut.accept(message, EVERYONE, true);
-    void Promise.resolve(this.fanOut.settled(message)).then((isTaken) =>
+    void Promise.resolve(this.fanOut.confirmed(message)).then((isTaken) =>
       (isTaken === false ? this.refused : this.taken).push(text),
     );
   }

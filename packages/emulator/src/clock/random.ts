@@ -38,7 +38,7 @@ export class Random {
     return this.next() < probability;
   }
 
-  /** Of ids and credentials. The stream moves on in both cases, so that a seed gives the same choices in both. */
+  /** Bytes of ids and credentials. The stream moves on in both cases, so that a seed gives the same choices in both. */
   bytes(length: number): Buffer {
     const seeded = Buffer.from(Array.from({ length }, () => this.integer(256)));
     return this.#hasSeededIds ? seeded : randomBytes(length);

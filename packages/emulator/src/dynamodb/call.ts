@@ -60,7 +60,7 @@ export class Call {
     if (!this.#parts.partitionLimits.isOpen(table.name, partitionKey, kind)) throw throughputExceeded();
   }
 
-  /** Of a key in a batch: false leaves it unprocessed. */
+  /** Whether a batch handles a key. False leaves it unprocessed. */
   takes(table: Table, key: Key, kind: 'read' | 'write'): boolean {
     const { dice, faults, partitionLimits } = this.#parts;
     const subject = { ...this.#subject, table: table.name, key: key.attributes };

@@ -14,7 +14,7 @@ import { Transport } from './transport.ts';
 
 /** The limits of DynamoDB that a test may set. */
 export interface DynamoDbLimits {
-  /** Of one partition key in a second, by the clock. @default Infinity; DynamoDB has 3,000 */
+  /** Read units of one partition key in a second, by the clock. @default Infinity; DynamoDB has 3,000 */
   readonly partitionReadUnitsPerSecond?: number;
   /** The same for writes. @default Infinity; DynamoDB has 1,000 */
   readonly partitionWriteUnitsPerSecond?: number;

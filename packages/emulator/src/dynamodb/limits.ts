@@ -12,7 +12,7 @@ export const LIMITS = {
   batchGetBytesMax: 16 * 1024 * 1024,
   batchWriteItemsMax: 25,
   transactionActionsMax: 100,
-  /** Of all the items of a transaction. */
+  /** Bytes of all the items of a transaction. */
   transactionBytesMax: 4 * 1024 * 1024,
   clientRequestTokenCharactersMax: 36,
   /** A transaction that is asked for again under the same token does not take effect again for this long. */

@@ -1,7 +1,7 @@
 import { type Gateway, schedule } from '../gateway/gateway.ts';
 import type { LambdaFunction } from '../lambda/function.ts';
 import type { Handler } from '../lambda/types.ts';
-import { deleteByHandle } from '../sqs/actions/settle.ts';
+import { deleteByHandle } from '../sqs/actions/inflight.ts';
 import { SqsError } from '../sqs/errors.ts';
 import type { Queue } from '../sqs/queue.ts';
 import type { QueueKind } from '../sqs/tally.ts';

@@ -37,7 +37,7 @@ export function openWebSocketDoor(gateway: Gateway, server: Server): void {
   const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
     // One message of each connection in a turn of the event loop: a client that sends many at once would have them all
-    // begin before another client's first. What it has sent waits in its socket meanwhile.
+    // begin before another client's first. Its bytes wait in its socket meanwhile.
     allowSynchronousEvents: false,
     closeTimeout: CLOSE_TIMEOUT_MS,
     maxFragments: limits.fragmentsPerMessageMax,

@@ -35,7 +35,7 @@ export interface QueueNames {
 export interface Sqs {
   /** Throws where AWS would refuse it, or where there is a queue of this name. Create a dead-letter queue first. */
   createQueue(options: QueueOptions): QueueNames;
-  /** Of a queue that exists, or will. */
+  /** The URL of a queue that exists, or will. */
   queueUrl(name: string): string;
   queueArn(name: string): string;
   /** How many messages a queue holds now, by their state. Throws QueueDoesNotExist. */

@@ -77,7 +77,7 @@ export interface SystemAttributes {
   readonly SentTimestamp: string;
   readonly SenderId: string;
   readonly ApproximateFirstReceiveTimestamp: string;
-  /** Of a FIFO queue, and of a standard queue where the sender gave one. */
+  /** The group of a message of a FIFO queue, and of a standard queue where the sender gave one. */
   readonly MessageGroupId?: string;
   /** FIFO only. */
   readonly MessageDeduplicationId?: string;

@@ -1,15 +1,15 @@
 import type { QueueAction } from './actions/action.ts';
 import { readQueueOptions } from './actions/create-queue.ts';
-import { purgeQueue } from './actions/purge.ts';
-import { getQueueAttributes } from './actions/queue-attributes.ts';
-import { receiveMessage } from './actions/receive.ts';
-import { sendMessage, sendMessageBatch } from './actions/send.ts';
 import {
   changeMessageVisibility,
   changeMessageVisibilityBatch,
   deleteMessage,
   deleteMessageBatch,
-} from './actions/settle.ts';
+} from './actions/inflight.ts';
+import { purgeQueue } from './actions/purge.ts';
+import { getQueueAttributes } from './actions/queue-attributes.ts';
+import { receiveMessage } from './actions/receive.ts';
+import { sendMessage, sendMessageBatch } from './actions/send.ts';
 import { invalidParameter, queueNameExists, requestThrottled, SqsError, unknownOperation } from './errors.ts';
 import type { SqsCall } from './faults.ts';
 import { type Input, parseInput, requiredText } from './input.ts';

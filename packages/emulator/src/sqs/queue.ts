@@ -18,7 +18,7 @@ export interface Receive {
   readonly messagesMax: number;
   /** @default the queue's */
   readonly visibilityTimeoutSeconds?: number | undefined;
-  /** Of bodies and attributes together; at least one message comes in any case. @default no limit */
+  /** Bytes of bodies and attributes together; at least one message comes in any case. @default no limit */
   readonly bytesMax?: number;
   /** Whether a full house of messages in flight is an error, as it is to a short poll on a standard queue. */
   readonly failsOverLimit?: boolean;

@@ -11,14 +11,14 @@ async function comeAgain(answer: (ids: readonly string[]) => unknown, options = 
     queue: { fifo: true, visibilityTimeoutSeconds: 10 },
     emulator: { onInvocationError: (error) => errors.push(error.message) },
   });
-  const { batches, emulator, sendTo, settle } = worker;
+  const { batches, emulator, sendTo, quiet } = worker;
   await sendTo('a', '1', '2', '3', '4', '5');
-  await settle();
+  await quiet();
   const [first] = batches.splice(0);
   first?.end(answer(first.event.Records.map(({ messageId }) => messageId)));
   await emulator.quiet();
   await emulator.clock.advance(10_000);
-  await settle();
+  await quiet();
   const { events } = emulator.counters.snapshot();
   return { again: batches.flatMap(({ bodies }) => bodies), errors, events };
 }

@@ -42,16 +42,16 @@ test('redeliver: a FIFO message comes again before the next of its group', async
 
 test('earlyRedelivery: two environments have the same FIFO message, and the first cannot delete it', async () => {
   let strikes = 1;
-  const { batches, emulator, sendTo, settle } = await startWorker({
+  const { batches, emulator, sendTo, quiet } = await startWorker({
     queue: { fifo: true, visibilityTimeoutSeconds: 10 },
     lambda: { timeoutMs: 10_000 },
     emulator: { faults: { earlyRedelivery: () => strikes-- > 0 } },
   });
   await sendTo('a', '1', '2');
-  await settle();
+  await quiet();
   for (let second = 0; second < 10 && batches.length < 2; second += 1) {
     await emulator.clock.advance(1_000);
-    await settle();
+    await quiet();
   }
   expect(batches.map(({ bodies }) => bodies)).toEqual([
     ['1', '2'],
@@ -59,7 +59,7 @@ test('earlyRedelivery: two environments have the same FIFO message, and the firs
   ]);
   expect(batches[0]?.environment.id).not.toBe(batches[1]?.environment.id);
   batches[0]?.end();
-  await settle();
+  await quiet();
   expect(emulator.counters.snapshot().events).toMatchObject({ eventSourceDeleteFailed: 2 });
   batches[1]?.end();
   await emulator.quiet();
@@ -67,21 +67,21 @@ test('earlyRedelivery: two environments have the same FIFO message, and the firs
 });
 
 test('eventSourceDelayMs: the function is invoked late, and the visibility timeout runs meanwhile', async () => {
-  const { batches, emulator, send, settle } = await startWorker({
+  const { batches, emulator, send, quiet } = await startWorker({
     queue: { visibilityTimeoutSeconds: 10 },
     emulator: { faults: { eventSourceDelayMs: 12_000 } },
   });
   await send('hello');
-  await settle();
+  await quiet();
   expect(emulator.sqs.depth('jobs')).toEqual({ ...EMPTY, inFlight: 1 });
   await emulator.clock.advance(11_999);
-  await settle();
+  await quiet();
   expect(batches).toEqual([]);
   await emulator.clock.advance(1);
-  await settle();
+  await quiet();
   expect(batches).toHaveLength(1);
   await emulator.clock.advance(12_000);
-  await settle();
+  await quiet();
   expect(batches).toHaveLength(2);
 });
 
@@ -106,17 +106,17 @@ test('an environment that dies leaves its batch to another one', async () => {
 });
 
 test('a worker is killed on command and retired like any other function', async () => {
-  const { batches, emulator, send, settle } = await startWorker({ queue: { visibilityTimeoutSeconds: 10 } });
+  const { batches, emulator, send, quiet } = await startWorker({ queue: { visibilityTimeoutSeconds: 10 } });
   await send('hello');
-  await settle();
+  await quiet();
   expect(emulator.killEnvironment(batches[0]?.environment.id ?? '')).toBe(true);
   await emulator.clock.advance(10_000);
-  await settle();
+  await quiet();
   expect(batches).toHaveLength(2);
   batches[1]?.end();
   await emulator.quiet();
   emulator.retireIdleEnvironments();
   await send('next');
-  await settle();
+  await quiet();
   expect(batches[2]?.environment.id).not.toBe(batches[1]?.environment.id);
 });

@@ -7,9 +7,9 @@ import { startWorker } from './worker.ts';
 const EMPTY = { available: 0, delayed: 0, inFlight: 0 };
 
 test('a function gets a batch in the shape of AWS, and the handled messages are deleted', async () => {
-  const { batches, emulator, send, settle } = await startWorker();
+  const { batches, emulator, send, quiet } = await startWorker();
   await send('hello', { MessageAttributes: { city: { DataType: 'String', StringValue: 'Any City' } } });
-  await settle();
+  await quiet();
   const { event } = batches[0] ?? {};
   expect(event).toEqual({
     Records: [
@@ -46,9 +46,9 @@ test('a function gets a batch in the shape of AWS, and the handled messages are 
 });
 
 test('a FIFO queue adds group, deduplication id and sequence number', async () => {
-  const { batches, sendTo, settle } = await startWorker({ queue: { fifo: true } });
+  const { batches, sendTo, quiet } = await startWorker({ queue: { fifo: true } });
   await sendTo('a', 'hello');
-  await settle();
+  await quiet();
   expect(batches[0]?.event.Records[0]?.attributes).toMatchObject({
     MessageGroupId: 'a',
     MessageDeduplicationId: 'hello',
@@ -74,18 +74,18 @@ test('the function is told its own context, and reads the clock of its environme
 
 test('a batch that failed comes again as a whole when its visibility timeout is over', async () => {
   const errors: string[] = [];
-  const { batches, emulator, send, settle } = await startWorker({
+  const { batches, emulator, send, quiet } = await startWorker({
     queue: { visibilityTimeoutSeconds: 30 },
     emulator: { onInvocationError: (error) => errors.push(error.message) },
   });
   await Promise.all(['a', 'b'].map((body) => send(body)));
-  await settle();
+  await quiet();
   for (const batch of batches.splice(0)) batch.fail(new Error('no luck'));
   await emulator.quiet();
   await emulator.clock.advance(29_999);
   expect(batches).toEqual([]);
   await emulator.clock.advance(1);
-  await settle();
+  await quiet();
   const again = batches.flatMap(({ event }) => event.Records);
   expect(again.map(({ body }) => body).toSorted()).toEqual(['a', 'b']);
   expect(again.map(({ attributes }) => attributes.ApproximateReceiveCount)).toEqual(['2', '2']);
@@ -93,40 +93,40 @@ test('a batch that failed comes again as a whole when its visibility timeout is 
 });
 
 test('a batch whose function times out comes again, in another environment', async () => {
-  const { batches, emulator, send, settle } = await startWorker({
+  const { batches, emulator, send, quiet } = await startWorker({
     queue: { visibilityTimeoutSeconds: 30 },
     lambda: { timeoutMs: 5_000 },
   });
   await send('hello');
-  await settle();
+  await quiet();
   await emulator.clock.advance(5_000);
   expect(batches[0]?.environment.signal.aborted).toBe(true);
   batches[0]?.end();
   await emulator.clock.advance(25_000);
-  await settle();
+  await quiet();
   expect(batches).toHaveLength(2);
   expect(batches[1]?.environment.id).not.toBe(batches[0]?.environment.id);
   expect(emulator.counters.snapshot().invocations['apus-jobs']).toMatchObject({ timeouts: 1 });
 });
 
 test('a message that is delayed is handed over when its time has come, without a poll', async () => {
-  const { batches, emulator, send, settle } = await startWorker();
+  const { batches, emulator, send, quiet } = await startWorker();
   await send('later', { DelaySeconds: 900 });
   await emulator.quiet();
   await emulator.clock.advance(899_999);
   expect(batches).toEqual([]);
   await emulator.clock.advance(1);
-  await settle();
+  await quiet();
   expect(batches).toMatchObject([{ bodies: ['later'] }]);
 });
 
 test('a function gives messages back early through the API, by the handles of its event', async () => {
-  const { batches, emulator, send, settle, url } = await startWorker({
+  const { batches, emulator, send, quiet, url } = await startWorker({
     queue: { visibilityTimeoutSeconds: 900 },
     source: { reportBatchItemFailures: true },
   });
   await send('again');
-  await settle();
+  await quiet();
   const [first] = batches;
   const { environment, event } = first ?? {};
   const [record] = event?.Records ?? [];
@@ -138,7 +138,7 @@ test('a function gives messages back early through the API, by the handles of it
     }),
   );
   first?.end({ batchItemFailures: [{ itemIdentifier: record?.messageId }] });
-  await settle();
+  await quiet();
   expect(batches.map(({ bodies }) => bodies)).toEqual([['again'], ['again']]);
 });
 
@@ -168,9 +168,9 @@ test('poison goes to the dead-letter queue after its receives, and the group goe
 });
 
 test('a batch holds at most six megabytes', async () => {
-  const { batches, send, settle } = await startWorker();
+  const { batches, send, quiet } = await startWorker();
   await Promise.all(Array.from({ length: 8 }, () => send('x'.repeat(1_048_576))));
-  await settle();
+  await quiet();
   const sizes = batches.map(({ bodies }) => bodies.length);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBe(8);
   expect(Math.max(...sizes)).toBeLessThanOrEqual(6);

@@ -41,7 +41,7 @@ export interface Worker {
   send(body: string, fields?: Partial<SendMessageCommandInput>): Promise<void>;
   sendTo(group: string, ...bodies: readonly string[]): Promise<void>;
   /** Lets the event loop turn until nothing moves but for handlers that the test holds. */
-  settle(): Promise<void>;
+  quiet(): Promise<void>;
 }
 
 /** A queue `jobs` (or `jobs.fifo`) and a function for its batches. */
@@ -60,7 +60,7 @@ export async function startWorker(
         throw error;
       });
     batches.push({ event, environment, bodies, end, fail });
-    return promise.then((settle) => settle());
+    return promise.then((answer) => answer());
   };
   const emulator = await start(
     {},
@@ -98,7 +98,7 @@ export async function startWorker(
       }));
       await client.send(new SendMessageBatchCommand({ QueueUrl: url, Entries }));
     },
-    async settle() {
+    async quiet() {
       // An advance grants a few turns; a message passes several shuffled stations until it is in the function.
       for (let turn = 0; turn < 5; turn += 1) await emulator.clock.advance(0);
     },

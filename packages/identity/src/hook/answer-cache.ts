@@ -6,7 +6,7 @@ export interface AnswerCacheOptions {
   readonly clock: Clock;
   readonly ttlMs: number;
   readonly entriesPerClientMax: number;
-  /** Of all clients together. */
+  /** Answers for all clients together. */
   readonly entriesMax: number;
 }
 

@@ -2,7 +2,7 @@
 export interface HookLimits {
   /** From the question to the whole answer, in ms, with the wait for a free place and a second try. */
   readonly timeoutMs: number;
-  /** Of one answer. */
+  /** Bytes of one answer. */
   readonly answerBytesMax: number;
   readonly concurrentRequestsMax: number;
   /** Questions that wait for a free place. One more is not asked. */

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { parseSigningSecrets, type SigningSecret } from './signing-secrets.ts';
 
-/** Of a new secret. As text they are 64 characters. */
+/** Bytes of a new secret. As text they are 64 characters. */
 const SECRET_BYTES = 32;
 
 /** Characters of the names that secrets get here. */
@@ -11,11 +11,11 @@ const KID_LENGTH = 8;
 export interface Rotation {
   /** The list to be stored, of which the first signs. */
   readonly text: string;
-  /** Of the secret that signs from now on. */
+  /** The `kid` of the secret that signs from now on. */
   readonly kid: string;
-  /** Of the one that tokens in use may be signed with; undefined: there is none. */
+  /** The `kid` of the secret that tokens in use may be signed with; undefined: there is none. */
   readonly formerKid: string | undefined;
-  /** Of those whose tokens are refused from now on. */
+  /** The secrets whose tokens are refused from now on. */
   readonly droppedKids: readonly string[];
 }
 

@@ -23,7 +23,7 @@ export interface TenantStore {
   list(after: string | undefined): Awaitable<TenantsPage>;
 }
 
-/** What a door does with the clients of a tenant. `R` is its report: how many were ended. */
+/** Acts on the clients of a tenant at one door. `R` is its report: how many were ended. */
 export interface TenantClients<R> {
   /** Refuses the clients of a tenant from now on, and ends those that are connected; their sessions stay. */
   suspend(tenant: string, reason: string | undefined): Promise<R>;

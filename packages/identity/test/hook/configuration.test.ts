@@ -8,7 +8,7 @@ import {
   type IdentityConfiguration,
   readIdentity,
 } from '../../src/index.ts';
-import { FakeSender, FakeTimers, json, type LogLine, logInto, settle, silence } from './fakes.ts';
+import { FakeSender, FakeTimers, json, type LogLine, logInto, promisesRun, silence } from './fakes.ts';
 
 const HOOK = { url: 'https://auth.example/mqtt', body: { username: '${username}', password: '${password}' } };
 const ADA = { clientId: 'c', username: 'ada', password: Buffer.from('secret'), address: '192.0.2.1:5000' };
@@ -111,7 +111,7 @@ describe('a hook in the configuration', () => {
       sender.behaviour = silence;
       const hook = { functionArn: ARN, ...(timeoutSeconds !== undefined && { timeoutSeconds }) };
       const asked = createChain(read(hook), context).ask(ADA);
-      await settle();
+      await promisesRun();
       timers.pass(ms - 1);
       expect(timers.pending).toBe(1);
       timers.pass(1);

@@ -30,8 +30,8 @@ export class FakeTimers implements HookTimers {
   }
 }
 
-/** Lets promises that can settle do so. */
-export async function settle(): Promise<void> {
+/** Lets promises resolve that can. */
+export async function promisesRun(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 

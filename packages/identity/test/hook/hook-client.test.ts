@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { DEFAULT_HOOK_LIMITS, type HookAnswer, HookClient, type HookLimits } from '../../src/index.ts';
-import { FakeSender, FakeTimers, json, type LogLine, logInto, settle, silence } from './fakes.ts';
+import { FakeSender, FakeTimers, json, type LogLine, logInto, promisesRun, silence } from './fakes.ts';
 
 const REQUEST = { method: 'POST', url: 'https://auth.example/', headers: {}, body: '{}' } as const;
 
@@ -30,9 +30,9 @@ describe('a hook that is asked', () => {
     const { client, sender, timers, lines } = stage({ timeoutMs: 5_000 });
     sender.behaviour = silence;
     const asked = client.ask(REQUEST);
-    await settle();
+    await promisesRun();
     timers.pass(4_999);
-    await settle();
+    await promisesRun();
     expect(lines).toEqual([]);
     timers.pass(1);
     expect(await asked).toBeUndefined();
@@ -57,7 +57,7 @@ describe('a hook that is asked', () => {
     sender.behaviour = silence;
     for (let failure = 0; failure < 5; failure++) {
       const asked = client.ask(REQUEST);
-      await settle();
+      await promisesRun();
       timers.pass(1_000);
       expect(await asked).toBeUndefined();
     }
@@ -84,11 +84,11 @@ describe('a hook that is asked', () => {
       order.push(name);
     };
     const all = ['a', 'b', 'c', 'd'].map(ask);
-    await settle();
+    await promisesRun();
     expect(sender.requests).toHaveLength(2);
     for (let index = 0; index < 4; index++) {
       answers[index]?.(json({}));
-      await settle();
+      await promisesRun();
     }
     await Promise.all(all);
     expect(order).toEqual(['a', 'b', 'c', 'd']);
@@ -103,7 +103,7 @@ describe('a hook that is asked', () => {
     sender.behaviour = silence;
     const running = client.ask(REQUEST);
     const waiting = client.ask(REQUEST);
-    await settle();
+    await promisesRun();
     expect(await client.ask(REQUEST)).toBeUndefined();
     timers.pass(1_000);
     expect(await Promise.all([running, waiting])).toEqual([undefined, undefined]);
@@ -115,7 +115,7 @@ describe('a hook that is asked', () => {
     const { client, sender, timers } = stage({}, () => leftMs);
     sender.behaviour = silence;
     const asked = client.ask(REQUEST);
-    await settle();
+    await promisesRun();
     timers.pass(300);
     expect(await asked).toBeUndefined();
     leftMs = 0;

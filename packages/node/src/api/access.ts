@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { isFromThisMachine } from '../auth/loopback.ts';
 import { type ApiAnswer, refusal } from './answer.ts';
 
-/** Access to the API. `local`: programs and pages of this machine. `key`: callers that show the key. `closed`: none. */
+/** Access to the API. `local`: programs and pages of this machine. `key`: callers with the key. `closed`: no access. */
 export type ApiAccess =
   | { readonly mode: 'local' }
   | { readonly mode: 'key'; readonly key: string }
@@ -13,8 +13,8 @@ export type ApiAccess =
 export const API_KEY_LENGTH_MIN = 22;
 
 /**
- * The API is as open as the broker: to this machine, while all clients of this machine may connect and no others can.
- * Otherwise it wants a key.
+ * The API is as open as the broker: it is open to this machine, while all clients of this machine may connect and no
+ * others can. Otherwise it wants a key.
  */
 export function apiAccess(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
   if (key !== undefined) return { mode: 'key', key };
@@ -27,7 +27,7 @@ const NOT_LOCAL = refusal(
   'Without a key the API answers programs and pages of this machine alone.',
 );
 
-/** Why a request is not answered, or undefined where it is. */
+/** The answer that refuses the request; undefined if it is allowed. */
 export function refusalOf(request: IncomingMessage, access: ApiAccess): ApiAnswer | undefined {
   switch (access.mode) {
     case 'closed':
@@ -54,7 +54,7 @@ function keyOf(authorization: string): string | undefined {
   return decoded.slice(decoded.indexOf(':') + 1);
 }
 
-/** In a time that does not tell how much of it is right. */
+/** Takes the same time for every wrong key. */
 function isSame(one: string, other: string): boolean {
   return timingSafeEqual(digest(one), digest(other));
 }

@@ -17,10 +17,10 @@ export interface AsyncApiOptions {
   readonly topics: NodeTopics;
   readonly streams: StreamDeclarations | undefined;
   readonly access: ApiAccess;
-  /** Absent: no token is looked at. */
+  /** Checks tokens. Absent: no token is checked. */
   readonly handshakes: Handshakes | undefined;
   readonly addresses: PeerAddresses;
-  /** Of the gateway door. */
+  /** The URL of the gateway door. */
   readonly gatewayUrl: string | undefined;
   /** Clients connect without a token. */
   readonly isOpen: boolean;
@@ -29,7 +29,7 @@ export interface AsyncApiOptions {
 
 /**
  * Answers the document for developers. It is open to callers of the API, and to holders of a token with which a client
- * may connect: to them it says the topics of their own tenant [SEC-TENANT-4].
+ * may connect: these see the topics of their own tenant [SEC-TENANT-4].
  */
 export function withAsyncApi(handler: RequestListener, options: AsyncApiOptions): RequestListener {
   return (request, response) => {
@@ -73,7 +73,7 @@ const TOKEN_WANTED = refusal(
   'Send a token with which a client may connect: Authorization: Bearer TOKEN',
 );
 
-/** The doors by the name that the caller has reached this one by. */
+/** The addresses of the doors, with the host name by which the caller has reached this one. */
 function serversOf(
   { headers }: IncomingMessage,
   { gatewayUrl, isOpen }: AsyncApiOptions,

@@ -13,7 +13,7 @@ const BODY_BYTES_MAX = 16 * 1_024;
 /** The author of a ban whose request names none: EMQX's word. */
 const BY = 'mgmt_api';
 
-/** Clients, names, addresses and tokens that are kept out. */
+/** Banned clients, names, addresses and tokens. */
 export function banHandlers(context: ApiContext) {
   return {
     listBans: (request) => list(context, request),
@@ -30,7 +30,7 @@ function list(context: ApiContext, { tenant, query }: ApiRequest): ApiAnswer {
   return pageAnswer(entries.map(banEntryOf), paging, count);
 }
 
-/** The bans that hold for clients of a tenant: an address is banned for all [SEC-TENANT-4]. */
+/** The bans for clients of a tenant: an address is banned for all [SEC-TENANT-4]. */
 function bansFor({ bans }: ApiContext, tenant: string): readonly Ban[] {
   return bans
     .all()
@@ -44,7 +44,7 @@ function* fitting(bans: Iterable<Ban>, query: URLSearchParams): Generator<Ban> {
     if (asked.length === 0 || asked.some((as) => each.as === as && each.who === query.get(as))) yield each;
 }
 
-/** Those whom it names are gone when it is answered. */
+/** When this is answered, the banned clients are disconnected. */
 async function ban({ bans, clock }: ApiContext, { tenant, http }: ApiRequest): Promise<ApiAnswer> {
   const body = await jsonOf(http);
   const made = readBan(body, { tenant, by: BY, nowMs: clock.now() });

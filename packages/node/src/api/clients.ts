@@ -7,7 +7,7 @@ import { type Slice, sliceOf, type Window } from './paging.ts';
 import type { Handlers } from './router.ts';
 import { type Asked, ofClient, ofList } from './shared-handlers.ts';
 
-/** Clients that are connected, and sessions that wait for theirs. */
+/** Connected clients, and sessions that wait for theirs. */
 export function clientHandlers(context: ApiContext) {
   return {
     listClients: ofList((asked, slice) => list(context, asked, slice)),
@@ -53,7 +53,7 @@ async function one(context: ApiContext, { tenant, parameters }: Asked): Promise<
   return { status: 200, body: { ...(await describe(context, record)), ...detailsOf(context, record) } };
 }
 
-/** The session stays as long as its client asked for. */
+/** Ends the connection. The session stays as long as its client asked for. */
 async function end({ broker }: ApiContext, { tenant, parameters }: Asked): Promise<ApiAnswer> {
   const isEnded = await broker.expel(tenant, parameters.clientid ?? '', KICK);
   return isEnded ? { status: 204 } : notFound(parameters.clientid);
@@ -102,7 +102,10 @@ async function describe(
   };
 }
 
-/** Fields that the answer for one client adds. `connection_id` is in each line of the log about the connection. Only the node door's connections count their traffic. */
+/**
+ * Fields that the answer for one client adds. `connection_id` is in each line of the log about the connection. Only
+ * the node door's connections count their traffic.
+ */
 function detailsOf(
   { stores, links, quotas }: ApiContext,
   { session, attachment, identity }: SessionRecord,

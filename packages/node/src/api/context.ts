@@ -11,18 +11,18 @@ import type { NodeTopics } from '../topics.ts';
 import type { TrafficMeter } from '../traffic-meter.ts';
 import type { NodeUsage } from '../usage/node-usage.ts';
 
-/** The state that the routes read, and the functions that they call. */
+/** Everything that the routes read and call. */
 export interface ApiContext {
   /** `NODE_NAME`, or in a cluster the name of this process. */
   readonly nodeName: string;
   readonly stores: LocalStores;
   readonly bans: BanKeeper;
-  /** Undefined where the node keeps no register of tenants. */
+  /** Undefined: the node keeps no register of tenants. */
   readonly tenants: TenantKeeper | undefined;
   readonly broker: Broker;
-  /** Both doors. */
+  /** Connections of both doors. */
   readonly connections: Connections;
-  /** The node door's. */
+  /** Links of the node door. */
   readonly links: Links;
   readonly meter: TrafficMeter;
   readonly drops: DropMeter;
@@ -34,9 +34,9 @@ export interface ApiContext {
   readonly rules: () => RunningRules | undefined;
   readonly clock: Clock;
   readonly startedAtMs: number;
-  /** Undefined where the owner has declared none. */
+  /** Undefined: no streams are declared. */
   readonly streams: StreamDeclarations | undefined;
-  /** Quotas of identities, but for the exceptions of each. */
+  /** Quotas of every identity; an identity may have exceptions. */
   readonly quotas: QuotaScopes;
   readonly rates: Pick<RateQuota, 'deliveriesOfLastMinute'>;
   readonly limits: {

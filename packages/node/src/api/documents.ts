@@ -13,6 +13,6 @@ const NO_TOPICS = refusal(
 
 export const documentHandlers = {
   getOpenApi: () => ({ status: 200, body: DOCUMENT }),
-  /** Where topics are described, `withAsyncApi` answers. */
+  // If topics are described, `withAsyncApi` answers before.
   getAsyncApi: () => NO_TOPICS,
 } satisfies Partial<Handlers>;

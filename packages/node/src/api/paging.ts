@@ -16,7 +16,8 @@ export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
   if (limit === undefined || limit > LIMIT_MAX)
     return badRequest(`limit is a whole number from 1 to ${LIMIT_MAX}.`);
   if (after === null) return { from: (page - 1) * limit, limit };
-  // The cursor of a node is the number of entries before it, and that of a deployment another: programs look into neither.
+  // The cursor of a node is the number of entries before it; a deployment's is different. Programs do not interpret
+  // cursors.
   const from = wholeNumber(after);
   if (from === undefined || query.has('page'))
     return badRequest('after is meta.next of the page before, and is not given with page.');
@@ -26,13 +27,13 @@ export function pagingOf(query: URLSearchParams): Paging | ApiAnswer {
 /** A part of a list. */
 export interface Slice {
   readonly from: number;
-  /** 0: the length of the list is all that is asked for. */
+  /** 0: only the length of the list is asked for. */
   readonly limit: number;
 }
 
 export interface Window {
   readonly entries: readonly object[];
-  /** Of the whole list. */
+  /** The length of the whole list. */
   readonly count: number;
 }
 

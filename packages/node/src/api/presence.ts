@@ -4,7 +4,7 @@ import { type ApiContext, rfc3339 } from './context.ts';
 import { isAnswer, pageAnswer, pagingOf, sliceOf } from './paging.ts';
 import type { ApiRequest, Handlers } from './router.ts';
 
-/** Members of a room, as they are now: of a large room its watchers learn at its next tick. */
+/** The present members of a room. Watchers of a large room learn of changes at its next tick. */
 export function presenceHandlers(context: ApiContext) {
   return { listMembers: (request) => list(context, request) } satisfies Partial<Handlers>;
 }

@@ -14,7 +14,7 @@ import { bodyOf } from './body.ts';
 import type { ApiContext } from './context.ts';
 import type { Handle, Handlers } from './router.ts';
 
-/** A caller of the API may publish to every topic but the server's own. The router has looked at the tenant. */
+/** A caller of the API may publish to every topic but the server's own. The router has checked the tenant. */
 const callerOf = ({ headers }: HttpRequest): Identity => ({
   tenant: headers[TENANT_HEADER] ?? TENANT,
   name: 'api',

@@ -4,7 +4,7 @@ import type { ApiContext } from './context.ts';
 import type { Handlers } from './router.ts';
 import { type Asked, ofProcess } from './shared-handlers.ts';
 
-/** Bounds of a tenant, of its identities and of all together, and how much of them its clients have at all processes. */
+/** Limits of a tenant, of its identities and of all clients, and how much is used at all processes. */
 export function quotaHandlers(context: ApiContext) {
   return {
     listQuotas: ofProcess((asked) => list(context, asked), addedUp),

@@ -18,7 +18,7 @@ export function retainedHandlers(context: ApiContext) {
   } satisfies Partial<Handlers>;
 }
 
-/** Those whose topics fit `?topic=`, a filter; all but those that begin with `$` where it is absent. */
+/** Those whose topics match the filter `?topic=`; without it all but topics that begin with `$`. */
 async function list(context: ApiContext, { tenant, query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;
@@ -58,7 +58,7 @@ async function one(
   return { status: 200, body: { ...describe(message), payload } };
 }
 
-/** As an empty retained message would, only that no subscriber is sent one. */
+/** Deletes it as an empty retained message would, except that no subscriber is sent one. */
 async function remove(
   context: ApiContext,
   { tenant, parameters: { topic = '' } }: ApiRequest,

@@ -8,9 +8,9 @@ import { type ApiAccess, refusalOf } from './access.ts';
 import { type ApiAnswer, badRequest, refusal } from './answer.ts';
 
 export interface ApiRequest {
-  /** The tenant whose clients, sessions and messages are meant [SEC-TENANT-4]. */
+  /** The tenant of the request [SEC-TENANT-4]. */
   readonly tenant: string;
-  /** The parts of the path that the route names, decoded. */
+  /** The decoded parts of the path that the route names. */
   readonly parameters: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   /** For a route that reads a body. */

@@ -66,7 +66,7 @@ async function send(letters: DeadLetters, letter: DeadLetter): Promise<ApiAnswer
   return refusal(502, 'NOT_SENT', error);
 }
 
-/** In their order, and up to the first that fails: those behind it may be of its topic. */
+/** Sends them in order, up to the first that fails: later ones may be of the same topic. */
 async function sendAll(letters: DeadLetters): Promise<ApiAnswer> {
   let sent = 0;
   for await (const letter of letters.all()) {

@@ -8,13 +8,13 @@ import type { ApiRequest, Handle, Handlers } from './router.ts';
 /** A request as it can be handed to another process. */
 export type Asked = Omit<ApiRequest, 'http'>;
 
-/** How a process answers for its own clients. In a cluster the answers of all are put together. */
+/** How a process answers for its own clients. In a cluster the answers of all are merged. */
 export type Share =
   /** A list whose pages go over all processes. */
   | { readonly of: 'list'; window(asked: Asked, slice: Slice): Awaitable<Window | ApiAnswer> }
-  /** About the client `:clientid`, which one process has; 404 where this one does not have it. */
+  /** About the client `:clientid`, which one process has. A process that does not have it answers 404. */
   | { readonly of: 'client'; answer(asked: Asked): Awaitable<ApiAnswer> }
-  /** About a thing that one process has; 404 where this one does not have it. */
+  /** About a thing that one process has. A process that does not have it answers 404. */
   | { readonly of: 'one'; answer(asked: Asked): Awaitable<ApiAnswer> }
   /** A list with an entry for each process. */
   | {
@@ -50,12 +50,12 @@ export function ofProcess(
   return Object.assign(handle, { share: { of: 'process', entry, merged } as const });
 }
 
-/** One list of those of all processes. */
+/** Merges the lists of all processes into one. */
 export function mergedLists(entries: readonly object[]): ApiAnswer {
   return { status: 200, body: { data: entries.flatMap((entry) => (entry as { data: object[] }).data) } };
 }
 
-/** The handlers of a process whose answers are those of all processes together. */
+/** The handlers of a process, for answers from all processes together. */
 export function handlersOverAll(handlers: Handlers, peers: ApiPeers): Handlers {
   const over = ([id, handle]: [string, Handle]): [string, Handle] => [
     id,
@@ -92,7 +92,7 @@ function overAll(operation: OperationId, share: Share, peers: ApiPeers): Handle 
   };
 }
 
-/** A process that has not answered, or cannot, has no entry. */
+/** Empty if the process has not answered, or cannot. */
 function entryOf(answer: ApiAnswer | undefined): object[] {
   return answer?.status === 200 && answer.body !== undefined ? [answer.body] : [];
 }
@@ -119,7 +119,7 @@ async function listOverAll(
   );
 }
 
-/** One page of several lists, one behind another: each is asked for its length, and then for what the page has of it. */
+/** One page of several lists, one after another: asks each for its length, and then for its part of the page. */
 async function pageOver(parts: readonly Part[], { query }: ApiRequest): Promise<ApiAnswer> {
   const paging = pagingOf(query);
   if (isAnswer(paging)) return paging;

@@ -7,7 +7,10 @@ import type { ApiContext } from './context.ts';
 import type { Handlers } from './router.ts';
 import { type Asked, ofProcess } from './shared-handlers.ts';
 
-/** Figures of now (`/stats`), and since the start (`/metrics`), by EMQX's names; a list with an entry for each process. */
+/**
+ * Present numbers (`/stats`), and counts since the start (`/metrics`), by EMQX's names: a list with an entry for each
+ * process.
+ */
 export function statsHandlers(context: ApiContext) {
   return {
     getStats: ofProcess((asked) => stats(context, asked)),

@@ -9,7 +9,7 @@ import type { ApiRequest, Handle, Handlers } from './router.ts';
 /** An entry has at most 16 KB. */
 const BODY_BYTES_MAX = 32 * 1_024;
 
-/** The register of tenants. It is the operator's: the header that names a tenant does not count here. */
+/** The register of tenants. It belongs to the operator, so the header that names a tenant does not count here. */
 export function tenantHandlers(context: ApiContext) {
   const withRegister =
     (handle: (register: TenantRegister<TenantEnded>, request: ApiRequest) => Promise<ApiAnswer>): Handle =>
@@ -49,7 +49,7 @@ async function create(register: TenantRegister<TenantEnded>, { http }: ApiReques
   return refusal(400, 'ALREADY_EXISTS', 'There is a tenant of that name already.');
 }
 
-/** Sets the fields that are given, and answers when a suspension has ended the tenant's clients. */
+/** Sets the given fields. Answers when a suspension has ended the tenant's clients. */
 async function change(
   register: TenantRegister<TenantEnded>,
   { parameters, http }: ApiRequest,

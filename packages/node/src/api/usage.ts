@@ -3,7 +3,7 @@ import { type ApiAnswer, badRequest } from './answer.ts';
 import type { ApiContext } from './context.ts';
 import type { ApiRequest, Handlers } from './router.ts';
 
-/** The usage of each tenant. It is the operator's: the header that names a tenant does not count here. */
+/** The usage of each tenant. It belongs to the operator, so the header that names a tenant does not count here. */
 export function usageHandlers(context: ApiContext) {
   return { getUsage: (request) => usage(context, request) } satisfies Partial<Handlers>;
 }

@@ -24,7 +24,7 @@ import { knownTenants } from '../tenant-keeper.ts';
 import { anonymousAuthenticator, everythingAllowed, TENANT } from './anonymous.ts';
 import { UsersAuthorizer } from './users-authorizer.ts';
 
-/** Users of a file, and whose identities they are. */
+/** The users of a file, and the sessions that they own. */
 export interface UsersFile extends UsersOwner {
   readonly users: WatchedUsersFile;
 }
@@ -34,7 +34,7 @@ export interface Access {
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;
   readonly authenticationMethods: readonly AuthenticationMethod[];
-  /** Looks at the tokens of handshakes. Absent: none is looked at. */
+  /** Checks tokens of handshakes. Absent: no token is checked. */
   readonly handshakes: Handshakes | undefined;
   /** Files that are read again when they change. */
   readonly usersFiles: readonly UsersFile[];
@@ -57,7 +57,7 @@ type AccessOptions = Pick<
   | 'clock'
 >;
 
-/** @throws {ConfigurationError} when something that the configuration names is not there */
+/** @throws {ConfigurationError} if something that the configuration names does not exist */
 export function openAccess(options: AccessOptions, log: Log): Access {
   const { identity, usersFile: users } = options;
   if (identity !== undefined) return openChain(identity, options, log);
@@ -76,7 +76,7 @@ function presetAuthorizer({ authenticator, usersFile }: AccessOptions): Authoriz
   return usersFile === undefined ? rulesAuthorizer : new UsersAuthorizer(usersFile);
 }
 
-/** At the node a client may always show who it is in CONNECT: a connection costs nothing here. */
+/** At the node a client may always authenticate by CONNECT: a connection costs nothing here. */
 export function openChain(
   identity: IdentityConfiguration,
   { clock, readSecret, tenants }: Pick<AccessOptions, 'clock' | 'readSecret'> & Partial<AccessOptions>,

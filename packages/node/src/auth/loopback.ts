@@ -3,15 +3,17 @@ import { isLoopbackHost, isLoopbackOrigin } from '@apus/cloud';
 
 export { isLoopbackHost };
 
-/** Whether the other end of a socket is this machine. One that listens for both families sees `::ffff:127.0.0.1`. */
+/**
+ * Whether the other end of a socket is this machine. A socket that listens for both families sees `::ffff:127.0.0.1`.
+ */
 export function isLoopbackPeer(address: string | undefined): boolean {
   return address !== undefined && isLoopbackHost(address.replace(/^::ffff:/, ''));
 }
 
 /**
- * Whether a program of this machine asks, or a page that this machine served. A page of elsewhere may send requests to
- * this machine from its reader's browser: its Origin tells, or the Host that it asks for, where a name of its own was
- * made to lead here (DNS rebinding) [SEC-ORIGIN-2].
+ * Whether the request comes from a program of this machine, or from a page that this machine served. A page from
+ * elsewhere may send requests to this machine from a browser: its Origin tells, or its Host, if a foreign name leads
+ * here (DNS rebinding) [SEC-ORIGIN-2].
  */
 export function isFromThisMachine({ headers, socket }: Pick<IncomingMessage, 'headers' | 'socket'>): boolean {
   const { origin, host = '' } = headers;

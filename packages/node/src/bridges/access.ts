@@ -8,7 +8,7 @@ import {
   type SubscribeTerms,
 } from '@apus/broker';
 
-/** Stands in `Identity.source` of a bridge: the operator's file made it, and no credential. */
+/** The `Identity.source` of bridges: the operator's file makes their identities, without a credential. */
 export const BRIDGES_SOURCE = '$bridges';
 
 export function bridgeIdentity(tenant: string, clientId: string): Identity {
@@ -21,7 +21,7 @@ export function bridgeIdentity(tenant: string, clientId: string): Identity {
   };
 }
 
-/** Lets bridges in, which show no credential: a door alone sets the identity of a peer. */
+/** Lets bridges in without a credential: only a door sets the identity of a peer. */
 export function admitsBridges(authenticator: Authenticator): Authenticator {
   return {
     authenticate(credentials: Credentials) {
@@ -31,7 +31,7 @@ export function admitsBridges(authenticator: Authenticator): Authenticator {
   };
 }
 
-/** A bridge may publish and subscribe to what its file says: the operator who wrote it has decided. */
+/** A bridge may publish and subscribe to what its file says: the operator has written it. */
 export class BridgesAuthorizer implements Authorizer {
   readonly allowsEverything: boolean;
   readonly asksForHost: boolean;

@@ -16,7 +16,7 @@ import { bridgeIdentity } from './access.ts';
 import { type LocalHandler, LocalLink } from './local-link.ts';
 import type { LocalLinks } from './local-links.ts';
 
-/** A session of the broker that a bridge opens for itself. It outlives the process with a data directory. */
+/** A session of the broker that a bridge opens for itself. With a data directory it outlives the process. */
 export interface LocalSessionOptions {
   readonly tenant: string;
   /** The client identifier is `$bridge/NAME`, or `$rule/NAME`. */
@@ -31,7 +31,7 @@ export interface LocalSession {
   readonly link: LocalLink;
   /** The filters that the session was subscribed to before. */
   readonly topicFilters: readonly string[];
-  /** Frees the ids of QoS 2 messages that were received and not released, for a peer that has forgotten them. */
+  /** Frees the ids of received and unreleased QoS 2 messages, for a peer that has forgotten them. */
   forgetReceived(): Awaitable<void>;
 }
 
@@ -43,21 +43,21 @@ export interface Waiting {
   readonly bytes: number;
 }
 
-/** The parts of a node that bridges use. */
+/** The part of a node that bridges use. */
 export interface BridgesContext {
-  /** @throws {LocalLinkEnded} where the broker does not let it in */
+  /** @throws {LocalLinkEnded} if the broker refuses it */
   open(options: LocalSessionOptions): Promise<LocalSession>;
-  /** Nothing waits for a session that is not at this process. */
+  /** 0 for a session that is at another process. */
   waiting(session: LocalSessionName): Waiting;
-  /** As for a publisher without a connection: the answer says that the message is durable here. */
+  /** Publishes without a connection. When it is answered, the message is durable here. */
   publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
-  /** Packets of this size are the largest that the broker takes from anybody. */
+  /** The largest packet that the broker takes. */
   readonly maximumPacketSize: number;
   readonly topicLevelsMax: number;
-  /** Of the queue of each session. */
+  /** The limit of each session's queue. */
   readonly queueLengthMax: number;
   readonly queueBytesMax: number;
-  /** Messages that the node keeps beside those of clients, for a purpose that has a name. */
+  /** Messages that the node keeps beside those of clients, for a named purpose. */
   kept(purpose: string, limits: RetainedLimits): KeptMessages;
   readonly clock: Scheduler;
   readonly log: Log;
@@ -75,7 +75,7 @@ export interface DeadLetters {
   /** Oldest first. */
   all(): AsyncIterable<DeadLetter>;
   get(id: string): Promise<DeadLetter | undefined>;
-  /** Tries once, and forgets it where that succeeds. Otherwise the error. */
+  /** Tries once, and deletes the letter if that succeeds. Otherwise returns the error. */
   send(letter: DeadLetter): Promise<string | undefined>;
   discard(letter: DeadLetter): Awaitable<void>;
 }
@@ -93,36 +93,39 @@ export interface TenantFilter {
 }
 
 /**
- * `little`: a publisher is to send its message again later. `none`: the message may not be queued, also if it is on its way. `never`:
- * it is too large for an empty queue.
+ * `little`: a publisher has to send its message again later. `none`: the message may not be queued, even if it is
+ * under way. `never`: it is too large for an empty queue.
  */
 export type BacklogRoom = 'enough' | 'little' | 'none' | 'never';
 
-/** Messages, and `messageBytes` of them. At least one message, whatever its size. */
+/** Messages, and their `messageBytes`. At least one message of any size. */
 export interface Portion {
   readonly messages: number;
   readonly bytes: number;
 }
 
-/** Messages of publishers at other processes that a queue had no room for, and those among them that found none in time. */
+/** Messages from other processes for which a queue had no room; and those of them that found none in time. */
 export interface BacklogCounts {
   readonly givenBack: number;
   readonly givenUp: number;
 }
 
-/** The queues at this process out of which messages leave later. */
+/** The queues at this process from which messages leave later. */
 export interface Backlog {
-  /** Asked in the turn in which the message is queued, so that none gives way that was acknowledged. */
+  /** Asked in the turn in which the message is queued, so that no acknowledged message is dropped. */
   roomFor(tenant: string, message: Message): BacklogRoom;
-  /** The first queue, by its filter, that has no room for the message. */
+  /** The filter of the first queue that has no room for the message. */
   lacking(tenant: string, message: Message): TenantFilter | undefined;
-  /** Filters whose messages have found little room or none, until there is room for many again, and for the largest of them. */
+  /**
+   * Filters whose messages have found little room or none, until there is room again for many, and for the largest of
+   * them.
+   */
   full(): readonly TenantFilter[];
-  /** Of what waits elsewhere for a queue, so much is taken before the queue is looked at again. */
+  /** How much of the messages that wait at other processes is called up before the queue is looked at again. */
   readonly portion: Portion;
   /** Calls back, from now on, when messages have left a queue. */
   watch(left: () => void): void;
-  /** Adds to the counts that the API shows of the rules of this filter. */
+  /** Adds to the counts of this filter's rules in the API. */
   count(queue: TenantFilter, counts: BacklogCounts): void;
 }
 
@@ -132,20 +135,20 @@ export interface RunningBridges {
   list(tenant: string): Awaitable<readonly object[]>;
   /** For `/api/v5/rules`. */
   readonly rules?: RunningRules | undefined;
-  /** Where messages leave before their publishers are answered. @default nothing does so */
+  /** Hands messages to other systems before their publishers are answered. @default none */
   readonly outlet?: Outlet | undefined;
-  /** Of the parts 'all' and 'shared'. @default there are no such queues */
+  /** The queues of the parts 'all' and 'shared'. @default none */
   readonly backlog?: Backlog | undefined;
   stop(): Promise<void>;
 }
 
 /**
- * In a cluster: those that each process runs, as they share their work by themselves; and those that one process at a time runs,
- * whose sessions it has.
+ * In a cluster: bridges that each process runs, since they share their work by themselves; and bridges that one
+ * process at a time runs, which has their sessions.
  */
 export type BridgesPart = 'all' | 'shared' | 'alone';
 
-/** Starts bridges: `apus serve --bridges FILE` brings those of a file. It must not wait for another system. */
+/** Starts bridges: those of a file, for `apus serve --bridges FILE`. Must not wait for another system. */
 export type OpenBridges = (context: BridgesContext, part: BridgesPart) => Promise<RunningBridges>;
 
 interface Parts extends Omit<BridgesContext, 'open' | 'waiting' | 'publish' | 'kept'> {

@@ -8,16 +8,16 @@ import {
   type SubscriptionRequest,
 } from '@apus/mqtt';
 
-/** The program at the other end of a local link. It is called in the middle of the broker's work, and must not wait. */
+/** The program at the other end of a local link. It is called while the broker works, and must not wait. */
 export interface LocalHandler {
-  /** Whether it takes more now. Where it does not, QoS 0 is dropped, and QoS 1 and 2 wait until `LocalLink.drain`. */
+  /** Whether it takes more now. If not, QoS 0 is dropped, and QoS 1 and 2 wait until `LocalLink.drain`. */
   isReady(): boolean;
   /**
-   * `delivery.packetId` is 0 at QoS 0; otherwise `acknowledge` of this link has to follow. A session that goes on is
-   * sent what waits for it before `connect` returns.
+   * `delivery.packetId` is 0 at QoS 0; otherwise `acknowledge` of this link has to follow. A resumed session is sent
+   * its waiting messages before `connect` returns.
    */
   deliver(message: Message, delivery: Delivery, link: LocalLink): void;
-  /** The broker has ended the connection: an operator's doing. Not called after `leave`. */
+  /** The broker has ended the connection, for an operator. Not called after `leave`. */
   ended(why: string): void;
 }
 
@@ -26,12 +26,12 @@ export interface LocalLinkOptions {
   readonly peer: Peer;
   readonly handler: LocalHandler;
   readonly broker: Broker;
-  /** It will not be heard of again. */
+  /** Called once, at the end of the link. */
   readonly gone: (link: LocalLink) => void;
   readonly failed: (error: unknown) => void;
 }
 
-/** The answer never came: the connection has ended. */
+/** No answer came: the connection has ended. */
 export class LocalLinkEnded extends Error {
   override readonly name = 'LocalLinkEnded';
 }
@@ -43,19 +43,19 @@ interface Waiting {
   readonly reject: (error: Error) => void;
 }
 
-/** Delivered bytes that the broker takes for free where the handler takes more. */
+/** Bytes that the broker may deliver while the handler is ready. */
 const ROOM_BYTES = 1024 * 1024;
 /** The broker's own default: a bridge has nothing to lower. */
 const PACKET_ID_MAX = 0xffff;
 
-/** A client in this process: a network connection without a network, over which packets travel as values. */
+/** A client in this process: a connection without a network, over which packets travel as values. */
 export class LocalLink implements Link {
   readonly id: ConnectionId;
   readonly peer: Peer;
   state: LinkState = { phase: 'new' };
   readonly #options: LocalLinkOptions;
   readonly #waiting = new Map<string, Waiting>();
-  /** Calls on the broker: as many at most as packets are unacknowledged in either direction, and a few more. */
+  /** Calls on the broker: at most as many as packets are unacknowledged in either direction, and a few more. */
   readonly #calls: (() => Awaitable<void>)[] = [];
   #isRunning = false;
   #isClosed = false;
@@ -69,7 +69,7 @@ export class LocalLink implements Link {
     this.#options = options;
   }
 
-  /** CONNECT for a session that goes on, or a new one. True: it was there. */
+  /** CONNECT for a session that continues, or a new one. True: the session was present. */
   async connect(clientId: string, sessionExpiryInterval: number, receiveMaximum: number): Promise<boolean> {
     const answer = await this.#ask('connack', 0, {
       type: 'connect',
@@ -98,7 +98,7 @@ export class LocalLink implements Link {
     await this.#ask('unsuback', packetId, { type: 'unsubscribe', packetId, topicFilters, properties: {} });
   }
 
-  /** The reason code of PUBACK or PUBREC, which say that the message is durable here; 0 at QoS 0. */
+  /** Returns the reason code of PUBACK or PUBREC: the message is durable here. 0 at QoS 0. */
   async publish(packet: Omit<PublishPacket, 'type'>): Promise<number> {
     if (packet.qos === 0) {
       this.#call({ type: 'publish', ...packet, packetId: 0 });
@@ -110,14 +110,14 @@ export class LocalLink implements Link {
     return 'reasonCode' in answer ? answer.reasonCode : ReasonCode.Success;
   }
 
-  /** PUBREL for a QoS 2 message that was published under this id; done when the id is free again. */
+  /** PUBREL for a QoS 2 message that was published under this id. Resolves when the id is free. */
   async release(packetId: PacketId): Promise<void> {
     await this.#ask('pubcomp', packetId, acknowledgement('pubrel', packetId));
   }
 
   /**
-   * The message is where it should be. At QoS 2 PUBREL is answered by itself. On a link that has ended it does nothing:
-   * the session's next one is sent the message again, under another packet identifier.
+   * The handler is done with the message. At QoS 2 the link itself answers PUBREL. On an ended link this does nothing:
+   * the next link of the session is sent the message again, under another packet id.
    */
   acknowledge({ qos, packetId }: Pick<Delivery, 'qos' | 'packetId'>): void {
     if (qos > 0 && !this.#isClosed) this.#call(acknowledgement(qos === 1 ? 'puback' : 'pubrec', packetId));
@@ -128,7 +128,7 @@ export class LocalLink implements Link {
     this.#enqueue(() => this.#options.broker.drain(this));
   }
 
-  /** Ends the connection, and not the session. */
+  /** Ends the connection; the session stays. */
   async leave(): Promise<void> {
     if (this.#isClosed) return;
     this.#isLeaving = true;

@@ -10,18 +10,18 @@ import type {
 } from './bridges.ts';
 import { takeAll } from './take-all.ts';
 
-/** Until the next attempt, where the bridges of a dead process cannot be started yet. */
+/** The time until the next attempt, if the bridges of a dead process cannot be started yet. */
 const LEAD_AGAIN_MS = 1_000;
 
 /**
- * The bridges and rules of a node. In a cluster each process has those that share their work by themselves, as members of a consumer
- * group do, and one process has all others, with their sessions.
+ * The bridges and rules of a node. In a cluster each process runs those that share their work by themselves, like
+ * members of a consumer group, and one process runs all others, with their sessions.
  */
 export class NodeBridges implements Outlet {
   readonly #open: OpenBridges;
   readonly #running: RunningBridges[] = [];
   readonly #outlets: Outlet[] = [];
-  /** Filters of queues that are full at other processes. */
+  /** Filters of full queues at other processes. */
   readonly #fullElsewhere = new Map<string, readonly TenantFilter[]>();
   #backlog: Backlog | undefined;
   #context: BridgesContext | undefined;
@@ -33,13 +33,13 @@ export class NodeBridges implements Outlet {
     this.#open = open;
   }
 
-  /** To be called before the first client, so that no message passes by them. */
+  /** To be called before the first client, so that no message passes by the bridges. */
   async start(context: BridgesContext, isOneOfMany: boolean): Promise<void> {
     this.#context = context;
     this.#add(await this.#open(context, isOneOfMany ? 'shared' : 'all'));
   }
 
-  /** This process has the bridges and rules that one process has, from now on. */
+  /** From now on this process runs the bridges and rules that one process at a time runs. */
   lead(): void {
     if (this.#isLeading) return;
     this.#isLeading = true;
@@ -66,12 +66,12 @@ export class NodeBridges implements Outlet {
     return this.#backlog.roomFor(tenant, message) === 'enough';
   }
 
-  /** At this process. Undefined: no message leaves later. */
+  /** The queues at this process. Undefined: no message leaves later. */
   get backlog(): Backlog | undefined {
     return this.#backlog;
   }
 
-  /** Another process has these full queues now. */
+  /** These queues of another process are full now. */
   fullElsewhere(process: string, filters: readonly TenantFilter[]): void {
     if (filters.length === 0) this.#fullElsewhere.delete(process);
     else this.#fullElsewhere.set(process, filters);

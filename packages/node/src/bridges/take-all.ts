@@ -1,6 +1,6 @@
 import type { Awaitable, Message, Outlet } from '@apus/broker';
 
-/** Each outlet that wants the message has to have it. */
+/** An outlet of several: each that wants the message has to take it. */
 export function takeAll(
   outlets: Iterable<Outlet>,
   tenant: string,

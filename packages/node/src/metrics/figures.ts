@@ -20,7 +20,7 @@ export interface FigureSources {
 /** The tenant of `KeptMessages` for `$delayed/…`. */
 const DELAYED = '$delayed';
 
-/** Of now, and of all tenants. */
+/** The present numbers, of all tenants. */
 export function statsOf({ stores: { sessions, subscriptions, retained } }: FigureSources): Figures<StatName> {
   const total = sessions.holdings.total;
   return {
@@ -34,7 +34,7 @@ export function statsOf({ stores: { sessions, subscriptions, retained } }: Figur
   };
 }
 
-/** Since the start, and of all tenants. */
+/** Counts since the start, of all tenants. */
 export function metricsOf({ links, meter, drops, payloads }: FigureSources): Figures<MetricName> {
   const { receivedBytes, sentBytes } = links.bytes;
   const received = sumOfQos(meter.received);

@@ -8,7 +8,7 @@ export interface PrometheusSources extends FigureSources {
   readonly startedAtMs: number;
 }
 
-/** All figures of the node: EMQX's by EMQX's names, those of the process by Prometheus's, and a few of our own. */
+/** All numbers of the node: EMQX's by EMQX's names, the process's by Prometheus's names, and a few of our own. */
 export function samplesOf(sources: PrometheusSources): readonly Sample[] {
   return [
     ...emqx('gauge', statsOf(sources), STATS),

@@ -4,12 +4,12 @@ import type { Scheduler } from '../scheduler.ts';
 import { BURST_MS, type RateQuota } from './rate-quota.ts';
 
 /**
- * A frame waits so long for its sender's debt, and its client with it: it has one frame in flight. One that waits for no
- * answer is in debt for longer sooner or later, and is cut as a deployment cuts it.
+ * How long a frame, and so its client, may wait for its sender's debt: a client has one frame in flight. A client that
+ * does not wait for replies gets into a larger debt sooner or later, and is cut, as by a deployment.
  */
 const WAIT_MS_MAX = 2_000;
 
-/** The gateway door beside the node door charges its clients to the same accounts. */
+/** Charges the clients of the gateway door to the accounts of the node door. */
 export class GatewayFrameQuota implements FrameQuota {
   readonly #quota: RateQuota;
   readonly #scheduler: Scheduler;

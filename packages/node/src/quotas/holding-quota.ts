@@ -19,18 +19,21 @@ export interface NodeHoldingQuotaOptions {
   readonly holdings: Holdings;
   /** The weight of a session's subscriptions. */
   readonly weightOf: (session: SessionRef) => number;
-  /** Where other processes count as well. */
+  /** Counts of all processes, if there are others. */
   readonly shared?: SharedHoldings | undefined;
 }
 
-/** A quota that other processes count against as well. */
+/** A limit that other processes count against as well. */
 interface Bound {
   readonly scope: ExceededHolding['scope'];
   readonly key: string;
   readonly quotas: HoldingQuotas;
 }
 
-/** Bounds what identities and tenants hold. The stores of a node count, exactly, and those of a cluster together [SEC-QUOTA-5]. */
+/**
+ * Limits what identities and tenants hold. The stores of a node count exactly, and so do those of a cluster together
+ * [SEC-QUOTA-5].
+ */
 export class NodeHoldingQuota implements HoldingQuota {
   readonly #options: NodeHoldingQuotaOptions;
 
@@ -93,7 +96,7 @@ export class NodeHoldingQuota implements HoldingQuota {
     );
   }
 
-  /** The client of a holder that is one client is at one process: that counts alone. */
+  /** The limits of a client. A holder that is one client is at one process, which counts alone. */
   #bounds({ identity, clientId }: Publisher): readonly Bound[] {
     const holder = quotaHolderOf(identity, clientId);
     const ofTenant = tenantQuotasOf(this.#options.quotas, identity);
@@ -121,7 +124,7 @@ function exceededOf(
   return sessionsMax > 0 && sessions >= sessionsMax ? 'sessions' : undefined;
 }
 
-/** 0 stands for any number. */
+/** 0: no limit. */
 function roomOf(holding: Holding | undefined, maximum: number): number {
   if (maximum === 0) return Number.POSITIVE_INFINITY;
   return Math.max(0, maximum - (holding?.subscriptions ?? 0));
@@ -140,7 +143,7 @@ function asksOfConnect(bounds: readonly Bound[]): readonly HoldingAsk[] {
   ]);
 }
 
-/** None where any number may be held. */
+/** Nothing for limits of 0. */
 function asksFor(bounds: readonly Bound[], kind: HeldKind, by: number): HoldingAsk[] {
   const asks: HoldingAsk[] = [];
   for (const { key, quotas } of bounds) {

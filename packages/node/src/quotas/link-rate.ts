@@ -3,7 +3,7 @@ import type { Packet } from '@apus/mqtt';
 import { BURST_MS, type Charges, type RateQuota } from './rate-quota.ts';
 import type { Throttle, Waiting } from './throttle.ts';
 
-/** A client that has not had to wait for this long has come down to its rate. */
+/** A client that has not had to wait for this long is within its rate again. */
 const CALM_MS = 1_000;
 
 export interface LinkRateContext {
@@ -17,14 +17,14 @@ export interface Charged {
   resumed(): void;
 }
 
-/** Charges one connection's packets to its identity, and says whether it has to wait [SEC-QUOTA-1]. */
+/** Charges the packets of one connection to its identity, and says whether the client has to wait [SEC-QUOTA-1]. */
 export class LinkRate implements Waiting {
   readonly #context: LinkRateContext;
   readonly #charged: Charged;
   #identity: Identity | undefined;
   #charges: Charges | undefined;
   #isWaiting = false;
-  /** It waits for a debt, and not for the answer of other processes alone. */
+  /** It waits for a debt, and not only for the answer of other processes. */
   #isInDebt = false;
   #waitsSinceMs = 0;
   #wentOnAtMs = Number.NEGATIVE_INFINITY;
@@ -39,7 +39,7 @@ export class LinkRate implements Waiting {
     return this.#isWaiting;
   }
 
-  /** The client is known, or has shown itself anew: from now on it pays. */
+  /** The client has an identity, or a new one: it pays from now on. */
   identify(identity: Identity, clientId: string): void {
     if (identity === this.#identity) return;
     this.#identity = identity;
@@ -59,7 +59,7 @@ export class LinkRate implements Waiting {
   }
 
   /**
-   * How long the client has exceeded its identity's rate without a pause: 0 while it does not have to wait, or waits
+   * How long the client has exceeded its identity's rate without a pause. 0 while it does not have to wait, or waits
    * because of others of its tenant.
    */
   overdraftMs(nowMs: number): number {

@@ -1,11 +1,14 @@
 const MINUTE_MS = 60_000;
 
-/** The minute is counted in so many steps: the oldest of them is forgotten at once. */
+/** How many steps a minute is counted in: the oldest one is forgotten as a whole. */
 const STEPS = 12;
 
 const STEP_MS = MINUTE_MS / STEPS;
 
-/** Counts things of the last minute, to five seconds. It is a few numbers: no timer runs, and a count allocates nothing. */
+/**
+ * Counts things in the last minute, to five seconds. It is a few numbers: no timer runs, and a count allocates
+ * nothing.
+ */
 export class MinuteMeter {
   readonly #counts = new Float64Array(STEPS);
   #step = 0;
@@ -21,7 +24,7 @@ export class MinuteMeter {
     return this.#counts.reduce((sum, count) => sum + count, 0);
   }
 
-  /** A clock that goes back counts in the newest step. */
+  /** If the clock goes back, the newest step counts. */
   #moveTo(nowMs: number): void {
     const step = Math.floor(nowMs / STEP_MS);
     const passed = Math.min(step - this.#step, STEPS);

@@ -5,9 +5,9 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
 /**
- * The spending of one holder, in time: the moment at which all of it is worked off at the holder's rates (a leaky bucket
- * as a meter, as ITU-T I.371 has it). Packets, bytes and deliveries are charged to one account, so half of one rate and
- * half of another are all. An account is a few numbers, and a charge adds to one of them: nothing is allocated and no
+ * The debt of one holder, as time: the moment at which everything is worked off at the holder's rates (a leaky
+ * bucket as a meter, ITU-T I.371). Packets, bytes and deliveries are charged to one account, so half of one rate and
+ * half of another use all of it. An account is a few numbers, and a charge adds to one: nothing is allocated and no
  * timer runs.
  */
 export class RateAccount {
@@ -18,13 +18,13 @@ export class RateAccount {
   #debtEndsAtMs = 0;
   readonly #delivered: MinuteMeter | undefined;
 
-  /** @param delivered counts deliveries while there is a rate for them, for the holder's operator */
+  /** @param delivered counts deliveries while there is a rate for them, for operators */
   constructor(quotas: RateQuotas, delivered?: MinuteMeter) {
     this.#delivered = delivered;
     this.setRates(quotas);
   }
 
-  /** From now on charges cost as much as these quotas say; the debt stays. */
+  /** From now on charges cost what these quotas say; the debt stays. */
   setRates(quotas: RateQuotas): void {
     this.#msPerPacket = share(SECOND_MS, quotas.packetsPerSecondMax);
     this.#msPerPublish = Math.max(this.#msPerPacket, share(SECOND_MS, quotas.publishesPerSecondMax));
@@ -44,31 +44,31 @@ export class RateAccount {
     this.charge(bytes * this.#msPerByte, nowMs);
   }
 
-  /** @param elsewhere deliveries that other processes make and count, of which this one pays for so many */
+  /** @param elsewhere how many of the deliveries other processes make and count, while this one pays for them */
   chargeDeliveries(count: number, nowMs: number, elsewhere = 0): void {
     if (this.#msPerDelivery === 0) return;
     this.#delivered?.add(count, nowMs);
     this.charge((count + elsewhere) * this.#msPerDelivery, nowMs);
   }
 
-  /** Charges deliveries for a publisher of another process, which has paid for one of them. */
+  /** Charges deliveries for a publisher at another process, which has paid for one of them. */
   chargeRelayed(count: number, nowMs: number, msPerDelivery: number): void {
     if (msPerDelivery === 0 || count === 0) return;
     this.#delivered?.add(count, nowMs);
     this.charge((count - 1) * msPerDelivery, nowMs);
   }
 
-  /** The time that a delivery costs; 0: nothing. */
+  /** The cost of a delivery, in ms. 0: deliveries are free. */
   get msPerDelivery(): number {
     return this.#msPerDelivery;
   }
 
-  /** Deliveries that were charged in the last minute; 0 where they are not counted. */
+  /** Deliveries that were charged in the last minute; 0 if they are not counted. */
   deliveriesOfLastMinute(nowMs: number): number {
     return this.#delivered?.total(nowMs) ?? 0;
   }
 
-  /** To forget the account changes nothing for its holder. */
+  /** The account can be forgotten: its holder has no debt. */
   isIdle(nowMs: number): boolean {
     return this.debtMs(nowMs) <= 0 && this.deliveriesOfLastMinute(nowMs) === 0;
   }
@@ -78,7 +78,7 @@ export class RateAccount {
     return this.#debtEndsAtMs - nowMs;
   }
 
-  /** How long its clients have to wait before they are at this debt. Longer where the debt is not known. */
+  /** How long its clients have to wait until the debt is at most this. Longer if the debt is not known. */
   waitMs(nowMs: number): number {
     return this.debtMs(nowMs);
   }
@@ -88,7 +88,7 @@ export class RateAccount {
   }
 }
 
-/** 0 stands for any number, which costs nothing. */
+/** 0: no limit, and no cost. */
 function share(periodMs: number, countMax: number): number {
   return countMax === 0 ? 0 : periodMs / countMax;
 }

@@ -17,25 +17,25 @@ import { RateAccount } from './rate-account.ts';
 import type { RateBank } from './shared-rates.ts';
 
 /**
- * A debt up to this is a burst, and stops no client. One second: a client that comes back may send its stored messages,
- * and an identity that uses all of its burst at once delays others for no longer than its share of a second.
+ * A debt up to this is a burst, and no client waits for it. One second: a client that comes back may send its stored
+ * messages, and an identity that uses all of its burst at once delays others for no longer than its share of a second.
  */
 export const BURST_MS = 1_000;
 
 /**
- * Accounts of identities that are kept, and as many of tenants: identities of one tenant may push each other out, and no tenant.
- * Beyond it those that are idle are forgotten, which changes nothing for their holders.
+ * Accounts of identities, and as many of tenants, that are kept. Beyond it idle ones are forgotten, which makes no
+ * difference to their holders. Identities of one tenant may push each other out, but no tenant.
  */
 const ACCOUNTS_MAX = 20_000;
 
-/** The accounts that one client is charged to: its identity's, its tenant's, and that of all together. */
+/** The accounts of one client: its identity's, its tenant's, and that of all together. */
 export class Charges {
   readonly #identity: RateAccount;
   readonly #tenant: RateAccount;
   readonly #all: RateAccount;
   readonly #holder: string | undefined;
 
-  /** @param holder by which other processes charge the identity; undefined: they do not */
+  /** @param holder the name by which other processes charge the identity; undefined: they do not */
   constructor(identity: RateAccount, tenant: RateAccount, all: RateAccount, holder: string | undefined) {
     this.#identity = identity;
     this.#tenant = tenant;
@@ -56,7 +56,7 @@ export class Charges {
     this.#all.chargePackets(count, nowMs);
   }
 
-  /** Several packets that came together. */
+  /** Charges packets that came together. */
   frame(publishes: number, others: number, bytes: number, nowMs: number): void {
     for (const account of [this.#identity, this.#tenant, this.#all]) {
       account.chargePublishes(publishes, nowMs);
@@ -88,12 +88,12 @@ export class Charges {
     return Math.max(this.#identity.debtMs(nowMs), this.#tenant.debtMs(nowMs), this.#all.debtMs(nowMs));
   }
 
-  /** The longest of the waits: until the debt is worked off, or known. */
+  /** The longest of the waits: until the debt is worked off, or is known. */
   waitMs(nowMs: number): number {
     return Math.max(this.#identity.waitMs(nowMs), this.#tenant.waitMs(nowMs), this.#all.waitMs(nowMs));
   }
 
-  /** The debt is the identity's own doing. */
+  /** Whether the debt is the identity's own. */
   isOwnDebt(nowMs: number): boolean {
     return this.#identity.debtMs(nowMs) > BURST_MS;
   }
@@ -105,7 +105,7 @@ function weightOf(packet: Packet): number {
   return packet.type === 'unsubscribe' ? packet.topicFilters.length : 1;
 }
 
-/** The rates of identities, tenants and all together, at this node or at all processes of a cluster. */
+/** The rates of identities, tenants and all clients, at this node or at all processes of a cluster. */
 export class RateQuota implements DeliveryQuota {
   readonly #quotas: QuotaScopes;
   readonly #clock: Clock;
@@ -113,7 +113,7 @@ export class RateQuota implements DeliveryQuota {
   readonly #all: RateAccount;
   readonly #identities = new Map<string, RateAccount>();
   readonly #tenants = new Map<string, RateAccount>();
-  /** The charges of the identities of open connections, so that a message finds them without building a key. */
+  /** The charges of connected identities, so that a message finds them without making a key. */
   readonly #charges = new WeakMap<Pick<Identity, 'tenant' | 'name'>, Charges>();
 
   /** @param bank where other processes charge the same accounts */
@@ -124,17 +124,17 @@ export class RateQuota implements DeliveryQuota {
     this.#all = this.#open('all', quotas.broker, new MinuteMeter());
   }
 
-  /** `identity` is an object of this connection's own. From now on the quotas that it names are those of its holder. */
+  /** `identity` is an object of this connection alone. From now on its holder has the quotas that it names. */
   chargesOf(identity: Identity, clientId: string): Charges {
     return this.#charges.get(identity) ?? this.#chargesTo(identity, clientId, true);
   }
 
   /**
-   * Deliveries are charged and never refused: the publisher waits instead. One that is not connected, as of a will or of a message
-   * that was delayed, may name quotas that its holder has no more.
+   * Charges deliveries and refuses none: the publisher waits instead. A publisher without a connection, as for a will
+   * or a delayed message, may name quotas that its holder has no more.
    */
   take(publisher: Publisher, deliveries: number, wide: readonly WideFilter[]): boolean {
-    // A process that spends nothing hears nothing of what others spend.
+    // A process that spends nothing does not hear what others spend.
     this.#chargesNow(publisher).deliveries(deliveries, this.#clock.now(), Math.min(1, wide.length));
     return true;
   }
@@ -157,9 +157,9 @@ export class RateQuota implements DeliveryQuota {
   }
 
   /**
-   * Deliveries of the last minute at this process, where a quota bounds them.
+   * Deliveries of the last minute at this process, if a quota limits them.
    *
-   * @param tenant whose clients have caused them; undefined: all
+   * @param tenant whose clients have caused them; undefined: all tenants
    */
   deliveriesOfLastMinute(tenant: string | undefined): number {
     const account = tenant === undefined ? this.#all : this.#tenants.get(tenantKey(tenant));
@@ -171,10 +171,10 @@ export class RateQuota implements DeliveryQuota {
     const { tenant, kind } = holder;
     const quotas = { ...this.#quotas.identity, ...identity.quotas };
     const key = quotaHolderKey(holder);
-    // The client of a holder that is one client is at one process, which alone keeps its account.
+    // A holder that is one client is at one process, which keeps its account alone.
     const isAlone = kind === 'client';
     const own = this.#identityAccount(key, quotas, isAlone);
-    // The last credential that was shown counts: an older one may have brought others.
+    // The latest credential counts: an older one may have other quotas.
     if (isShown) own.setRates(quotas);
     const ofTenant = tenantQuotasOf(this.#quotas, identity);
     const shared = this.#tenantAccount(tenant, ofTenant);
@@ -208,7 +208,7 @@ export class RateQuota implements DeliveryQuota {
     return this.#bank?.account(key, quotas, delivered) ?? new RateAccount(quotas, delivered);
   }
 
-  /** Connections keep the accounts that they have: a holder whose account was forgotten may get a second one. */
+  /** Connections keep their accounts, so a holder whose account was forgotten may get a second one. */
   #forgetIdle(accounts: Map<string, RateAccount>): void {
     const nowMs = this.#clock.now();
     for (const [key, account] of accounts) if (account.isIdle(nowMs)) accounts.delete(key);
@@ -216,7 +216,7 @@ export class RateQuota implements DeliveryQuota {
   }
 }
 
-/** No identity has it. */
+/** A key that no identity has. */
 function tenantKey(tenant: string): string {
   return `tenant\0${tenant}`;
 }

@@ -1,18 +1,18 @@
 import type { Awaitable, Reservation } from '@apus/broker';
 import type { HeldKind } from '@apus/store-memory';
 
-/** Room that a client needs at a holder, which may have so many together. */
+/** How much room a client needs at a holder, and how much the holder may have. */
 export interface HoldingAsk {
-  /** Of the holder: `quotaHolderKey` or `tenantHoldingKey`. */
+  /** The holder: `quotaHolderKey` or `tenantHoldingKey`. */
   readonly key: string;
   readonly kind: HeldKind;
   readonly by: number;
   readonly max: number;
 }
 
-/** Counts of what holders have at all processes that share them. */
+/** Counts of what holders have at all processes. */
 export interface SharedHoldings {
-  /** Takes all the room that is asked for; or nothing, and answers the first ask for which there is too little. */
+  /** Reserves everything that is asked for; or nothing, and returns the first ask without enough room. */
   reserve(asks: readonly HoldingAsk[]): Awaitable<Reservation | HoldingAsk>;
   /** How much more this process may count for the holder. */
   room(key: string, kind: HeldKind): number;

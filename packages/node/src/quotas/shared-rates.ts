@@ -3,35 +3,37 @@ import type { MinuteMeter } from './minute-meter.ts';
 import { RateAccount } from './rate-account.ts';
 
 /**
- * A process may spend so much of an account's time without knowing what others have spent: a tenth of a second's worth. So all together
- * let through at most as much more than the rates allow as there are processes, and one packet each.
+ * How much of an account's time a process may spend without knowing what others have spent: a tenth of a second's
+ * worth. So all processes together exceed the rates by at most one such slice, and one packet, each.
  */
 export const RATE_SLICE_MS = 100;
 
-/** The rest of a slice is spent while the others are asked, so that ordinary clients do not wait. */
+/** When so much of a slice is left the others are asked, so that ordinary clients do not wait. */
 const ASK_MS = RATE_SLICE_MS / 2;
 
-/** Spending of one account, in its time. */
+/** A charge to one account, in its time. */
 export interface Spending {
-  /** Of the account: no other has it. */
+  /** The key of the account. */
   readonly key: string;
   readonly costMs: number;
 }
 
 /** Accounts that all processes charge. */
 export interface SharedRates {
-  /** Charges the accounts, and answers the debt of each in ms. Rejects when it is not known whether they were charged. */
+  /** Charges the accounts, and returns the debt of each in ms. Rejects if it is unknown whether they were charged. */
   spend(spendings: readonly Spending[]): Promise<readonly number[]>;
 }
 
-/** An account whose holder spends at other processes as well. This process works off its own part alone, at the whole rates. */
+/**
+ * An account whose holder spends at other processes as well. This process works off its own part at the whole rates.
+ */
 class SharedAccount extends RateAccount {
   readonly key: string;
   readonly #bank: RateBank;
-  /** Spent here, and not told. */
+  /** Spent here, and not told yet. */
   #untoldMs = 0;
   #underWayMs = 0;
-  /** As all together have it. */
+  /** The end of the debt at all processes together. */
   #endsAtMs = 0;
 
   constructor(key: string, quotas: RateQuotas, bank: RateBank, delivered: MinuteMeter | undefined) {
@@ -49,14 +51,14 @@ class SharedAccount extends RateAccount {
     return this.#untoldMs + this.#underWayMs > RATE_SLICE_MS ? Number.POSITIVE_INFINITY : debtMs;
   }
 
-  /** Takes what is to be told. */
+  /** Takes the spending that has to be told. */
   take(): Spending {
     this.#underWayMs = this.#untoldMs;
     this.#untoldMs = 0;
     return { key: this.key, costMs: this.#underWayMs };
   }
 
-  /** @param debtMs undefined: it is not known */
+  /** @param debtMs undefined: the debt is not known */
   told(debtMs: number | undefined, nowMs: number): void {
     this.#underWayMs = 0;
     if (debtMs !== undefined) this.#endsAtMs = nowMs + debtMs;
@@ -77,11 +79,11 @@ class SharedAccount extends RateAccount {
 export interface RateBankOptions {
   readonly shared: SharedRates;
   readonly now: () => number;
-  /** Clients may go on that have waited for an answer. */
+  /** Clients that have waited for an answer may go on. */
   readonly answered: () => void;
 }
 
-/** Tells the others what the accounts of this process have spent: all of a turn at once. */
+/** Tells the others what the accounts of this process have spent, once for each turn. */
 export class RateBank {
   readonly #options: RateBankOptions;
   readonly #due = new Set<SharedAccount>();
@@ -90,7 +92,7 @@ export class RateBank {
     this.#options = options;
   }
 
-  /** @param delivered counts deliveries of this process alone */
+  /** @param delivered counts the deliveries of this process alone */
   account(key: string, quotas: RateQuotas, delivered?: MinuteMeter): RateAccount {
     return new SharedAccount(key, quotas, this, delivered);
   }

@@ -1,16 +1,16 @@
 import type { Scheduler } from '../scheduler.ts';
 
-/** How often those that wait are looked at: a client at its limit is served in steps of so much time. */
+/** How often waiting clients are looked at: a client at its limit is served in steps of this length. */
 const TICK_MS = 50;
 
 /** Something that waits until a debt is worked off. */
 export interface Waiting {
   mayGoOn(nowMs: number): boolean;
-  /** It waits no longer, but may have to wait again before this call has returned. */
+  /** It may go on; it may have to wait again before this call returns. */
   goOn(nowMs: number): void;
 }
 
-/** One timer for all that wait, and none while nothing does. They go on in the order in which they came. */
+/** One timer for everything that waits, and none while nothing does. They go on in the order in which they came. */
 export class Throttle {
   readonly #scheduler: Scheduler;
   readonly #waiting = new Set<Waiting>();
@@ -29,7 +29,7 @@ export class Throttle {
     this.#waiting.delete(waiting);
   }
 
-  /** Something has become known that may let some go on. */
+  /** A debt has become known: some may go on. */
   look(): void {
     if (this.#waiting.size === 0) return;
     this.#cancel?.();
@@ -44,7 +44,7 @@ export class Throttle {
   #tick(): void {
     this.#cancel = undefined;
     const nowMs = this.#scheduler.now();
-    // A copy: one that has to wait again comes behind all others, and is not asked twice.
+    // A copy: one that has to wait again comes last, and is not asked twice.
     for (const each of [...this.#waiting]) {
       if (!each.mayGoOn(nowMs)) continue;
       this.#waiting.delete(each);

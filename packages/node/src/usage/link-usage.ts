@@ -1,7 +1,7 @@
 import type { UsageCounts } from '@apus/broker';
 import type { LinkTraffic } from '../node-link.ts';
 
-/** The part of a connection's time and traffic that has been counted for its tenant: changed in place at each look. */
+/** The part of a connection's time and traffic that has been counted for its tenant. Changed in place at each look. */
 export class CountedUsage {
   #atMs: number;
   #receivedMessages = 0;
@@ -16,7 +16,7 @@ export class CountedUsage {
     this.#atMs = atMs;
   }
 
-  /** Adds what has been used since the last call, or since the handshake. */
+  /** Adds what was used since the last call, or since the handshake. */
   take(traffic: LinkTraffic, nowMs: number, to: UsageCounts): void {
     const { receivedMessages, receivedBytes, sentMessages, sentQos1, sentQos2, sentBytes } = traffic;
     const qos1 = sentQos1 - this.#sentQos1;

@@ -18,7 +18,7 @@ import type { LocalStores } from '../stores.ts';
 import { takeUsage } from './link-usage.ts';
 import type { UsageJournal } from './usage-journal.ts';
 
-/** So much at most is lost of a process that dies. */
+/** A process that dies loses the usage of this time at most. */
 export const USAGE_INTERVAL_SECONDS = 10;
 
 export interface NodeUsageOptions {
@@ -31,8 +31,8 @@ export interface NodeUsageOptions {
 }
 
 /**
- * The usage of each tenant of a node. Nothing is counted for it while messages pass: every ten seconds, and when a
- * connection ends, it takes what connections have counted since.
+ * The usage of each tenant of a node. Nothing is counted while messages pass: every ten seconds, and at the end of a
+ * connection, it adds what connections have counted since.
  */
 export class NodeUsage implements UsageCounter {
   readonly #options: NodeUsageOptions;
@@ -48,7 +48,7 @@ export class NodeUsage implements UsageCounter {
     this.#lookedAtMs = clock.now();
     const { isWhole, rows } = journal.unfinished;
     for (const { tenant, hour, counts } of rows) this.#tally.addAt(tenant, hour, counts);
-    // The process of before was killed: up to an interval behind its last look is missing.
+    // The earlier process was killed: up to an interval after its last look is missing.
     if (!isWhole) this.#addUncertain(rows);
   }
 
@@ -65,7 +65,7 @@ export class NodeUsage implements UsageCounter {
     });
   }
 
-  /** The clients have gone. */
+  /** To be called when the clients have gone. */
   async stop(): Promise<void> {
     this.#cancel();
     this.look();
@@ -81,7 +81,7 @@ export class NodeUsage implements UsageCounter {
     this.#take([link], this.#options.clock.now());
   }
 
-  /** Takes what has been used until now. */
+  /** Adds what was used until now. */
   look(): void {
     const { links, clock } = this.#options;
     const nowMs = clock.now();
@@ -90,7 +90,7 @@ export class NodeUsage implements UsageCounter {
     this.#lookedAtMs = nowMs;
   }
 
-  /** Takes what has been used until now, and keeps it. */
+  /** Adds what was used until now, and stores it. */
   async save(): Promise<void> {
     this.look();
     await this.#save(false);
@@ -113,7 +113,7 @@ export class NodeUsage implements UsageCounter {
       : usageReport(rows, question);
   }
 
-  /** Most connections are of few tenants, and idle: nothing is made for each of them. */
+  /** Most connections belong to few tenants, and are idle: allocates nothing for each of them. */
   #take(links: Iterable<NodeLink>, nowMs: number): void {
     const used = new Map<string, UsageCounts>();
     for (const link of links) {
@@ -129,7 +129,7 @@ export class NodeUsage implements UsageCounter {
     for (const [tenant, counts] of used) this.#tally.add(tenant, counts);
   }
 
-  /** As much as is kept now is taken to have been kept since the last look. */
+  /** Assumes that as much as is stored now was stored since the last look. */
   #takeStorage(nowMs: number): void {
     const { stores, queuedBytes } = this.#options;
     const seconds = Math.max(0, nowMs - this.#lookedAtMs) / 1000;
@@ -149,7 +149,7 @@ export class NodeUsage implements UsageCounter {
     for (const { tenant, hour } of rows) if (hour === last) this.#tally.addAt(tenant, hour, { uncertainMs });
   }
 
-  /** One after another. */
+  /** One save after another. */
   #save(isWhole: boolean): Promise<void> {
     const { journal, clock, log } = this.#options;
     this.#saved = this.#saved

@@ -6,7 +6,7 @@ import type { OpenedStores } from '../stores.ts';
 import { NodeUsage } from './node-usage.ts';
 import { MemoryUsage, UsageFiles, type UsageJournal } from './usage-journal.ts';
 
-/** The usage of a node: with that of others where it shares a journal, or in its data directory where it has one. */
+/** The usage of a node: in a shared journal, or in the data directory, or in memory. */
 export function openUsage(
   { dataDirectory, clock }: ResolvedOptions,
   stores: OpenedStores['stores'],

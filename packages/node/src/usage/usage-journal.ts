@@ -4,28 +4,28 @@ import { join } from 'node:path';
 import { type Awaitable, addCounts, noUsage, type UsageRow } from '@apus/broker';
 import { StartError } from '../start-error.ts';
 
-/** Months are kept in files of their own, so that old ones can be taken away. */
+/** Months have files of their own, so that old ones can be deleted. */
 const MONTH_LENGTH = 7;
 const PRESENT = 'present.json';
 const MONTH_FILE = /^\d{4}-\d\d\.jsonl$/;
 
-/** The file of what has not been added to a month. */
+/** The file of rows that are not in a month's file yet. */
 interface Present {
-  /** The process has ended as it should, and counted everything. */
+  /** The process has ended in order, and has counted everything. */
   readonly isWhole: boolean;
   readonly rows: readonly UsageRow[];
 }
 
 /** Where the usage of a node is kept. */
 export interface UsageJournal {
-  /** Other processes save their rows in it as well. @default it is of this process */
+  /** Other processes save their rows in it as well. @default it belongs to this process */
   readonly isShared?: boolean;
   /**
-   * All rows, from the month of the first hour to that of the second: those of hours that are over, and the present ones. Of a journal
-   * that is shared the present ones that were saved.
+   * All rows, from the month of the first hour to that of the second: rows of hours that are over, and the present
+   * ones; in a shared journal the present ones that were saved.
    */
   rows(from: string, to: string, present: readonly UsageRow[]): Awaitable<Iterable<UsageRow>>;
-  /** Rows that the process of before had not finished, and whether it has counted everything. */
+  /** Rows that the earlier process had not finished, and whether it had counted everything. */
   readonly unfinished: Present;
   /** Replaces the unfinished rows. */
   save(rows: readonly UsageRow[], isWhole: boolean): Promise<void>;
@@ -36,7 +36,7 @@ export interface UsageJournal {
 /** Rows of an hour in memory: some ten years of a tenant. */
 const MEMORY_ROWS_MAX = 100_000;
 
-/** Nothing survives the process. */
+/** Usage in memory: nothing survives the process. */
 export class MemoryUsage implements UsageJournal {
   readonly unfinished: Present = { isWhole: true, rows: [] };
   readonly #past: UsageRow[] = [];
@@ -54,8 +54,8 @@ export class MemoryUsage implements UsageJournal {
 }
 
 /**
- * In a folder: a file of lines of JSON for each month, and one of the hours that are not over. A row is whole: one that
- * comes twice, as a process may die between the two files, counts once.
+ * Usage in a folder: a file of JSON lines for each month, and one of the hours that are not over. A row is whole, so
+ * it counts once even if it comes twice, because a process died between the two files.
  */
 export class UsageFiles implements UsageJournal {
   readonly unfinished: Present;
@@ -75,7 +75,7 @@ export class UsageFiles implements UsageJournal {
   }
 
   *rows(from: string, to: string, present: readonly UsageRow[]): Iterable<UsageRow> {
-    // A row that was appended, and not yet taken out of the file of the present when a process died, is in both.
+    // If a process died in between, a row is in the month's file and still in the file of the present.
     const ofPresent = new Set(present.map(({ tenant, hour }) => `${hour} ${tenant}`));
     for (const row of this.#past(from, to)) if (!ofPresent.has(`${row.hour} ${row.tenant}`)) yield row;
     yield* present;
@@ -103,7 +103,7 @@ export class UsageFiles implements UsageJournal {
   async append(rows: readonly UsageRow[]): Promise<void> {
     for (const month of new Set(rows.map(({ hour }) => monthOf(hour)))) {
       const ofMonth = rows.filter(({ hour }) => monthOf(hour) === month);
-      // Behind a line that a crash has cut, the first one needs an end of line before it.
+      // If a crash has cut the last line, the next one needs an end of line before it.
       const lines = `\n${ofMonth.map((row) => `${JSON.stringify(row)}\n`).join('')}`;
       await appendFile(join(this.#folder, `${month}.jsonl`), lines, { mode: 0o600 });
     }
@@ -126,7 +126,7 @@ function readPresent(path: string): Present {
   return { isWhole, rows: rows.map(readRow) };
 }
 
-/** A line that a crash has cut is left out: its row is in the file of the present, and follows. */
+/** Skips a line that a crash has cut: its row is in the file of the present. */
 function* linesOf(text: string): Iterable<UsageRow> {
   for (const line of text.split('\n')) {
     const row = rowOf(line);

@@ -22,48 +22,51 @@ const EMPTY = new Uint8Array(0);
 /** Handles the content of one client's frames. */
 export interface FrameHandler {
   /**
-   * Bytes of binary messages, as they come: messages and fragments are not put together, since packets may be cut
-   * anywhere [MQTT-6.0.0-2]. `bytes` is the chunk that was pushed, which is written to when the call has returned.
+   * Bytes of binary messages as they arrive: messages and fragments are not put together, since packets may be cut
+   * anywhere [MQTT-6.0.0-2]. `bytes` is the pushed chunk, and may be overwritten after the call.
    */
   data(bytes: Uint8Array, start: number, end: number): void;
-  /** `payload` is written to when the call has returned. */
+  /** `payload` may be overwritten after the call. */
   control(opcode: ControlOpcode, payload: Uint8Array): void;
   /** Nothing is read after it. */
   violated(violation: FrameViolation): void;
 }
 
 /**
- * Reads a client's WebSocket frames from bytes in any pieces (RFC 6455 section 5), without extensions. The payload of a
- * message is handed over as it comes and never kept: of a frame whose end has not come there is at most a header, or
- * the payload of a control frame.
+ * Reads a client's WebSocket frames from bytes in any pieces (RFC 6455 section 5), without extensions. It hands the
+ * payload of a message over as it arrives and never keeps it: of an incomplete frame it keeps at most a header, or the
+ * payload of a control frame.
  */
 export class FrameReader {
   readonly #messageBytesMax: number;
-  /** A header whose end has not come. */
+  /** An incomplete header. */
   #partial: number[] | undefined;
   // The frame that is being read.
   #opcode = 0;
   #mask = 0;
   #length = 0;
   #left = 0;
-  /** Of a control frame that comes in pieces. */
+  /** The payload of a control frame that arrives in pieces. */
   #control: Uint8Array | undefined;
-  /** A fragment came that is not the last of its message. */
+  /** The last fragment of the present message has not come. */
   #isFragmented = false;
   #messageBytes = 0;
   #hasFailed = false;
 
-  /** @param messageBytesMax all fragments of a message together; more is refused from the header that says so */
+  /**
+   * @param messageBytesMax all fragments of a message together. A larger message is refused at the header that exceeds
+   * it
+   */
   constructor(messageBytesMax: number) {
     this.#messageBytesMax = messageBytesMax;
   }
 
-  /** Bytes that are kept of a frame whose end has not come. */
+  /** Bytes of an incomplete frame that are kept. */
   get heldBytes(): number {
     return (this.#partial?.length ?? 0) + (this.#control?.length ?? 0);
   }
 
-  /** Reads all of `chunk`, whose masks are taken off in place. */
+  /** Reads all of `chunk`, and unmasks it in place. */
   push(chunk: Uint8Array, length: number, handler: FrameHandler): void {
     let at = 0;
     while (at < length && !this.#hasFailed) {
@@ -181,7 +184,7 @@ function headerBytes(second: number): number {
   return 2 + extended + ((second & MASKED) === 0 ? 0 : MASK_BYTES);
 }
 
-/** A length of 64 bits that is no safe integer is larger than any limit all the same. */
+/** A length of 64 bits that is no safe integer is above any limit as well. */
 function payloadLength(bytes: ArrayLike<number>, at: number, code: number): number {
   if (code < LENGTH_16_BIT) return code;
   let length = 0;
@@ -190,7 +193,7 @@ function payloadLength(bytes: ArrayLike<number>, at: number, code: number): numb
   return length;
 }
 
-/** Below it a shorter form of the length has to be used (section 5.2). */
+/** A smaller length has to use a shorter form (section 5.2). */
 function leastLength(code: number): number {
   return code === LENGTH_64_BIT ? 0x1_0000 : code === LENGTH_16_BIT ? LENGTH_16_BIT : 0;
 }

@@ -1,4 +1,4 @@
-/** A frame that breaks RFC 6455: a value, and the end of its connection. */
+/** A frame that breaks RFC 6455: a value, which ends the connection. */
 export class FrameViolation {
   /** The WebSocket is closed with it. */
   readonly code: number;

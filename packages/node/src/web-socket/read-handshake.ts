@@ -30,9 +30,9 @@ export interface ReadHead {
 }
 
 /**
- * Reads a request for a WebSocket (RFC 9112, section 3 and 5; RFC 6455, section 4.1) that came in one piece and is plain:
- * no header twice or empty, nothing but visible ASCII, no body. Undefined for every other one, which `http` reads: it
- * knows what is right, and answers what is wrong.
+ * Reads a WebSocket request (RFC 9112, section 3 and 5; RFC 6455, section 4.1) that came in one piece and is plain: no
+ * header twice or empty, only visible ASCII, no body. Undefined for any other request: `http` reads it, and answers
+ * what is wrong.
  *
  * @param bytesMax of the request, with its header
  */

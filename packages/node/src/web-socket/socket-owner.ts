@@ -28,7 +28,10 @@ function onClose(this: OwnedSocket): void {
   this[OWNER]?.closed(this);
 }
 
-/** From now on the owner gets the events of the socket. The listeners are the same for all sockets: they take no memory. */
+/**
+ * Gives the owner the events of the socket from now on. The listeners are the same for all sockets, so they take no
+ * memory.
+ */
 export function own(socket: Socket, owner: SocketOwner): void {
   const owned: OwnedSocket = socket;
   if (owned[OWNER] === undefined)
@@ -36,7 +39,7 @@ export function own(socket: Socket, owner: SocketOwner): void {
   owned[OWNER] = owner;
 }
 
-/** Takes the listeners away: the socket is as it was before it had an owner. */
+/** Removes the listeners: the socket is as it was before it had an owner. */
 export function letGo(socket: Socket): void {
   const owned: OwnedSocket = socket;
   owned[OWNER] = undefined;

@@ -1,9 +1,9 @@
-/** Below it setting up a view of words takes longer than it saves. */
+/** For fewer bytes a view of words costs more than it saves. */
 const WORDWISE_FROM_BYTES = 64;
 const WORD_BYTES = 4;
 
 /**
- * Takes the mask off, in place (RFC 6455 section 5.3).
+ * Unmasks bytes in place (RFC 6455 section 5.3).
  *
  * @param mask its four bytes, the first in the high bits
  * @param offset bytes of the frame's payload that came before
@@ -22,7 +22,7 @@ function unmaskByte(bytes: Uint8Array, at: number, mask: number, offset: number)
   return at + 1;
 }
 
-/** Returns where the bytes begin that fill no word. */
+/** Returns where the bytes begin that do not fill a word. */
 function unmaskWords(bytes: Uint8Array, start: number, end: number, mask: number): number {
   const count = Math.floor((end - start) / WORD_BYTES);
   const words = new DataView(bytes.buffer, bytes.byteOffset + start, count * WORD_BYTES);

@@ -7,7 +7,7 @@ const ACCEPT_SUFFIX = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 const KEY = /^[+/0-9A-Za-z]{22}==$/;
 const VERSION = '13';
 
-/** The reason why a request is no opening handshake (section 4.2.1): an HTTP status and a sentence. */
+/** Why a request is no opening handshake (section 4.2.1): an HTTP status and a sentence. */
 export interface UpgradeRefusal {
   readonly status: number;
   readonly reason: string;

@@ -6,11 +6,11 @@ import { FrameViolation } from './frame-violation.ts';
 import { type ControlOpcode, closeFrame, controlFrame, Opcode } from './frames.ts';
 import { letGo, own, type SocketOwner } from './socket-owner.ts';
 
-/** Bytes that may wait for a client that sends pings and reads no answer: beyond it pings are not answered. */
+/** Pongs that may wait for a client that sends pings and reads nothing. Beyond it pings are not answered. */
 const PONG_BACKLOG_BYTES_MAX = 16 * 1024;
 
 export interface WebSocketHandler {
-  /** Bytes of binary messages, in any pieces. They are written to when the call has returned. */
+  /** Bytes of binary messages, in any pieces. They may be overwritten after the call. */
   received(bytes: Uint8Array, start: number, end: number): void;
   /** The client broke RFC 6455, or sent text: the close that says so is on its way. */
   violated(violation: FrameViolation): void;
@@ -32,14 +32,14 @@ export class WebSocket implements FrameHandler, SocketOwner {
   readonly #handler: WebSocketHandler;
   readonly #frames: FrameReader;
   #isOpen = true;
-  /** The client has sent its close, or what ends the reading of frames. */
+  /** The client has sent its close, or something after which no frame is read. */
   #isDone = false;
   #closeCode = ABNORMAL_CLOSURE;
   #cancelCut: (() => void) | undefined;
-  /** Copies of all that was read, as long as the socket may be released. */
+  /** Copies of everything that was read, while the socket may be released. */
   #read: Buffer[] | undefined;
 
-  /** @param isReleasable it may be released before anything is sent */
+  /** @param isReleasable the socket may be released before anything is sent */
   constructor(socket: Socket, options: WebSocketOptions, handler: WebSocketHandler, isReleasable = false) {
     this.#socket = socket;
     this.#options = options;
@@ -49,12 +49,12 @@ export class WebSocket implements FrameHandler, SocketOwner {
     own(socket, this);
   }
 
-  /** It is not going to be released. */
+  /** The socket is not going to be released. */
   keep(): void {
     this.#read = undefined;
   }
 
-  /** Leaves the socket to the caller, with all that was read from it: nothing is told of it any more. */
+  /** Gives the socket to the caller, with everything that was read from it, and reports nothing of it any more. */
   release(): { readonly socket: Socket; readonly read: readonly Buffer[] } {
     const read = this.#read ?? [];
     this.#isOpen = false;
@@ -109,7 +109,7 @@ export class WebSocket implements FrameHandler, SocketOwner {
     const wasOpen = this.#isOpen;
     this.close(violation.code, violation.reason);
     if (wasOpen) this.#handler.violated(violation);
-    // No frame behind it is read, so an answer is not recognised: the client's going is.
+    // No frame is read after it, so the client's answer is not recognised, but its end is.
     this.#socket.end();
   }
 
@@ -125,7 +125,7 @@ export class WebSocket implements FrameHandler, SocketOwner {
       this.#socket.write(controlFrame(Opcode.Pong, payload));
   }
 
-  /** The first close of the two is answered with the same code (section 5.5.1). Then the server goes first. */
+  /** Answers the first close with the same code (section 5.5.1). Then the server ends first. */
   #takeClose(payload: Uint8Array): void {
     const code = readClosePayload(payload);
     if (code instanceof FrameViolation) {
@@ -145,11 +145,11 @@ export class WebSocket implements FrameHandler, SocketOwner {
     this.#cancelCut ??= scheduler.after(closeTimeoutMs, () => this.#socket.destroy());
   }
 
-  /** The client sends no more: neither do we. */
+  /** The client sends no more, so the server ends too. */
   ended(): void {
     this.#isOpen = false;
     this.#isDone = true;
-    // Most have ended behind their close: Node.js makes an error of a second end, with a stack that no caller reads.
+    // Most have ended after their close: Node.js makes an error of a second end, with a stack that no caller reads.
     if (!this.#socket.writableEnded) this.#socket.end();
   }
 

@@ -3,11 +3,14 @@ import { ENGINE_MEMORY_SHARE, PACKET_OVERHEAD_BYTES, WIRE_OVERHEAD_BYTES } from 
 import type { SizedCluster } from './model.ts';
 import type { ClusterWorkload } from './workload.ts';
 
-/** Of thirty days, as everywhere here. */
+/** Hours of thirty days, as everywhere here. */
 const HOURS = 720;
 const HOUR_SECONDS = 3_600;
 const GIBIBYTE = 2 ** 30;
-/** Of a machine's memory, as `ApusCluster` sets the heap: the rest is for the kernel's buffers of connections, and the system. */
+/**
+ * The heap's share of a machine's memory, as `ApusCluster` sets it: the rest is for the kernel's buffers of
+ * connections, and the system.
+ */
 const MEMORY_SHARE = 0.65;
 /** Fargate has no task of one core with less, nor with more. */
 const TASK_GIGABYTES_LEAST = 2;

@@ -116,7 +116,7 @@ export const PACKET_OVERHEAD_BYTES = 69;
 /** How long the sessions of a dead process are nowhere. */
 export const LEASE_SECONDS = 5;
 
-/** What one primary of a durable ElastiCache writes at most. */
+/** One primary of a durable ElastiCache writes at most so much. */
 export const ENGINE_BYTES_PER_SECOND_MAX = 100 * 1024 * 1024;
 /** The part of an engine's memory that is for data; the rest is for copies and buffers. */
 export const ENGINE_MEMORY_SHARE = 0.75;

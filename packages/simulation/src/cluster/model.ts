@@ -27,7 +27,7 @@ import {
 } from './constants.ts';
 import type { ClusterWorkload } from './workload.ts';
 
-/** What `ApusCluster` starts at most. */
+/** `ApusCluster` starts at most so many. */
 const PROCESSES_MAX = 200;
 const PROCESSES_LEAST = 2;
 const MICROS = 1e6;
@@ -35,9 +35,9 @@ const MICROS = 1e6;
 /** A cluster that carries a workload, or as near to one as there is. */
 export interface SizedCluster {
   readonly processes: number;
-  /** What made them so many. */
+  /** The resource that made them so many. */
   readonly boundBy: 'connections' | 'processors' | 'the least there is';
-  /** Of a core. */
+  /** The busy part of a core. */
   readonly busy: number;
   readonly bytes: number;
   /** Messages to other processes in a second. */
@@ -48,7 +48,7 @@ export interface SizedCluster {
 }
 
 export interface SizedEngine {
-  /** Of its one core. */
+  /** The busy part of its one core. */
   readonly busy: number;
   readonly bytes: number;
   readonly bytesPerSecond: number;
@@ -97,7 +97,7 @@ export function othersReached(recipients: number, processes: number): number {
   return (processes - 1) * (1 - (1 - 1 / processes) ** recipients);
 }
 
-/** Of a core, for each process. */
+/** The busy part of a core, for each process. */
 function busyOf(workload: ClusterWorkload, bounds: Case, processes: number): number {
   const { messagesPerSecond, recipients, connections, keepAliveSeconds, coreSpeed } = workload;
   const hop = (workload.qos === 0 ? HOP_QOS0_US : HOP_US)[bounds];

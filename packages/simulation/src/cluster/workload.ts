@@ -2,7 +2,7 @@ import { type FieldsOf, numbersFrom, SimulationError } from '../fields.ts';
 
 export interface ClusterWorkload {
   readonly connections: number;
-  /** Of all publishers together. */
+  /** Messages of all publishers together. */
   readonly messagesPerSecond: number;
   readonly recipients: number;
   /** Different filters that clients subscribe to. */

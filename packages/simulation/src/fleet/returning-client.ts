@@ -101,7 +101,7 @@ export class ReturningClient {
     });
   }
 
-  /** CONNECT draws what waits; another frame acknowledges it. */
+  /** CONNECT dequeues the messages that wait; another frame acknowledges them. */
   #connectKept(): void {
     const { loop } = this.#fleet.model;
     const waiting = Math.min(QUEUE_MESSAGES_MAX, this.messages.until(loop.nowMs));

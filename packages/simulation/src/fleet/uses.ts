@@ -12,7 +12,7 @@ export const SUBSCRIBE_USE: StoreUse = {
   writes: MEASURED.subscribeFrame.writes + MEASURED.subscribeFilter.writes,
 };
 
-/** CONNECT to a session that continues, and draws what waits. */
+/** CONNECT to a session that continues, and dequeues the messages that wait. */
 export function connectKeptUse(waiting: number): StoreUse {
   const { connectPersistent, draw } = MEASURED;
   return {
@@ -29,7 +29,7 @@ export function acknowledgeUse(waiting: number): StoreUse {
 /** The end of a connection: in the table "Connection lost, clean, one filter". */
 export const LOSS_USE: StoreUse = { calls: 3, reads: 2, writes: 4 };
 
-/** Of a session that is kept, as DISCONNECT of one. */
+/** The loss of a session that is kept costs what its DISCONNECT does. */
 export const KEPT_LOSS_USE: StoreUse = { calls: 3, reads: 2, writes: 3 };
 
 /** Computed, not measured: a lost connection that may be resumed is marked, and its session ends after the grace. */

@@ -18,7 +18,7 @@ export interface FleetWorkload {
   readonly reconnectSecondsMax: number;
   /** The age at which the gateway cuts a connection. */
   readonly connectionSeconds: number;
-  /** Of the planned moves: all clients have connected within this time. */
+  /** Planned moves count on this: all clients have connected within this time. */
   readonly connectedWithinSeconds: number;
   readonly seed: number;
 }

@@ -52,7 +52,7 @@ export class Client {
   }
 
   /** It has a session, with its subscription. */
-  get isSettled(): boolean {
+  get isDelivered(): boolean {
     return this.#isKnown;
   }
 

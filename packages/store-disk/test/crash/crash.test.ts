@@ -25,7 +25,7 @@ it(
     await until(
       'both subscribers have subscribed',
       traffic,
-      () => traffic.always.isSettled && traffic.sometimes.isSettled,
+      () => traffic.always.isDelivered && traffic.sometimes.isDelivered,
     );
     traffic.sometimes.vanish();
     traffic.startPublishing();

@@ -46,7 +46,7 @@ export type Step =
   | { do: 'offer'; clients: readonly string[]; qos: QoS; payload: Uint8Array }
   | { do: 'next'; client: string }
   | { do: 'complete' | 'release'; client: string; nth: number }
-  | { do: 'receive' | 'settle' | 'pubrel'; client: string; packetId: number }
+  | { do: 'receive' | 'mark-delivered' | 'pubrel'; client: string; packetId: number }
   | { do: 'retain' | 'unretain'; topic: string; qos: QoS }
   | { do: 'reopen' };
 
@@ -123,7 +123,7 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc.record({
-      do: fc.constantFrom('receive', 'settle', 'pubrel'),
+      do: fc.constantFrom('receive', 'mark-delivered', 'pubrel'),
       client,
       packetId: fc.integer({ min: 1, max: 2 }),
     }),
@@ -187,7 +187,7 @@ export class Walk {
       case 'beginWill':
       case 'doneWill':
       case 'discardWill':
-        return await this.#settleWill(each.do, this.#mortals.at(-1 - each.nth));
+        return await this.#changeWill(each.do, this.#mortals.at(-1 - each.nth));
       default:
         return await this.#ofClient(each);
     }
@@ -290,7 +290,7 @@ export class Walk {
     );
   }
 
-  async #settleWill(what: 'beginWill' | 'doneWill' | 'discardWill', mortal: Mortal | undefined) {
+  async #changeWill(what: 'beginWill' | 'doneWill' | 'discardWill', mortal: Mortal | undefined) {
     this.#messages += 1;
     if (mortal === undefined) return;
     const { sessions } = this.stores;
@@ -302,8 +302,8 @@ export class Walk {
   }
 
   async #publishWill(mortal: Mortal): Promise<void> {
-    await this.#settleWill('beginWill', mortal);
-    await this.#settleWill('doneWill', mortal);
+    await this.#changeWill('beginWill', mortal);
+    await this.#changeWill('doneWill', mortal);
   }
 
   async #offer({ clients, qos: level, payload: bytes }: Extract<Step, { do: 'offer' }>): Promise<void> {
@@ -358,8 +358,8 @@ export class Walk {
         this.#messages += 1;
         await received.begin(session, each.packetId, messageId(this.#messages), 100);
         return;
-      case 'settle':
-        return await received.settle(session, each.packetId);
+      case 'mark-delivered':
+        return await received.markDelivered(session, each.packetId);
       case 'pubrel':
         await received.release(session, each.packetId);
     }

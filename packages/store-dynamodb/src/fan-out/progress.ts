@@ -3,25 +3,25 @@ import { progressKey, type ShardName } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 
-/** A slice of a shard that a worker has said it serves. */
+/** A slice of a shard that a worker has said it will serve. */
 export interface Claim {
   /** Exclusive; undefined: from the beginning of the shard. */
   readonly after: string | undefined;
   /** Inclusive. */
   readonly end: string;
-  /** No subscriber stood behind it. */
+  /** No subscriber stands after it. */
   readonly isLast: boolean;
 }
 
 /** Jobs that have come equally far. */
 export interface Cohort {
-  /** Names of jobs, at most 10 in all cohorts: a batch of SQS has no more. */
+  /** Names of jobs. All cohorts together have at most 10, as a batch of SQS. */
   readonly jobs: readonly string[];
-  /** Everything before it has been posted; it itself perhaps in part. */
+  /** Everything before it has been posted, and perhaps some of it. */
   readonly claim: Claim;
-  /** How often a worker has taken this very claim up again. */
+  /** How often workers have taken up this claim again. */
   readonly attempts: number;
-  /** The last claim has been served too. */
+  /** The last claim has been served as well. */
   readonly isDone: boolean;
 }
 
@@ -31,7 +31,7 @@ export interface FanOutState {
   readonly owner: string;
   /** Counts the writes of the state. */
   readonly claims: number;
-  /** SQS's number of the last job that was begun: those after it have higher ones. Empty: not known. */
+  /** The sequence number of the last job that has begun: later jobs have higher ones. Empty: not known. */
   readonly sequence: string;
   readonly cohorts: readonly Cohort[];
 }
@@ -39,13 +39,13 @@ export interface FanOutState {
 /** The outcome of the attempt to begin a batch. */
 export type Begun =
   | { readonly outcome: 'begun' }
-  /** Some of its jobs are known: an earlier worker did not come to their end, or its success was not noted. */
+  /** Some of its jobs are known: an earlier worker did not finish them, or did not note that it had. */
   | { readonly outcome: 'interrupted'; readonly state: FanOutState }
-  /** A later batch has begun: the caller has been overtaken, and must not post anything. */
+  /** A later batch has begun: the caller is too late, and must not post anything. */
   | { readonly outcome: 'stale' };
 
 /**
- * How far the workers of each shard have come: one item a shard, in a partition of its own, written once for each
+ * How far the workers of each shard have come: one item for each shard, in its own partition, written once for each
  * slice before anything of it is posted.
  *
  *     worker A                           worker B
@@ -58,9 +58,9 @@ export type Begun =
  *     (were A only slow …) claims
  *     slice 2: the owner is B: stops
  *
- * A claim is written before its slice is posted and never after: a slice may be served once and a bit, and its QoS 0
- * messages never twice. Nothing is written when the last slice is done, since the queue forgets the jobs then; should
- * that be lost, the last slice is repeated and no other.
+ * A claim is written before its slice is posted, and nothing is written after it: a slice may be served once and in
+ * part again, and its QoS 0 messages never twice. Nothing is written at the end of the last slice, since the queue
+ * then deletes the jobs; if that fails, the last slice alone is repeated.
  *
  *     worker A                           workers B and C
  *     reads slice 1
@@ -76,7 +76,7 @@ export class FanOutProgress {
     this.#table = table;
   }
 
-  /** Writes the first claim of a batch none of whose jobs is known. */
+  /** Writes the first claim of a batch whose jobs are all unknown. */
   async begin(shard: ShardName, state: FanOutState): Promise<Begun> {
     const jobs = jobsOf(state);
     const isFirst = 'attribute_not_exists(p)';
@@ -101,7 +101,7 @@ export class FanOutProgress {
     return isInterrupted ? { outcome: 'interrupted', state: stands } : { outcome: 'stale' };
   }
 
-  /** Replaces the state that was read or written last. False when another worker has replaced it meanwhile. */
+  /** Replaces the state that was read or written last. False when another worker has replaced it. */
   async advance(shard: ShardName, from: FanOutState, to: FanOutState): Promise<boolean> {
     const isUnchanged = 'o = :owner AND n = :claims';
     const { ok, old } = await this.#table.put(this.#itemOf(shard, to), {
@@ -132,7 +132,7 @@ function jobsOf({ cohorts }: FanOutState): string[] {
   return cohorts.flatMap(({ jobs }) => jobs);
 }
 
-/** The write was made, and its answer lost. */
+/** An earlier attempt has written it, and its answer was lost. */
 function isOwnRetry(old: Item | undefined, { owner, claims }: FanOutState): boolean {
   return textOf(old, 'o') === owner && numberOf(old, 'n') === claims;
 }
@@ -153,7 +153,7 @@ function unpacked([jobs, after, end, flags, attempts]: Packed): Cohort {
 }
 
 /**
- * Of an item in an unknown layout, reads only the fields that are needed to replace it: its jobs count as not begun.
+ * For an item in an unknown layout, reads only the fields that are needed to replace it: its jobs count as not begun.
  */
 function stateOf(item: Item | undefined): FanOutState {
   const cohorts = (JSON.parse(textOf(item, 'd') ?? '[]') as Packed[]).map(unpacked);

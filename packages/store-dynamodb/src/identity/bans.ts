@@ -11,14 +11,14 @@ import { holderOf } from './holder.ts';
  */
 
 /**
- * The list of bans: one item, read with a frame when this process has not read it for half a minute. In between the
- * list of then holds:
+ * The list of bans: one item, read together with a frame if this process has not read it for half a minute. Until then
+ * the process uses the list that it has:
  *
  *     operator                           handler of frames
  *                                        reads the list
  *     writes: a is banned
  *     ends the sessions of a
- *                                        CONNECT of a: admitted, by the list of then
+ *                                        CONNECT of a: admitted, by the old list
  *     (half a minute later)
  *     ends the sessions of a once more   reads the list: refuses a
  */
@@ -52,17 +52,17 @@ export class DynamoBans implements Bans {
     return held && ((session) => held.keepsOut(session));
   }
 
-  /** The ban that keeps out a client whose session was read; `holder`: of its connection, where it has one. */
+  /** The ban that names the client of a session; `holder`: the holder of its connection, if it has one. */
   banOnSession(identity: Identity, clientId: string, holder: string | undefined): Ban | undefined {
     return this.banOn(identity, clientId, undefined) ?? this.#held?.banOnHost(holder);
   }
 
-  /** Keys that a frame is to read with its own items: nothing, nearly always. */
+  /** Keys that a frame has to read together with its own items: nearly always none. */
   get wanted(): readonly Key[] {
     return this.#isFresh ? [] : [bansKey];
   }
 
-  /** The item was read; it was asked for at `askedAtMs`. */
+  /** The item was read; `askedAtMs`: when the request was sent. */
   keep(item: Item | undefined, askedAtMs: number): void {
     this.#readAtMs = askedAtMs;
     const change = numberOf(item, 'n') ?? 0;
@@ -77,18 +77,18 @@ export class DynamoBans implements Bans {
     if (!this.#isFresh) await this.#read();
   }
 
-  /** The list of now. */
+  /** Reads the present list. */
   async all(): Promise<readonly Ban[]> {
     await this.#read();
     return this.#list.all();
   }
 
-  /** In the place of one with the same name. False when the list is full. */
+  /** Adds a ban, or replaces the one of the same name. False when the list is full. */
   async add(ban: Ban): Promise<boolean> {
     return await this.#update((list) => list.add(ban));
   }
 
-  /** False when there was none. */
+  /** False when there was no such ban. */
   async remove(name: BanName): Promise<boolean> {
     return await this.#update((list) => list.remove(name));
   }
@@ -98,7 +98,7 @@ export class DynamoBans implements Bans {
   }
 
   async #read(): Promise<void> {
-    // From the moment of the request, not of the answer: the answer may miss a ban that was written meanwhile.
+    // The time of the request and not of the answer, which may miss a ban that was written in between.
     const askedAtMs = this.#table.settings.clock.now();
     this.keep(await this.#table.get(bansKey), askedAtMs);
   }

@@ -3,12 +3,12 @@ import { fingerprintOfBan, type Holder, readHolder } from './holder.ts';
 
 const HELD_KINDS = ['username', 'token', 'peerhost'] as const;
 
-/** The bans of a list by what connections are known by at a delivery (`Attachment.holder`). */
+/** The bans of a list, indexed by what is known of a connection at a delivery (`Attachment.holder`). */
 export class HeldBans {
   readonly #list: BanList;
   readonly #bans = new Map<string, Ban>();
 
-  /** Made anew when the list changes. The list says which of these bans have ended meanwhile. */
+  /** Made anew when the list changes. The list tells which of these bans have ended since. */
   constructor(list: BanList) {
     this.#list = list;
     for (const ban of list.all())
@@ -38,7 +38,7 @@ export class HeldBans {
   }
 }
 
-/** Whether a ban names a client whose session was read; `holder`: of its connection, where it has one. */
+/** Whether a ban names the client of a session; `holder`: the holder of its connection, if it has one. */
 export function isBanOnSession(
   ban: Ban,
   identity: Identity,

@@ -2,24 +2,27 @@ import { createHash } from 'node:crypto';
 import type { Ban, BanKind, Identity } from '@apus/broker';
 
 /*
- * A connection's name, credential, address and time of issue, as short as bans need them: the holder stands in each entry
- * of a session that keeps nothing, and eight of those share a write unit.
+ * The name, credential, address and time of issue of a connection, as short as bans need them: the holder stands in
+ * each entry of a session that keeps nothing, and eight entries share a write unit.
  *
- *     NNNNNNNNN.TTTTTT.HHHHHHHHH.IIIIII     what is missing at the end is left out
+ *     NNNNNNNNN.TTTTTT.HHHHHHHHH.IIIIII     absent fields at the end are left out
  */
 
 /**
- * Characters of base64 of the hash of a name, and of an address. A client may choose these: to find one with the hash
- * of another client's takes 2^54 attempts.
+ * Characters of the base64 of a name's or an address's hash. A client may choose these: finding one with the hash of
+ * another client's takes 2^54 attempts.
  */
 const CHOSEN_LENGTH = 9;
 
-/** The same of a token's id, which its issuer chooses. A thousand bans take one connection in 60 million for another. */
+/**
+ * Characters for the id of a token, which its issuer chooses. With a thousand bans, one connection in 60 million is
+ * banned by mistake.
+ */
 const ISSUED_LENGTH = 6;
 
 const SEPARATOR = '.';
 
-/** Undefined where nothing is known of it that a ban could name. */
+/** Undefined: the connection has nothing that a ban could name. */
 export function holderOf(
   { name, tokenId, issuedAtMs }: Identity,
   host: string | undefined,
@@ -38,7 +41,7 @@ export interface Holder {
   readonly username: string;
   readonly token: string;
   readonly peerhost: string;
-  /** 0: not known. */
+  /** 0: unknown. */
   readonly issuedAtMs: number;
 }
 
@@ -47,7 +50,7 @@ export function readHolder(holder: string): Holder {
   return { username, token, peerhost, issuedAtMs: issued === '' ? 0 : Number.parseInt(issued, 36) * 1_000 };
 }
 
-/** The part of a holder that a ban names. Not for one of a client identifier, which is known in full. */
+/** The part of a holder that a ban names. Not for client identifiers, which are known in full. */
 export function fingerprintOfBan({ as, who }: Pick<Ban, 'as' | 'who'>): string {
   return fingerprintOf(as, who);
 }

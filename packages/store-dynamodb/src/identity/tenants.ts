@@ -15,7 +15,7 @@ export interface TenantsPage {
   readonly next: string | undefined;
 }
 
-/** The register of tenants: each is one item, and the JSON in it is its reader's to understand. */
+/** The register of tenants: an item for each, with JSON that only its reader understands. */
 export class DynamoTenants {
   readonly #table: Table;
 
@@ -33,7 +33,7 @@ export class DynamoTenants {
     return await this.#put(name, json, 'attribute_not_exists(p)');
   }
 
-  /** False when another stands there than `before`, or none. */
+  /** False when another entry than `before` is there, or none. */
   async replace(name: string, before: string, json: string): Promise<boolean> {
     return await this.#put(name, json, 'd = :before', before);
   }

@@ -15,7 +15,7 @@ export interface UsersPage {
   readonly next: string | undefined;
 }
 
-/** Users with passwords, by tenant: each is one item, and the JSON in it is its reader's to understand. */
+/** Users with passwords, by tenant: an item for each, with JSON that only its reader understands. */
 export class DynamoUsers {
   readonly #table: Table;
 
@@ -34,7 +34,7 @@ export class DynamoUsers {
     return ok || (isRetry && textOf(old, 'd') === json);
   }
 
-  /** False when another stands there than `before`, or none. */
+  /** False when another entry than `before` is there, or none. */
   async replace(tenant: string, name: string, before: string, json: string): Promise<boolean> {
     const { ok, old, isRetry } = await this.#put(tenant, name, json, 'd = :before', before);
     return ok || (isRetry && textOf(old, 'd') === json);

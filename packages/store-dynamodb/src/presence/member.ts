@@ -8,13 +8,13 @@ import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } fr
 export interface MemberOwner {
   readonly incarnation: string;
   readonly clientId: string;
-  /** The connection on which it has done so last. */
+  /** The connection that published last. */
   readonly connectionId: ConnectionId;
 }
 
 /**
- * A member of a room. Its item has `m` the message, `o` its owners as JSON, `j` when it came, `c` when its data changed
- * and `b` by which incarnation, `n` the nonce of the write that made it what it is. Without owners there is no item.
+ * A member of a room. Its item has `m` the message, `o` its owners as JSON, `j` when it joined, `c` when its data
+ * changed and `b` by which incarnation, `n` the nonce of the last write. Without owners there is no item.
  */
 export interface Member {
   readonly message: Message;
@@ -55,7 +55,7 @@ export function ownerIn(member: Member | undefined, { incarnation }: SessionRef)
   return member?.owners.find((each) => each.incarnation === incarnation);
 }
 
-/** Watchers see no difference. */
+/** Watchers see no difference between the two messages. */
 export function isSameData(one: Message, other: Message): boolean {
   return (
     Buffer.compare(one.payload, other.payload) === 0 &&

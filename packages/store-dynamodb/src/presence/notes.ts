@@ -14,9 +14,9 @@ import { bytes, bytesOf, type Item, number, text, textOf, VERSION } from '../tab
 import { isSameData, memberOf } from './member.ts';
 
 /*
- * A note: a member of a large room that has changed since the last tick. `b` the message that watchers had been told
- * before the first of these changes (empty: none), `k` the member's name, `n` the nonce of the last change, `f` that it
- * is told in any case, as it is not known what watchers have been told.
+ * A note: a member of a large room has changed since the last tick. `b` the message that watchers were told before the
+ * first of these changes (empty: none), `k` the member's name, `n` the nonce of the last change, `f` that it is told
+ * in any case, since it is unknown what watchers were told.
  */
 
 const NONE = new Uint8Array();
@@ -24,7 +24,7 @@ const NONE = new Uint8Array();
 export interface Notes {
   readonly members: readonly ToldMember[];
   readonly hasMore: boolean;
-  readonly settle: () => Promise<void>;
+  readonly markTold: () => Promise<void>;
 }
 
 export async function noteMember(
@@ -51,8 +51,8 @@ export async function noteMember(
 }
 
 /**
- * The changes that watchers are to be told. A note is deleted when they have been told, if it is still as it was read:
- * a member that has changed once more waits for the next tick.
+ * The changes that watchers have to be told. When they have been told, a note is deleted, if it has not changed since:
+ * a member that has changed again waits for the next tick.
  */
 export async function readNotes(
   table: Table,
@@ -74,7 +74,7 @@ export async function readNotes(
     return [{ topic: topicOf(nameIn(note)), message, before }];
   });
   const hasMore = items.length > countMax || next !== undefined;
-  return { members, hasMore, settle: () => forget(table, p, notes) };
+  return { members, hasMore, markTold: () => forget(table, p, notes) };
 }
 
 function isKnown(message: Message | undefined, before: Message | undefined): boolean {

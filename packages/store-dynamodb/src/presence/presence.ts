@@ -52,13 +52,13 @@ export interface PresentPage {
   readonly next: string | undefined;
 }
 
-/** The decision on a member's item: written under the condition that it stands as it was read. */
+/** The outcome of a decision on a member's item, which is written on condition that the item is as it was read. */
 type Decided = 'done' | 'again' | 'place-differs' | PresenceRefusal | 'not-connected';
 
 /**
- * Rooms in DynamoDB, in the table that no sweep reads. A member is an item; the sessions that make it present are in it,
- * and it is in their items (`session-rooms.ts`). Both come in one transaction, under the condition that the session has
- * its connection:
+ * Rooms in DynamoDB, in the table that no sweep scans. A member is an item that names the sessions that make it
+ * present, and their items name the member (`session-rooms.ts`). Both are written in one transaction, on condition
+ * that the session has its connection:
  *
  *     handler of PUBLISH                 $disconnect
  *     reads the member: it is not there
@@ -67,7 +67,8 @@ type Decided = 'done' | 'again' | 'place-differs' | PresenceRefusal | 'not-conne
  *     … it would stay for ever
  *     the transaction fails, as the session has no connection
  *
- * The store keeps no told state: the process that changes a member tells its watchers, or notes it for the next tick.
+ * The store keeps no told state: the process that changes a member tells the watchers, or notes the change for the
+ * next tick.
  */
 export class DynamoPresence implements PresenceStore {
   readonly #table: Table;
@@ -172,7 +173,7 @@ export class DynamoPresence implements PresenceStore {
     return { ...notes, occupancy: undefined };
   }
 
-  /** Members as they are now. A filter that names no room matches nothing: there is no list of all rooms. */
+  /** The present members. A filter that names no room matches nothing: there is no list of all rooms. */
   async match(
     tenant: string,
     topicFilter: string,
@@ -249,7 +250,7 @@ export class DynamoPresence implements PresenceStore {
     return why === 'other' ? 'place-differs' : why;
   }
 
-  /** Its session is the member's already. A later connection of the session keeps what it has made of the member. */
+  /** The session makes the member present already. A change by a later connection of the session is kept. */
   async #change(
     place: PresencePlace,
     session: SessionRef,
@@ -263,7 +264,7 @@ export class DynamoPresence implements PresenceStore {
   }
 
   /**
-   * A later connection of the session has made the member present:
+   * A later connection of the session has made the member present, so it stays:
    *
    *     handler of a loss                  client
    *     reads: the session has no connection
@@ -297,8 +298,8 @@ export class DynamoPresence implements PresenceStore {
   }
 
   /**
-   * The session still has the place: a process that died has removed the member, and may not have told anybody. Or it
-   * has told so too late:
+   * The session still has the place: a process has removed the member, and has died, perhaps before it told watchers;
+   * or it has told them too late:
    *
    *     handler of a leave                 client
    *     the member is gone
@@ -306,7 +307,7 @@ export class DynamoPresence implements PresenceStore {
    *     watchers are told that it is gone
    *     dies before it looks again
    *
-   * So where the member is there, watchers are told once more.
+   * So if the member is there, watchers are told once more.
    */
   async #removedBefore(
     place: PresencePlace,
@@ -362,7 +363,7 @@ function changed(
 }
 
 /**
- * The process that wrote these data may have died before it told watchers: the client publishes them once more, as a
+ * The process that has written these data may have died before it told watchers: the client publishes them again, as a
  * repetition or in another session.
  */
 function isPerhapsUntold(

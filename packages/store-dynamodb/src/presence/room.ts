@@ -4,8 +4,8 @@ import { endOf, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, VERSION } from '../table/values.ts';
 
 /*
- * A room's item: `n` about how many members it has, `a` when they were counted, `d` when its tick is due. One join in so
- * many writes it, so that a room takes as many joins as its partition takes writes.
+ * The item of a room: `n` about how many members it has, `a` when they were counted, `d` when its tick is due. One
+ * join in this many writes it, so a room takes as many joins as its partition takes writes.
  */
 
 export class Rooms {
@@ -15,7 +15,7 @@ export class Rooms {
     this.#table = table;
   }
 
-  /** Counts members where the room may be full: their number is sampled, and drifts. */
+  /** Counts the members if the room may be full: their number is sampled, and drifts. */
   async isFull(tenant: string, room: string, membersMax: number): Promise<boolean> {
     if (membersMax < PRESENCE_COUNT_SAMPLE * PRESENCE_COUNT_SAMPLE)
       return (await this.count(tenant, room)) >= membersMax;
@@ -28,7 +28,7 @@ export class Rooms {
     return count >= membersMax;
   }
 
-  /** A member has come (1) or gone (-1). */
+  /** A member has joined (1) or left (-1). */
   async changed(tenant: string, room: string, by: 1 | -1): Promise<void> {
     if (this.#table.settings.random() * PRESENCE_COUNT_SAMPLE >= 1) return;
     const change = number(by * PRESENCE_COUNT_SAMPLE);
@@ -41,7 +41,7 @@ export class Rooms {
     return (await this.#table.queryAll(range)).length;
   }
 
-  /** A tick that is late by a minute has lost its timer. */
+  /** A tick that is a minute late has lost its timer. */
   async isArmed(tenant: string, room: string): Promise<boolean> {
     const dueAtMs = numberOf(await this.#item(tenant, room), 'd');
     return dueAtMs !== undefined && dueAtMs + PRESENCE_TICK_LATE_MS > this.#table.settings.clock.now();

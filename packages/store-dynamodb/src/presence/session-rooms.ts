@@ -8,12 +8,12 @@ import type { Action } from '../table/transaction.ts';
 import { type Item, text, textOf } from '../table/values.ts';
 
 /*
- * The rooms of a client's sessions stand in its session item: `rm`, a set of incarnation, room and member. A place is
- * added in the transaction that makes the member present, and only while the session has its connection, so that each
- * end of a connection finds all of its places. It is taken out when watchers have been told that the session has left,
- * unless the session makes the member present once more. Until then the item stays, also when its session has ended or
- * another incarnation stands there. `rn`: the nonce of the last addition.
- * `rl`: the connection that a session was lost with which is leaving its rooms. It is not resumed without a CONNECT.
+ * The rooms of a client's sessions, in its session item: `rm`, a set of incarnation, room and member. A place is added
+ * in the transaction that makes the member present, and only while the session has its connection, so the end of each
+ * connection finds all its places. A place is removed when watchers have been told that the session has left, unless
+ * the session makes the member present again. Until then the item stays, even if its session has ended or another
+ * incarnation has replaced it. `rn`: the nonce of the last addition. `rl`: the lost connection whose session is
+ * leaving its rooms; it is not resumed without a CONNECT.
  */
 
 const PART = '\0';
@@ -22,7 +22,7 @@ interface Addition {
   readonly connectionId: ConnectionId;
   readonly nonce: string;
   readonly placesMax: number;
-  /** The place stands there, since a leave has not been finished. */
+  /** The place is there, since a leave has not been finished. */
   readonly hasPlace: boolean;
 }
 
@@ -46,7 +46,7 @@ export function placesOfItem(item: Item, tenant: string, incarnation: string): r
   });
 }
 
-/** The session has this connection, and a place more; or this place still. */
+/** Adds a place, or keeps it, on condition that the session has this connection. */
 export function addition(
   place: PresencePlace,
   session: SessionRef,
@@ -72,7 +72,9 @@ export function addition(
   };
 }
 
-/** Why a place was not added: the item as it stood then. 'other': the place has come or gone since it was read. */
+/**
+ * Why a place was not added, by the item as it stood. 'other': the place has been added or removed since it was read.
+ */
 export function whyNotAdded(
   item: Item | undefined,
   place: PresencePlace,
@@ -84,7 +86,7 @@ export function whyNotAdded(
   return placesIn(item).includes(entryOf(place, session)) === hasPlace ? 'rooms-full' : 'other';
 }
 
-/** Whether no later connection of the session than this one has begun. */
+/** Whether this connection of the session is the latest. */
 export async function isLatest(
   table: Table,
   { tenant, clientId, incarnation }: SessionRef,
@@ -105,7 +107,7 @@ export async function isConnectedBy(
 }
 
 /**
- * Takes the place out, unless the session makes the member present:
+ * Removes the place, unless the session makes the member present again:
  *
  *     handler of a leave                 client
  *     the member is gone
@@ -136,14 +138,14 @@ export async function takeOut(
 }
 
 /**
- * The session is leaving its rooms, unless its client is back:
+ * Claims that the session leaves its rooms, unless its client is back:
  *
  *     timer of the loss                  client
  *     reads: it has no connection
  *                                        resumes the session: it is where it was
  *     claim: fails, it has a connection. It stays in its rooms
  *
- * The other way round its client connects anew, and its program publishes to the rooms again.
+ * In the other order the client connects anew, and its program publishes to the rooms again.
  */
 export async function claimLeave(
   table: Table,
@@ -157,7 +159,7 @@ export async function claimLeave(
     condition: `${isThisIncarnation} AND ${isOffline} AND ${isLast}`,
     values: { ':incarnation': text(incarnation), ':connection': text(connectionId) },
   });
-  // An incarnation that has ended has no connection any more.
+  // An incarnation that has ended has no connection.
   return ok || textOf(old, 'i') !== incarnation;
 }
 

@@ -24,13 +24,13 @@ export function acknowledgedAs(record: QueueRecord, acknowledgement: Acknowledge
   return entry === undefined ? 'unknown' : judge(entry, acknowledgement);
 }
 
-/** The page, or the push, has arrived: from here on a post cannot overtake a reply. */
+/** The page, or the push, has arrived: a later post cannot overtake the reply any more. */
 export function arrived(record: QueueRecord): QueueRecord {
   return { ...record, awaits: 0, mode: record.mode === 'closing' ? 'direct' : record.mode };
 }
 
 function entryFor({ entries }: QueueRecord, { packetId }: Acknowledgement): Entry | undefined {
-  // One that has not been sent on this connection cannot be answered on it.
+  // The client cannot answer a message that it has not been sent on this connection.
   return entries.find((entry) => entry.packetId === packetId && isUnderWay(entry));
 }
 
@@ -48,9 +48,10 @@ function judge({ qos, phase }: Entry, { packet }: Acknowledgement): Acknowledged
 }
 
 /**
- * The item of the log goes first: an entry without a body counts as acknowledged, also where the write fails. At QoS 2 it
- * goes with PUBCOMP, hidden by its entry until then: were it to go with PUBREC, and the write to fail, its PUBREL would
- * leave before those of older messages that the same frame has acknowledged.
+ * The caller deletes the item of the log before it writes the record: if that write fails, an entry without a body
+ * counts as acknowledged. At QoS 2 the caller deletes the item with PUBCOMP; until then the entry hides it. If it
+ * deleted the item with PUBREC, and the write failed, the PUBREL would leave before the PUBRELs of older messages that
+ * the same frame has acknowledged.
  */
 function effectsOf({ name, body, packetId }: Entry, { packet }: Acknowledgement): Effect[] {
   if (packet === 'pubrec') return [{ type: 'pubrel', packetId }];
@@ -64,7 +65,7 @@ function changed(record: QueueRecord, entry: Entry, { packet }: Acknowledgement)
   return { ...seen, entries: seen.entries.map((each) => (each === entry ? released : each)) };
 }
 
-/** It is not sent again [MQTT-4.3.3-6]; its item in the log stays until PUBCOMP. */
+/** PUBREC: the message is not sent again [MQTT-4.3.3-6]. Its item in the log stays until PUBCOMP. */
 export function bodyAfterPubrec({ body }: Entry): Body {
   return body === 'log' ? 'log' : 'none';
 }

@@ -1,7 +1,7 @@
 import type { PageLimit, Queued } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
-/** The page that one call returns, gathered in several passes. */
+/** The page that one call of `next` returns. The queue fills it in one or more passes. */
 export class AnsweredPage {
   readonly entries: Queued[] = [];
   readonly #limit: PageLimit;

@@ -9,13 +9,14 @@ import {
 import type { Entry, LogItem, QueueRecord } from './types.ts';
 
 /*
- * A fan-out may be repeated under the same message id: the publisher sends a PUBLISH again after its first handling died, a
- * worker's slice comes again, or both runs happen at once. So a copy at QoS 2 has to be known for as long as that may
- * happen, also when its exchange is complete and its packet id belongs to another message.
+ * Decides whether a copy at QoS 2 was placed before, so that no session is sent it twice. A fan-out is repeated under
+ * the same message id when the publisher sends a PUBLISH again whose first handler died, or when SQS hands a worker's
+ * job out again. Both runs may be at work at once. So the record has to know a copy for as long as its fan-out may be
+ * repeated, also after its exchange is complete and its packet id belongs to another message.
  *
- * The record knows its copies by their names, and only a write of the record gives a copy a packet id: its writer has seen,
- * under the version that it replaces, whether the copy had one before. The log knows nothing of it. An append may
- * bring a copy that has been placed already, and the dequeue drops it:
+ * The record knows its copies by their names. A copy gets a packet id by a write of the record and in no other way, and
+ * that write is conditional on the version in which the writer has looked for the name. An append to the log does not
+ * look: it may bring a copy that has a packet id already, and the next page deletes it there:
  *
  *     fan-out A                          fan-out B, the same message        client
  *                                        reads the record: backlog
@@ -25,57 +26,57 @@ import type { Entry, LogItem, QueueRecord } from './types.ts';
  *                                        appends, looks, nudges
  *                                                                           fetches: the name is known, the item is deleted
  *
- * A record is one small item. When it has too many names it forgets the oldest ones, and the same transaction writes them
- * into an item of their own: see `forgotten.ts`. `forgottenTo` says up to which name that is so: names behind it are in
- * the record, or were never placed.
+ * A record is one small item. When it has too many names it forgets the oldest ones: the same transaction writes these
+ * into an item of their own (`forgotten.ts`). `forgottenTo` is the newest forgotten name. A name after it is in the
+ * record, or its copy was never placed; for a name up to it the forgotten names have to be read.
  */
 
-/** Names for which the record keeps no memory. See `indexOfCopy`. */
+/** First characters of a copy's index where the record keeps no name: see `indexOfCopy`. */
 const NOT_KEPT = ['~', '$'];
 
-/** A repetition of the fan-out offers the copy under the same name, and to the same session. */
+/** Whether a repetition of the fan-out offers the copy under the same name and to the same session. */
 export function isRepeatable(name: string): boolean {
   return !NOT_KEPT.includes(name[name.indexOf('\0') + 1] ?? '');
 }
 
-/** The exchange of an entry is over. */
+/** The record after the exchange of an entry is complete. */
 export function withoutEntry(record: QueueRecord, entry: Entry): QueueRecord {
   const entries = record.entries.filter((each) => each !== entry);
   if (entry.qos !== 2 || !isRepeatable(entry.name)) return { ...record, entries };
   return { ...record, entries, completed: [...record.completed, entry.name] };
 }
 
-/** The record, or what it has forgotten, knows the copy: it has, or had, a packet id. */
+/** Whether the copy has a packet id, or had one. `isForgotten`: its name is among the forgotten ones. */
 export function isPlaced(record: QueueRecord, name: string, isForgotten: boolean): boolean {
   return isForgotten || record.completed.includes(name) || record.entries.some((each) => each.name === name);
 }
 
-/** Of the messages of the log those that have no packet id, and had none. */
+/** The messages of the log that have no packet id, and had none. */
 export function newOf(record: QueueRecord, items: readonly LogItem[]): readonly LogItem[] {
   const dequeued = namesDequeued(record);
-  return items.filter(({ name, qos, isRemembered = false }) => {
-    return !dequeued.has(name) && !(qos === 2 && isPlaced(record, name, isRemembered));
+  return items.filter(({ name, qos, wasPlaced = false }) => {
+    return !dequeued.has(name) && !(qos === 2 && isPlaced(record, name, wasPlaced));
   });
 }
 
-/** The record does not know whether the copy was placed: what it has forgotten has to be read. */
-export function isInDoubt(record: QueueRecord, name: string): boolean {
+/** The record cannot tell whether the copy was placed: the forgotten names have to be read. */
+export function mayBeForgotten(record: QueueRecord, name: string): boolean {
   return name <= record.forgottenTo && isRepeatable(name) && !isPlaced(record, name, false);
 }
 
-/** A record that has forgotten names, and these, which are to be written with it. */
+/** A record without the names that it forgets, and these names, which the same transaction writes. */
 export interface Forgetting {
   readonly record: QueueRecord;
-  /** Behind all that was forgotten before, in their order. */
+  /** Names after all that were forgotten before, in their order. */
   readonly page: readonly string[];
-  /** Older than what was forgotten before. */
+  /** Names before the newest forgotten one. */
   readonly late: readonly string[];
 }
 
 export interface CompletedLimits {
-  /** Bytes of names that a record may have. */
+  /** Bytes of completed names above which a record forgets some. */
   readonly bytesMax: number;
-  /** Of the newest names, which it keeps when it forgets the others. */
+  /** Bytes of the newest names, which it then keeps. */
   readonly bytesKept: number;
 }
 
@@ -84,10 +85,10 @@ export const COMPLETED_LIMITS: CompletedLimits = {
   bytesKept: COMPLETED_BYTES_KEPT,
 };
 
-/** Late names that are forgotten at once: each is an item of the transaction, which takes a hundred. */
+/** Late names that one transaction writes: each is an item of its own, and a transaction has a hundred. */
 const LATE_MAX = 50;
 
-/** Undefined: the record may be written as it is. */
+/** Undefined: the record need not forget, and is written as it is. */
 export function forgetting(record: QueueRecord, limits: CompletedLimits): Forgetting | undefined {
   const bytes = completedBytes(record.completed);
   const isCrowded = bytes > 2 * limits.bytesKept && recordBytes(record) > RECORD_BYTES_MAX;

@@ -4,12 +4,13 @@ import { ENTRIES_MAX, namesDequeued, placesTaken, withEntry } from './entries.ts
 import type { Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from './types.ts';
 
 /**
- * Dequeues a page: decides the packets of the reply to a frame, and the record after it. In this order:
+ * Dequeues a page: decides which packets the reply to a frame brings, and how the record stands afterwards. In this
+ * order:
  *
  * 1. PUBRELs that are due.
- * 2. Entries that are to be sent again, oldest first, under their packet ids.
- * 3. New messages of the log; only when nothing of 2 is left, and no publisher may still be about to post.
- * 4. When messages are left, the mode is backlog and the reply says that more waits. Otherwise it is closing: see
+ * 2. Messages that have to be sent again, oldest first, under their packet ids.
+ * 3. New messages of the log, if nothing of 2 is left and no publisher may still post.
+ * 4. If messages are left, the mode is backlog and the reply says that more waits. Otherwise the mode is closing: see
  *    {@link conclude}.
  */
 export function dequeuePage(record: QueueRecord, dequeue: Dequeue): Decision {
@@ -21,29 +22,32 @@ export function dequeuePage(record: QueueRecord, dequeue: Dequeue): Decision {
 }
 
 /**
- * "The log is empty" is a belief: an append does not move the record's version.
+ * The record cannot know that the log is empty: an append does not change the record's version.
  *
  *     frame                              publisher
  *     reads the record, and the log: empty
  *                                        reads: backlog; appends, looks: backlog, and the client fetches: done
  *     closing; the second look finds the message
  *
- * A publisher that looks after `closing` is written objects. The mode becomes direct only when the page has provably
- * arrived, since a message that a publisher posts meanwhile would overtake the reply.
+ * A publisher that looks at the record after it is `closing` objects, and the mode becomes backlog again. The mode
+ * becomes direct only when an acknowledgement has proved that the page has arrived: a message that a publisher posts
+ * before that would overtake the reply.
  */
 function conclude(record: QueueRecord, { firstOfReply }: Dequeue, page: DequeuedPage): QueueRecord {
   if (page.isSomethingLeft) return fetching(record);
   return { ...record, mode: 'closing', isFetching: false, awaits: firstOfReply || page.firstPacketId };
 }
 
-/** A fetch that has dequeued nothing changes nothing: the sweep tells by the record's last write whether a queue moves. */
+/**
+ * A fetch that dequeues nothing writes nothing: by the time of the last write the sweep tells whether a queue moves.
+ */
 function fetching(record: QueueRecord): QueueRecord {
   const { mode, isFetching, awaits } = record;
   if (mode === 'backlog' && isFetching && awaits === 0) return record;
   return { ...record, mode: 'backlog', isFetching: true, awaits: 0 };
 }
 
-/** A page while it is filled, and the record as the page changes it. */
+/** A page while it is filled, and the record with the changes that the page makes. */
 class DequeuedPage {
   record: QueueRecord;
   readonly effects: Effect[] = [];
@@ -77,8 +81,8 @@ class DequeuedPage {
   }
 
   /**
-   * A publisher that took a place may not have posted yet, and a message of the log would overtake its message. The
-   * publisher may also have died, so the page waits for it only as long as a handler lives.
+   * While a publisher that took a place may still post, a message of the log would overtake that post, so the page
+   * sends no new message. The publisher may have died, so the page waits no longer than a handler lives.
    */
   sendNew(): void {
     const { log, nowMs } = this.#dequeue;
@@ -114,7 +118,9 @@ class DequeuedPage {
     this.#publish(this.#replace(entry, { ...entry, kind: 'page', phase: 'sent', isCounted: true }), true);
   }
 
-  /** Acknowledged, where the record could not be written any more; or dropped, as the queue was full. */
+  /**
+   * The item is gone: the message was acknowledged and the write of the record failed, or a full queue has dropped it.
+   */
   #withoutBody(entry: Entry): void {
     if (entry.qos === 2) {
       this.#sendPubrel(entry);
@@ -123,10 +129,10 @@ class DequeuedPage {
     this.record = { ...this.record, entries: this.record.entries.filter((each) => each !== entry) };
   }
 
-  /** False where it has to wait, and so all that is behind it. */
-  #sendItem({ name, qos, bytes, expiresAtMs, isRemembered = false }: LogItem): boolean {
+  /** False where the message has to wait; then all messages after it wait too. */
+  #sendItem({ name, qos, bytes, expiresAtMs, wasPlaced = false }: LogItem): boolean {
     const hasExpired = expiresAtMs !== undefined && expiresAtMs <= this.#dequeue.nowMs;
-    if (hasExpired || (qos === 2 && isPlaced(this.record, name, isRemembered))) {
+    if (hasExpired || (qos === 2 && isPlaced(this.record, name, wasPlaced))) {
       this.effects.push({ type: 'delete', name });
       return true;
     }

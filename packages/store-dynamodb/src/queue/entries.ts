@@ -6,33 +6,33 @@ import type { Body, Entry, QueueRecord } from './types.ts';
 export const ENTRIES_MAX = 1_024;
 
 /**
- * Entries that one write adds: each of QoS 2 for a share group is written with a deduplication record of its own, and a
- * transaction has a hundred items.
+ * Entries that one write adds. A QoS 2 message for a share group is written with a deduplication record of its own,
+ * and a transaction has a hundred items.
  */
 export const ENTRIES_AT_ONCE_MAX = 99;
 
-/** Up to this size a record costs one write unit; with what would make it larger a publisher appends. */
+/** Up to this size a record costs one write unit. A publisher appends the messages that would make it larger. */
 export const RECORD_BYTES_MAX = 1_024;
 
 /** One batch may make an empty record this large: the write costs as much as its messages would cost in the log. */
 export const FIRST_BATCH_BYTES_MAX = 8_192;
 
-/** Names of completed exchanges that a record has before it forgets the oldest ones: some 28. */
+/** Bytes of completed names above which a record forgets the oldest ones: some 28 names. */
 export const COMPLETED_BYTES_MAX = 560;
 
-/** Of the names that it keeps then: some five. A message that is a little late is newer than what was forgotten. */
+/** Bytes of the newest names that it keeps then: some five. A message that is a little late is still among them. */
 export const COMPLETED_BYTES_KEPT = 100;
 
-/** Of a name, deflated, for each of its characters. */
+/** Bytes that one character of a name takes, deflated. */
 const NAME_BYTES = 0.62;
 
-/** Acknowledgements that a record has noted before one reads it, and writes what they make of it. */
+/** Notes of acknowledgements in a record. The handler of the next one reads the record and writes it whole. */
 export const NOTED_MAX = 32;
 
-/** Of a record beside its entries. */
+/** Bytes of a record beside its entries. */
 export const RECORD_OVERHEAD_BYTES = 190;
 
-/** Of an entry beside its message, deflated. */
+/** Bytes of an entry beside its message, deflated. */
 export const ENTRY_BYTES = 28;
 
 /** Places of the window that are taken [MQTT-4.9.0-2]. */
@@ -40,7 +40,7 @@ export function placesTaken({ entries }: QueueRecord): number {
   return entries.reduce((count, { isCounted }) => count + (isCounted ? 1 : 0), 0);
 }
 
-/** Of its item, about. */
+/** About how many bytes the item of the record has. */
 export function recordBytes({
   entries,
   completed,
@@ -61,17 +61,17 @@ function entryBytes({ body, bytes }: Pick<Entry, 'body' | 'bytes'>): number {
 }
 
 /**
- * The names whose items in the log are not new. An entry that a publisher took does not hide the log's copy: the publisher
- * may have died before its post, and a second worker may have appended the message.
+ * The names whose items in the log are not new. An entry that a publisher placed does not hide the copy in the log: the
+ * publisher may have died before its post, and a second worker may have appended the message.
  */
 export function namesDequeued({ entries }: QueueRecord): ReadonlySet<string> {
   return new Set(entries.filter(({ body }) => body === 'log').map(({ name }) => name));
 }
 
 /**
- * Packet ids run in a circle. Any free id is right within one connection, as nothing is posted twice on it; the circle
- * keeps a client whose session moves to another connection from meeting an id again soon. An odd one says that the message
- * is not in the log: see `isOutsideLog`.
+ * Packet ids run in a circle. Any free id is right within one connection, as nothing is posted twice on it. The circle
+ * makes it unlikely that a client whose session moves to another connection soon meets an id again. An odd id says
+ * that the message is not in the log: see `isOutsideLog`.
  */
 export function nextPacketId(
   { lastPacketId, entries }: Pick<QueueRecord, 'lastPacketId' | 'entries'>,
@@ -84,12 +84,12 @@ export function nextPacketId(
   return packetId;
 }
 
-/** Nothing has to be deleted from the log before the message of this packet id counts as acknowledged. */
+/** The message of this packet id is not in the log: nothing has to be deleted there when it is acknowledged. */
 export function isOutsideLog(packetId: PacketId): boolean {
   return packetId % 2 === 1;
 }
 
-/** One entry more, under a packet id of its own. */
+/** The record with one more entry, which gets the next packet id. */
 export function withEntry(
   record: QueueRecord,
   fields: Omit<Entry, 'packetId'>,

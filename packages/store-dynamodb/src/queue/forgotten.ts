@@ -3,15 +3,15 @@ import { OWNED, ownedPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
 import type { Action } from '../table/transaction.ts';
 import { type Item, number, text, VERSION } from '../table/values.ts';
-import { type Forgetting, isInDoubt } from './completed.ts';
+import { type Forgetting, mayBeForgotten } from './completed.ts';
 import { deflated, inflated } from './record-item.ts';
 import type { QueueRecord } from './types.ts';
 
 /**
- * The names of copies that a session's record has forgotten (see `completed.ts`): pages of `l` names, deflated JSON, under
- * the last one of each, and late names under their own. The pages cover the names up to the record's `forgottenTo` without
- * a gap and without overlap, as each is written with the record that forgets, so a name is in one place or in none. They
- * stay for `repeatSecondsMax`.
+ * The names of copies that a session's record has forgotten (see `completed.ts`). An item holds a page of them (`l`,
+ * deflated JSON) under its last name; a late name has an item of its own. Each page is written with the record that
+ * forgets it, so the pages cover all names up to the record's `forgottenTo` without gap or overlap. They are kept for
+ * `repeatSecondsMax`.
  */
 export class Forgotten {
   readonly #table: Table;
@@ -36,15 +36,15 @@ export class Forgotten {
     return [...ofPage, ...late.map((name) => put(OWNED.lateCopy + name, [name]))];
   }
 
-  /** Of the names those that were placed, as far as the record does not say itself whether they were. */
+  /** Those of the names whose copies were placed and which the record has forgotten. */
   async among(
     session: SessionRef,
     record: QueueRecord,
     names: readonly string[],
   ): Promise<ReadonlySet<string>> {
-    const inDoubt = names.filter((name) => isInDoubt(record, name));
-    const found = await Promise.all(inDoubt.map(async (name) => await this.#has(session, name)));
-    return new Set(inDoubt.filter((_name, place) => found[place]));
+    const asked = names.filter((name) => mayBeForgotten(record, name));
+    const found = await Promise.all(asked.map(async (name) => await this.#has(session, name)));
+    return new Set(asked.filter((_name, place) => found[place]));
   }
 
   async #has(session: SessionRef, name: string): Promise<boolean> {

@@ -12,34 +12,36 @@ import {
 import type { Copy, Decision, Effect, Entry, Offer, QueueRecord } from './types.ts';
 
 /**
- * A publisher's messages for the session: those that fit are taken in order, and posted when the record is written; the
- * rest is appended when the post has left.
+ * A publisher offers messages to the session. Those that fit get places in their order, and the publisher posts them
+ * when the record is written. It appends the others to the log when the post has left.
  */
 export function offerCopies(record: QueueRecord, offer: Offer): Decision {
   if (record.hasEnded) return { record, effects: [{ type: 'refuse', reason: 'ended' }] };
-  const known = offer.copies.map((copy) => whatIsKnown(record, copy));
+  const known = offer.copies.map((copy) => knownFate(record, copy));
   if (known.includes('uncertain') && record.connectionId !== undefined)
     return { record, effects: [{ type: 'end-connection', connectionId: record.connectionId }] };
   const copies = offer.copies.filter((_copy, place) => known[place] === 'new');
   const isOneInLog = known.includes('in-log');
-  // Messages that this publisher has appended are older.
+  // Messages of this publisher in the log are older: a post would overtake them.
   const count = isOneInLog ? 0 : countThatFits(record, offer, copies);
   const taken = take(record, offer, copies.slice(0, count));
   return { record: taken.record, effects: [...taken.effects, ...wait(copies.slice(count), isOneInLog)] };
 }
 
 /**
- * The fate of a copy that an earlier fan-out of its message has placed. `uncertain`: it was posted, or will be, or its
- * publisher has died. A second PUBLISH under its packet id could meet another message, or exceed the Receive Maximum.
+ * The fate of a copy in an earlier run of the same fan-out, as the record knows it. `uncertain`: a publisher has taken
+ * a place for it, and may have posted it, be about to post it, or have died. A second PUBLISH under its packet id
+ * could be taken for another message, or exceed the Receive Maximum; so the connection is closed, and the next one is
+ * sent the message again.
  */
-function whatIsKnown(record: QueueRecord, copy: Copy): 'new' | 'uncertain' | 'placed' | 'in-log' {
+function knownFate(record: QueueRecord, copy: Copy): 'new' | 'uncertain' | 'placed' | 'in-log' {
   const entry = record.entries.find(({ name }) => name === copy.name);
   if (entry !== undefined) return isUncertain(entry) ? 'uncertain' : 'placed';
   if (copy.isInLog) return 'in-log';
-  return copy.qos === 2 && isPlaced(record, copy.name, copy.isRemembered) ? 'placed' : 'new';
+  return copy.qos === 2 && isPlaced(record, copy.name, copy.wasPlaced) ? 'placed' : 'new';
 }
 
-/** A publisher has posted it, or will, or has died. */
+/** A publisher has taken a place for it; whether it has posted the message is unknown. */
 export function isUncertain({ kind, phase }: Entry): boolean {
   return kind === 'push' && phase === 'sent';
 }
@@ -72,8 +74,8 @@ function countThatFits(record: QueueRecord, offer: Offer, copies: readonly Copy[
 }
 
 /**
- * In closing only when the last page has arrived and the log, read after the record, holds nothing new: otherwise a
- * posted message would overtake the reply or the messages that wait.
+ * In mode closing a publisher posts only if the last page has arrived and the log, read after the record, holds nothing
+ * new: otherwise the post would overtake the reply, or messages that wait.
  */
 function mayGoDirectly(record: QueueRecord, { log }: Offer): boolean {
   if (record.connectionId === undefined) return false;
@@ -82,7 +84,7 @@ function mayGoDirectly(record: QueueRecord, { log }: Offer): boolean {
   return record.awaits === 0 && log.every((name) => dequeued.has(name));
 }
 
-/** Names of completed exchanges make way: see `forgetting`. */
+/** Names of completed exchanges do not count, as the record can forget them: see `forgetting`. */
 function hasBytesFor({ entries }: QueueRecord, copies: readonly Copy[]): boolean {
   const added = copies.map(({ body, bytes }) => ({ body, bytes }));
   const size = recordBytes({ entries: [...entries, ...added], completed: [] });

@@ -8,18 +8,18 @@ export interface OfferedCopy {
   readonly name: string;
   readonly offered: OfferedEntry;
   readonly fields: Item;
-  /** By which a copy for a share group is known when it comes again. */
-  readonly memory: Item | undefined;
+  /** The deduplication record of a copy for a share group. Undefined: it needs none. */
+  readonly deduplication: Item | undefined;
   readonly isHeld: boolean;
   isInLog: boolean;
-  isRemembered: boolean;
-  /** This event has taken or appended it, or it needs nothing more. */
-  isPlaced: boolean;
+  wasPlaced: boolean;
+  /** This event has placed or appended it, or another member or an earlier run has it. */
+  isDone: boolean;
 }
 
-/** As the record's decision needs it. */
+/** The copy as `decide` needs it. */
 export function copyOf(
-  { name, offered, fields, isInLog, isRemembered }: OfferedCopy,
+  { name, offered, fields, isInLog, wasPlaced }: OfferedCopy,
   forgotten: ReadonlySet<string>,
 ): Copy {
   const body = 'blob' in offered.content ? 'inline' : 'reference';
@@ -29,19 +29,19 @@ export function copyOf(
     body,
     bytes: sizeOfEntry(fields),
     isInLog,
-    isRemembered: isRemembered || forgotten.has(name),
+    wasPlaced: wasPlaced || forgotten.has(name),
   };
 }
 
 /**
- * It was placed, and has not been sent. The memory names this member, so it goes on under another name: the name under
- * which the end of the session passes it on.
+ * The copy was placed, and its session ended before it was sent. Its deduplication record names this member, so another
+ * member gets it under another name: the one under which the end of the session passes messages on.
  */
 export function passOnPlaced({ offered: { delivery } }: OfferedCopy, session: SessionRef): void {
   if (delivery.share !== undefined) Object.assign(delivery, { session, passOnAs: session.incarnation });
 }
 
-/** It has not been placed: it is the same copy for another member of the share group. */
+/** The copy was not placed: another member of the share group gets it under the same name. */
 export function passOn(delivery: Delivery): void {
   if (delivery.share !== undefined) delivery.passOnAs = delivery.copy ?? '';
 }

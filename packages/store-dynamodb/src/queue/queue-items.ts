@@ -18,17 +18,18 @@ import {
 
 /*
  * A message of a queue, in an item of the log or in the record: `m` message id, `ix` which of its deliveries to this
- * session, `d` delivery, `k` its QoS, `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic and
- * payload, `xp` when it expires. In the log: `n` and `cb`, how many messages and bytes had ever waited when it came, with it.
+ * session, `d` delivery, `k` its QoS, `b` the encoded message or `bn` the pieces of its body, `by` its bytes of topic
+ * and payload, `xp` when it expires. In the log: `n` and `cb`, how many messages and bytes had ever waited when it
+ * came, with it.
  */
 
 /** A message on its way into one session's queue. */
 export interface Entry {
   readonly message: Message;
   readonly delivery: Delivery;
-  /** Distinguishes deliveries of one message to one session; at QoS 2 the same when the message is offered again. */
+  /** Tells the copies of one message for one session apart. At QoS 2 a repetition has the same index. */
   readonly index: string;
-  /** Encoded, or where its body has been stored. */
+  /** The encoded message, or the name of its stored body. */
   readonly content: { readonly blob: Uint8Array } | { readonly body: BodyRef };
   readonly ttlSeconds: number;
 }
@@ -39,7 +40,7 @@ export function waitingKey(session: SessionRef, { message, index }: Entry): Key 
   return { p: ownedPartition(session), s: waitingSort(message.id, index) };
 }
 
-/** The attributes of a message. */
+/** The attributes of a message in an item of the log, or in the record. */
 export function entryFields({ message, delivery, index, content, ttlSeconds }: Entry): Item {
   const { qos, retain, subscriptionIdentifiers, share } = delivery;
   return {

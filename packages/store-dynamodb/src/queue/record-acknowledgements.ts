@@ -5,13 +5,13 @@ import { connectionOf } from '../sessions/session-ref.ts';
 import { ContentionError } from '../table/errors.ts';
 import type { EventCache } from '../table/event-cache.ts';
 import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
+import { decide } from './decide.ts';
 import { isOutsideLog } from './entries.ts';
 import type { RecordLog } from './record-log.ts';
 import type { HeldRecord, Records, Removed } from './records.ts';
-import { decide } from './session-record.ts';
 import type { Acknowledgement, Decision, QueueRecord } from './types.ts';
 
-/** Applies the acknowledgements of clients to their sessions' records. */
+/** Applies the acknowledgements of a client to the record of its session. */
 export class RecordAcknowledgements {
   readonly #records: Records;
   readonly #log: RecordLog;
@@ -42,8 +42,8 @@ export class RecordAcknowledgements {
   }
 
   /**
-   * PUBREC, which is answered. On a connection that the session has lost, its message will be sent again: to a PUBREL that
-   * says that there is none the client would complete the message, and take the next one for another.
+   * PUBREC, which PUBREL answers. If the connection has lost its session, the message will be sent again, and no
+   * PUBREL may answer: the client would complete the message, and take the next PUBLISH for another one.
    */
   async release(session: SessionRef, packetId: PacketId): Promise<Acknowledged> {
     const noted = await this.#note(session, { packet: 'pubrec', packetId });
@@ -59,8 +59,9 @@ export class RecordAcknowledgements {
   }
 
   /**
-   * The only packet of a frame: the write that acknowledges it returns the record as it was, so nothing is read. Only where
-   * nothing has to be deleted from the log before, and the frame dequeues no page, which would be written with it.
+   * Notes the only packet of a frame: one write appends it to the record and returns the record as it was, so no read
+   * is needed. Only for a message that need not be deleted from the log first, and only if the frame dequeues no page,
+   * since the page would be written with it.
    *
    * Undefined: the record has to be read.
    */
@@ -79,19 +80,19 @@ export class RecordAcknowledgements {
     return outcome;
   }
 
-  /** The session's record with what the frame has acknowledged. Undefined: nothing of it. */
+  /** The session's record with the frame's acknowledgements applied. Undefined: the frame has none. */
   heldFor(session: SessionRef): HeldRecord | undefined {
     return this.#gatheredFor(session)?.held;
   }
 
-  /** A page has been written with it. */
+  /** A page was written, and the gathered acknowledgements with it. */
   written(session: SessionRef): void {
     if (this.#gatheredFor(session) !== undefined) this.#gathered = undefined;
   }
 
   /**
-   * In a frame the acknowledgements are gathered, and written with the page that they make room for, or at the frame's end:
-   * the reply leaves after that. A frame that fails has acknowledged nothing.
+   * A frame gathers its acknowledgements and writes them with the page for which they make room, or at the end of the
+   * frame. The reply leaves after that. A frame that fails has acknowledged nothing.
    */
   async #change(session: SessionRef, decideOn: DecideOn, isAnswered = false): Promise<Acknowledged> {
     if (!this.#event.isOpen) return await this.#changeNow(session, decideOn);
@@ -118,7 +119,7 @@ export class RecordAcknowledgements {
   }
 
   /**
-   * Writes what the frame has gathered.
+   * Writes the gathered acknowledgements.
    *
    *     handler of PUBREC                  handler of a publisher
    *     answers PUBREL
@@ -127,7 +128,7 @@ export class RecordAcknowledgements {
    *     (were the reply to leave …)
    *     … the client would complete the message, and take the PUBLISH that comes again for another one
    *
-   * @throws {ConnectionLost} then. Without a PUBREC nothing is answered, and the connection goes on to its end by itself
+   * @throws {ConnectionLost} then. Without a PUBREC there is nothing to answer, and the connection ends by itself
    */
   async commit(): Promise<void> {
     const gathered = this.#gathered;
@@ -160,7 +161,10 @@ export class RecordAcknowledgements {
     return session?.incarnation === incarnation && session.key === key ? this.#gathered : undefined;
   }
 
-  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
+  /**
+   * Deletes items of the log before the record is written: if that write fails, an entry without a body counts as
+   * acknowledged.
+   */
   async deleteFromLog(session: SessionRef): Promise<void> {
     const gathered = this.#gatheredFor(session);
     if (gathered === undefined || gathered.deleted.length === 0) return;
@@ -184,17 +188,17 @@ export class RecordAcknowledgements {
 
 type DecideOn = (record: QueueRecord) => Decision | Acknowledged;
 
-/** Acknowledgements of one frame. */
+/** The acknowledgements of one frame for one session. */
 interface Gathered {
   readonly session: SessionRef;
   /** The record as it was read. */
   readonly read: HeldRecord;
-  /** As they make it. */
+  /** The record with the acknowledgements. */
   readonly held: HeldRecord;
   readonly decided: readonly DecideOn[];
-  /** Names in the log that are still to be deleted. */
+  /** Names of items in the log that have to be deleted. */
   readonly deleted: readonly string[];
-  /** PUBREC is among them: PUBREL answers it in the frame's reply. */
+  /** PUBREC is among them, and the frame's reply answers it with PUBREL. */
   readonly isAnswered: boolean;
 }
 
@@ -203,7 +207,7 @@ function isOther({ record }: HeldRecord, session: SessionRef): boolean {
   return connectionId !== undefined && record.connectionId !== connectionId;
 }
 
-/** The record with an acknowledgement, under the version that was read; or why it changes nothing. */
+/** The record with an acknowledgement; or the reason why the acknowledgement changes nothing. */
 function applyTo(
   held: HeldRecord,
   decideOn: DecideOn,
@@ -214,7 +218,7 @@ function applyTo(
   return { held: { ...held, record: decision.record, removed: removedWith(held, deleted) }, deleted };
 }
 
-/** Each entry counts once: when it leaves the record. */
+/** A message counts as gone from the log when its entry leaves the record. */
 function removedWith({ record, removed }: HeldRecord, deleted: readonly string[]): Removed {
   const gone = record.entries.filter(({ name }) => deleted.includes(name));
   return {

@@ -6,14 +6,15 @@ import { bytes, bytesOf, type Item, number, numberOf, text, textOf, VERSION } fr
 import type { Acknowledgement, Body, Entry, Mode, Phase, QueueRecord } from './types.ts';
 
 /*
- * A record's item. `y` nonce of the last write, which is the record's version; `yw` that of the last that wrote all of
- * it; `e` epoch, `c` connection (absent while the client is away) and `ca` how to send to it, `rm` Receive Maximum, `q`
- * mode, `f` 1 while the client fetches, `aw` the packet id that closing awaits, `un` until when a publisher may still
- * post, `z` 1 when the incarnation is over, `id` the packet id that was given last, `l` the entries, deflated JSON,
- * `mc` their messages that are not in the log, `cp` names of completed exchanges, deflated JSON, and `fo` up to which
- * name they are forgotten, `ak` the acknowledgements since the last write of all of it, `rn` and `rb` how much has left the log, `mv` when it was written, `n`
- * tenant, incarnation and client identifier where the key could not hold them whole. Each field that a blind write
- * changes (`c`, `ca`, `q`, `f`, `aw`, `z`) is an attribute of its own.
+ * The item of a record. The version is `y`, a nonce of the last write; `yw` is the nonce of the last write of the
+ * whole item. `e` epoch, `c` connection (absent while the client is away), `ca` how to send to it, `rm` Receive
+ * Maximum, `q` mode, `f` 1 while the client fetches, `aw` the packet id that closing waits for, `un` until when a
+ * publisher may still post, `z` 1 when the incarnation is over, `id` the packet id that was assigned last, `l` the
+ * entries (deflated JSON), `mc` their messages that are not in the log, `cp` names of completed exchanges (deflated
+ * JSON), `fo` the newest forgotten name, `ak` the acknowledgements noted since the last write of the whole item, `rn`
+ * and `rb` how many messages and bytes have left the log, `mv` when the item was written, `n` tenant, incarnation and
+ * client identifier if the key could not hold them whole. A conditional update changes `c`, `ca`, `q`, `f`, `aw` and
+ * `z` by themselves, so each of them is an attribute of its own.
  */
 
 const LETTER_OF_MODE: Readonly<Record<Mode, string>> = { direct: 'D', backlog: 'B', closing: 'C' };
@@ -36,7 +37,7 @@ const PHASE_OF = inverse(LETTER_OF_PHASE);
 const BODY_OF = inverse(LETTER_OF_BODY);
 const PACKET_OF = inverse(LETTER_OF_PACKET);
 
-/** The attributes of a record, under the nonce of the write that makes them so. */
+/** The attributes of a record. `nonce`: of the write that makes them so. */
 export function recordFields(record: QueueRecord, nonce: string): Item {
   const { connectionId, mode, isFetching, awaits, hasEnded, entries, completed, forgottenTo } = record;
   return {
@@ -57,7 +58,7 @@ export function recordFields(record: QueueRecord, nonce: string): Item {
   };
 }
 
-/** The other way round. */
+/** The record of these attributes, and the nonce of its last write. */
 export function recordOfItem(item: Item): { readonly record: QueueRecord; readonly nonce: string } {
   return {
     nonce: textOf(item, 'y') ?? '',
@@ -65,7 +66,7 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
       epoch: numberOf(item, 'e') ?? 0,
       connectionId: textOf(item, 'c'),
       receiveMaximum: numberOf(item, 'rm') ?? 0,
-      // In backlog no message is posted past those that wait, so backlog is safe for an unknown mode.
+      // Backlog is safe if the mode is unknown: no publisher posts.
       mode: MODE_OF[textOf(item, 'q') ?? ''] ?? 'backlog',
       isFetching: numberOf(item, 'f') === 1,
       awaits: numberOf(item, 'aw') ?? 0,
@@ -83,18 +84,18 @@ export function deflated(list: readonly unknown[]): AttributeValue {
   return bytes(deflateRawSync(JSON.stringify(list)));
 }
 
-/** The other way round. An empty list where the item has no such attribute. */
+/** The list in a deflated attribute; empty if the item has no such attribute. */
 export function inflated<T>(item: Item, name: string): readonly T[] {
   const blob = bytesOf(item, name);
   return blob === undefined ? [] : (JSON.parse(inflateRawSync(blob).toString()) as T[]);
 }
 
-/** An element of `ak`. */
+/** An acknowledgement as an element of `ak`. */
 export function notedAs({ packet, packetId }: Acknowledgement): AttributeValue {
   return text(LETTER_OF_PACKET[packet] + packetId);
 }
 
-/** In the order in which they came. */
+/** The noted acknowledgements, in the order in which they came. */
 export function notedIn(item: Item): readonly Acknowledgement[] {
   return (item.ak?.L ?? []).flatMap(({ S: noted = '' }) => {
     const packet = PACKET_OF[noted[0] ?? ''];
@@ -105,7 +106,7 @@ export function notedIn(item: Item): readonly Acknowledgement[] {
 const KEEPS_NOTHING = 1;
 const TAKES_NUDGES = 2;
 
-/** Of the record's connection, beside its id and Receive Maximum. */
+/** The attachment of the record's connection, beside its id and Receive Maximum. */
 type PackedAttachment = [
   protocolVersion: ProtocolVersion,
   /** 0: unlimited. */
@@ -124,7 +125,7 @@ export function attachmentFields(attachment: Attachment): AttributeValue {
   return text(JSON.stringify([protocolVersion, size, flags, ...optionalFields(attachment)]));
 }
 
-/** None behind the last one that it has. */
+/** Fields that are absent at the end are left out. */
 function optionalFields({ expiresAtMs, holder, readsOn }: Attachment): readonly (number | string | null)[] {
   const fields = [expiresAtMs, holder, readsOn];
   const last = fields.findLastIndex((field) => field !== undefined);

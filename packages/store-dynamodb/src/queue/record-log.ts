@@ -4,13 +4,13 @@ import { OWNED, ownedPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
 import { transact } from '../table/transaction.ts';
 import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
-import type { Copies } from './copies.ts';
+import type { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
 import { entryFields, type Entry as Offered, sizeOfEntry, waitingKey } from './queue-items.ts';
 import type { HeldRecord, Records, Removed } from './records.ts';
 import type { LogItem } from './types.ts';
 
-/** Oldest messages that are read at a time to make room. */
+/** How many of the oldest messages one Query reads to make room. */
 const DROPS_READ = 8;
 
 /** A page of the log, from its start. */
@@ -19,7 +19,7 @@ export interface LogRead {
   readonly isComplete: boolean;
 }
 
-/** The outcome of an append. `known`: an earlier fan-out has placed the message; this is its memory. */
+/** The outcome of an append. `known`: an earlier fan-out has placed the copy; this is its deduplication record. */
 export type Appended =
   | { readonly isStored: boolean; readonly dropped: number }
   | { readonly known: Item | undefined };
@@ -28,12 +28,12 @@ export type Appended =
 export class RecordLog {
   readonly #table: Table;
   readonly #records: Records;
-  readonly #copies: Copies;
+  readonly #deduplication: DeduplicationRecords;
 
-  constructor(table: Table, records: Records, copies: Copies) {
+  constructor(table: Table, records: Records, deduplication: DeduplicationRecords) {
     this.#table = table;
     this.#records = records;
-    this.#copies = copies;
+    this.#deduplication = deduplication;
   }
 
   async first(session: SessionRef, limit: number): Promise<LogRead> {
@@ -45,7 +45,7 @@ export class RecordLog {
     return (await this.#table.get(waitingKey(session, offered))) !== undefined;
   }
 
-  /** True for the caller whose delete removed it. */
+  /** True if this call has deleted the item, and not another one before. */
   async delete(session: SessionRef, name: string): Promise<boolean> {
     const isThere = 'attribute_exists(p)';
     const { ok, isRetry } = await this.#table.delete(
@@ -63,7 +63,7 @@ export class RecordLog {
     );
   }
 
-  /** How many messages wait in the log and have no packet id: all that were appended, less those that have left. */
+  /** How many messages in the log have no packet id: all that were appended, less those that have left. */
   async length(session: SessionRef, held: HeldRecord): Promise<number> {
     const last = await this.#last(session);
     return last === undefined
@@ -72,19 +72,20 @@ export class RecordLog {
   }
 
   /**
-   * Lets a message wait, and others give way where the queue is full. Each item says how many had come with it, the record
-   * how many have left; see `Waiting.append` for what that costs in precision.
+   * Appends a message; where the queue is full, older messages give way. Each item says how many messages had been
+   * appended with it, and the record says how many have left. Two that are appended at the same moment may take the
+   * same number, so the queue may hold one message more than its limit.
    */
   async append(
     session: SessionRef,
     held: HeldRecord,
     offered: Offered,
     limits: QueueLimits,
-    memory: Item | undefined,
+    deduplication: Item | undefined,
   ): Promise<Appended> {
     const last = await this.#last(session);
     const { removed } = held;
-    // The last message that is there may have been dequeued, and others behind it may have been acknowledged.
+    // The last message may have been dequeued, and messages after it acknowledged and deleted.
     const gone = {
       messages: removed.messages + dequeuedIn(held),
       bytes: removed.bytes + dequeuedBytesIn(held),
@@ -98,9 +99,9 @@ export class RecordLog {
     };
     let dropped = 0;
     if (excess.messages > 0 || excess.bytes > 0) {
-      const known = memory && (await this.#copies.find(memory));
+      const known = deduplication && (await this.#deduplication.find(deduplication));
       if (known !== undefined) return { known };
-      // Nothing has to give way for a repetition.
+      // A repetition makes no other message give way.
       if (offered.delivery.qos === 2 && (await this.has(session, offered)))
         return { isStored: true, dropped: 0 };
       const fits = limits.queueLengthMax > 0 && size <= limits.queueBytesMax;
@@ -115,24 +116,27 @@ export class RecordLog {
       n: number(came + 1),
       cb: number(cameBytes + size),
     };
-    const put = await this.#put(item, memory);
+    const put = await this.#put(item, deduplication);
     if (put.isNew) await this.#countLate(item, last);
     return put.known === undefined ? { isStored: true, dropped } : put;
   }
 
   async #put(
     item: Item,
-    memory: Item | undefined,
+    deduplication: Item | undefined,
   ): Promise<{ isNew: boolean; known?: undefined } | { isNew: false; known: Item | undefined }> {
     const isNew = 'attribute_not_exists(p)';
-    if (memory === undefined) return { isNew: (await this.#table.put(item, { condition: isNew })).ok };
-    const along = this.#copies.remember(memory);
+    if (deduplication === undefined) return { isNew: (await this.#table.put(item, { condition: isNew })).ok };
+    const along = this.#deduplication.putFirst(deduplication);
     const transacted = await transact(this.#table, [along, { put: item, condition: isNew }]);
     if (transacted.ok) return { isNew: true };
     return transacted.failed.has(0) ? { isNew: false, known: transacted.failed.get(0) } : { isNew: false };
   }
 
-  /** One that came late, before the last: the next one asks that one for the number. */
+  /**
+   * A message whose id is older than the last one's came late. The last one has to count it, as the next append asks
+   * the last.
+   */
   async #countLate(item: Item, last: Item | undefined): Promise<void> {
     const [sort = '', lastSort] = [textOf(item, 's'), textOf(last, 's')];
     if (lastSort === undefined || lastSort <= sort) return;
@@ -147,7 +151,7 @@ export class RecordLog {
     return items[0];
   }
 
-  /** Drops from the front until the new message fits. Dequeued messages do not count as queued. */
+  /** Drops the oldest messages until the new one fits. Messages that have a packet id do not count as queued. */
   async #dropOldest(session: SessionRef, held: HeldRecord, excess: Removed): Promise<number> {
     const removed = { messages: 0, bytes: 0 };
     const dequeued = namesDequeued(held.record);
@@ -169,7 +173,7 @@ export class RecordLog {
   }
 }
 
-/** Message id and copy. */
+/** The name of a copy: its message id and its index. */
 export function nameOfItem(item: Item): string {
   return (textOf(item, 's') ?? '').slice(OWNED.waiting.length);
 }
@@ -189,7 +193,7 @@ export function logItemOf(item: Item, forgotten: ReadonlySet<string>): LogItem {
     qos: qosOfItem(item),
     bytes: sizeOfEntry(item),
     expiresAtMs: numberOf(item, 'xp'),
-    isRemembered: forgotten.has(name),
+    wasPlaced: forgotten.has(name),
   };
 }
 

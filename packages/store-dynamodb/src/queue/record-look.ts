@@ -3,10 +3,10 @@ import { DECISIONS_MAX } from '../limits.ts';
 import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
 import { ContentionError } from '../table/errors.ts';
 import type { EventCache } from '../table/event-cache.ts';
+import { decide } from './decide.ts';
 import type { HeldRecord, Records } from './records.ts';
-import { decide } from './session-record.ts';
 
-/** The second half of “append, then look again”: the client of the session dequeues the messages that wait. */
+/** A publisher that has appended looks at the record once more: is the client going to dequeue the messages? */
 export class RecordLook {
   readonly #records: Records;
   readonly #event: EventCache;
@@ -23,13 +23,13 @@ export class RecordLook {
     return [...this.#unannounced];
   }
 
-  /** Connections that have lost their sessions, and are to be ended: see `lookAfterAppending`. */
+  /** Connections that have lost their sessions and have to be closed: see `lookAfterAppending`. */
   get uncertain(): readonly ConnectionId[] {
     return [...this.#uncertain];
   }
 
   /**
-   * The client fetches the messages that wait, or has to be told to fetch. 'over': the session has ended.
+   * Makes sure that the client fetches the messages that wait, or is told to. 'over': the session has ended.
    *
    * @param names of the messages that the caller has appended
    */
@@ -40,7 +40,7 @@ export class RecordLook {
       if (held === undefined || effect?.type === 'pass-on') return 'over';
       if (effect?.type === 'end-connection') {
         const { connectionId } = effect;
-        // The connection whose frame this is stays: see `RecordOffer`.
+        // The connection whose frame is handled stays open: see `RecordOffer`.
         if (this.#event.isOf(connectionId)) return 'seen';
         await this.#records.lost(session, connectionId);
         this.#uncertain.add(connectionId);
@@ -54,11 +54,12 @@ export class RecordLook {
   }
 
   /**
-   * The first record of a session is written from its session item. Its client may have disconnected or moved meanwhile,
-   * when there was no record yet to update. If no CONNECT has resumed the session since it began, one of another
-   * connection has moved there. False: the session is over.
+   * A publisher has written the first record of a session from the session item. Before that there was no record to
+   * update, so the client may have disconnected or moved unnoticed; the session item says so. If no CONNECT has
+   * resumed the session since it began, another connection in the item means that the session has moved there. False:
+   * the session is over.
    */
-  async isStill(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
+  async confirmFirstRecord(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
     const records = this.#records;
     const present = await records.present(session);
     if (present === undefined || attachment === undefined) return false;
@@ -72,8 +73,8 @@ export class RecordLook {
   }
 
   /**
-   * To its own client the frame's reply says that more waits. A client that takes no nudges hears of it with the reply to
-   * its next acknowledgement or PINGREQ.
+   * The reply of the frame tells the frame's own client that more waits. A client that takes no nudges learns it from
+   * the reply to its next acknowledgement or PINGREQ.
    */
   #announce({ attachment }: HeldRecord): void {
     if (attachment === undefined) return;
@@ -82,12 +83,12 @@ export class RecordLook {
     else if (takesNudges) this.#unannounced.add(connectionId);
   }
 
-  /** False: the record has changed meanwhile. */
+  /** False: another process has changed the record meanwhile. */
   async #object(session: SessionRef, held: HeldRecord): Promise<boolean> {
     if (held.nonce !== undefined) return await this.#records.object(session);
     const { record } = decide(held.record, { type: 'object' });
     const { ok } = await this.#records.write(session, held, { ...held, record });
-    if (ok) await this.isStill(session, held);
+    if (ok) await this.confirmFirstRecord(session, held);
     return ok;
   }
 }

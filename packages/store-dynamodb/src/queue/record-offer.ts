@@ -16,20 +16,20 @@ import type { EventCache } from '../table/event-cache.ts';
 import { encodeMessage } from '../table/message-blob.ts';
 import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
-import { type Copies, holderOf, indexOfCopy } from './copies.ts';
+import { decide } from './decide.ts';
+import { type DeduplicationRecords, holderOf, indexOfCopy } from './deduplication.ts';
 import { copyOf, type OfferedCopy, passOn, passOnPlaced } from './offered-copy.ts';
 import { entryFields, type Entry as OfferedEntry } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import type { HeldRecord, Records } from './records.ts';
-import { decide } from './session-record.ts';
 import type { Decision, Entry, QueueRecord } from './types.ts';
 
 export interface RecordOfferParts {
   readonly records: Records;
   readonly log: RecordLog;
   readonly bodies: Bodies;
-  readonly copies: Copies;
+  readonly deduplication: DeduplicationRecords;
   readonly event: EventCache;
 }
 
@@ -37,36 +37,36 @@ export interface RecordOfferParts {
 interface SessionOffer {
   readonly session: SessionRef;
   readonly copies: readonly OfferedCopy[];
-  /** The record as it was decided on last; undefined: the session is over. */
+  /** The record of the last decision. Undefined: the session is over. */
   held: HeldRecord | undefined;
-  /** Names of the copies that have to be appended. */
+  /** Names of the copies that the second step appends. */
   waiting: readonly string[];
-  /** A message that is in the log already is to be looked after. */
+  /** A copy is in the log already: the second step makes sure that the client fetches it. */
   isLookDue: boolean;
-  /** The connection that was sent one of them before, or not. */
+  /** The connection for which it is unknown whether it was sent one of the copies. */
   uncertain: ConnectionId | undefined;
-  /** The caller can still send a message that gets a place. */
+  /** False once the first step is over: a copy that got a place now would not be posted. */
   mayTake: boolean;
 }
 
 /**
- * Offers the messages of an event to many sessions. For each it reads the record, decides on all messages at once, and
- * writes the record as it was read: the copies that fit are the caller's to send. When they have left, `append` adds the
- * others to the log, and looks at the record again: see `Appended` of `decide`.
+ * Offers the messages of an event to many sessions, in two steps. `take` reads each session's record, decides on all
+ * messages at once, and writes the record; the caller posts the copies that got a place. Then `append` adds the others
+ * to the log and looks at the records again: see `Appended` of `decide`.
  */
 export class RecordOffer implements Offered {
   readonly #table: Table;
   readonly #parts: RecordOfferParts;
   readonly #limits: QueueLimits;
   readonly #offers: SessionOffer[] = [];
-  readonly #looked: RecordLook;
+  readonly #recordLook: RecordLook;
   #dropped = 0;
 
   constructor(table: Table, parts: RecordOfferParts, limits: QueueLimits) {
     this.#table = table;
     this.#parts = parts;
     this.#limits = limits;
-    this.#looked = new RecordLook(parts.records, parts.event);
+    this.#recordLook = new RecordLook(parts.records, parts.event);
   }
 
   get uncertain(): readonly ConnectionId[] {
@@ -78,7 +78,7 @@ export class RecordOffer implements Offered {
     return waits.flatMap(({ held }) => held?.attachment?.connectionId ?? []);
   }
 
-  /** The first step. */
+  /** The first step: places for the copies that may be posted. */
   async take(offers: readonly Offer[]): Promise<this> {
     const ttlSeconds = this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
     const bySession = await this.#sessionsOf(offers);
@@ -107,19 +107,19 @@ export class RecordOffer implements Offered {
     return this;
   }
 
-  /** The second step. */
+  /** The second step: the other copies are appended to the logs. */
   async append(): Promise<Appended> {
     const ended = new Set(this.uncertain);
     for (const { session, uncertain } of this.#offers)
       if (uncertain !== undefined) await this.#parts.records.lost(session, uncertain);
-    // Offers to the holders of known copies join the list meanwhile.
+    // `#noteKnown` adds offers to other members of share groups while this loop runs.
     for (let next = 0; next < this.#offers.length; ) {
       const offers = this.#offers.slice(next);
       next += offers.length;
       await Promise.all(offers.map((offer) => this.#append(offer)));
     }
-    const uncertain = [...this.uncertain, ...this.#looked.uncertain].filter((each) => !ended.has(each));
-    return { dropped: this.#dropped, uncertain, unannounced: this.#looked.unannounced };
+    const uncertain = [...this.uncertain, ...this.#recordLook.uncertain].filter((each) => !ended.has(each));
+    return { dropped: this.#dropped, uncertain, unannounced: this.#recordLook.unannounced };
   }
 
   /** The records of the sessions. Undefined for an incarnation that is over. */
@@ -161,15 +161,15 @@ export class RecordOffer implements Offered {
       name: nameOfOffered(delivery.session, offered),
       offered,
       fields: entryFields(offered),
-      memory: this.#parts.copies.memoryOf(message.id, index, delivery),
+      deduplication: this.#parts.deduplication.recordOf(message.id, index, delivery),
       isHeld,
       isInLog: false,
-      isRemembered: false,
-      isPlaced: false,
+      wasPlaced: false,
+      isDone: false,
     };
   }
 
-  /** Over 1 KB it is written once for all, before anything refers to it. */
+  /** A message of more than 1 KB is stored once for all recipients, before anything refers to it. */
   async #content(
     message: Message,
     deliveries: readonly Delivery[],
@@ -181,7 +181,7 @@ export class RecordOffer implements Offered {
     return { body: await this.#parts.bodies.store(tenant, message.id, blob, ttlSeconds) };
   }
 
-  /** Takes places for the messages that may be sent. */
+  /** Decides until the record could be written. */
   async #take(offer: SessionOffer): Promise<void> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
       if (offer.held === undefined) return await this.#refuse(offer);
@@ -191,9 +191,9 @@ export class RecordOffer implements Offered {
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
-  /** 'again': another has written meanwhile, or a copy is known. */
+  /** 'again': another process has written the record, or an earlier fan-out has placed a copy. */
   async #decide(offer: SessionOffer, held: HeldRecord): Promise<'done' | 'again'> {
-    const copies = offer.copies.filter(({ isPlaced }) => !isPlaced);
+    const copies = offer.copies.filter(({ isDone }) => !isDone);
     const decision = await this.#decisionOn(offer, held.record, copies);
     for (const effect of decision.effects) {
       if (effect.type === 'refuse') {
@@ -233,21 +233,22 @@ export class RecordOffer implements Offered {
       });
     };
     const offline = { ...record, connectionId: undefined };
-    // Messages that their links have no room for wait.
+    // A copy whose link has no room waits, and so do all others: they keep their order.
     if (copies.some(({ isHeld }) => isHeld)) return await decideOn(offline);
     const decision = await decideOn(record);
     return mayTake || entriesTaken(decision).length === 0 ? decision : await decideOn(offline);
   }
 
   /**
-   * Ends the connection; newer messages wait behind this one. The connection whose frame this is stays: only its own
-   * reply is under way to it, and that comes first. Its client is sent the message when it returns.
+   * Marks the connection to be closed; newer messages wait after this one. The connection whose frame is handled stays
+   * open: nothing but its own reply is on the way to it, and the reply comes first. Its client is sent the message on
+   * its next connection.
    */
   #leaveUncertain(offer: SessionOffer, { record }: HeldRecord, connectionId: ConnectionId): void {
     if (!this.#parts.event.isOf(connectionId)) offer.uncertain = connectionId;
     offer.mayTake = false;
     const names = new Set(record.entries.map(({ name }) => name));
-    for (const copy of offer.copies) copy.isPlaced ||= names.has(copy.name);
+    for (const copy of offer.copies) copy.isDone ||= names.has(copy.name);
   }
 
   async #write(
@@ -261,9 +262,9 @@ export class RecordOffer implements Offered {
     const its = taken.flatMap((entry) => copies.find(({ name }) => name === entry.name) ?? []);
     const contents = new Map(held.contents);
     for (const { name, fields } of its) contents.set(name, fields);
-    const remembered = its.filter(({ memory }) => memory !== undefined);
-    const along = remembered.flatMap(({ memory }) =>
-      memory === undefined ? [] : this.#parts.copies.remember(memory),
+    const remembered = its.filter(({ deduplication }) => deduplication !== undefined);
+    const along = remembered.flatMap(({ deduplication }) =>
+      deduplication === undefined ? [] : this.#parts.deduplication.putFirst(deduplication),
     );
     const written = await this.#parts.records.write(session, held, { ...held, record, contents }, along);
     if (!written.ok) {
@@ -271,8 +272,8 @@ export class RecordOffer implements Offered {
         if (written.failed.has(place)) await this.#noteKnown(offer, copy, written.failed.get(place));
       return false;
     }
-    for (const copy of its) copy.isPlaced = true;
-    if (held.nonce === undefined && !(await this.#looked.isStill(session, held))) {
+    for (const copy of its) copy.isDone = true;
+    if (held.nonce === undefined && !(await this.#recordLook.confirmFirstRecord(session, held))) {
       const isTakenBack = await this.#parts.records.takeBack(session);
       for (const copy of its) if (isTakenBack) passOnPlaced(copy, session);
       return true;
@@ -293,8 +294,8 @@ export class RecordOffer implements Offered {
       if (held === undefined) break;
       let isKnown = false;
       for (const copy of offer.copies.filter(({ name }) => waiting.includes(name))) {
-        const { offered, memory } = copy;
-        const appended = await this.#parts.log.append(session, held, offered, this.#limits, memory);
+        const { offered, deduplication } = copy;
+        const appended = await this.#parts.log.append(session, held, offered, this.#limits, deduplication);
         if ('known' in appended) {
           await this.#noteKnown(offer, copy, appended.known);
           isKnown = true;
@@ -302,7 +303,7 @@ export class RecordOffer implements Offered {
         }
         isStored ||= appended.isStored;
         names.add(copy.name);
-        copy.isPlaced = true;
+        copy.isDone = true;
         if (appended.dropped === 0) continue;
         this.#dropped += appended.dropped;
         offered.delivery.dropped = (offered.delivery.dropped ?? 0) + appended.dropped;
@@ -316,42 +317,48 @@ export class RecordOffer implements Offered {
   }
 
   /**
-   * An earlier fan-out has placed the copy: here, or with another member of the share group, whose record then decides.
+   * An earlier fan-out has placed the copy, in this session or with another member of the share group. In the latter
+   * case that member's record decides.
    */
-  async #noteKnown(offer: SessionOffer, copy: OfferedCopy, memory: Item | undefined): Promise<void> {
+  async #noteKnown(offer: SessionOffer, copy: OfferedCopy, deduplication: Item | undefined): Promise<void> {
     const { log, records } = this.#parts;
-    copy.isRemembered = true;
-    const holder = holderOf(memory, offer.session);
+    copy.wasPlaced = true;
+    const holder = holderOf(deduplication, offer.session);
     if (holder === undefined) {
       copy.isInLog = await log.has(offer.session, copy.offered);
       return;
     }
-    copy.isPlaced = true;
+    copy.isDone = true;
     const isInLog = await log.has(holder, copy.offered);
     const held = await records.read(holder);
-    await this.#take(this.#offerTo(holder, [{ ...copy, isInLog, isPlaced: false }], held));
+    await this.#take(this.#offerTo(holder, [{ ...copy, isInLog, isDone: false }], held));
   }
 
-  /** The session is over. Of a copy that is known nothing comes, unless its publisher died before it looked. */
+  /**
+   * The session is over: its copies go to other members of their share groups, unless an earlier fan-out has placed
+   * them. That one passes its copy on itself, unless it died after its append.
+   */
   async #refuse({ session, copies }: SessionOffer): Promise<void> {
-    for (const copy of copies.filter(({ isPlaced }) => !isPlaced)) {
-      copy.isPlaced = true;
-      if (!copy.isRemembered) passOn(copy.offered.delivery);
+    for (const copy of copies.filter(({ isDone }) => !isDone)) {
+      copy.isDone = true;
+      if (!copy.wasPlaced) passOn(copy.offered.delivery);
       else if (copy.isInLog && (await this.#parts.log.delete(session, copy.name)))
         passOnPlaced(copy, session);
     }
   }
 
-  /** After an append. Of a session that is over the messages go to others of its share group. */
+  /**
+   * Looks at the record after an append. If the session is over, its copies go to other members of their share groups.
+   */
   async #look({ session, copies }: SessionOffer, names: ReadonlySet<string>): Promise<void> {
-    if ((await this.#looked.look(session, [...names])) === 'seen') return;
+    if ((await this.#recordLook.look(session, [...names])) === 'seen') return;
     for (const copy of copies)
       if (names.has(copy.name) && (await this.#parts.log.delete(session, copy.name)))
         passOnPlaced(copy, session);
   }
 }
 
-/** Messages of one event may be for two incarnations: a client comes back between their matches. */
+/** Names an incarnation: between two matches of one event a client may have come back with another one. */
 function nameOf({ key, incarnation }: SessionRef): string {
   return `${key}\0${incarnation}`;
 }

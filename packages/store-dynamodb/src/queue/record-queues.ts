@@ -24,22 +24,23 @@ import type { Table } from '../table/table.ts';
 import type { Item } from '../table/values.ts';
 import { AnsweredPage } from './answered-page.ts';
 import { newOf } from './completed.ts';
-import { Copies } from './copies.ts';
+import { decide, NEW_RECORD } from './decide.ts';
+import { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
 import { bodyRefOf, queuedOf, sizeOfEntry } from './queue-items.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
-import { logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
+import { type LogRead, logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import { RecordOffer } from './record-offer.ts';
 import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
-import { decide, NEW_RECORD } from './session-record.ts';
 import type { Decision, Dequeue, Effect, Entry, QueueRecord } from './types.ts';
 
 const NOTHING: readonly Queued[] = [];
 
 /**
- * The queues of sessions. Each session has one record, which decides, and a log of the messages that wait. A call reads
- * the record, decides on an event (see `decide`), and writes the record in the place of the one that it read.
+ * The queues of sessions. Each session has a record, which decides what the session is sent, and a log of the messages
+ * that wait. Each call reads the record, decides on an event (`decide`), and writes the record on condition that it is
+ * as it was read.
  */
 export class DynamoQueues implements QueueStore {
   readonly #table: Table;
@@ -47,15 +48,15 @@ export class DynamoQueues implements QueueStore {
   readonly #ownedItems: OwnedItems;
   readonly #event: EventCache;
   readonly #records: Records;
-  readonly #copies: Copies;
+  readonly #deduplication: DeduplicationRecords;
   readonly #log: RecordLog;
-  /** The incarnation of which `unacknowledged` has found nothing last: `clear` comes next. */
+  /** The incarnation for which the last call of `unacknowledged` found nothing: the next call is its `clear`. */
   #emptyIncarnation: string | undefined;
-  /** The session whose queue this event has found empty: a nudge announces later messages. */
+  /** The session whose queue this event has found empty. A nudge announces messages that come later. */
   #idle: string | undefined;
   /**
-   * The first PUBLISH that this event has dequeued for a session, and whose reply has not left: the broker asks for another
-   * page until nothing comes.
+   * The first PUBLISH that this event has dequeued, for a reply that has not left: the broker asks for another page
+   * until one is empty.
    */
   #replied: { readonly key: SessionRef['key']; readonly packetId: PacketId } | undefined;
   readonly #acknowledgements: RecordAcknowledgements;
@@ -66,8 +67,8 @@ export class DynamoQueues implements QueueStore {
     this.#ownedItems = ownedItems;
     this.#event = event;
     this.#records = records;
-    this.#copies = new Copies(table);
-    this.#log = new RecordLog(table, this.#records, this.#copies);
+    this.#deduplication = new DeduplicationRecords(table);
+    this.#log = new RecordLog(table, this.#records, this.#deduplication);
     this.#acknowledgements = new RecordAcknowledgements(this.#records, this.#log, event);
   }
 
@@ -87,14 +88,14 @@ export class DynamoQueues implements QueueStore {
       records: this.#records,
       log: this.#log,
       bodies: this.#bodies,
-      copies: this.#copies,
+      deduplication: this.#deduplication,
       event: this.#event,
     };
     return await new RecordOffer(this.#table, parts, limits).take(offers);
   }
 
   async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
-    // A frame whose packets leave in pushes only acknowledges: a frame with a reply dequeues.
+    // A frame that wants no reply only acknowledges; a frame with a reply dequeues.
     if (this.#event.isPushing) return NOTHING;
     const isGathering = this.#acknowledgements.heldFor(session) !== undefined;
     if (this.#idle === session.key && !isGathering && !this.#event.isMoreWaiting) return NOTHING;
@@ -112,16 +113,16 @@ export class DynamoQueues implements QueueStore {
       if (connected === undefined) return NOTHING;
       const page = await this.#dequeue(connected, held ?? NOT_HELD, limit, nowMs);
       if (page !== undefined) return page;
-      // Another process has written meanwhile: the acknowledgements are applied to its record.
+      // Another process has written the record: `commit` applies the acknowledgements to its record.
       await this.commit();
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
   /**
-   * The session on the connection that asks, which the record does not have yet. Undefined when there is nothing to
-   * dequeue: the connection has been taken over, or the session is new and has no record. Only CONNECT writes the first
-   * record of a session that continues.
+   * The session on its present connection, which the record does not name yet. Undefined if there is nothing to
+   * dequeue: another connection has taken the session over, or the session is new and has no record. Only CONNECT
+   * writes the first record of a session that continues.
    */
   async #connected(session: SessionRef, held: HeldRecord | undefined): Promise<SessionRef | undefined> {
     const opening = session instanceof SessionSnapshot ? session.opening : undefined;
@@ -129,7 +130,7 @@ export class DynamoQueues implements QueueStore {
     const current = opening === undefined ? await this.#records.present(session) : session;
     const connectionId = current && connectionOf(current);
     if (connectionId === undefined) return undefined;
-    // A frame of a connection that has been taken over dequeues nothing from its successor's queue.
+    // A frame of a connection that was taken over dequeues nothing.
     return (connectionOf(session) ?? connectionId) === connectionId ? current : undefined;
   }
 
@@ -141,12 +142,15 @@ export class DynamoQueues implements QueueStore {
     return await this.#acknowledgements.release(session, packetId);
   }
 
-  /** Writes what the frame has gathered. */
+  /** Writes the acknowledgements that the frame has gathered. */
   async commit(): Promise<void> {
     await this.#acknowledgements.commit();
   }
 
-  /** Of an incarnation that is over: no publisher takes a place from then on, and one that appends takes it back. */
+  /**
+   * Called when the incarnation is over: from then on no publisher takes a place, and a publisher that appends deletes
+   * its message again.
+   */
   async unacknowledged(session: SessionRef): Promise<readonly QueuedPublish[]> {
     const items = await this.#ownedItems.queue(this.#table, session);
     const found = await this.#records.find(session);
@@ -197,7 +201,7 @@ export class DynamoQueues implements QueueStore {
     await new RecordLook(this.#records, this.#event).look(session, []);
   }
 
-  /** Undefined when another has written the record meanwhile. */
+  /** Undefined when another process has written the record meanwhile. */
   async #dequeue(
     session: SessionRef,
     first: HeldRecord,
@@ -209,14 +213,9 @@ export class DynamoQueues implements QueueStore {
     await this.#acknowledgements.deleteFromLog(session);
     for (let isAgain = false; ; isAgain = true) {
       const read = await this.#log.first(session, namesDequeued(held.record).size + limit.messages + 1);
-      const forgotten = await this.#forgottenOf(session, held.record, read.items);
-      const items = read.items.map((item) => logItemOf(item, forgotten));
-      const dequeue: Dequeue = {
-        log: { items, isComplete: read.isComplete },
-        limit: page.left,
-        nowMs,
-        firstOfReply: this.#firstOfReply(session) || page.firstPacketId,
-      };
+      const log = await this.#logOf(session, held.record, read);
+      const firstOfReply = this.#firstOfReply(session) || page.firstPacketId;
+      const dequeue: Dequeue = { log, limit: page.left, nowMs, firstOfReply };
       const decision = this.#dequeueOn(session, held, dequeue, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
       const isArrived = !this.#event.isOpen && decision.record.awaits !== 0;
@@ -229,23 +228,35 @@ export class DynamoQueues implements QueueStore {
         return page.entries;
       }
       const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
-      // The record may say that the page was sent: the connection ends, and the next one is sent the page again.
+      // It is unknown whether the record says that the page was sent. The connection is closed, and the next one is
+      // sent the page.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#acknowledgements.written(session);
       this.#event.noteMore(record.mode === 'backlog');
       await this.#add(page, session, held, decision.effects, read.items);
       this.#noteReplied(session, page);
-      if (decision.effects.some(({ type }) => type === 'look-again')) {
-        const dequeued = namesDequeued(record);
-        const { items } = await this.#log.first(session, dequeued.size + 1);
-        if (items.every((item) => dequeued.has(nameOfItem(item)))) return page.entries;
-      } else if (!isAllExpired(page, decision)) return page.entries;
+      const isLookDue = decision.effects.some(({ type }) => type === 'look-again');
+      const isMoreLeft = isLookDue ? await this.#hasOthers(session, record) : isAllExpired(page, decision);
+      if (!isMoreLeft) return page.entries;
       held = { ...held, attachment, record: written.record, removed, nonce: written.nonce };
     }
   }
 
-  /** Of the messages of the log the copies that were placed before, and are in no record any more. */
+  /** The messages that were read from the log, and which of them are repetitions of copies that were placed before. */
+  async #logOf(session: SessionRef, record: QueueRecord, read: LogRead): Promise<Dequeue['log']> {
+    const forgotten = await this.#forgottenOf(session, record, read.items);
+    return { items: read.items.map((item) => logItemOf(item, forgotten)), isComplete: read.isComplete };
+  }
+
+  /** Whether the log has messages that the record has not dequeued: they were appended while it was written. */
+  async #hasOthers(session: SessionRef, record: QueueRecord): Promise<boolean> {
+    const dequeued = namesDequeued(record);
+    const { items } = await this.#log.first(session, dequeued.size + 1);
+    return items.some((item) => !dequeued.has(nameOfItem(item)));
+  }
+
+  /** Names of QoS 2 messages in the log whose copies were placed before, and whose names the record has forgotten. */
   async #forgottenOf(
     session: SessionRef,
     record: QueueRecord,
@@ -259,7 +270,7 @@ export class DynamoQueues implements QueueStore {
     return this.#replied?.key === key ? this.#replied.packetId : 0;
   }
 
-  /** Outside of an event each page has arrived when the next one is asked for. */
+  /** Outside of an event a page has arrived when the caller asks for the next one. */
   #noteReplied(session: SessionRef, { firstPacketId }: AnsweredPage): void {
     if (!this.#event.isOpen || firstPacketId === 0 || this.#firstOfReply(session) !== 0) return;
     this.#replied = { key: session.key, packetId: firstPacketId };
@@ -274,7 +285,10 @@ export class DynamoQueues implements QueueStore {
     return decide(record, { type: 'connect', epoch, connectionId, receiveMaximum, dequeue });
   }
 
-  /** The items of the log go first: an entry without a body counts as acknowledged, also where the write fails. */
+  /**
+   * Deletes items of the log before the record is written: if that write fails, an entry without a body counts as
+   * acknowledged.
+   */
   async #deleteAll(
     session: SessionRef,
     held: HeldRecord,
@@ -319,12 +333,14 @@ export class DynamoQueues implements QueueStore {
   }
 }
 
-/** An empty page would mean that nothing may be sent, so messages behind the expired ones are looked at. */
+/**
+ * The broker takes an empty page as the end. A page of expired messages alone is empty, so the next messages are read.
+ */
 function isAllExpired(page: AnsweredPage, { effects }: Decision): boolean {
   return page.isEmpty && effects.some(({ type }) => type === 'delete');
 }
 
-/** PUBREC has come: it counts as acknowledged. */
+/** PUBREC has come: the message counts as acknowledged. */
 function isReleased({ phase }: Entry): boolean {
   return phase === 'pubrel-due' || phase === 'pubrel-sent';
 }

@@ -7,6 +7,7 @@ import { type Action, transact } from '../table/transaction.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { acknowledgeEntries } from './acknowledge-entries.ts';
 import { forgetting } from './completed.ts';
+import { NEW_RECORD } from './decide.ts';
 import { NOTED_MAX } from './entries.ts';
 import { Forgotten } from './forgotten.ts';
 import {
@@ -17,10 +18,9 @@ import {
   recordFields,
   recordOfItem,
 } from './record-item.ts';
-import { NEW_RECORD } from './session-record.ts';
 import type { Acknowledgement, QueueRecord } from './types.ts';
 
-/** Messages that ever left the log, and their bytes. */
+/** How many messages have left the log since the session began, and their bytes. */
 export interface Removed {
   readonly messages: number;
   readonly bytes: number;
@@ -29,16 +29,16 @@ export interface Removed {
 /** A record with the other fields of its item. */
 export interface HeldRecord {
   readonly record: QueueRecord;
-  /** Of the record's connection; undefined where it has none. */
+  /** How to send to the record's connection. Undefined: it has none. */
   readonly attachment: Attachment | undefined;
-  /** Of entries whose message is not in the log, by name: the attributes of an item there. */
+  /** By name, the messages that stand in the record and not in the log, as attributes of an item of the log. */
   readonly contents: ReadonlyMap<string, Item>;
   readonly removed: Removed;
-  /** The record's version. Undefined: there is no item yet. */
+  /** The record's version. Undefined: no item has been written. */
   readonly nonce: string | undefined;
 }
 
-/** No record has been written. */
+/** A session without a record. */
 export const NOT_HELD: HeldRecord = {
   record: NEW_RECORD,
   attachment: undefined,
@@ -48,7 +48,7 @@ export const NOT_HELD: HeldRecord = {
 };
 
 /**
- * The outcome of a write of a record: the record as it was written, or in `failed` the places of the other items of the
+ * The outcome of a write: the record as it was written; or in `failed` the places of those other items of the
  * transaction that already existed.
  */
 export type RecordWritten =
@@ -56,22 +56,25 @@ export type RecordWritten =
   | {
       readonly ok: false;
       readonly failed: ReadonlyMap<number, Item | undefined>;
-      /** An attempt whose answer was lost may have written it, and others have written since. */
+      /**
+       * The answer to an earlier attempt was lost: that attempt may have written the record, and others have written
+       * since.
+       */
       readonly isInDoubt?: boolean;
     };
 
 const NOT_WRITTEN = { ok: false, failed: new Map() } as const;
 
-/** The outcome of a note. */
+/** The outcome of `note`. */
 export interface Noted {
   readonly ok: boolean;
-  /** The record without it. Undefined: none has been written. */
+  /** The record without the note. Undefined: there is none. */
   readonly before: HeldRecord | undefined;
-  /** An attempt whose answer was lost may have made it, and others have written since. */
+  /** The answer to an earlier attempt was lost: it may have made the note, and others have written since. */
   readonly isRetry: boolean;
 }
 
-/** Reads and writes records: each write under the version that it was decided on, or under conditions of its own. */
+/** Reads and writes records. Each write is conditional on the version that was read, or has conditions of its own. */
 export class Records {
   readonly #table: Table;
   readonly #forgotten: Forgotten;
@@ -81,7 +84,7 @@ export class Records {
     this.#forgotten = new Forgotten(table);
   }
 
-  /** Of the names of copies at QoS 2 those that were placed, and that the record has forgotten. */
+  /** Those of the names whose copies at QoS 2 were placed, and which the record has forgotten. */
   async forgotten(
     session: SessionRef,
     record: QueueRecord,
@@ -91,7 +94,7 @@ export class Records {
   }
 
   /**
-   * As it stands, or as it begins where none has been written. Undefined: this incarnation is over, or was never.
+   * The record, or the one that the session begins with if none has been written. Undefined: the incarnation is over.
    */
   async read(session: SessionRef): Promise<HeldRecord | undefined> {
     const found = await this.find(session);
@@ -100,7 +103,7 @@ export class Records {
     return present && begunBy(present);
   }
 
-  /** As the match that named the session has just read it. */
+  /** The record that the match has just read with the session; otherwise as `read`. */
   async readOnce(session: SessionRef): Promise<HeldRecord | undefined> {
     const { held, opening } = session instanceof SessionSnapshot ? session : {};
     if (held !== undefined) return held;
@@ -108,13 +111,13 @@ export class Records {
     return (await this.find(session)) ?? begunBy(session);
   }
 
-  /** As it stands. Undefined: none has been written. */
+  /** The record. Undefined: none has been written. */
   async find(session: SessionRef): Promise<HeldRecord | undefined> {
     const item = await this.#table.get(recordKey(session));
     return item && heldOf(item);
   }
 
-  /** The session as its item says that it is. Undefined: this incarnation is over, or was never. */
+  /** The session as its item describes it. Undefined: the incarnation is over. */
   async present({ tenant, clientId, incarnation }: SessionRef): Promise<SessionRef | undefined> {
     const item = await this.#table.get(sessionItemKey(tenant, clientId));
     const current = item && recordOf(item, tenant, clientId)?.session;
@@ -122,8 +125,8 @@ export class Records {
   }
 
   /**
-   * Writes `after` in the place of `before`, in one transaction with items that must not exist yet; without such items it
-   * forgets what is complete, where that is much (see `forgetting`).
+   * Writes `after` on condition that the record is still `before`, in one transaction with items that must not exist
+   * yet. Without such items the record may forget names of completed copies: see `forgetting`.
    */
   async write(
     session: SessionRef,
@@ -142,7 +145,7 @@ export class Records {
       ...(name !== undefined && { n: name }),
       ...this.#fieldsOf({ ...after, record }, nonce),
     };
-    // Where only messages were dropped, no write has left a version.
+    // An item that only counts dropped messages has no version.
     const condition =
       before.nonce === undefined || before.nonce === ''
         ? { condition: 'attribute_not_exists(y)' }
@@ -152,16 +155,16 @@ export class Records {
       return transacted.ok ? { ok: true, nonce, record } : { ok: false, failed: transacted.failed };
     }
     const { ok, old, isRetry } = await this.#table.put(item, condition);
-    // An attempt whose answer was lost has written it. Blind writes since then have changed the version, but not the
-    // writer.
+    // An earlier attempt, whose answer was lost, has written it. Conditional updates since then have changed the
+    // version, but not `yw`.
     if (ok || textOf(old, 'yw') === nonce) return { ok: true, nonce, record };
     return isRetry ? { ...NOT_WRITTEN, isInDoubt: true } : NOT_WRITTEN;
   }
 
   /**
-   * Notes an acknowledgement in a record that has not been read: a handler that reads it applies what was noted (`heldOf`), and
-   * the next write of the whole item leaves it out. False where the record has another connection, or as many notes as it
-   * takes. Made twice, after a lost answer, it acknowledges once.
+   * Notes an acknowledgement without reading the record. A handler that reads the record applies the notes (`heldOf`),
+   * and the next write of the whole item removes them. Undefined if the record has another connection, or as many
+   * notes as it takes. A note that is made twice, after a lost answer, acknowledges once.
    */
   async note(
     session: SessionRef,
@@ -188,7 +191,10 @@ export class Records {
     return { ok, before: old && heldOf(old), isRetry };
   }
 
-  /** From now on publishers append, and the client has to be told. False: it is so already, or no client is connected. */
+  /**
+   * Sets the mode to backlog: publishers append from now on, and the client has to be told. False: the mode is backlog
+   * already, or no client is connected.
+   */
   async object(session: SessionRef): Promise<boolean> {
     const isConnected = 'attribute_exists(c)';
     const isNotBacklog = 'q <> :backlog';
@@ -208,7 +214,7 @@ export class Records {
     return ok || isRetry;
   }
 
-  /** The connection is over: publishers append from now on. */
+  /** The connection is gone: publishers append from now on. */
   async lost(session: Incarnation, connectionId: ConnectionId): Promise<void> {
     await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca', {
       condition: 'c = :connection',
@@ -217,8 +223,8 @@ export class Records {
   }
 
   /**
-   * The connection has another identity, or another expiry of it; or the session has moved `from` another connection.
-   * The entries stay as they are: the messages sent on that connection have arrived. Where no record exists, the
+   * The connection has another identity, or a later expiry; or the session has moved here `from` another connection.
+   * The entries stay: the messages that were sent on that connection have arrived. If there is no record, the
    * publisher that writes the first one looks at the session item afterwards.
    */
   async renew(session: SessionRef, attachment: Attachment, from = attachment.connectionId): Promise<void> {
@@ -233,7 +239,10 @@ export class Records {
     });
   }
 
-  /** No publisher takes a place from now on; TTL removes the record. Returns the record as it was before. */
+  /**
+   * Ends the incarnation: no publisher takes a place from now on, and TTL removes the record. Returns the record as it
+   * was.
+   */
   async end(session: SessionRef): Promise<HeldRecord | undefined> {
     const { old } = await this.#table.update(
       recordKey(session),
@@ -251,7 +260,7 @@ export class Records {
     return old && heldOf(old);
   }
 
-  /** Of an incarnation that is over nothing stays but that, for publishers that are late. */
+  /** Removes all but the mark that the incarnation is over: publishers that are late find it. */
   async clear(session: SessionRef): Promise<void> {
     const { ok } = await this.#table.update(recordKey(session), 'SET y = :new REMOVE c, ca, l, mc, ak, cp', {
       condition: 'attribute_exists(z)',
@@ -261,8 +270,8 @@ export class Records {
   }
 
   /**
-   * Deletes a record that was begun for a session that is over. False: the process that ended the session has listed
-   * its messages.
+   * Deletes a record that a publisher has begun for a session that is over. False: the process that ended the session
+   * has seen the record, and passes its messages on.
    */
   async takeBack(session: Incarnation): Promise<boolean> {
     const hasNotEnded = 'attribute_not_exists(z)';
@@ -304,15 +313,16 @@ export class Records {
     return number(this.#table.settings.clock.now());
   }
 
-  /** Longer than any session lasts whose client stays away. */
+  /** TTL in seconds: longer than any session lasts whose client stays away. */
   #ttl(): number {
     return this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
   }
 }
 
 /**
- * The record of a session that has none. If the incarnation began with its present connection, nothing can wait, and
- * publishers post. Otherwise the messages that the session was sent before are unknown until a CONNECT writes a record.
+ * The first record of a session. If the incarnation began with its present connection, no message can wait, and
+ * publishers post. Otherwise it is unknown what the session was sent before, until a CONNECT writes a record:
+ * publishers append.
  */
 export function begunBy(session: SessionRef): HeldRecord {
   const { attachment } = session;
@@ -323,7 +333,7 @@ export function begunBy(session: SessionRef): HeldRecord {
   return { ...NOT_HELD, attachment, record };
 }
 
-/** The record that an item is, with the acknowledgements that it has noted. */
+/** The record of an item, with the noted acknowledgements applied. */
 export function heldOf(item: Item): HeldRecord {
   const contents = Object.entries(item.mc?.M ?? {}).map(([name, { M = {} }]): [string, Item] => [name, M]);
   const { record, nonce } = recordOfItem(item);

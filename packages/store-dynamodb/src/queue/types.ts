@@ -2,16 +2,16 @@ import type { ConnectionId, PageLimit } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 
 /**
- * Which way a message takes to the session.
+ * The way that a message takes to the session.
  *
  * - `direct`: publishers take a place in the window and post.
  * - `backlog`: publishers append to the log; only frames that want a reply dequeue from it. The client sends one such
  *   frame at a time, so it is the single reader.
- * - `closing`: the log is believed to be empty. A publisher that appends must object.
+ * - `closing`: a frame has found the log empty. A publisher that appends objects, and the mode becomes backlog again.
  */
 export type Mode = 'direct' | 'backlog' | 'closing';
 
-/** How far the exchange of an entry has come on the connection of now. */
+/** How far the exchange of an entry has come on the present connection. */
 export type Phase = 'unsent' | 'sent' | 'pubrel-due' | 'pubrel-sent';
 
 /** Where the message of an entry is stored. `none`: PUBREC has come for a message that was not in the log. */
@@ -33,9 +33,9 @@ export interface Entry {
   readonly bytes: number;
 }
 
-/** Decides on all that a session is sent: one item, which one write moves. */
+/** Decides what a session is sent. It is one item, and one write replaces it. */
 export interface QueueRecord {
-  /** The number of the CONNECT that wrote last: a CONNECT that is late has a lower one. */
+  /** The number of the last CONNECT that has written. A late CONNECT has a lower number. */
   readonly epoch: number;
   /** Undefined while the client is away, as far as the record knows. */
   readonly connectionId: ConnectionId | undefined;
@@ -43,19 +43,19 @@ export interface QueueRecord {
   readonly mode: Mode;
   /** The last reply said that more waits, so the client asks again. Only in backlog. */
   readonly isFetching: boolean;
-  /** The packet whose acknowledgement proves that the last page has arrived. 0: none. Only in closing. */
+  /** The packet whose acknowledgement proves that the last page has arrived. 0: none. Only in mode closing. */
   readonly awaits: PacketId;
   /** Until then a publisher that took a place may still post. In ms since the epoch. */
   readonly untilMs: number;
   /** The incarnation is over. */
   readonly hasEnded: boolean;
-  /** The packet id that was given last. */
+  /** The packet id that was assigned last. */
   readonly lastPacketId: PacketId;
   /** Oldest first. */
   readonly entries: readonly Entry[];
-  /** Names of copies at QoS 2 whose exchange is complete: see `completed.ts`. */
+  /** Names of QoS 2 copies whose exchange is complete: see `completed.ts`. */
   readonly completed: readonly string[];
-  /** Of the names up to this one some may have been forgotten. Empty: of none. */
+  /** The newest name that the record has forgotten. Empty: it has forgotten none. */
   readonly forgottenTo: string;
 }
 
@@ -67,25 +67,27 @@ export interface Copy {
   readonly bytes: number;
   /** An earlier fan-out of the message has appended it, and it is still in the log. */
   readonly isInLog: boolean;
-  /** An earlier fan-out of the message has placed it, and the record does not say so. At QoS 2 only. */
-  readonly isRemembered: boolean;
+  /**
+   * An earlier run of the fan-out has placed it: a deduplication record, or a forgotten name, says so. At QoS 2 only.
+   */
+  readonly wasPlaced: boolean;
 }
 
 export interface LogItem {
   readonly name: string;
   readonly qos: 1 | 2;
   readonly bytes: number;
-  /** An earlier fan-out of the message has placed it, and the record has forgotten it. At QoS 2 only. */
-  readonly isRemembered?: boolean;
+  /** An earlier run of the fan-out has placed it, and the record has forgotten the name. At QoS 2 only. */
+  readonly wasPlaced?: boolean;
   /** In ms since the epoch. */
   readonly expiresAtMs?: number | undefined;
 }
 
 /** The log as it was read from its start, after the record had been read. */
 export interface LogPage {
-  /** In their order. */
+  /** Oldest first. */
   readonly items: readonly LogItem[];
-  /** Nothing stands behind the last one. */
+  /** The log ends with the last one. */
   readonly isComplete: boolean;
 }
 
@@ -104,7 +106,7 @@ export interface Dequeue {
   readonly firstOfReply: PacketId;
 }
 
-/** CONNECT of a session that continues, or begins. Written where the record is as it was read. */
+/** CONNECT of a session that continues, or begins. Conditional on the version that was read. */
 export interface Connect {
   readonly type: 'connect';
   readonly epoch: number;
@@ -113,7 +115,7 @@ export interface Connect {
   readonly dequeue: Dequeue;
 }
 
-/** A publisher or worker has messages for the session. Written where the record is as it was read. */
+/** A publisher or worker has messages for the session. Conditional on the version that was read. */
 export interface Offer {
   readonly type: 'offer';
   readonly copies: readonly Copy[];
@@ -126,16 +128,16 @@ export interface Offer {
 /** A publisher has appended, and reads the record to see whether the client will look at the log. Writes nothing. */
 export interface Appended {
   readonly type: 'appended';
-  /** What it has appended. */
+  /** Names of the messages that it has appended. */
   readonly names: readonly string[];
 }
 
-/** A publisher that has appended objects to the belief that the log is empty. Written blindly, under its conditions. */
+/** A publisher has appended while the mode was closing. Conditional on the mode alone. */
 export interface Objection {
   readonly type: 'object';
 }
 
-/** A frame of the client. Written where the record is as it was read. */
+/** A frame of the client. Conditional on the version that was read. */
 export interface Frame {
   readonly type: 'frame';
   readonly connectionId: ConnectionId;
@@ -144,25 +146,25 @@ export interface Frame {
   readonly dequeue: Dequeue | undefined;
 }
 
-/** The second look has found something in the log. Written where the record is as it was read. */
+/** The second read of the log has found a message. Conditional on the version that was read. */
 export interface DequeueAgain {
   readonly type: 'dequeue-again';
   readonly connectionId: ConnectionId;
   readonly dequeue: Dequeue;
 }
 
-/** The connection is gone. Written blindly, where it is the record's. */
+/** The connection is gone. Conditional on the connection alone. */
 export interface Lost {
   readonly type: 'lost';
   readonly connectionId: ConnectionId;
 }
 
-/** The incarnation is over. Written blindly. */
+/** The incarnation is over. Unconditional. */
 export interface End {
   readonly type: 'end';
 }
 
-/** A message is too large for the client [MQTT-3.1.2-25]. Written where the record is as it was read. */
+/** A message is too large for the client [MQTT-3.1.2-25]. Conditional on the version that was read. */
 export interface GiveUp {
   readonly type: 'give-up';
   readonly packetId: PacketId;
@@ -174,29 +176,30 @@ export type RecordEvent = Connect | Offer | Appended | Objection | Frame | Deque
 export type Effect =
   /** Deletes the item of the log, before it writes the record. */
   | { readonly type: 'delete'; readonly name: string }
-  /** Sends the message when the record is written: with the reply of a frame, or in the post of a publisher. */
+  /** Sends the message when the record has been written: in the reply to a frame, or in a publisher's post. */
   | { readonly type: 'publish'; readonly entry: Entry; readonly isDup: boolean }
   | { readonly type: 'pubrel'; readonly packetId: PacketId }
   /** Answers the frame. */
   | { readonly type: 'reply'; readonly isMoreWaiting: boolean }
   /**
-   * Reads the log once more when the record is written, and dequeues again if it holds a message that no entry names.
+   * Reads the log once more when the record has been written, and dequeues again if the log holds a message without an
+   * entry.
    */
   | { readonly type: 'look-again' }
-  /** Appends to the log when the messages with places have been posted; then looks at the record. */
+  /** When the other messages have been posted, appends these to the log and then looks at the record. */
   | { readonly type: 'append'; readonly names: readonly string[] }
   /** Reads the record: see `Appended`. */
   | { readonly type: 'look' }
   | { readonly type: 'object' }
   /** Tells the client to fetch. */
   | { readonly type: 'nudge'; readonly connectionId: ConnectionId }
-  /** Ends the connection as lost: its client returns, and is sent the unacknowledged messages again. */
+  /** Closes the connection as lost: its client returns, and is sent the unacknowledged messages again. */
   | { readonly type: 'end-connection'; readonly connectionId: ConnectionId }
-  /** Deletes the appended message, and if the delete found it, gives it to another member of the share group. */
+  /** Deletes the appended message. If this call deleted it, another member of the share group gets it. */
   | { readonly type: 'pass-on' }
   | { readonly type: 'refuse'; readonly reason: 'fence' | 'another-connection' | 'ended' };
 
-/** The record as it is to be written, the same object where nothing changes, and the caller's actions. */
+/** The record to be written (the same object if nothing changes), and what the caller has to do. */
 export interface Decision {
   readonly record: QueueRecord;
   readonly effects: readonly Effect[];

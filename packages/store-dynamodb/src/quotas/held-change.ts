@@ -1,9 +1,12 @@
 import type { ConnectionId, Identity, OpenedSession, OpenSession } from '@apus/broker';
 
-/** A connection or a session that has begun, or ended. Each of the two is told once of each, but for crashes. */
+/**
+ * A connection or session that has begun, or ended. Each is reported once at its beginning and once at its end, except
+ * after crashes.
+ */
 export interface HeldChange {
   readonly of: 'connections' | 'sessions';
-  /** Of the connection, or of the session's incarnation: no client chooses it. */
+  /** The identifier of the connection, or of the session's incarnation: clients do not choose it. */
   readonly id: string;
   readonly by: 1 | -1;
   readonly identity: Identity;
@@ -21,7 +24,7 @@ export function changesOfOpen(request: OpenSession, opened: OpenedSession): Held
     ...(ended && previous.attachment !== undefined
       ? [{ of: 'connections', id: previous.attachment.connectionId, ...ended } as const]
       : []),
-    // One that continues may have come to another address, and is counted there from now on.
+    // A session that continues may have come to another address, and is counted there from now on.
     ...(present && ended && previous.identity.address === identity.address
       ? []
       : [
@@ -31,7 +34,7 @@ export function changesOfOpen(request: OpenSession, opened: OpenedSession): Held
   ];
 }
 
-/** A connection has begun in the place of another. */
+/** A connection has replaced another. */
 export function changesOfMove(
   from: ConnectionId,
   to: ConnectionId,

@@ -3,11 +3,11 @@ import { quotaAccountKey } from '../table/keys.ts';
 import type { Table } from '../table/table.ts';
 import { type Item, number, numberOf, VERSION } from '../table/values.ts';
 
-/** The holder that is charged, and the kind of charge. */
+/** The holder that is charged, and the kind of holder. */
 export interface QuotaAccount {
   /** Empty for the account of all tenants. */
   readonly tenant: string;
-  /** As `QuotaHolder` has it; of a whole tenant, or of all together. Never the same account. */
+  /** As in `QuotaHolder`; or a whole tenant, or all clients together. Different kinds are different accounts. */
   readonly kind: 'identity' | 'address' | 'client' | 'tenant' | 'broker';
   /** Empty for a tenant, and for all together. */
   readonly name: string;
@@ -16,22 +16,21 @@ export interface QuotaAccount {
 
 /** The outcome of a charge. */
 export interface Charged {
-  /** False: the debt had reached its limit already, and nothing was charged. */
+  /** False: the debt had reached its limit, and nothing was charged. */
   readonly isTaken: boolean;
-  /** When the account is out of debt, if nothing more is charged; in ms since the epoch. */
+  /** When the account is out of debt if nothing more is charged, in ms since the epoch. */
   readonly debtEndsAtMs: number;
 }
 
-/** Between a charge that adds to a debt and one that begins a debt an account may change sides; once is enough. */
+/** Between a charge that adds to a debt and one that begins a debt, the account may change once. */
 const ATTEMPTS_MAX = 4;
 
 /**
- * The spending of holders of quotas, in time: an account is one number, the moment at which its debt is worked off. A
- *   charge
- * moves it on by so many milliseconds and is refused while the debt is as long as it may be (a leaky bucket as a meter,
- * as ITU-T I.371 has it). So a rate is bounded over any stretch of time, and no window begins anew at full minutes.
+ * The debts of holders of quotas, as time: an account is one number, the moment at which its debt is worked off. A
+ * charge moves it on by so many milliseconds, and is refused while the debt is at its limit (a leaky bucket as a
+ * meter, ITU-T I.371). So a rate holds over any stretch of time, and no window begins anew with each minute.
  *
- * An account is an item of its own, which is written only for busy holders. Concurrent charges add up:
+ * An account is an item of its own, written only for busy holders. Concurrent charges add up:
  *
  *     process A                          process B
  *     no debt: begin one of 100 ms
@@ -50,8 +49,8 @@ export class QuotaAccounts {
   }
 
   /**
-   * Charges `costMs`, unless the debt reaches `debtMsMax`; so it exceeds that by one charge at most. `hasDebt`: as far
-   * as the caller remembers, which saves a write unit where it is right.
+   * Charges `costMs`, unless the debt has reached `debtMsMax`; so it exceeds that by one charge at most. `hasDebt`: as
+   * the caller remembers, which saves a write unit if it is right.
    */
   async charge(account: QuotaAccount, costMs: number, debtMsMax: number, hasDebt: boolean): Promise<Charged> {
     const nowMs = this.#table.settings.clock.now();
@@ -97,7 +96,7 @@ export class QuotaAccounts {
     });
   }
 
-  /** The item is deleted some time after its debt has ended: a holder without an item owes nothing. */
+  /** The item is deleted some time after its debt has ended. A holder without an item has no debt. */
   #ttl(): number {
     return this.#table.nowSeconds() + TTL_SLACK_SECONDS;
   }

@@ -8,7 +8,7 @@ import type { QuotaAccount } from './quota-accounts.ts';
 /** The holder: an identity or a tenant. */
 export type HoldingAccount = Pick<QuotaAccount, 'tenant' | 'kind' | 'name'>;
 
-/** The things that are counted of a holder. */
+/** The counts of a holder. */
 export interface HeldCounts {
   readonly connections: number;
   readonly sessions: number;
@@ -20,7 +20,7 @@ export interface HeldCounts {
 /** The sort key of their items. */
 export const HOLDINGS = 'holdings';
 
-/** `hw`: the sweep is to count them again. */
+/** `hw`: the sweep has to count it again. */
 const ATTRIBUTES = {
   connections: 'hc',
   sessions: 'hs',
@@ -28,7 +28,7 @@ const ATTRIBUTES = {
   retainedBytes: 'hb',
 } as const;
 
-/** About how much identities and tenants hold; an item each, of those that are written. */
+/** About how much identities and tenants hold: an item for each, of the changes that are written. */
 export class QuotaHoldings {
   readonly #table: Table;
 
@@ -36,7 +36,7 @@ export class QuotaHoldings {
     this.#table = table;
   }
 
-  /** Returns the number after the change; undefined where it is not known, as the table is busy. */
+  /** Returns the number after the change. Undefined: it is not known, since the table is busy. */
   async change(account: HoldingAccount, of: HeldChange['of'], by: number): Promise<number | undefined> {
     try {
       const { old } = await this.#table.update(
@@ -49,13 +49,13 @@ export class QuotaHoldings {
       );
       return (numberOf(old, ATTRIBUTES[of]) ?? 0) + by;
     } catch (error) {
-      // The write has been made, and must not be taken for refused.
+      // The write has been made, so this is no refusal.
       if (error instanceof ThrottledError) return undefined;
       throw error;
     }
   }
 
-  /** Changes several counts at once. When it is unknown whether the write was made, the sweep counts again. */
+  /** Changes several counts at once. If it is unknown whether the write was made, the sweep counts again. */
   async add(account: HoldingAccount, changes: Partial<HeldCounts>): Promise<void> {
     const changed = Object.entries(changes).filter(([, by]) => by !== 0) as [keyof HeldCounts, number][];
     if (changed.length === 0) return;
@@ -74,14 +74,14 @@ export class QuotaHoldings {
     return countsOf(await this.#table.get(keyOf(account)));
   }
 
-  /** Asks the sweep to count: a client was refused, and the numbers may be wrong. */
+  /** Asks the sweep to count: a client was refused, and the counts may be wrong. */
   async askForCount(account: HoldingAccount): Promise<void> {
     await this.#table.update(keyOf(account), 'SET v = :v, t = :ttl, hw = :one', {
       values: { ':v': number(VERSION), ':ttl': number(this.#ttl()), ':one': number(1) },
     });
   }
 
-  /** Writes the sweep's counts, in which changes during the count may be missing. */
+  /** Writes the sweep's counts. Changes during the count may be missing. */
   async set(account: HoldingAccount, counts: HeldCounts): Promise<void> {
     await this.#table.update(
       keyOf(account),
@@ -99,7 +99,7 @@ export class QuotaHoldings {
     );
   }
 
-  /** The same of connections and sessions alone: messages were not counted, and the wish for a count stays. */
+  /** Writes the counts of connections and sessions: messages were not counted, and the request for a count stays. */
   async setSessions(
     account: HoldingAccount,
     { connections, sessions }: Pick<HeldCounts, 'connections' | 'sessions'>,
@@ -114,7 +114,7 @@ export class QuotaHoldings {
     });
   }
 
-  /** Longer than any session lasts whose client stays away. */
+  /** TTL in seconds: longer than any session lasts whose client stays away. */
   #ttl(): number {
     return this.#table.nowSeconds() + this.#table.settings.queueSecondsMax;
   }

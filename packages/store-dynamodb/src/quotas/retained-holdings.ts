@@ -5,13 +5,13 @@ import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import { sampleFor } from './held-sample.ts';
 import type { HoldingAccount, QuotaHoldings } from './quota-holdings.ts';
 
-/** The sweep counts a full holder at most this often: TTL removes messages, and no process counts them down. */
+/** The sweep counts a full holder at most this often: TTL removes messages, and no process subtracts them. */
 const COUNT_EVERY_MS = 600_000;
 
-/** Holders that an environment knows about; beyond it all are forgotten, and read anew. */
+/** Holders that an environment knows. Beyond it all are forgotten, and read anew. */
 const KNOWN_MAX = 10_000;
 
-/** `rh` kind and name of the holder; `rn` and `rb` messages and bytes that were counted for it. */
+/** `rh` kind and name of the holder; `rn` and `rb` the messages and bytes that were counted for it. */
 const HOLDER = 'rh';
 const COUNTED_MESSAGES = 'rn';
 const COUNTED_BYTES = 'rb';
@@ -24,8 +24,8 @@ interface Known {
 }
 
 /**
- * How much each identity retains, near enough (`sampleFor`). A message's item holds the amount that was counted for it,
- * which is subtracted when the item is deleted. So the numbers drift only when TTL removes an item [SEC-QUOTA-8].
+ * About how much each identity retains (`sampleFor`). A message's item has the amount that was counted for it, which
+ * is subtracted when the item is deleted. So the counts drift only if TTL deletes an item [SEC-QUOTA-8].
  */
 export class RetainedHoldings {
   readonly #table: Table;
@@ -37,7 +37,7 @@ export class RetainedHoldings {
     this.#holdings = holdings;
   }
 
-  /** Whether the holder may have so much more. */
+  /** Whether the holder may retain so much more. */
   async hasRoom(limits: RetainedHolder | undefined, messages: number, bytes: number): Promise<boolean> {
     if (limits === undefined || isUnlimited(limits)) return true;
     const known = await this.#read(limits.holder);
@@ -48,7 +48,7 @@ export class RetainedHoldings {
     return hasRoom;
   }
 
-  /** A tenant is full, perhaps of messages that TTL has removed: the sweep counts them sooner than once a day. */
+  /** A tenant is full, perhaps of messages that TTL has removed: asks the sweep to count sooner than once a day. */
   async wantTenantCount(tenant: string): Promise<void> {
     const holder = { tenant, kind: 'tenant', name: '' } as const;
     await this.#wantCount(holder, await this.#read(holder));
@@ -72,7 +72,7 @@ export class RetainedHoldings {
     };
   }
 
-  /** The item of a message has been written, or another has taken its place. */
+  /** The item of a message was written (1), or replaced or deleted (-1). */
   async count(tenant: string, item: Item | undefined, sign: 1 | -1): Promise<void> {
     const holder = item && retainedHolderIn(tenant, item);
     const messages = sign * (numberOf(item, COUNTED_MESSAGES) ?? 0);
@@ -105,7 +105,7 @@ export class RetainedHoldings {
     await this.#holdings.askForCount(holder);
   }
 
-  /** An amount below the sample is counted the more likely the larger it is, as the sample. */
+  /** An amount below the sample is counted as the sample, the more likely the larger it is. */
   #sampled(amount: number, sample: number): number {
     if (amount >= sample) return amount;
     return this.#table.settings.random() * sample < amount ? sample : 0;

@@ -6,13 +6,13 @@ export interface SortRange {
   readonly to: string;
 }
 
-/** Lower than every sort key of a topic: the empty string is none. */
+/** Lower than the sort key of every topic: no topic is empty. */
 const FIRST = '\0';
 
 /**
- * Where the topics stand that a filter may match: its own sort key when it has no wildcard, else everything that
- * begins with the levels before its first one. A `#` matches its parent level as well [MQTT-4.7.1-1]: `a` stands just
- * before its subtopics.
+ * The range of topics that a filter may match: its own sort key if it has no wildcard; otherwise everything that
+ * begins with the levels before its first wildcard. A `#` matches its parent level as well [MQTT-4.7.1-1]: `a` stands
+ * right before its subtopics.
  */
 export function retainedRange(topicFilter: string): SortRange {
   if (!containsWildcard(topicFilter)) {
@@ -22,12 +22,12 @@ export function retainedRange(topicFilter: string): SortRange {
   const literal = literalLevels(topicFilter);
   if (literal === '') return { from: FIRST, to: retainedEnd('') };
   const prefix = retainedPrefix(literal);
-  // A key that was cut for its length may end in the middle of a level.
+  // A key that was cut for its length may end within a level.
   const isCut = prefix.length < literal.length;
   return { from: prefix, to: retainedEnd(isCut ? prefix : `${prefix}\0`) };
 }
 
-/** `a/b` of `a/b/+/c`. The empty first level of `/+` is none that could narrow a range. */
+/** `a/b` of `a/b/+/c`. The empty first level of `/+` cannot narrow a range. */
 function literalLevels(topicFilter: string): string {
   const levels = topicFilter.split('/');
   const wildcard = levels.findIndex((level) => level === '+' || level === '#');

@@ -11,7 +11,7 @@ export class RetainedReader {
     this.#bodies = bodies;
   }
 
-  /** Undefined for a tombstone, and where the body was just replaced. */
+  /** Undefined: a tombstone, or its body was just replaced. */
   async read(tenant: string, item: Item): Promise<Message | undefined> {
     const ref = refOf(item);
     const blob = ref === undefined ? bytesOf(item, 'b') : await this.#body(tenant, ref);

@@ -11,7 +11,6 @@ import {
 } from '@apus/broker';
 import { matches } from '@apus/mqtt';
 import { INLINE_RETAINED_BYTES_MAX, TTL_SLACK_SECONDS } from '../limits.ts';
-import { ReadAmount } from '../queue/read-amount.ts';
 import type { RetainedHoldings } from '../quotas/retained-holdings.ts';
 import type { Bodies } from '../table/bodies.ts';
 import type { EventCache } from '../table/event-cache.ts';
@@ -21,18 +20,18 @@ import type { Table } from '../table/table.ts';
 import { bytes, type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import { cursorText, parseCursor } from './cursor.ts';
 import { retainedRange } from './range.ts';
+import { ReadAmount } from './read-amount.ts';
 import { RetainedReader } from './reader.ts';
 import type { RetainedSize } from './size.ts';
 
 /**
- * After this many Queries, each of 1 MB at most, a call returns what it has read, or at least the position from which
- * to go on.
+ * After this many Queries, of at most 1 MB each, a call returns what it has read, or at least where to go on.
  */
 const QUERIES_MAX = 4;
 
 /**
- * Retained messages: an item for each topic, ordered by topic within the tenant, so that a wildcard reads only what
- * begins with its literal levels. The last one wins by message id, a delete like a put:
+ * Retained messages: an item for each topic, in the order of topics within the tenant, so that a wildcard reads only
+ * the topics that begin with its literal levels. The message with the latest id wins; so does a delete:
  *
  *     publisher P                        publisher Q
  *     id 5: "on"
@@ -40,7 +39,7 @@ const QUERIES_MAX = 4;
  *                                        delete(6): a tombstone with id 6
  *     put(5), late: fails, 6 is later
  *
- * The write drops the subscribers of the topic that the frame has read ahead, so that they are matched after it:
+ * A put drops the topic's subscribers that the frame has read ahead, so that they are matched after it:
  *
  *     publisher                          subscriber
  *     its frame begins: reads the heads
@@ -87,7 +86,7 @@ export class DynamoRetained implements RetainedStore {
       ...(ttl !== undefined && { t: number(ttl) }),
     });
     if (!ok) {
-      // Not its own body, of an attempt whose answer was lost.
+      // Not its own body, if an earlier attempt's answer was lost.
       if (body !== undefined && textOf(old, 'm') !== message.id) await this.#bodies.delete(tenant, body);
       return true;
     }
@@ -110,7 +109,7 @@ export class DynamoRetained implements RetainedStore {
     await this.#forgetBody(tenant, old, undefined);
   }
 
-  /** Writes the counts of a sweep: nothing else counts down the messages that TTL has removed. */
+  /** Writes the counts of a sweep: nothing else subtracts the messages that TTL has removed. */
   async resize(tenant: string, messages: number, bytes: number): Promise<void> {
     await this.#size.set(tenant, messages, bytes);
   }
@@ -150,7 +149,7 @@ export class DynamoRetained implements RetainedStore {
     return endAt(after);
   }
 
-  /** Undefined where the filter does not match it, or it is no more. */
+  /** Undefined: the filter does not match it, or it does not exist any more. */
   async #read(tenant: string, item: Item, topicFilter: string, nowMs: number): Promise<Message | undefined> {
     const message = await this.#reader.read(tenant, item);
     if (message === undefined || isExpired(message, nowMs)) return undefined;
@@ -160,7 +159,7 @@ export class DynamoRetained implements RetainedStore {
   async #write(tenant: string, topicName: string, id: string, fields: Item) {
     const isNone = 'attribute_not_exists(p)';
     const isNotLater = 'm <= :id';
-    // A tombstone that has expired and that TTL has not come around to.
+    // An expired tombstone that TTL has not deleted yet.
     const isForgotten = '(attribute_exists(x) AND t <= :now)';
     const item: Item = {
       p: text(retainedPartition(tenant)),
@@ -178,7 +177,7 @@ export class DynamoRetained implements RetainedStore {
     return written;
   }
 
-  /** The message of the topic is read only where a new one would be too much. */
+  /** Reads the present message of the topic only if the new one has no room beside it. */
   async hasRoom(tenant: string, message: Message, limits: RetainedLimits): Promise<boolean> {
     const { topic: topicName } = message;
     const size = retainedBytes(message);

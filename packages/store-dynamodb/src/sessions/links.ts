@@ -11,25 +11,25 @@ import { linkKey } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { bytes, fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
 
-/** The gateway closes a connection at two hours; an item that is left after three is debris. */
+/** The gateway closes a connection at two hours; an item that is older than three was left behind. */
 const LINK_SECONDS_MAX = 3 * 60 * 60;
 
-/** Longer than any packet of an ended connection may still be on its way to a handler. */
+/** Longer than any packet of an ended connection can be on its way to a handler. */
 const TOMBSTONE_SECONDS = 60 * 60;
 
 /*
- * A connection's item. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant and
- * client identifier once it was; `e` nonce of the process that ended it, `ea` when; `mv` the connection that its session
- * has moved to, `rs` 1 where its client had lost it before; `kp` the packets that are kept for the client meanwhile, `kn`
- * a nonce for each call that brought some, `kb` their bytes, `km` 1 when more came.
+ * The item of a connection. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant
+ * and client identifier after that; `e` nonce of the process that ended it, `ea` when; `mv` the connection that its
+ * session has moved to, `rs` 1 if its client had lost it before; `kp` the packets that are kept for the client, `kn` a
+ * nonce for each call that brought some, `kb` their bytes, `km` 1 if more came.
  */
 
 const NOT_ENDED = 'attribute_not_exists(e)';
 
-/** Its client has lost it, and has not come back. */
+/** The connection has ended, and its session has not moved: its client may resume it. */
 const AWAITED = 'attribute_exists(e) AND attribute_not_exists(mv)';
 
-/** Where each network connection stands: one item, replaced whole. */
+/** The states of network connections: one item for each, replaced whole. */
 export class DynamoLinks implements LinkStore {
   readonly #table: Table;
   readonly #event: EventCache;
@@ -51,7 +51,7 @@ export class DynamoLinks implements LinkStore {
    *     CONNECT's handler          $disconnect's handler
    *     load: nothing
    *                                end: tombstone
-   *     save: fails, so the handler undoes what CONNECT began: no ghost
+   *     save: fails, so the handler undoes what CONNECT began
    */
   async save(connectionId: ConnectionId, state: LinkState): Promise<boolean> {
     const { ok } = await this.#table.put(this.#itemOf(connectionId, state), { condition: NOT_ENDED });
@@ -65,7 +65,7 @@ export class DynamoLinks implements LinkStore {
     return ok || (old !== undefined && old.e === undefined);
   }
 
-  /** The state stays until the tombstone goes: a handler that repeats the move of one that has died finds it. */
+  /** The state stays until the tombstone is deleted: a handler that repeats the move finds it. */
   async move(from: ConnectionId, to: ConnectionId): Promise<LinkState | undefined> {
     const isConnected = 'attribute_exists(n)';
     const { ok, old } = await this.#table.update(
@@ -84,7 +84,7 @@ export class DynamoLinks implements LinkStore {
     const values = this.#endValues();
     const { ok, old } = await this.#table.update(
       linkKey(connectionId),
-      // The state stays until the tombstone goes: a repeated end, after its answer was lost, finds it again.
+      // The state stays until the tombstone is deleted: a repeated end, after a lost answer, finds it again.
       'SET e = :end, ea = :now, v = :v, t = :t',
       {
         condition: NOT_ENDED,
@@ -134,7 +134,7 @@ export class DynamoLinks implements LinkStore {
         returnsOld: true,
       },
     );
-    // The answer to the first attempt may have been lost.
+    // An earlier attempt, whose answer was lost, may have written it.
     if (ok || old?.kn?.SS?.includes(nonce) === true) return undefined;
     if (old?.e === undefined || old.mv !== undefined) return stateOf(old);
     return old.km === undefined ? 'full' : undefined;
@@ -181,7 +181,7 @@ export class DynamoLinks implements LinkStore {
   }
 }
 
-/** The fields that the sweep needs, without reading the state. */
+/** The fields that the sweep needs without the state. */
 function beginningOf(state: LinkState, nowMs: number): Item {
   if (state.phase !== 'connected') return { a: number(nowMs) };
   const { session, connectedAtMs } = state.connection;
@@ -206,7 +206,7 @@ function storedState(item: Item | undefined): LinkState | undefined {
   return json === undefined ? undefined : (fromJson(json) as LinkState);
 }
 
-/** The session's ref may be an object of a store; its plain fields are what is kept. */
+/** Stores the plain fields of the session: its ref may be an object of a store. */
 function withPlainSession(state: LinkState): LinkState {
   if (state.phase !== 'connected') return state;
   const { key, tenant, clientId, incarnation, attachment } = state.connection.session;

@@ -7,6 +7,7 @@ import { Pauses } from '../table/retry.ts';
 import type { Table, Written } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 import {
+  connectionJson,
   FOREVER_MS,
   hasWill,
   identityOf,
@@ -15,52 +16,52 @@ import {
   owedWillsOf,
   owedWillValue,
   recordOf,
-  settledJson,
   willJson,
 } from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 
 /**
- * `clean`: a new incarnation in any case; `begin`: one where no session continues; `replace`: one in the place
- * of a session that is not the caller's, and yields; `continue`: none; `resume`: none, without a CONNECT.
+ * How the session is opened. `clean`: a new incarnation in any case. `begin`: a new one, since no session continues.
+ * `replace`: a new one in the place of another owner's session, which yields. `continue`: the present one. `resume`:
+ * the present one, without a CONNECT.
  */
 type Mode = 'clean' | 'begin' | 'replace' | 'continue' | 'resume';
 
-/** The session goes on as the incarnation that it is. */
+/** The session keeps its incarnation. */
 const isSame = (mode: Mode): boolean => mode === 'continue' || mode === 'resume';
 
-/** A will that was seen where the session is opened, and what becomes of it. */
+/** A will that was found when the session was opened, and what becomes of it. */
 interface SeenWill {
   readonly item: Item;
   readonly connectionId: ConnectionId;
   readonly isOwed: boolean;
 }
 
-/** How the next write is tried. Whether a session continues, and whether a will stands there, is guessed at first. */
+/** The next write assumes that a session continues or not, and that a will is there or not. The first is a guess. */
 interface Guess {
   readonly mode: Mode;
   readonly will: SeenWill | undefined;
 }
 
 /**
- * Take-over is one conditional write, which returns the item as it was before:
+ * Opening is one conditional write, which returns the item as it was before:
  *
  *     CONNECT(A)                        CONNECT(B)
  *     open: connection := A, o := a
  *                                       open: connection := B, o := b, answer: A stood there
- *     (its answer was lost) open again:
- *     `o` is b: A takes over from B. Had B not come, `o` would be a: A has won already,
- *     and finds in the item's own memory what it had replaced.
+ *     (its answer was lost) open again: `o` is b, so A takes over from B.
+ *     Had B not come, `o` would be a: A has won already, and the item's own copy of
+ *     its past says what it had replaced.
  *
- * The same write withdraws the will in the item, or moves it to those that are owed. Its condition names the will as it
- * was read, so the will cannot have changed meanwhile:
+ * The same write withdraws the will in the item, or moves it to those that are owed. Its condition names the will as
+ * it was read, so the will has not changed since:
  *
  *     CONNECT(B)                        will timer of A
  *     reads: A's will stands, withdraw it
  *                                       beginWill: under message id m
  *     open: fails, the will has been begun. Again: it is owed, under m
  *
- * A wrong guess costs one write more. When it is unknown whether a write was made, the next attempt is a write of its
+ * A wrong guess costs one more write. If it is unknown whether a write was made, the next attempt is a write of its
  * own, with a new incarnation:
  *
  *     CONNECT(A), Clean Start             CONNECT(B), Clean Start
@@ -100,7 +101,7 @@ function firstModeOf({ resumes, cleanStart, expirySeconds }: OpenSession): Mode 
 
 /**
  * The lost answer was the answer to this guess: every other guess has failed. So the item held the will that the guess
- * named, and has no other trace of it.
+ * names, and has no other trace of it.
  */
 function withWill(first: OpenedSession, request: OpenSession, seen: SeenWill | undefined): OpenedSession {
   const before = seen && recordOf(seen.item, request.tenant, request.clientId);
@@ -114,7 +115,7 @@ function guessFrom(request: OpenSession, item: Item | undefined): Guess | 'owned
   if (mode === 'owned-by-another') return mode;
   if (item === undefined || !hasWill(item)) return { mode, will: undefined };
   const previous = recordOf(item, request.tenant, request.clientId);
-  // A will that has been begun is finished; so is any will in an item that is kept for its wills.
+  // A will that has been begun is finished, and so is any will in an item that is kept for its wills.
   const isOwed =
     item.wm !== undefined || previous === undefined || request.isWillOwed(previous, isSame(mode));
   return { mode, will: { item, connectionId: textOf(item, 'l') ?? NONE, isOwed } };
@@ -131,7 +132,7 @@ function modeFor(request: OpenSession, item: Item | undefined): Mode | 'owned-by
   return isOwn ? 'continue' : 'replace';
 }
 
-/** Its last connection was the one that is to be resumed, and has ended, not long ago; it is not leaving its rooms. */
+/** Its last connection is the one to be resumed, and has ended not long ago; and it is not leaving its rooms. */
 function isResumable({ resumes, identity, nowMs }: OpenSession, item: Item | undefined): boolean {
   const untilMs = Math.max(numberOf(item, 'u') ?? 0, numberOf(item, 'rs') ?? 0);
   return (
@@ -144,7 +145,7 @@ function isResumable({ resumes, identity, nowMs }: OpenSession, item: Item | und
   );
 }
 
-/** Repeats the write until an answer comes, each time under another incarnation. */
+/** Repeats the write until an answer comes, each time with another incarnation. */
 async function writeAnswered(
   table: Table,
   request: OpenSession,
@@ -163,6 +164,31 @@ async function writeAnswered(
   }
 }
 
+/** The item is not the work of an earlier attempt of this same open, whose answer was lost. */
+const IS_NOT_MINE = '(attribute_not_exists(o) OR o <> :nonce)';
+
+const IS_OWN = 'y = :owner';
+
+/** The session is the owner's own, or another owner's that yields, or it has expired without a connection. */
+const MAY_BE_TAKEN = `(${IS_OWN} OR (attribute_not_exists(yr) OR yr < :rank) OR (attribute_not_exists(c) AND u <= :now))`;
+
+/** The condition of each mode, over the attributes that `session-item.ts` lists. */
+const CONDITIONS: Readonly<Record<Mode, readonly string[]>> = {
+  clean: [IS_NOT_MINE, MAY_BE_TAKEN],
+  begin: [IS_NOT_MINE, '(attribute_not_exists(u) OR u <= :now)', MAY_BE_TAKEN],
+  replace: [IS_NOT_MINE, '(attribute_not_exists(y) OR y <> :owner)', MAY_BE_TAKEN],
+  continue: [IS_NOT_MINE, 'u > :now', IS_OWN],
+  resume: [
+    IS_NOT_MINE,
+    '(u > :now OR rs > :now)',
+    IS_OWN,
+    'i = :incarnation',
+    'l = :from',
+    'attribute_not_exists(c)',
+    '(attribute_not_exists(rl) OR rl <> :from)',
+  ],
+};
+
 async function write(
   table: Table,
   request: OpenSession,
@@ -170,62 +196,46 @@ async function write(
   nonce: string,
   incarnation: string,
 ) {
-  const { tenant, clientId, attachment, identity, bindingRank, expirySeconds, will, nowMs, resumes } =
-    request;
-  const isNotMine = '(attribute_not_exists(o) OR o <> :nonce)';
-  const isOwn = 'y = :owner';
-  const isNotOwn = '(attribute_not_exists(y) OR y <> :owner)';
-  const yields = '(attribute_not_exists(yr) OR yr < :rank)';
-  const isNotHeld = '(attribute_not_exists(c) AND u <= :now)';
-  const isMineToTake = `(${isOwn} OR ${yields} OR ${isNotHeld})`;
-  const continues = 'u > :now';
-  const hasEnded = '(attribute_not_exists(u) OR u <= :now)';
-  const conditions = {
-    clean: [isNotMine, isMineToTake],
-    begin: [isNotMine, hasEnded, isMineToTake],
-    replace: [isNotMine, isNotOwn, isMineToTake],
-    continue: [isNotMine, continues, isOwn],
-    resume: [
-      isNotMine,
-      '(u > :now OR rs > :now)',
-      isOwn,
-      'i = :incarnation',
-      'l = :from',
-      'attribute_not_exists(c)',
-      '(attribute_not_exists(rl) OR rl <> :from)',
-    ],
-  }[mode];
+  const { tenant, clientId } = request;
   const key = sessionItemKey(tenant, clientId);
   const name = nameValue(key, tenant, clientId);
-  const settled = seen === undefined ? NO_WILL : settleWill(seen, tenant);
-  const set = [...assignments(mode), ...settled.set, ...(name === undefined ? [] : ['n = :name'])];
+  const change = seen === undefined ? NO_WILL : willChangeOf(seen, tenant);
+  const set = [...assignments(mode), ...change.set, ...(name === undefined ? [] : ['n = :name'])];
   return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs, rl`, {
-    condition: [...conditions, ...settled.conditions].join(' AND '),
-    ...(settled.names !== undefined && { names: settled.names }),
+    condition: [...CONDITIONS[mode], ...change.conditions].join(' AND '),
+    ...(change.names !== undefined && { names: change.names }),
     values: {
-      ':nonce': text(nonce),
-      ':none': text(NONE),
-      ':zero': number(0),
-      ':one': number(1),
-      ':connection': text(attachment.connectionId),
-      ':attached': number(nowMs),
-      ':settled': text(settledJson(request)),
-      ':owner': text(identity.name),
-      ':rank': number(bindingRank),
-      ':expiry': number(expirySeconds),
-      ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
-      ':will': text(willJson(will)),
-      ':version': number(VERSION),
+      ...valuesOf(request, nonce),
       ':owed': text(seen?.isOwed === true ? seen.connectionId : NONE),
-      ...settled.values,
+      ...change.values,
       ...(name !== undefined && { ':name': name }),
-      ':now': number(nowMs),
-      ...(mode !== 'continue' && { ':incarnation': text(resumes?.incarnation ?? incarnation) }),
-      ...(resumes !== undefined && { ':from': text(resumes.from) }),
+      ...(mode !== 'continue' && { ':incarnation': text(request.resumes?.incarnation ?? incarnation) }),
     },
     returnsOld: true,
     once: true,
   });
+}
+
+/** The values of the item that are the same in each mode. */
+function valuesOf(request: OpenSession, nonce: string): Record<string, AttributeValue> {
+  const { attachment, identity, bindingRank, expirySeconds, will, nowMs, resumes } = request;
+  return {
+    ':nonce': text(nonce),
+    ':none': text(NONE),
+    ':zero': number(0),
+    ':one': number(1),
+    ':connection': text(attachment.connectionId),
+    ':attached': number(nowMs),
+    ':attachment': text(connectionJson(request)),
+    ':owner': text(identity.name),
+    ':rank': number(bindingRank),
+    ':expiry': number(expirySeconds),
+    ':until': number(expirySeconds === 0 ? 0 : FOREVER_MS),
+    ':will': text(willJson(will)),
+    ':version': number(VERSION),
+    ':now': number(nowMs),
+    ...(resumes !== undefined && { ':from': text(resumes.from) }),
+  };
 }
 
 function assignments(mode: Mode): string[] {
@@ -243,7 +253,7 @@ function assignments(mode: Mode): string[] {
     'c = :connection',
     'l = :connection',
     'a = :attached',
-    'r = :settled',
+    'r = :attachment',
     'y = :owner',
     'yr = :rank',
     'x = :expiry',
@@ -256,21 +266,21 @@ function assignments(mode: Mode): string[] {
   return [...before, ...after, ...(isSame(mode) ? [] : ['i = :incarnation'])];
 }
 
-/** The part of the write that is about the will that stands there. */
-interface SettledWill {
+/** The part of the write that changes the will in the item. */
+interface WillChange {
   readonly set: readonly string[];
   readonly conditions: readonly string[];
   readonly names?: Record<string, string>;
   readonly values: Readonly<Record<string, AttributeValue>>;
 }
 
-const NO_WILL: SettledWill = {
+const NO_WILL: WillChange = {
   set: [],
   conditions: ['(attribute_not_exists(w) OR w = :none)'],
   values: {},
 };
 
-function settleWill({ item, connectionId, isOwed }: SeenWill, tenant: string): SettledWill {
+function willChangeOf({ item, connectionId, isOwed }: SeenWill, tenant: string): WillChange {
   const messageId = textOf(item, 'wm');
   const stands = 'w <> :none';
   const isOfSameConnection = 'l = :last';
@@ -297,7 +307,7 @@ function settleWill({ item, connectionId, isOwed }: SeenWill, tenant: string): S
   };
 }
 
-/** `when`: whether the item tells what stood there as its present or as its past. */
+/** `when`: whether the item has the previous session in its present fields, or in its past ones. */
 function opened(
   { tenant, clientId, attachment }: OpenSession,
   incarnation: string | undefined,

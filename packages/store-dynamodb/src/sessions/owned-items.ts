@@ -7,9 +7,9 @@ import { type Item, textOf } from '../table/values.ts';
 const FRESH_MS = 1_000;
 
 /**
- * The items that an incarnation owns, for the calls that remove them when it has ended. The broker clears its receipts,
- * its queue and its subscriptions with calls of their own; all of it is in one partition, which the first call reads for
- * all. Memories of copies (see `copies.ts`) are left to TTL, which removes them for nothing.
+ * The items that an incarnation owns, for the calls that delete them at its end. The broker clears receipts, queue and
+ * subscriptions by calls of their own; all of them are in one partition, which the first call reads for all.
+ * Deduplication records of share groups (`queue/deduplication.ts`) are left to TTL, which costs nothing.
  */
 export class OwnedItems {
   readonly #now: () => number;
@@ -21,7 +21,7 @@ export class OwnedItems {
     this.#now = now;
   }
 
-  /** Called by each method that adds to a session, or has taken all: the cached items are not all any more. */
+  /** Called by each method that adds an item, or has deleted all: the cached items are out of date. */
   forget(): void {
     this.#partition = undefined;
   }
@@ -43,7 +43,7 @@ export class OwnedItems {
     return (await this.all(table, session)).find((item) => textOf(item, 's') === OWNED.received);
   }
 
-  /** The messages that waited. */
+  /** The items of waiting messages. */
   async queue(table: Table, session: SessionRef): Promise<Item[]> {
     return (await this.all(table, session)).filter((item) => textOf(item, 's')?.startsWith(OWNED.waiting));
   }

@@ -5,11 +5,11 @@ import type { Table } from '../table/table.ts';
 import { number, text, textOf, VERSION } from '../table/values.ts';
 import type { OwnedItems } from './owned-items.ts';
 
-type Receipt = { state: 'new' | 'pending' | 'settled' | 'over-limit'; messageId: string };
+type Receipt = { state: 'new' | 'pending' | 'delivered' | 'over-limit'; messageId: string };
 
 /**
- * Packet identifiers of QoS 2 messages received and not yet released: one item for each session that sends QoS 2, an
- * attribute for each id, and their number, so that the limit is a clause of the write that adds one.
+ * Packet ids of QoS 2 messages that were received and are not released: one item for each session that sends QoS 2,
+ * with an attribute for each id, and their number, so that the limit is a clause of the write that adds one.
  */
 export class DynamoReceived implements ReceivedStore {
   readonly #table: Table;
@@ -44,20 +44,20 @@ export class DynamoReceived implements ReceivedStore {
     if (receipt === undefined) return { state: 'over-limit', messageId };
     const known = textOf(receipt, 'm') ?? messageId;
     if (isRetry && known === messageId) return { state: 'new', messageId };
-    return { state: textOf(receipt, 's') === 's' ? 'settled' : 'pending', messageId: known };
+    return { state: textOf(receipt, 's') === 's' ? 'delivered' : 'pending', messageId: known };
   }
 
-  /** Without looking: it would cost every QoS 1 message a read. */
+  /** Always true: a look would cost every QoS 1 message a read. */
   hasRoom(): boolean {
     return true;
   }
 
-  async settle(session: SessionRef, packetId: PacketId): Promise<void> {
+  async markDelivered(session: SessionRef, packetId: PacketId): Promise<void> {
     const isKnown = 'attribute_exists(#id)';
-    await this.#table.update(receivedKey(session), 'SET #id.#state = :settled', {
+    await this.#table.update(receivedKey(session), 'SET #id.#state = :delivered', {
       condition: isKnown,
       names: { '#id': attributeOf(packetId), '#state': 's' },
-      values: { ':settled': text('s') },
+      values: { ':delivered': text('s') },
     });
   }
 

@@ -17,46 +17,46 @@ import { fromJson, type Item, numberOf, text, textOf, toJson } from '../table/va
 import { type Opening, SessionSnapshot } from './session-ref.ts';
 
 /*
- * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open that
- * made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment and
- * identity, `rs` until when a session that has expired may be resumed, `y` the owner's name and `yr` how firmly the client identifier is bound to it (both absent: stored before sessions
- * had owners), `x` expiry in seconds, `z` detached at (0: attached), `u` continues until, `n` tenant and client identifier
- * where the key could not hold them whole, `ep` how often it was opened, which fences a CONNECT that is late.
- * The will of the last connection: `w` (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message
- * id under which it has been begun. `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`.
- * `rm` and `rl`: its rooms (presence/session-rooms.ts).
- * `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were before the last open; `po` is the
- * connection whose will that open has left owed.
+ * A session item. `i` incarnation (empty: removed, and the item is here for the wills in it), `o` nonce of the open
+ * that made it what it is, `c` connection (absent while offline), `l` last connection, `a` attached at, `r` attachment
+ * and identity, `rs` until when a session that has expired may be resumed, `y` the owner's name and `yr` how firmly
+ * the client identifier is bound to it (both absent: stored before sessions had owners), `x` expiry in seconds, `z`
+ * detached at (0: attached), `u` continues until, `n` tenant and client identifier where the key could not hold them
+ * whole, `ep` how often it was opened, which fences a CONNECT that is late. The will of the last connection: `w`
+ * (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message id under which it has been begun.
+ * `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`. `rm` and `rl`: its
+ * rooms (presence/session-rooms.ts). `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were
+ * before the last open; `po` is the connection whose will that open has left owed.
  */
 
-/** Later than any moment: a session that does not expire, or has its connection. */
+/** Later than any moment: for a session that is connected, or never expires. */
 export const FOREVER_MS = 9e15;
 
-/** An attribute that has to be there has nothing to say. */
+/** The value of an attribute that is empty but has to exist. */
 export const NONE = '';
 
-export interface Settled {
+export interface StoredConnection {
   readonly attachment: Attachment;
   readonly identity: Identity;
 }
 
-/** Undefined where it was not read, or the session has been removed; the holder also while it has no connection. */
-export function settledOf(item: Item): {
+/** Undefined: it was not read, or the session was removed. `holder` is also undefined without a connection. */
+export function holderOfItem(item: Item): {
   readonly identity: Identity | undefined;
   readonly holder: string | undefined;
 } {
   const json = textOf(item, 'r');
   if (json === undefined || textOf(item, 'i') === NONE) return { identity: undefined, holder: undefined };
-  const { attachment, identity } = fromJson(json) as Settled;
+  const { attachment, identity } = fromJson(json) as StoredConnection;
   return { identity, holder: textOf(item, 'c') === undefined ? undefined : attachment.holder };
 }
 
-/** The names in a key, where it holds only the beginning of them and a hash. */
+/** The parts of a key, if the key has only their beginning and a hash. */
 export function nameValue({ p }: Key, ...names: readonly string[]): AttributeValue | undefined {
   return p.endsWith(['', ...names].join('\0')) ? undefined : text(JSON.stringify(names));
 }
 
-/** The other way round. Undefined where the key is no session's. */
+/** The tenant and client identifier of a session's item. Undefined: the item is no session's. */
 export function nameOf(item: Item): { readonly tenant: string; readonly clientId: string } | undefined {
   const [kind, tenant, clientId] = textOf(item, 'p')?.split('\0') ?? [];
   if (kind !== 'S' || tenant === undefined || clientId === undefined) return undefined;
@@ -66,7 +66,7 @@ export function nameOf(item: Item): { readonly tenant: string; readonly clientId
   return { tenant: wholeTenant, clientId: wholeClientId };
 }
 
-export function settledJson({ attachment, identity }: Settled): string {
+export function connectionJson({ attachment, identity }: StoredConnection): string {
   return toJson({ attachment, identity });
 }
 
@@ -77,7 +77,7 @@ export function willJson(will: Will | undefined): string {
   return json;
 }
 
-/** A will that is owed after its connection was the last of its session. */
+/** A will that is owed, as its connection is not the last of its session any more. */
 export function owedWillValue(
   json: string,
   identity: Identity,
@@ -87,7 +87,7 @@ export function owedWillValue(
   return { M: { w: text(json), r: text(toJson(identity)), ...begun } };
 }
 
-/** Of a client that is not known any more: it may do nothing. */
+/** The identity of an unknown client: it may do nothing. */
 function unknownIdentity(tenant: string): Identity {
   return { tenant, name: '', rules: [] };
 }
@@ -95,7 +95,7 @@ function unknownIdentity(tenant: string): Identity {
 /** The identity of the item's present or last connection. */
 export function identityOf(item: Item | undefined, tenant: string): Identity {
   const json = textOf(item, 'r');
-  return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Settled).identity;
+  return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as StoredConnection).identity;
 }
 
 /** The identity that brought the will that is owed. */
@@ -104,14 +104,14 @@ export function owedIdentityOf(owed: Item, tenant: string): Identity {
   return json === undefined ? unknownIdentity(tenant) : (fromJson(json) as Identity);
 }
 
-/** By connection. Undefined: there never was one. */
+/** The owed wills by connection. Undefined: there has never been one. */
 export function owedWillsOf(item: Item | undefined): Readonly<Record<ConnectionId, Item>> | undefined {
   const wills = item?.ow?.M;
   if (wills === undefined) return undefined;
   return Object.fromEntries(Object.entries(wills).map(([connectionId, { M = {} }]) => [connectionId, M]));
 }
 
-/** A will stands where the last connection left it, or brought it. */
+/** Whether the item has the will of its last connection. */
 export function hasWill(item: Item | undefined): boolean {
   return (textOf(item, 'w') ?? NONE) !== NONE;
 }
@@ -120,13 +120,13 @@ export function willOf(json: string | undefined): Will | undefined {
   return json === undefined || json === NONE ? undefined : (fromJson(json) as Will);
 }
 
-/** Until when a session continues whose connection has ended; not beyond the connection with expiry 0 [MQTT-4.1.0-2]. */
+/** Until when a session with an ended connection continues; with expiry 0 not beyond the connection [MQTT-4.1.0-2]. */
 export function continuesUntilMs(expirySeconds: number, detachedAtMs: number): number {
   if (expirySeconds === NEVER_EXPIRES) return FOREVER_MS;
   return expirySeconds === 0 ? 0 : detachedAtMs + expirySeconds * 1_000;
 }
 
-/** The record of an item as it stands, or as it stood before the last `open`: then without its will. */
+/** The record of an item as it is, or as it was before the last `open`: then without its will. */
 export function recordOf(
   item: Item,
   tenant: string,
@@ -136,9 +136,9 @@ export function recordOf(
   const at = (name: string) => (when === 'now' ? name : `p${name}`);
   const incarnation = textOf(item, at('i')) ?? NONE;
   if (incarnation === NONE) return undefined;
-  const { attachment: settled, identity } = fromJson(textOf(item, at('r')) ?? '{}') as Settled;
+  const { attachment: last, identity } = fromJson(textOf(item, at('r')) ?? '{}') as StoredConnection;
   const detachedAtMs = numberOf(item, at('z')) ?? 0;
-  const attachment = detachedAtMs === 0 ? settled : undefined;
+  const attachment = detachedAtMs === 0 ? last : undefined;
   const will = when === 'now' ? willOf(textOf(item, 'w')) : undefined;
   const rooms = placesOfItem(item, tenant, incarnation);
   return {
@@ -160,7 +160,7 @@ export function recordOf(
   };
 }
 
-/** As the broker counts it: not before the will is due. Undefined while it is connected, and if it never ends. */
+/** When the session ends for the broker: not before its will is due. Undefined: it is connected, or never ends. */
 export function sessionEndsAtMs(item: Item): number | undefined {
   const detachedAtMs = numberOf(item, 'z') ?? 0;
   const expirySeconds = numberOf(item, 'x') ?? 0;

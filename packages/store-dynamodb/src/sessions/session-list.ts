@@ -10,12 +10,13 @@ import { filterHash, type Incarnation, type Key, OWNED, ownedPartition } from '.
 import { endOf, type Table, type Written } from '../table/table.ts';
 import { fromJson, type Item, number, numberOf, text, textOf, toJson, VERSION } from '../table/values.ts';
 
-/** Attributes of the list that are subscriptions begin with this; the hash of the filter follows. */
+/** The prefix of attributes that are subscriptions; the hash of the filter follows. */
 const LISTED = '=';
 
 /**
- * Which subscriptions a session holds: one item while they are few, so that its limit is a clause of the write that
- * adds one; beyond that an item each (`o` of them, by their weight, counted in the list; `ok` is the mark of the write that counted last).
+ * The subscriptions of a session: one item while they are few, so that the limit is a clause of the write that adds
+ * one; each further one is an item of its own, counted in the list (`o`, by weight; `ok` is the mark of the last write
+ * that has counted).
  */
 export class SessionList {
   readonly #table: Table;
@@ -91,7 +92,7 @@ export class SessionList {
     return await this.#table.queryAll({ p, from: OWNED.list, to: endOf(OWNED.overflow) });
   }
 
-  /** The list of a session that ends with its connection, where it is known how long that can live. */
+  /** The TTL of the list, if the session ends with its connection and it is known how long that can live. */
   #ttlSeconds({ attachment }: SessionRef): number | undefined {
     const { connectionSecondsMax } = this.#table.settings;
     if (connectionSecondsMax === undefined || attachment?.keepsNothing !== true) return undefined;
@@ -128,7 +129,7 @@ export class SessionList {
     const isNew = 'attribute_not_exists(p)';
     const item = { p: text(key.p), s: text(key.s), v: number(VERSION), d: text(json) };
     const { ok, old, isRetry } = await this.#table.put(item, { condition: isNew });
-    // Our own write, whose answer was lost, is there and not yet counted.
+    // Our own write, whose answer was lost, is there and not counted yet.
     const isOwn = isRetry && textOf(old, 'd') === json;
     if (!ok && !isOwn) {
       await this.#table.put(item);
@@ -156,7 +157,7 @@ export class SessionList {
   }
 }
 
-/** The subscriptions that items of a session's partition hold. */
+/** The subscriptions in items of a session's partition. */
 export function subscriptionsOf(items: readonly Item[]): Subscription[] {
   const subscriptions: Subscription[] = [];
   for (const item of items) {
@@ -170,7 +171,7 @@ export function subscriptionsOf(items: readonly Item[]): Subscription[] {
 }
 
 function parse(json = '{}'): Subscription {
-  // JSON leaves out what is undefined.
+  // JSON leaves undefined members out.
   const { shareGroup, subscriptionIdentifier, ...fields } = fromJson(json) as Subscription;
   return { ...fields, shareGroup, subscriptionIdentifier };
 }

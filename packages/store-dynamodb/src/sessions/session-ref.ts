@@ -1,11 +1,11 @@
 import { type Attachment, type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
 import type { HeldRecord } from '../queue/records.ts';
 
-/** The last CONNECT of a session, as its queue needs to know it. */
+/** The last CONNECT of a session, for its queue. */
 export interface Opening {
-  /** CONNECTs so far, this one included. */
+  /** How many CONNECTs the session has had, with this one. */
   readonly epoch: number;
-  /** The incarnation began with the connection that it has, or had last. */
+  /** The incarnation began with its present connection, or its last one. */
   readonly isNew: boolean;
 }
 
@@ -16,8 +16,8 @@ export interface SessionName {
 }
 
 /**
- * A session as it was read. It carries its last CONNECT if the session item was read, and its record if that was read:
- * the queue needs them. Both are private: a log line shows a `SessionRef`.
+ * A session as it was read. It has the last CONNECT and the record if they were read: the queue needs them. Both are
+ * private, so that a log line shows a `SessionRef`.
  */
 export class SessionSnapshot implements SessionRef {
   readonly key: string;
@@ -42,12 +42,12 @@ export class SessionSnapshot implements SessionRef {
     this.#held = read.held;
   }
 
-  /** Undefined where the session item was not read. */
+  /** Undefined: the session item was not read. */
   get opening(): Opening | undefined {
     return this.#opening;
   }
 
-  /** Undefined where the record was not read. */
+  /** Undefined: the record was not read. */
   get held(): HeldRecord | undefined {
     return this.#held;
   }

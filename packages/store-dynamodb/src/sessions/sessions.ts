@@ -26,11 +26,18 @@ import type { SampledCount } from '../table/sampled-count.ts';
 import type { Table, Written } from '../table/table.ts';
 import { type Item, number, text, textOf } from '../table/values.ts';
 import { openSession } from './open-session.ts';
-import { continuesUntilMs, FOREVER_MS, NONE, recordOf, settledJson, settledOf } from './session-item.ts';
+import {
+  connectionJson,
+  continuesUntilMs,
+  FOREVER_MS,
+  holderOfItem,
+  NONE,
+  recordOf,
+} from './session-item.ts';
 import { SessionSnapshot } from './session-ref.ts';
 import { Wills } from './wills.ts';
 
-/** The sessions of all tenants are counted together, as the port does. */
+/** Sessions of all tenants are counted together, as the port counts them. */
 const ALL_TENANTS = '';
 
 const HAS_NOTHING_BEGUN = 'attribute_not_exists(wm)';
@@ -38,7 +45,7 @@ const OWES_NOTHING = '(attribute_not_exists(ow) OR size(ow) = :zero)';
 const IS_IN_NO_ROOM = 'attribute_not_exists(rm)';
 const WITHOUT_WILL = ', w = :none';
 
-/** What an event has gathered and not written yet. */
+/** The acknowledgements of an event, which are not written yet. */
 interface Gathered {
   commit(): Promise<void>;
 }
@@ -51,7 +58,10 @@ export class DynamoSessions implements SessionStore {
   readonly #wills: Wills;
   readonly #acknowledgements: Gathered;
 
-  /** @param acknowledgements those of the event, which the record takes from its connection alone */
+  /**
+   * @param acknowledgements of the event: the record takes them only from its connection, so they are written before
+   * it ends
+   */
   constructor(table: Table, count: SampledCount, records: Records, acknowledgements: Gathered) {
     this.#acknowledgements = acknowledgements;
     this.#table = table;
@@ -78,12 +88,12 @@ export class DynamoSessions implements SessionStore {
    *                                   open: connection := B
    *     detach: fails, B owns it
    *
-   * When the session goes on, its record is updated too: a publisher reads nothing else.
+   * If the session goes on, its record is updated too: a publisher reads nothing else.
    */
   async detach(request: DetachSession): Promise<SessionRecord | undefined> {
     const { session, connectionId, expirySeconds, will } = request;
     const { tenant, clientId, incarnation } = session;
-    // Of a frame that ends with DISCONNECT.
+    // Acknowledgements of a frame that ends with DISCONNECT.
     await this.#acknowledgements.commit();
     const isThisIncarnation = 'i = :incarnation';
     const isOwner = 'c = :connection';
@@ -115,11 +125,11 @@ export class DynamoSessions implements SessionStore {
    *                                   open: connection := B
    *     end: fails, B owns it
    *
-   * A will of the connection has not been begun, as that is done only once `detach` has given it a time.
+   * A will of the connection has not been begun: that happens only after `detach` has given it a time.
    */
   async end({ session, connectionId }: EndSession): Promise<SessionEnd> {
     const { tenant, clientId, incarnation } = session;
-    // Of a frame that ends with DISCONNECT.
+    // Acknowledgements of a frame that ends with DISCONNECT.
     await this.#acknowledgements.commit();
     const isThisIncarnation = 'i = :incarnation';
     const isOwner = 'c = :connection';
@@ -137,7 +147,7 @@ export class DynamoSessions implements SessionStore {
       const isOwned = textOf(old, 'i') === incarnation && textOf(old, 'c') === connectionId;
       return isOwned ? 'owes-more' : 'not-owned';
     }
-    const identity = old && settledOf(old).identity;
+    const identity = old && holderOfItem(old).identity;
     if (identity !== undefined) await this.#tell(endOfConnection(connectionId, identity, clientId));
     await this.#removed(session, old);
     return 'ended';
@@ -155,13 +165,13 @@ export class DynamoSessions implements SessionStore {
     const isOwner = 'c = :connection';
     const { ok, old } = await this.#table.update(
       sessionItemKey(tenant, clientId),
-      `SET r = :settled${move === undefined ? '' : ', c = :to, l = :to, a = :now'}`,
+      `SET r = :attachment${move === undefined ? '' : ', c = :to, l = :to, a = :now'}`,
       {
         condition: `${isThisIncarnation} AND ${isOwner}`,
         values: {
           ':incarnation': text(incarnation),
           ':connection': text(move?.from ?? connectionId),
-          ':settled': text(settledJson({ attachment, identity })),
+          ':attachment': text(connectionJson({ attachment, identity })),
           ...(move !== undefined && { ':to': text(connectionId), ':now': number(move.nowMs) }),
         },
         returnsOld: true,
@@ -169,7 +179,7 @@ export class DynamoSessions implements SessionStore {
     );
     const isMovedAlready = textOf(old, 'i') === incarnation && textOf(old, 'c') === connectionId;
     if (!ok && !(move !== undefined && isMovedAlready)) return undefined;
-    // Such a session has a record if it was sent messages of QoS 2, or of a shared subscription.
+    // A session that keeps nothing has a record only if it was sent QoS 2, or messages of a shared subscription.
     const hasRecord = !attachment.keepsNothing || (await this.#records.find(session)) !== undefined;
     if (hasRecord) await this.#records.renew(session, attachment, move?.from);
     if (ok && move !== undefined)
@@ -186,8 +196,8 @@ export class DynamoSessions implements SessionStore {
    *                                   open: connection := B
    *     remove: fails, it is attached (or, gone again, B was the last)
    *
-   * An item with wills that have been begun, or are owed, or with rooms that have not been left, stays without an
-   * incarnation until TTL comes. So does one whose rooms were read (`hasRooms`): to try to delete it would be a write in
+   * An item with wills that are begun or owed, or with rooms that have not been left, stays without an incarnation
+   * until TTL deletes it. So does one whose rooms were read (`hasRooms`): an attempt to delete it would be a write in
    * vain.
    */
   async remove(session: SessionRef, lastConnectionId?: ConnectionId, hasRooms = false): Promise<boolean> {
@@ -212,7 +222,7 @@ export class DynamoSessions implements SessionStore {
         },
         returnsOld: true,
       });
-    // An attempt whose answer was lost has done it, unless its client is back and the session goes on.
+    // An earlier attempt, whose answer was lost, has removed it, unless its client is back and the session goes on.
     const isDone = (kept: Written) =>
       kept.ok || (kept.isRetry && textOf(kept.old, 'i') !== session.incarnation);
     if (hasRooms) {
@@ -235,15 +245,15 @@ export class DynamoSessions implements SessionStore {
     return await this.#count.read(ALL_TENANTS);
   }
 
-  /** Corrects a number that is sampled, and that TTL does not count down. */
+  /** Corrects the number, which is sampled, and from which TTL's deletions are not subtracted. */
   async recount(count: number): Promise<void> {
     await this.#count.set(ALL_TENANTS, count);
   }
 
-  /** `old`: as it stood; undefined where an answer was lost. */
+  /** `old`: the item as it was; undefined if an answer was lost. */
   async #removed({ clientId, incarnation }: SessionRef, old: Item | undefined): Promise<true> {
     await this.#count.add(ALL_TENANTS, -1);
-    const identity = old && settledOf(old).identity;
+    const identity = old && holderOfItem(old).identity;
     if (identity !== undefined) await this.#tell(endOfSession(incarnation, identity, clientId));
     return true;
   }

@@ -7,8 +7,8 @@ import { hasWill, identityOf, NONE, owedIdentityOf, owedWillsOf, willOf } from '
 const NOTHING: WillClaim = { state: 'none' };
 
 /**
- * The wills in a session item: that of its last connection, and those of earlier ones that are owed. Each call looks at
- * the first, and at the others when its connection is not the last.
+ * The wills in a session item: that of its last connection, and owed wills of earlier ones. Each call looks at the
+ * first one, and at the others if its connection is not the last.
  */
 export class Wills {
   readonly #table: Table;
@@ -20,9 +20,9 @@ export class Wills {
   /**
    *     will timer                    session-expiry timer
    *     begin: message m
-   *                                   begin: there is m already, and it is answered
+   *                                   begin: m is there already, and is returned
    *
-   * The connection is gone where the will has a time, which `detach` gives it and `open` takes away.
+   * A will has a time only while its connection is gone: `detach` gives it one, and `open` takes it away.
    */
   async begin(
     session: SessionRef,
@@ -111,7 +111,7 @@ export class Wills {
   }
 }
 
-/** `known`: the message id that stood there. It is one's own where the answer to the first attempt was lost. */
+/** `known`: the message id that was there. If the answer to the first attempt was lost, it may be our own. */
 function begun(
   json: string | undefined,
   identity: Identity,

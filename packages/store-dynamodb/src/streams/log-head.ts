@@ -6,9 +6,9 @@ import { type Item, numberOf, textOf } from '../table/values.ts';
 import { logOf, type Tile, tileOf } from './tile.ts';
 
 /**
- * The root of a topic: `g` the log that it is in, `e` how often its continuity was ended there, `o` when the log was
- * opened. An epoch is both: a log is never continued after it was left, so its numbers are never given twice. `b` the last
- * number of those tiles that TTL had taken when the topic was looked at, where its stream keeps values.
+ * The root of a topic: `g` its present log, `e` how often its continuity was ended there, `o` when the log was opened.
+ * The epoch names both: a log that was left is never continued, so its numbers are never assigned twice. `b`: the last
+ * number that TTL had deleted when the topic was last looked at, if its stream keeps values.
  */
 export interface Root {
   readonly log: string;
@@ -18,19 +18,19 @@ export interface Root {
   readonly endsAtSeconds: number;
 }
 
-/** The root and the end of a topic's log, as one Query reads them. */
+/** The root of a topic and the end of its log, as one Query reads them. */
 export interface LogHead {
   readonly root: Root;
-  /** The newest one; undefined: the log is empty. */
+  /** The newest tile. Undefined: the log is empty. */
   readonly tile: Tile | undefined;
 }
 
-/** Letters of a log's name: its time, and a few by chance. */
+/** Characters of a log's name: its time, and some random ones. */
 const TIME_DIGITS = 9;
 const RANDOM_DIGITS = 4;
 export const LOG_LENGTH = TIME_DIGITS + RANDOM_DIGITS;
 
-/** A later log of a topic has a larger name, even where the clock runs backwards. */
+/** A later log of a topic has a larger name, even if the clock runs backwards. */
 export function newLog(before: string | undefined, nowMs: number, random: number): string {
   const beforeMs = before === undefined ? 0 : Number.parseInt(before.slice(0, TIME_DIGITS), 36);
   const timeMs = Math.max(nowMs, beforeMs + 1);
@@ -54,12 +54,12 @@ export function tailOf(head: LogHead): StreamTail {
   return { epoch: epochOf(head.root), last: lastOf(head), note: head };
 }
 
-/** No message of it is handed out any more. */
+/** No message of the log is handed out any more. */
 export function isSilent({ root, tile }: LogHead, stream: StreamDeclaration, nowMs: number): boolean {
   return (tile?.tsMs ?? root.openedAtMs) + keptMs(stream) < nowMs;
 }
 
-/** How long after its last message a log can be asked for. */
+/** How long after its last message a log can be read. */
 export function keptMs({ keepSeconds }: StreamDeclaration): number {
   return keepSeconds * 1_000 + STREAM_SLACK_MS;
 }
@@ -74,7 +74,7 @@ export function valueEndsAt(stream: StreamDeclaration, tsMs: number): number {
   return ttlSeconds(tsMs, rememberedMs(stream));
 }
 
-/** When TTL may take an item that can be asked for until `ms` after `fromMs`. */
+/** When TTL may delete an item that can be read until `ms` after `fromMs`. */
 export function ttlSeconds(fromMs: number, ms: number): number {
   return Math.ceil((fromMs + ms) / 1_000) + STREAM_TTL_SLACK_SECONDS;
 }

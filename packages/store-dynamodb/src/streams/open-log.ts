@@ -23,7 +23,7 @@ export interface StreamTopic {
   readonly topic: string;
 }
 
-/** The topic's log as it is: it is opened where there is none, and left for another one where it is over. */
+/** The present log of the topic. Opens one if there is none, and leaves the present one if it is over. */
 export async function openLog(
   table: Table,
   of: StreamTopic,
@@ -51,8 +51,8 @@ export async function isOver(table: Table, of: StreamTopic, head: LogHead, nowMs
 }
 
 /**
- * As `readHead`. A topic that has had values for so long that TTL has taken all tiles goes on behind the newest of these, in
- * another epoch: a message whose handler died before it wrote its value may have had the next number.
+ * As `readHead`. If a topic has had values for so long that TTL has deleted all tiles, it goes on after the newest of
+ * these values, in another epoch: a message whose handler died before it wrote its value may have had the next number.
  */
 export async function headOf(
   table: Table,
@@ -75,18 +75,18 @@ export async function headOf(
       ':generation': number(root.generation),
     },
   });
-  // Another process may have done it, or appended.
+  // Another process may have changed it, or appended.
   return await readHead(table, of.tenant, of.topic);
 }
 
-/** As many topics as there may be. Their list is counted where one is opened: 0.3 units for ten of them. */
+/** Whether the stream has as many topics as it may. Opening a topic counts the list: 0.3 units for ten of them. */
 async function isFull(table: Table, { tenant, stream }: StreamTopic): Promise<boolean> {
   const p = streamTopicsPartition(tenant, stream.name);
   const items = await table.queryAll({ p, from: '\0', to: endOf(''), attributes: ['t'] });
   return items.length >= stream.topicsMax;
 }
 
-/** The list first: a topic that has a root is in it. */
+/** Writes the list first, so that a topic with a root is in it. */
 async function open(table: Table, of: StreamTopic, nowMs: number): Promise<void> {
   await list(table, of, nowMs);
   const log = newLog(undefined, nowMs, table.settings.random());
@@ -105,14 +105,14 @@ async function open(table: Table, of: StreamTopic, nowMs: number): Promise<void>
 }
 
 /**
- * Leaves a log that is over: a tile that closes it takes its next place, in the same transaction that names the next log.
+ * Leaves a log that is over: one transaction closes it with a tile in its next place, and names the next log.
  *
  *     publisher A, whose clock is late   publisher B
  *     reads: the log goes on behind 57
  *                                        reads: it is over
  *                                        the next log; 1 is appended there
- *     (were the place of 58 free …)
- *     … 58 would be where no reader looks
+ *     (were place 58 free …)
+ *     … 58 would stand where no reader looks
  *     58 is taken, by the tile that closes the log: reads again
  */
 async function leave(table: Table, of: StreamTopic, head: LogHead, nowMs: number): Promise<void> {
@@ -143,7 +143,7 @@ async function leave(table: Table, of: StreamTopic, head: LogHead, nowMs: number
   ]);
 }
 
-/** The root and the topic's place in the list outlive its tiles. They are written again once in this many days. */
+/** The root and the topic's entry in the list outlive the tiles. They are written again once in so many days. */
 async function prolong(table: Table, of: StreamTopic, { root }: LogHead, nowMs: number): Promise<void> {
   if (root.endsAtSeconds > ttlSeconds(nowMs, rememberedMs(of.stream))) return;
   await list(table, of, nowMs);

@@ -19,7 +19,7 @@ import {
   STREAM_APPENDS_TRIED_MAX,
   STREAM_LANES,
   STREAM_TOPICS_LOOKED_AT,
-  STREAM_UNSETTLED_MAX,
+  STREAM_UNSTABLE_MAX,
 } from '../limits.ts';
 import { streamRootKey, streamTileKey, streamTopicPrefix, streamTopicsPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
@@ -35,24 +35,24 @@ import {
   ttlSeconds,
 } from './log-head.ts';
 import { headOf, isOver, openLog, type StreamTopic } from './open-log.ts';
-import { entryOf, itemOf, settledAt, type Tile, tileAfter, tileOf } from './tile.ts';
+import { entryOf, itemOf, stableAt, type Tile, tileAfter, tileOf } from './tile.ts';
 import { isValue, keepValue, readValues } from './values.ts';
 
 /**
- * Logs of topics in DynamoDB, in a table that nothing goes over. Each message is a tile, in the place of its number: an
- * append reads the end of the log, and puts its tile behind it where that place is free. Number and message are one
- * write, so there are no holes, and no item that every publisher writes.
+ * Logs of topics in DynamoDB, in a table that no scan reads. Each message is a tile, whose key is its number: an
+ * append reads the end of the log, and puts its tile after it if that place is free. Number and message are one write,
+ * so there are no holes, and no item that every publisher writes.
  *
- * A repetition is appended once more: a handler that died may have appended its message and sent it to no subscriber,
- * while positions say by now that the message has settled.
+ * A repetition is appended once more: a handler may have appended its message and died before it sent it, and
+ * positions may say by now that the message is stable.
  */
 export class DynamoStreams implements StreamStore {
   readonly #table: Table;
   readonly #ends: Map<string, LogHead> | undefined;
 
   /**
-   * @param ends of the logs that the messages of one event have been appended to: the next message tries the place behind
-   *   without reading. If the log has changed meanwhile, that place is taken and the write fails. @default each
+   * @param ends of the logs to which the messages of one event were appended: the next message tries the place after
+   *   its end without a read. If the log has changed since, that place is taken and the write fails. @default each
    *   append reads
    */
   constructor(table: Table, ends?: Map<string, LogHead>) {
@@ -87,13 +87,13 @@ export class DynamoStreams implements StreamStore {
         this.#ends?.set(name, { ...head, tile: placed.tile });
         return { entry: entryOf(placed.tile, epochOf(head.root)) };
       }
-      // One place behind the winner, then where the log ends by now.
+      // One place after the winner, then at the end of the log.
       head = tries % 2 === 0 ? placed.head : undefined;
     }
     return 'contended';
   }
 
-  /** A loser goes on behind the winner, which the failed condition tells. */
+  /** A loser goes on after the winner, which the failed condition returns. */
   async #place(
     { tenant, stream }: StreamTopic,
     head: LogHead,
@@ -177,7 +177,7 @@ export class DynamoStreams implements StreamStore {
   }
 
   /**
-   * The values that handlers have written, and those of messages whose handlers may not have come to it:
+   * The values that handlers have written, and those of messages whose handlers may not have written them yet:
    *
    *     publisher                          newcomer
    *     appends 5
@@ -197,7 +197,7 @@ export class DynamoStreams implements StreamStore {
     if (stream.snapshot)
       for await (const value of readValues(this.#table, of, root)) values.set(value.key ?? '', value);
     const from = stream.snapshot
-      ? settledNow(tile, tail, nowMs)
+      ? stableNow(tile, tail, nowMs)
       : (await this.firstKept(tenant, stream, tail, 1, nowMs)) - 1;
     for await (const late of this.#tilesBehind(tenant, tail, from)) {
       const value = values.get(late.key ?? '');
@@ -209,15 +209,10 @@ export class DynamoStreams implements StreamStore {
       .map((each) => entryOf(each, tail.epoch));
   }
 
-  /** Messages behind a number, up to the newest of the tail. */
+  /** The messages after a number, up to the newest of the tail. */
   async *#tilesBehind(tenant: string, tail: StreamTopicTail, after: number): AsyncGenerator<Tile> {
     const { log } = headIn(tail).root;
-    const from = streamTileKey(
-      tenant,
-      tail.topic,
-      log,
-      Math.max(after, tail.last - STREAM_UNSETTLED_MAX) + 1,
-    );
+    const from = streamTileKey(tenant, tail.topic, log, Math.max(after, tail.last - STREAM_UNSTABLE_MAX) + 1);
     const to = streamTileKey(tenant, tail.topic, log, tail.last);
     let next: string | undefined;
     if (after >= tail.last) return;
@@ -257,7 +252,7 @@ export class DynamoStreams implements StreamStore {
   async newEpoch(tenant: string, topic: string): Promise<string | undefined> {
     const head = await readHead(this.#table, tenant, topic);
     if (head === undefined || head === 'moving') return undefined;
-    // Where TTL has taken the root meanwhile, an item without a log would keep the topic from being opened again.
+    // If TTL has deleted the root meanwhile, an item without a log would keep the topic from being opened again.
     await this.#table.update(streamRootKey(tenant, topic), 'ADD e :one', {
       condition: 'g = :log',
       values: { ':one': number(1), ':log': text(head.root.log) },
@@ -266,7 +261,7 @@ export class DynamoStreams implements StreamStore {
     return after === undefined || after === 'moving' ? undefined : epochOf(after.root);
   }
 
-  /** About: each topic counts as if its messages were of one size, and none too old. */
+  /** Approximate: each topic counts as if its messages were of one size and none too old. */
   async figures(tenant: string, stream: StreamDeclaration): Promise<StreamFigures> {
     const { clock } = this.#table.settings;
     const tails = await this.topics(tenant, stream, '#', stream.topicsMax, clock.now());
@@ -281,7 +276,10 @@ export class DynamoStreams implements StreamStore {
     return figures;
   }
 
-  /** Number of the first tile from `from` on for which `isIt` holds, as it then does for all others; above the last: none. */
+  /**
+   * Number of the first tile from `from` on for which `isIt` is true, and with it for all later ones; above the last:
+   * none.
+   */
   async #firstOf(
     tenant: string,
     tail: StreamTopicTail,
@@ -289,7 +287,7 @@ export class DynamoStreams implements StreamStore {
     isIt: (tile: Tile) => boolean,
   ): Promise<number> {
     let [low, high] = [from, tail.last + 1];
-    // Mostly it is the first of all.
+    // Mostly the first of all.
     let middle = low;
     while (low < high) {
       const tile = await this.#tile(tenant, tail, middle);
@@ -338,10 +336,10 @@ function headIn({ note }: StreamTopicTail): LogHead {
   return note as LogHead;
 }
 
-/** Up to this number the handlers of messages are over by now. */
-function settledNow(tile: Tile | undefined, { last }: StreamTopicTail, nowMs: number): number {
+/** Messages up to this number are stable by now. */
+function stableNow(tile: Tile | undefined, { last }: StreamTopicTail, nowMs: number): number {
   if (tile === undefined) return last;
-  return settledAt(tile, Math.max(nowMs, tile.tsMs)).settled;
+  return stableAt(tile, Math.max(nowMs, tile.tsMs)).stable;
 }
 
 /** The lowest number that may be handed out. */
@@ -349,7 +347,7 @@ function lowest({ messagesMax }: StreamDeclaration, { last }: StreamTopicTail, f
   return Math.max(1, from, last - messagesMax + 1);
 }
 
-/** Whether a tile is handed out, by its age and by the bytes behind it. */
+/** Whether a tile is handed out, by its age and by the bytes after it. */
 function isKept(
   { keepSeconds, bytesMax }: StreamDeclaration,
   tail: StreamTopicTail,

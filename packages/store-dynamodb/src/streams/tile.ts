@@ -2,7 +2,7 @@ import {
   type AppendOptions,
   type Message,
   messageBytes,
-  SETTLED_AFTER_MS,
+  STABLE_AFTER_MS,
   type StreamEntry,
 } from '@apus/broker';
 import { STREAM_CHECKPOINTS_MAX } from '../limits.ts';
@@ -20,7 +20,7 @@ import {
   VERSION,
 } from '../table/values.ts';
 
-/** A message and when it was appended: from then on ten seconds it may be on its way. */
+/** The number of a message, and when it was appended: it is stable ten seconds later. */
 type Checkpoint = readonly [number: number, tsMs: number];
 
 /** One message of a topic, in its place. */
@@ -31,21 +31,21 @@ export interface Tile {
   /** Bytes of the messages before it in the log, and its own. */
   readonly bytesBefore: number;
   readonly bytes: number;
-  /** Messages up to this number had settled when it was appended. */
-  readonly settled: number;
+  /** Messages up to this number were stable when it was appended. */
+  readonly stable: number;
   readonly checkpoints: readonly Checkpoint[];
-  /** Of the append that made it. */
+  /** The nonce of its append. */
   readonly nonce: string;
   readonly message: Message;
 }
 
 /*
- * A tile's item. `m` the message, `ts` when it was appended, `k` its key, `b` the bytes before it, `f` up to where
- * messages had settled, `c` the checkpoints as JSON, `n` the nonce of its append. `x` 1 and nothing else: the log was
- * left here for another one.
+ * The item of a tile. `m` the message, `ts` when it was appended, `k` its key, `b` the bytes before it, `f` up to
+ * where messages are stable, `c` the checkpoints as JSON, `n` the nonce of its append. `x` 1 and nothing else: the log
+ * ends here, and another one goes on.
  */
 
-/** The tile behind another one; where none is left of the log, behind the last number that was given in it. */
+/** The tile after another one; if none is left of the log, after the last number that was assigned in it. */
 export function tileAfter(
   before: Tile | undefined,
   message: Message,
@@ -60,25 +60,25 @@ export function tileAfter(
     key,
     bytesBefore: before === undefined ? 0 : before.bytesBefore + before.bytes,
     bytes: messageBytes(message),
-    ...(before === undefined ? { settled: base, checkpoints: [] } : settledAt(before, tsMs)),
+    ...(before === undefined ? { stable: base, checkpoints: [] } : stableAt(before, tsMs)),
     nonce,
     message,
   };
 }
 
 /**
- * Up to where messages have settled at a time: their handlers are over. Of those that may not have settled, a few are
- * noted along; those between are taken for later than they are.
+ * Up to where messages are stable at a time, since their handlers are over; and checkpoints for some of the others.
+ * Messages between two checkpoints count as later than they are.
  */
-export function settledAt(before: Tile, tsMs: number): Pick<Tile, 'settled' | 'checkpoints'> {
-  const limitMs = tsMs - SETTLED_AFTER_MS;
+export function stableAt(before: Tile, tsMs: number): Pick<Tile, 'stable' | 'checkpoints'> {
+  const limitMs = tsMs - STABLE_AFTER_MS;
   const noted: readonly Checkpoint[] = [...before.checkpoints, [before.number, before.tsMs]];
-  const [settled] = noted.filter(([, notedMs]) => notedMs <= limitMs).at(-1) ?? [before.settled];
+  const [stable] = noted.filter(([, notedMs]) => notedMs <= limitMs).at(-1) ?? [before.stable];
   const open = noted.filter(([, notedMs]) => notedMs > limitMs);
-  const apartMs = SETTLED_AFTER_MS / STREAM_CHECKPOINTS_MAX;
+  const apartMs = STABLE_AFTER_MS / STREAM_CHECKPOINTS_MAX;
   const [last, previous] = [open.at(-1), open.at(-2)];
   const isClose = last !== undefined && previous !== undefined && last[1] - previous[1] < apartMs;
-  return { settled, checkpoints: isClose ? open.slice(0, -1) : open };
+  return { stable, checkpoints: isClose ? open.slice(0, -1) : open };
 }
 
 export function itemOf(itemKey: Key, tile: Tile, endsAtSeconds: number): Item {
@@ -91,7 +91,7 @@ export function itemOf(itemKey: Key, tile: Tile, endsAtSeconds: number): Item {
     ts: numeric(tile.tsMs),
     ...(key !== undefined && { k: text(key) }),
     b: numeric(tile.bytesBefore),
-    f: numeric(tile.settled),
+    f: numeric(tile.stable),
     c: text(JSON.stringify(tile.checkpoints)),
     n: text(tile.nonce),
   };
@@ -101,7 +101,7 @@ export function logOf(item: Item): string {
   return textOf(item, 's')?.split('-')[0] ?? '';
 }
 
-/** @param number of the tile. @default its sort key says it */
+/** @param number of the tile. @default the one in its sort key */
 export function tileOf(item: Item, number = Number(textOf(item, 's')?.split('-')[1])): Tile | 'closing' {
   const message = decodeMessage(bytesOf(item, 'm') ?? new Uint8Array());
   if (item.x !== undefined || message === undefined) return 'closing';
@@ -111,13 +111,13 @@ export function tileOf(item: Item, number = Number(textOf(item, 's')?.split('-')
     key: textOf(item, 'k'),
     bytesBefore: numberOf(item, 'b') ?? 0,
     bytes: messageBytes(message),
-    settled: numberOf(item, 'f') ?? 0,
+    stable: numberOf(item, 'f') ?? 0,
     checkpoints: JSON.parse(textOf(item, 'c') ?? '[]') as Checkpoint[],
     nonce: textOf(item, 'n') ?? '',
     message,
   };
 }
 
-export function entryOf({ number, tsMs, key, settled, message }: Tile, epoch: string): StreamEntry {
-  return { epoch, number, tsMs, key, settled, message };
+export function entryOf({ number, tsMs, key, stable, message }: Tile, epoch: string): StreamEntry {
+  return { epoch, number, tsMs, key, stable, message };
 }

@@ -8,9 +8,9 @@ import type { StreamTopic } from './open-log.ts';
 import { itemOf, type Tile, tileOf } from './tile.ts';
 
 /*
- * The last value of a key of a topic: a tile under another key. `g` the log and `l` the number of its message: a later
- * message is never followed by an earlier one. A message with an empty payload takes the key out; its item stays for as
- * long, as a handler with an earlier value may still be on its way, and as the newest number of the topic.
+ * The last value of a key of a topic: a tile under another key. `g` and `l` are the log and number of its message: a
+ * later message is never replaced by an earlier one. A message with an empty payload deletes the key; its item stays
+ * as long, since a handler with an earlier value may still be at work, and as the newest number of the topic.
  */
 
 /** Keeps the message as the last value of its key, unless a later one is there. */
@@ -32,7 +32,7 @@ export async function keepValue(
   });
 }
 
-/** Of the present log: those of earlier ones are over. Empty and expired ones are in it. */
+/** The values of the present log, empty and expired ones included. Values of earlier logs do not count. */
 export async function* readValues(table: Table, of: StreamTopic, { log }: Root): AsyncGenerator<Tile> {
   const p = streamValuesPartition(of.tenant, of.stream.name, of.topic);
   let left = STREAM_VALUES_READ_MAX;
@@ -48,12 +48,12 @@ export async function* readValues(table: Table, of: StreamTopic, { log }: Root):
   } while (after !== undefined && left > 0);
 }
 
-/** It is handed out to newcomers. */
+/** Whether newcomers are sent it. */
 export function isValue({ message }: Tile, nowMs: number): boolean {
   return message.payload.length > 0 && !isExpired(message, nowMs);
 }
 
-/** A topic is not forgotten while it has a value. */
+/** Whether the topic has a value, and so is not forgotten. */
 export async function hasValue(table: Table, of: StreamTopic, root: Root, nowMs: number): Promise<boolean> {
   if (!of.stream.snapshot) return false;
   for await (const tile of readValues(table, of, root)) if (isValue(tile, nowMs)) return true;

@@ -6,14 +6,14 @@ import { type Item, number, numberOf, text, textOf, VERSION } from '../table/val
 import { isBehind, type Shards, shardsOf } from './shards.ts';
 
 /*
- * On the head of a filter: `~1000`, the tick of its group of 1,000 ms, and `cj`, how often a subscriber has joined one of
- * its groups. Of the tick `i` is the id, `u` until when no other one is armed, `y` until when a process tells the group
- * (absent: it waits, or is done). The subscribers of a group stand in the shards of a filter of its own name, whose head
- * has `d`, marks of the positions that it was told, as JSON.
+ * On the head of a filter: `~1000`, the tick of its group of 1,000 ms, and `cj`, how often a subscriber has joined one
+ * of its groups. Of a tick `i` is the id, `u` until when no other one is armed, `y` until when a process works on it
+ * (absent: it waits, or is done). The subscribers of a group stand in the shards of a filter of its own name; that
+ * head has `d`, marks of the positions that the group was sent, as JSON.
  */
 const GROUP = '~';
 
-/** Letters of a mark: two positions of one topic have the same once in a hundred thousand million. */
+/** Characters of a mark: two positions of one topic share one once in a hundred thousand million. */
 const MARK_LENGTH = 7;
 
 /** Subscribers that are read to learn whether a shard has any: some may have ended. */
@@ -25,7 +25,7 @@ export interface ArmedTick {
   readonly dueAtMs: number;
 }
 
-/** A tick that has been begun: to the end of its claim no other is. */
+/** A tick that a process works on: until the end of its claim no other process does. */
 export interface BegunTick {
   readonly storedFilter: string;
   readonly shards: number;
@@ -34,7 +34,7 @@ export interface BegunTick {
   done(told: ReadonlyMap<string, string>): Promise<void>;
 }
 
-/** No client's filter has the name: its `#` is not its last level. */
+/** No client's filter can have the name, since its `#` is not the last level. */
 export function storedFilterOf(topicFilter: string, intervalMs: number): string {
   return `#${intervalMs}/${topicFilter}`;
 }
@@ -44,7 +44,7 @@ export function groupsOf(head: Item | undefined): number[] {
   return Object.keys(head ?? {}).flatMap((name) => (name.startsWith(GROUP) ? Number(name.slice(1)) : []));
 }
 
-/** Those for which no tick is armed. */
+/** The intervals of groups without an armed tick. */
 export function unarmedOf(head: Item | undefined, nowMs: number): number[] {
   return groupsOf(head).filter((intervalMs) => (numberOf(tickOf(head, intervalMs), 'u') ?? 0) <= nowMs);
 }
@@ -53,7 +53,7 @@ function tickOf(head: Item | undefined, intervalMs: number): Item | undefined {
   return head?.[GROUP + intervalMs]?.M;
 }
 
-/** A tick as it stands on the head. */
+/** A tick as the head has it. */
 function tickValue(tickId: string, untilMs: number, claimMs?: number) {
   return {
     M: { i: text(tickId), u: number(untilMs), ...(claimMs !== undefined && { y: number(claimMs) }) },
@@ -73,7 +73,7 @@ export class DynamoConflatedGroups {
     this.#shards = shards;
   }
 
-  /** A subscriber stands in a shard of the group: from the answer on, messages arm its ticks. */
+  /** A subscriber stands in a shard of the group. From the answer on, messages arm the group's ticks. */
   async join({ tenant, topicFilter, intervalMs }: ConflatedGroup): Promise<void> {
     await this.#table.update(
       headKey(tenant, topicFilter),
@@ -86,8 +86,8 @@ export class DynamoConflatedGroups {
   }
 
   /**
-   * The tick was sent: until it has come, and for a minute if its timer is lost, publishers arm no other. It changes
-   * nothing where another one stands there, or this one was faster than the caller.
+   * The tick was sent: until it comes, or for a minute if its timer is lost, publishers arm no other. Changes nothing
+   * if another tick is there, or this one came before this call.
    */
   async armed(
     { tenant, topicFilter, intervalMs }: ConflatedGroup,
@@ -105,9 +105,9 @@ export class DynamoConflatedGroups {
   }
 
   /**
-   * One tick tells a group at a time, so that workers get its messages in their order: the one on the head, or any where
-   * none is armed. A group without subscribers leaves the head, unless one has joined since the head was read: that
-   * subscriber came into its shard before it joined. Throws while another process has the same tick.
+   * One tick works for a group at a time, so that workers get its messages in order: the one on the head, or any if
+   * none is armed. A group without subscribers is removed from the head, unless a subscriber has joined since the head
+   * was read: it stood in its shard before it joined. Throws while another process works on the same tick.
    */
   async begin(group: ConflatedGroup, tickId: string): Promise<BegunTick | 'over'> {
     const { tenant, topicFilter, intervalMs } = group;
@@ -157,12 +157,15 @@ export class DynamoConflatedGroups {
     if (ok) return old;
     const tick = tickOf(old, intervalMs);
     if (textOf(tick, 'i') !== tickId) return undefined;
-    // The answer to an earlier attempt was lost, which has begun it.
+    // An earlier attempt, whose answer was lost, has begun it.
     if (isRetry && numberOf(tick, 'y') === untilMs) return old;
     throw new Error('another process has this tick');
   }
 
-  /** The group has no subscriber: it leaves the head. The head as it is where one has joined since `head` was read. */
+  /**
+   * Removes a group without subscribers from the head. Returns the present head if one has joined since `head` was
+   * read.
+   */
   async #leave(
     { tenant, topicFilter, intervalMs }: ConflatedGroup,
     tickId: string,
@@ -176,7 +179,7 @@ export class DynamoConflatedGroups {
     return !ok && textOf(tickOf(old, intervalMs), 'i') === tickId ? old : undefined;
   }
 
-  /** Its claim is over last: a process that dies before has the tick again. */
+  /** Ends the claim last: if the process dies before, the tick comes again. */
   async #done(
     { tenant, topicFilter, intervalMs }: ConflatedGroup,
     tickId: string,

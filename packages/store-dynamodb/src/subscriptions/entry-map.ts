@@ -15,9 +15,8 @@ export class EntryMap {
   }
 
   /**
-   * Adds an entry unless `maximum` are there, or the filter is wide: then it returns the present item. Entries of
-   * connections that are over, which a crash has left behind, are removed when room is needed; until then they are
-   * ignored.
+   * Adds an entry, unless `maximum` are there or the filter is wide: then it returns the present item. Entries of
+   * ended connections, which a crash has left, are ignored, and removed when room is needed.
    */
   async add(key: Key, incarnation: string, entry: string, maximum: number): Promise<Written> {
     const isNew = 'attribute_not_exists(#entry)';
@@ -34,7 +33,7 @@ export class EntryMap {
       },
     });
     if (written.ok) return written;
-    // It stands there: a retry of what has succeeded, or a list that forgot it in a crash.
+    // The entry is there: a retry of a write that succeeded, or the list lost it in a crash.
     if (written.old?.[ENTRY + incarnation] !== undefined) return await this.replace(key, incarnation, entry);
     const isFull = (numberOf(written.old, 'n') ?? 0) >= maximum;
     const ended = isFull ? endedEntriesOf(written.old, this.#table.nowSeconds()) : [];

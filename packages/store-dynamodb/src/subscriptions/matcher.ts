@@ -16,7 +16,7 @@ export interface FilterEntries extends FilterName {
   readonly entries: readonly SubscriberEntry[];
   /** Shards that were not read; 0: none, `entries` are all. */
   readonly unreadShards: number;
-  /** Those shards' workers do not keep up. */
+  /** The workers of these shards are behind. */
   readonly isBehind?: boolean;
   /** Intervals of its conflated groups that have no tick. */
   readonly unarmedMs?: readonly number[];
@@ -24,7 +24,7 @@ export interface FilterEntries extends FilterName {
 
 const NONE: readonly never[] = [];
 
-/** Turns heads into the subscribers they name, with as few reads as there are kinds of items: heads, groups, sessions. */
+/** Turns heads into subscribers, with as few reads as there are kinds of items: heads, groups, sessions. */
 export class Matcher {
   readonly #table: Table;
   readonly #shards: Shards;
@@ -34,12 +34,12 @@ export class Matcher {
     this.#shards = shards;
   }
 
-  /** Reads heads, and in the same call the other items that the caller names. */
+  /** Reads heads, together with other items that the caller names. */
   async readHeads(tenant: string, filters: readonly string[], others: readonly Key[] = []): Promise<Found> {
     return await batchGet(this.#table, [...filters.map((filter) => headKey(tenant, filter)), ...others]);
   }
 
-  /** The filters that have subscribers, each once for each share group; wide ones with their shards read or not. */
+  /** The filters that have subscribers, each once for each share group; the shards of wide ones are read or not. */
   async entries(
     tenant: string,
     filters: readonly string[],
@@ -61,26 +61,26 @@ export class Matcher {
   }
 
   /**
-   * The subscribers that may get the messages of a topic that an event brings. Of a share group, where one member gets
-   * each message, as many members as there are messages, picked at random, and at most `SHARE_MEMBERS_READ`; more of
-   * them where none of these is connected, and then all.
+   * The subscribers that may get the messages of a topic in an event. In a share group one member gets each message,
+   * so as many members as there are messages are chosen at random, at most `SHARE_MEMBERS_READ`. If none of them is
+   * connected, more are chosen, and then all.
    */
   async recipients(
     tenant: string,
     filters: readonly FilterEntries[],
     messages: number,
   ): Promise<readonly MatchedFilter[]> {
-    const drawn = filters.map((filter) => this.#drawn(filter));
+    const shuffled = filters.map((filter) => this.#shuffled(filter));
     const few = Math.min(messages, SHARE_MEMBERS_READ);
     let matched = await this.subscribers(
       tenant,
-      drawn.map((filter) => membersOf(filter, 0, few)),
+      shuffled.map((filter) => membersOf(filter, 0, few)),
     );
     for (const [from, to] of [
       [few, SHARE_MEMBERS_READ],
       [SHARE_MEMBERS_READ, Number.POSITIVE_INFINITY],
     ] as const) {
-      const others = drawn.map((filter, place) =>
+      const others = shuffled.map((filter, place) =>
         matched[place]?.subscribers.some(isConnected)
           ? { ...filter, entries: [] }
           : membersOf(filter, from, to),
@@ -95,8 +95,8 @@ export class Matcher {
     return matched;
   }
 
-  /** The members of a share group in another order: from a random one on. */
-  #drawn(filter: FilterEntries): FilterEntries {
+  /** The members of a share group, from a random one on. */
+  #shuffled(filter: FilterEntries): FilterEntries {
     const { shareGroup, entries } = filter;
     if (shareGroup === undefined) return filter;
     const first = Math.floor(this.#table.settings.random() * entries.length);
@@ -118,9 +118,9 @@ export class Matcher {
   }
 
   /**
-   * The record decides on a session's messages of QoS 1 and 2, and names its connection; without a record, the session
-   * item does. At QoS 0 the session item suffices. It also decides which member of a share group is chosen, as it is
-   * the first to be updated when a client disconnects.
+   * A session's record decides on its messages of QoS 1 and 2, and names its connection; without a record the session
+   * item does. At QoS 0 the session item is enough. It also decides which member of a share group is chosen, since it
+   * is the first to be updated when a client disconnects.
    */
   async #sessions(tenant: string, filters: readonly FilterEntries[]): Promise<Found> {
     const itemKey = ({ clientId }: SubscriberEntry) => sessionItemKey(tenant, clientId);
@@ -201,7 +201,7 @@ export class Matcher {
   }
 }
 
-/** Some members of a share group. Subscribers of other filters all get the message, and are among the first. */
+/** Some members of a share group. Other filters count as one group: all their subscribers are in the first part. */
 function membersOf(filter: FilterEntries, from: number, to: number): FilterEntries {
   if (filter.shareGroup === undefined) return from === 0 ? filter : { ...filter, entries: [] };
   return { ...filter, entries: filter.entries.slice(from, to) };
@@ -212,8 +212,8 @@ function isConnected({ session }: Subscriber): boolean {
 }
 
 /**
- * A member of a share group keeps its messages, since another member gets those that are lost: its queue has to be
- * known.
+ * Whether the session is not written in its entry. A member of a share group is read even if it keeps nothing: another
+ * member gets the messages that are lost, so its queue is needed.
  */
 function isReferred({ attachment }: SubscriberEntry, shareGroup: string | undefined): boolean {
   return attachment === undefined || shareGroup !== undefined;
@@ -242,13 +242,13 @@ function subscriberOf(tenant: string, name: FilterName, entry: SubscriberEntry, 
   };
 }
 
-/** A member of a share group that is over, and whose subscriptions are still to be cleared, would swallow the message. */
+/** False for an ended member of a share group whose subscriptions are not cleared yet: it would swallow the message. */
 function isThere(tenant: string, { clientId, incarnation }: SubscriberEntry, sessions: Found): boolean {
   const item = sessions.get(sessionItemKey(tenant, clientId));
   return item !== undefined && recordOf(item, tenant, clientId)?.session.incarnation === incarnation;
 }
 
-/** An incarnation that was discarded, and not yet cleared, is shown as offline. */
+/** An incarnation that was discarded and not cleared yet is shown as offline. */
 function sessionOf(
   tenant: string,
   entry: SubscriberEntry,

@@ -8,18 +8,19 @@ import { type Shards, shardsOf } from './shards.ts';
 import type { ShareGroups } from './share-groups.ts';
 import { packEntry } from './subscriber-entry.ts';
 
-/** Filters that are known to be wide, which they stay: asking their heads again would cost a write. */
+/** Filters that are known to be wide. They stay wide; asking their heads again would cost a write. */
 const WIDE_REMEMBERED_MAX = 10_000;
 
-/** Filters of a session that ends or moves, written at the same time. */
+/** Filters of a session that ends or moves, written side by side. */
 const WRITTEN_AT_ONCE = 25;
 
 /**
- * Where a subscriber stands: inline in the head while there is room, then in a shard; a share group in its own item.
+ * Where a subscriber stands: in the head of its filter while there is room, then in a shard; a member of a share group
+ * in the group's item.
  *
- * A subscriber never moves between head and shard. The process that took the PUBLISH serves the subscribers in the
- * head, also when the filter has become wide; only a shard's jobs serve the subscribers in the shard. Were a subscriber
- * moved while a message is on its way, a later message would overtake it:
+ * A subscriber never moves between head and shard. The process that took the PUBLISH serves the head, even of a wide
+ * filter; only jobs serve shards. If a subscriber moved while a message is on its way, a later message would overtake
+ * it:
  *
  *     publisher                          subscriber                        worker
  *     1: a job for the shard
@@ -34,7 +35,7 @@ export class Placement {
   readonly #shards: Shards;
   readonly #groups: ShareGroups;
   readonly #conflated: DynamoConflatedGroups;
-  /** Shards of wide filters. It may be behind: a smaller number names shards that a fan-out visits as well. */
+  /** How many shards wide filters have. A number may be too small: a fan-out visits those shards as well. */
   readonly #wide = new Map<string, number>();
 
   constructor(
@@ -51,7 +52,7 @@ export class Placement {
     this.#conflated = conflated;
   }
 
-  /** False when a share group takes no more, or the filter no more of them. */
+  /** False: the share group takes no more members, or the filter takes no more groups. */
   async put(session: SessionRef, subscription: Subscription, outcome: SubscribeOutcome): Promise<boolean> {
     const entry = packEntry(session, subscription, this.#endsAtSeconds());
     if (subscription.shareGroup !== undefined)
@@ -77,8 +78,8 @@ export class Placement {
   }
 
   /**
-   * The session has moved from another connection. Only entries that carry that one change: a handler that is late cannot
-   * bring a connection back that the session has left.
+   * The session has moved from another connection. Changes only entries that carry that one, so a late handler cannot
+   * bring back a connection that the session has left.
    */
   async moved(
     session: SessionRef,
@@ -115,8 +116,8 @@ export class Placement {
   }
 
   /**
-   * The subscribers of a group stand in shards, as if the group were a wide filter. One whose subscription was another one
-   * stands in both for a moment.
+   * The subscribers of a group stand in shards, as if the group were a wide filter. A subscriber that had another kind
+   * of subscription stands in both for a moment.
    */
   async #putConflated(
     session: SessionRef,
@@ -137,7 +138,7 @@ export class Placement {
     if (outcome === 'replaced' && !isReplaced) await this.#leaveOthers(session, topicFilter, intervalMs);
   }
 
-  /** The plain subscription, and other groups. */
+  /** Removes the plain subscription, and those in other groups. */
   async #leaveOthers(session: SessionRef, topicFilter: string, intervalMs: number): Promise<void> {
     const { tenant, incarnation } = session;
     const { ok, old } = await this.#entries.remove(headKey(tenant, topicFilter), incarnation);
@@ -188,7 +189,7 @@ export class Placement {
     this.#remember(key.p, await this.#shards.add(tenant, topicFilter, shards, incarnation, entry));
   }
 
-  /** Answers 0, or the shards of a filter that has no room inline. */
+  /** Returns 0, or the number of shards of a filter whose head has no room. */
   async #putInline(tenant: string, topicFilter: string, incarnation: string, entry: string): Promise<number> {
     const key = headKey(tenant, topicFilter);
     const maximum = this.#table.settings.inlineSubscribersMax;
@@ -202,7 +203,7 @@ export class Placement {
     this.#wide.set(partition, shards);
   }
 
-  /** By which its connection is over by any clock: one that is ahead must not ignore it in its last seconds. */
+  /** When its connection is over by any clock: a clock that is ahead must not ignore it in its last seconds. */
   #endsAtSeconds(): number | undefined {
     const { connectionSecondsMax } = this.#table.settings;
     if (connectionSecondsMax === undefined) return undefined;

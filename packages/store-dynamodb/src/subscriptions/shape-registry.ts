@@ -9,11 +9,11 @@ interface Lease {
   readonly readAtMs: number;
 }
 
-/** Attributes of the registry's item that are shapes begin with this. */
+/** The prefix of attributes that are shapes. */
 const SHAPE = '~';
 
 /**
- * The filter shapes in use in a tenant, a set that is only added to: one item, cached in each process for two seconds.
+ * The filter shapes of a tenant, a set that only grows: one item, cached in each process for two seconds.
  *
  *     subscriber (process A)             publisher (process B)
  *                                        reads the registry: no `.+`
@@ -28,7 +28,7 @@ const SHAPE = '~';
 export class ShapeRegistry {
   readonly #table: Table;
   readonly #leases = new Map<string, Lease>();
-  /** Shapes that every process knows by now. */
+  /** Shapes that every process knows. */
   readonly #inAllProcesses = new Set<string>();
 
   constructor(table: Table) {
@@ -46,8 +46,7 @@ export class ShapeRegistry {
   }
 
   /**
-   * Enters the filter's shape. Returns how long its SUBACK has to wait from now, undefined when there are too many
-   * shapes.
+   * Enters the filter's shape. Returns how long its SUBACK has to wait; undefined if there are too many shapes.
    */
   async enter(tenant: string, topicFilter: string): Promise<number | undefined> {
     const shape = shapeOf(topicFilter);
@@ -59,7 +58,7 @@ export class ShapeRegistry {
     return nowMs - knownSinceMs > LEASE_MS + CLOCK_SKEW_MS ? this.#noteInAllProcesses(name) : LEASE_MS;
   }
 
-  /** The wait that `enter` asked for is over. */
+  /** The wait for this shape is over. */
   waited(tenant: string, topicFilter: string): void {
     this.#noteInAllProcesses(`${tenant}\0${shapeOf(topicFilter)}`);
   }
@@ -71,7 +70,7 @@ export class ShapeRegistry {
 
   async #lease(tenant: string): Promise<Lease> {
     const known = this.#leases.get(tenant);
-    // From the moment of the request, not of the answer: the answer may miss a shape that was added meanwhile.
+    // The time of the request and not of the answer, which may miss a shape that was added in between.
     const nowMs = this.#table.settings.clock.now();
     if (known !== undefined && nowMs - known.readAtMs < LEASE_MS) return known;
     const lease = { shapes: shapesOf(await this.#table.get(registryKey(tenant))), readAtMs: nowMs };
@@ -79,7 +78,7 @@ export class ShapeRegistry {
     return lease;
   }
 
-  /** When the shape was entered, by this or another process. */
+  /** Returns when the shape was entered, by this or another process. */
   async #add(tenant: string, shape: string): Promise<number | undefined> {
     const isNew = 'attribute_not_exists(#shape)';
     const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
@@ -98,7 +97,7 @@ export class ShapeRegistry {
         },
       },
     );
-    // A publish of this process must look for it at once.
+    // A publish of this process has to find it at once.
     this.#leases.delete(tenant);
     return ok ? nowMs : numberOf(old, SHAPE + shape);
   }

@@ -17,27 +17,27 @@ export interface ShardRange {
 
 export interface ShardPage {
   readonly entries: readonly SubscriberEntry[];
-  /** The last key that was looked at; undefined when there was none. */
+  /** The last key that was looked at. Undefined: there was none. */
   readonly end: string | undefined;
-  /** Where the next page begins; undefined after the last one. */
+  /** Where the next page begins. Undefined: this is the last. */
   readonly next: string | undefined;
 }
 
-/** How many shards a head names; 0: the filter is narrow. */
+/** How many shards the head names. 0: the filter is narrow. */
 export function shardsOf(head: Item | undefined): number {
   return numberOf(head, 'k') ?? 0;
 }
 
-/** The workers of a wide filter have said lately that they do not keep up. */
+/** Whether the workers of a wide filter have lately said that they are behind. */
 export function isBehind(head: Item | undefined, nowMs: number): boolean {
   return (numberOf(head, 'b') ?? 0) > nowMs;
 }
 
 /**
- * The subscribers of a wide filter beyond those in its head, an item each, in shards that are partitions of their own.
+ * The subscribers of a wide filter that are not in its head: an item for each, in shards, each a partition of its own.
  *
- * When a shard is full the filter doubles its shards, and no subscriber is moved. A subscriber stands in the shard that
- * its hash named when it came: its hash over one shard, or two, or four … So it is found by trying those, newest first.
+ * If a shard is full the filter doubles its shards, and no subscriber moves: it stands in the shard that its hash
+ * named when it came, of one shard, or two, or four … It is found by trying those, newest first.
  */
 export class Shards {
   readonly #table: Table;
@@ -46,7 +46,10 @@ export class Shards {
     this.#table = table;
   }
 
-  /** Makes a narrow filter wide. It stays wide: a fan-out by shards and one by hand must not overtake each other. */
+  /**
+   * Makes a narrow filter wide. It stays wide: a fan-out by workers and one by the publisher's handler must not
+   * overtake each other.
+   */
   async widen(tenant: string, topicFilter: string): Promise<number> {
     const isNarrow = 'attribute_not_exists(k)';
     const { ok, old } = await this.#table.update(headKey(tenant, topicFilter), 'SET k = :one, v = :v', {
@@ -57,8 +60,8 @@ export class Shards {
   }
 
   /**
-   * Says on the head, which every publisher reads, that the filter's workers are behind: until `BEHIND_MS` from now. Of
-   * the workers of many shards one writes.
+   * Marks the head, which every publisher reads: the filter's workers are behind, until `BEHIND_MS` from now. One
+   * write is enough for the workers of many shards.
    */
   async markBehind(tenant: string, topicFilter: string): Promise<void> {
     const nowMs = this.#table.settings.clock.now();
@@ -70,7 +73,9 @@ export class Shards {
     });
   }
 
-  /** Adds a subscriber to a shard. Returns the number of shards, where the call has learned of more; else `shards`. */
+  /**
+   * Adds a subscriber to a shard. Returns the number of shards, if the call has learned of more; otherwise `shards`.
+   */
   async add(
     tenant: string,
     topicFilter: string,
@@ -85,7 +90,7 @@ export class Shards {
       s: text(incarnation),
       v: number(VERSION),
       d: text(entry),
-      // A crash may keep it from being removed when its connection ends.
+      // A crash may keep it from being removed at the end of its connection.
       ...(endsAtSeconds !== undefined && { t: number(endsAtSeconds + TTL_SLACK_SECONDS) }),
     });
     if (this.#table.settings.random() * SHARD_SAMPLE >= 1) return shards;
@@ -165,9 +170,9 @@ export class Shards {
   }
 
   /**
-   * A sample: one subscriber in thirty-two counts the shard that it joined. Of two that find it full one doubles. A
-   * shard that was there before the last doubling does not count: its subscribers were not moved, so it is still full,
-   * and would double the shards again at once.
+   * One joining subscriber in thirty-two counts its shard. If two find it full, one of them doubles the shards. A
+   * shard that existed before the last doubling does not count: its subscribers did not move, so it is still full, and
+   * would double the shards again at once.
    */
   async #growFull(tenant: string, topicFilter: string, shards: number, shard: number): Promise<number> {
     const isOlder = shards > 1 && shard < shards / 2;
@@ -183,7 +188,7 @@ export class Shards {
   }
 }
 
-/** The same for the same subscriber, and spread evenly. */
+/** A hash that is the same for the same subscriber, and evenly spread. */
 function hashNumber(incarnation: string): number {
   return createHash('sha256').update(incarnation).digest().readUInt32BE(0);
 }
@@ -192,7 +197,7 @@ export function shardFor(incarnation: string, shards: number): number {
   return hashNumber(incarnation) % shards;
 }
 
-/** Where a subscriber may stand: shards are ever a power of two. */
+/** Where a subscriber may stand: the number of shards is always a power of two. */
 function candidateShards(incarnation: string, shards: number): Set<number> {
   const candidates = new Set<number>();
   for (let count = shards; count >= 1; count /= 2) candidates.add(shardFor(incarnation, count));

@@ -9,16 +9,16 @@ import { ShareNames } from './share-names.ts';
 import { ENTRY } from './subscriber-entry.ts';
 
 /**
- * The members of share groups. A subscriber first writes the group's name to the head, where matching finds it, then
- * itself to the group: both before SUBACK. So matching finds every group with members, even after a crash between the
- * writes:
+ * The members of share groups. A subscriber first writes the group's name to the head, where matching finds it, and
+ * then joins the group, both before SUBACK. So matching finds every group with members, even after a crash between the
+ * two:
  *
  *     subscriber                         the same, again
  *     its list: the subscription
  *     the head: the group's name
  *     (dies, or is throttled)
  *                                        its list: replaced
- *                                        the group: it is no member; begins with the head, as if it were new
+ *                                        the group: it is no member, so it begins with the head
  *
  * Until then the name of a group without members costs a publish one read.
  */
@@ -33,7 +33,7 @@ export class ShareGroups {
     this.#names = new ShareNames(table, this.#members);
   }
 
-  /** False when the group takes no more members, or the filter no more groups. */
+  /** False: the group takes no more members, or the filter takes no more groups. */
   async put(
     session: SessionRef,
     { topicFilter, shareGroup }: Subscription,
@@ -50,7 +50,7 @@ export class ShareGroups {
       const { ok, old } = await this.#members.add(key, session, entry, mark);
       if (ok) return true;
       if (old?.[ENTRY + incarnation] !== undefined) {
-        // It stands there: a retry of what has succeeded, or a list that forgot it in a crash.
+        // The entry is there: a retry of a write that succeeded, or the list lost it in a crash.
         if ((await this.#entries.replace(key, incarnation, entry)).ok) return true;
       } else if (markOf(old) === mark && (await this.#members.removeEnded(key, old)) === 0) return false;
       mark = markOf(old);

@@ -11,8 +11,8 @@ export type Member = Pick<SessionRef, 'clientId' | 'incarnation'>;
 
 /**
  * The members of a share group, one item: an attribute for each, their number (`n`) and at most how many bytes they
- * take (`w`), so that both limits are clauses of the write that adds one; and a mark (`x`) while the head of the filter
- * does not name the group.
+ * take (`w`), so that both limits are clauses of the write that adds one; and a mark (`x`) while the head of the
+ * filter does not name the group.
  */
 export class ShareMembers {
   readonly #table: Table;
@@ -21,7 +21,7 @@ export class ShareMembers {
     this.#table = table;
   }
 
-  /** Adds a member, where there is room and no mark, or this one, which it takes away. */
+  /** Adds a member, if there is room and no mark, or only `mark`, which it removes. */
   async add(key: Key, member: Member, entry: string, mark: string | undefined): Promise<Written> {
     const isNew = 'attribute_not_exists(#entry)';
     const hasRoom = '(attribute_not_exists(n) OR n < :maximum)';
@@ -52,7 +52,7 @@ export class ShareMembers {
     });
   }
 
-  /** Removes the members of ended connections that a crash has left. Returns their number. */
+  /** Removes members of ended connections that a crash has left. Returns how many. */
   async removeEnded(key: Key, group: Item | undefined): Promise<number> {
     const ended = endedEntriesOf(group, this.#table.nowSeconds());
     for (const incarnation of ended) {
@@ -66,7 +66,7 @@ export class ShareMembers {
     return entriesOf(group, this.#table.nowSeconds()).length === 0;
   }
 
-  /** Says that the head does not name the group any more, of one that has no members. */
+  /** Marks a group without members: the head does not name it any more. */
   marking(key: Key, mark: string): Action {
     const hasNone = '(attribute_not_exists(n) OR n <= :none)';
     return {
@@ -78,12 +78,12 @@ export class ShareMembers {
   }
 }
 
-/** The mark that stands on a group. */
+/** The mark on a group. */
 export function markOf(group: Item | undefined): string | undefined {
   return textOf(group, 'x');
 }
 
-/** The same when a member comes and when it goes, even if its entry has changed. */
+/** The same when a member joins and when it leaves, even if its entry has changed. */
 function bytesMaxOf({ clientId }: Member): number {
   return Buffer.byteLength(JSON.stringify(clientId)) + MEMBER_BYTES_BESIDE_CLIENT_ID;
 }

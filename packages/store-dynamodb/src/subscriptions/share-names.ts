@@ -8,18 +8,18 @@ import { type Action, transact } from '../table/transaction.ts';
 import { type Item, number, text, VERSION } from '../table/values.ts';
 import type { ShareMembers } from './share-members.ts';
 
-/** Names that one transaction takes out: it has a hundred actions at most, and one of them is for the head. */
+/** Names that one transaction removes: it has a hundred actions, and one of them is for the head. */
 const TAKEN_OUT_AT_ONCE = 50;
 
 /**
- * The names of the share groups in the head of their filter, from which matching finds them: each costs every publish a
- * read. The name of a group without members is removed when room is needed, and at every eighth new name. It leaves the
- * head in one transaction that also marks the group's item, which must have no members. A subscriber enters the group's
- * name first, and then joins if there is no mark, or only the mark that it saw before it entered the name:
+ * The names of the share groups in the head of their filter, from which matching finds them: each costs every publish
+ * a read. The name of a group without members is removed when room is needed, and with every eighth new name. One
+ * transaction removes it and marks the group's item, which must have no members. A subscriber enters the group's name
+ * first, and then joins if there is no mark, or only the mark that it saw before it entered the name:
  *
  *     subscriber                         another, of a group for which there is no room
  *     the head: the name (it is there)
- *                                        the group has no members: takes its name out, marks it
+ *                                        the group has no members: removes its name, marks it
  *     the group: refused, it is marked
  *     the head: the name, once more
  *     the group: joins, and takes this very mark away
@@ -36,14 +36,14 @@ export class ShareNames {
     this.#members = members;
   }
 
-  /** False when the filter takes no more groups, or the name is too long. */
+  /** False: the filter takes no more groups, or the name is too long. */
   async enter(tenant: string, { topicFilter, shareGroup = '' }: FilterName): Promise<boolean> {
     if (Buffer.byteLength(shareGroup) > SHARE_GROUP_NAME_BYTES_MAX) return false;
     const { ok, old } = await this.#add(tenant, topicFilter, shareGroup);
     const names = namesOf(old);
     const isLookDue = !ok || (!names.includes(shareGroup) && (names.length + 1) % SHARE_GROUPS_LOOK === 0);
     const look = isLookDue ? this.#takeOutUnused(tenant, topicFilter, names) : false;
-    // Where the name is in already the look is for others, and may fail.
+    // If the name is there already, the look is for others, and may fail.
     const isLess = await (ok && look !== false ? look.catch(ignoreThrottled) : look);
     return ok || (isLess && (await this.#add(tenant, topicFilter, shareGroup)).ok);
   }
@@ -63,7 +63,7 @@ export class ShareNames {
     });
   }
 
-  /** True when some have been taken out, by this look or by another at the same time. */
+  /** True when some names were removed, by this call or by another one at the same time. */
   async #takeOutUnused(tenant: string, topicFilter: string, names: readonly string[]): Promise<boolean> {
     const keyOf = (shareGroup: string) => groupKey(tenant, { topicFilter, shareGroup });
     const found = await batchGet(this.#table, names.map(keyOf));

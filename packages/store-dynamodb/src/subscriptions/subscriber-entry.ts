@@ -11,9 +11,9 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 import { type Item, text } from '../table/values.ts';
 
 /**
- * A subscriber as it stands in a head, a shard or a group, as short as it can be: eight of them share a write unit,
- * twelve two. A session that keeps nothing ends with its connection: its attachment never changes and is written along,
- * so that delivering to it reads nothing more. Any other is referred to.
+ * A subscriber in a head, a shard or a group, as short as possible: eight of them share a write unit, and twelve two.
+ * A session that keeps nothing ends with its connection and its attachment never changes, so the entry has the
+ * attachment, and a delivery reads nothing more. For any other session the entry refers to it.
  */
 export interface SubscriberEntry {
   readonly clientId: string;
@@ -23,13 +23,13 @@ export interface SubscriberEntry {
   readonly retainAsPublished: boolean;
   readonly subscriptionIdentifier: PacketId | undefined;
   readonly attachment: Attachment | undefined;
-  /** The subscription reads a stream, on this connection alone. */
+  /** The subscription reads a stream, on this connection only. */
   readonly readsOn: ConnectionId | undefined;
-  /** The connection cannot live longer. */
+  /** When the connection ends at the latest. */
   readonly endsAtSeconds: number | undefined;
 }
 
-/** Names of the attributes of entries begin with this; the incarnation follows. */
+/** The prefix of attributes that are entries; the incarnation follows. */
 export const ENTRY = '@';
 
 const NO_LOCAL = 4;
@@ -119,14 +119,14 @@ export function carried(connectionId: ConnectionId): AttributeValue {
   return text(JSON.stringify(connectionId));
 }
 
-/** Undefined where the connection ends before its identity does, or the identity never does. */
+/** Undefined: the connection ends before its identity expires, or the identity never does. */
 function expiresBeforeSeconds({ expiresAtMs }: Attachment, endsAtSeconds: number): number | undefined {
   if (expiresAtMs === undefined) return undefined;
   const seconds = endsAtSeconds - Math.ceil(expiresAtMs / 1_000);
   return endsAtSeconds > 0 && seconds <= 0 ? undefined : seconds;
 }
 
-/** Incarnations whose connections cannot be there any more, and which stand in a head or a group all the same. */
+/** Incarnations in a head or a group whose connections cannot exist any more. */
 export function endedEntriesOf(item: Item | undefined, nowSeconds: number): string[] {
   return Object.entries(item ?? {}).flatMap(([name, value]) => {
     if (!name.startsWith(ENTRY) || value.S === undefined) return [];
@@ -136,7 +136,7 @@ export function endedEntriesOf(item: Item | undefined, nowSeconds: number): stri
   });
 }
 
-/** The entries of a head or a group, those of ended connections left out. */
+/** The entries of a head or a group, without those of ended connections. */
 export function entriesOf(item: Item | undefined, nowSeconds: number): SubscriberEntry[] {
   const entries: SubscriberEntry[] = [];
   for (const [name, value] of Object.entries(item ?? {})) {

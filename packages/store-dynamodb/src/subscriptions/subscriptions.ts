@@ -33,23 +33,23 @@ export interface SubscriptionParts {
   readonly bans: DynamoBans;
 }
 
-/** An event that has not said which topics it publishes to may publish many messages to one. */
+/** An event that has not said which topics it publishes to may publish any number of messages to one. */
 const MESSAGES_UNKNOWN = Number.POSITIVE_INFINITY;
 
 /** Some subscribers of a shard. */
 export interface SubscriberSlice {
   readonly subscribers: readonly Subscriber[];
-  /** The last key that was looked at; undefined when there was none. */
+  /** The last key that was looked at. Undefined: there was none. */
   readonly end: string | undefined;
-  /** The `after` of the next slice; undefined when this is the last. */
+  /** The `after` of the next slice. Undefined: this is the last one. */
   readonly next: string | undefined;
 }
 
-/** The items that a frame is known to need before it is handled. */
+/** The items that a frame needs, as far as it is known before it is handled. */
 export interface FramePlan {
   readonly connectionId: string;
   readonly tenant: string;
-  /** One for each message: a topic as often as the frame publishes to it. */
+  /** The topic of each PUBLISH in the frame, repetitions included. */
   readonly topicNames: readonly string[];
 }
 
@@ -91,8 +91,8 @@ export class DynamoSubscriptions implements SubscriptionStore {
     this.#changes();
     const existed: boolean[] = [];
     for (const filter of filters) {
-      // The subscriber leaves the filter before its list: after a crash in between the list still names it, and it can
-      // be removed.
+      // First out of the filter, then out of the list: after a crash in between the list still names the filter, and
+      // it can be removed.
       const isHeld = await this.#parts.placement.remove(session, filter);
       existed.push((await this.#parts.list.remove(session, filter)) || isHeld);
     }
@@ -103,7 +103,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     this.#parts.event.forgetMatches();
     const items = await this.#parts.ownedItems.all(this.#table, session);
     await this.#parts.placement.removeAll(session, subscriptionsOf(items));
-    // A list that TTL forgets is left to it.
+    // A list with a TTL is left to TTL.
     const isListed = (item: Item) => item.t === undefined && subscriptionsOf([item]).length > 0;
     await batchDelete(this.#table, items.filter(isListed));
     this.#parts.ownedItems.forget();
@@ -137,8 +137,8 @@ export class DynamoSubscriptions implements SubscriptionStore {
   }
 
   /**
-   * A slice of one shard's subscribers, at most `limit` of them, each with its session as it is now. After a `to` it
-   * ends; without one it goes to the end of the shard.
+   * A slice of one shard's subscribers, at most `limit`, with their present sessions. It ends after `to`, or at the
+   * end of the shard.
    */
   async readShard(shard: ShardName, range: ShardRange): Promise<SubscriberSlice> {
     const { tenant, topicFilter } = shard;
@@ -150,21 +150,21 @@ export class DynamoSubscriptions implements SubscriptionStore {
   }
 
   /**
-   * How many stand in one shard. It is read for that, in one Query of at most 1 MB: 0.025 units for each.
+   * How many subscribers a shard has. Reads it by one Query of at most 1 MB: 0.025 units for each.
    */
   async countShard(shard: ShardName): Promise<number> {
     const { entries } = await this.#parts.shards.page(shard, { after: undefined });
     return entries.length;
   }
 
-  /** The workers of a wide filter do not keep up: for a few seconds `match` says so. */
+  /** The workers of a wide filter are behind: for some seconds `match` says so. */
   async markBehind(tenant: string, topicFilter: string): Promise<void> {
     await this.#parts.shards.markBehind(tenant, topicFilter);
   }
 
   /**
-   * Reads the connection and the heads of all topics of a frame in one call, and the list of bans when it is time;
-   * `match` and `load` then find them read.
+   * Reads the connection and the heads of all topics of a frame in one call, and the list of bans if it is due;
+   * `match` and `load` then find them.
    */
   async readAhead({ connectionId, tenant, topicNames }: FramePlan): Promise<void> {
     const { registry, matcher, event, bans } = this.#parts;
@@ -201,7 +201,7 @@ export class DynamoSubscriptions implements SubscriptionStore {
     return this.#table.settings.shards === 'read';
   }
 
-  /** The list first: an entry that a crash leaves behind is then found and removed when the session ends. */
+  /** Writes the list first: an entry that a crash leaves behind is then found and removed at the end of the session. */
   async #put(session: SessionRef, subscription: Subscription, maximum: number): Promise<SubscribeOutcome> {
     const { list, placement } = this.#parts;
     const outcome = await list.put(session, subscription, maximum);

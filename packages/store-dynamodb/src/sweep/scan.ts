@@ -5,7 +5,7 @@ import type { Records } from '../queue/records.ts';
 import { HOLDINGS, type HoldingAccount } from '../quotas/quota-holdings.ts';
 import { retainedHolderIn } from '../quotas/retained-holdings.ts';
 import { RETAINED_COUNTS } from '../retained/size.ts';
-import { nameOf, owedWillsOf, sessionEndsAtMs, settledOf } from '../sessions/session-item.ts';
+import { holderOfItem, nameOf, owedWillsOf, sessionEndsAtMs } from '../sessions/session-item.ts';
 import { batchGet } from '../table/batch.ts';
 import {
   type Key,
@@ -35,44 +35,44 @@ export interface SweptConnection {
   readonly connectionId: ConnectionId;
   /** When its CONNECT was accepted, in ms since the epoch; before that, when it was saved. */
   readonly beganAtMs: number;
-  /** Undefined while it has sent no CONNECT. */
+  /** Undefined: it has sent no CONNECT. */
   readonly session: SessionName | undefined;
-  /** Undefined while it is there. */
+  /** Undefined: it has not ended. */
   readonly endedAtMs: number | undefined;
 }
 
 export interface SweptSession extends SessionName {
   readonly kind: 'session';
-  /** Empty when it has been removed, and the item is there for its wills. */
+  /** Empty: the session was removed, and the item is kept for its wills. */
   readonly incarnation: string;
-  /** Undefined while it is offline. */
+  /** Undefined: the session is offline. */
   readonly connectionId: ConnectionId | undefined;
   readonly lastConnectionId: ConnectionId;
   readonly attachedAtMs: number;
-  /** When it ends if its client stays away; undefined while it is connected, and if it never ends. */
+  /** When it ends if its client stays away. Undefined: it is connected, or never ends. */
   readonly endsAtMs: number | undefined;
-  /** Of the will that the last connection has left. */
+  /** When the will of its last connection is due. */
   readonly willDueAtMs: number | undefined;
   readonly owedWillsOf: readonly ConnectionId[];
-  /** When its connection ended; undefined while it is there. */
+  /** When its connection ended. Undefined: the connection is there. */
   readonly detachedAtMs: number | undefined;
   /** Incarnations that may make members of rooms present. */
   readonly incarnationsWithRooms: readonly string[];
-  /** Where it was asked for, and the session has not been removed. */
+  /** If it was asked for, and the session was not removed. */
   readonly identity: Identity | undefined;
-  /** `Attachment.holder` of its connection, under the same condition. */
+  /** `Attachment.holder` of its connection, on the same condition. */
   readonly holder: string | undefined;
 }
 
-/** The record of a session for which messages wait on its connection. */
+/** The record of a connected session for which messages wait. */
 export interface SweptQueue extends SessionIncarnation {
   readonly kind: 'queue';
   readonly connectionId: ConnectionId;
-  /** Since when nothing has come of them. */
+  /** Since when no acknowledgement has moved them. */
   readonly waitsSinceMs: number;
 }
 
-/** A session that holds subscriptions: perhaps one that has ended. */
+/** A session with subscriptions, which may have ended. */
 export interface SweptList extends SessionName {
   readonly kind: 'list';
   readonly incarnation: string;
@@ -84,7 +84,7 @@ export interface SweptRetained {
   readonly tenant: string;
   /** As `retainedBytes` counts them. */
   readonly bytes: number;
-  /** In whose name; undefined where it is of no client. */
+  /** The holder for whom it is retained. Undefined: no client. */
   readonly holder: HoldingAccount | undefined;
 }
 
@@ -92,11 +92,11 @@ export interface SweptRetained {
 export interface SweptWaiting {
   readonly kind: 'waiting';
   readonly tenant: string;
-  /** Of its topic, payload and properties. */
+  /** Bytes of its topic, payload and properties. */
   readonly bytes: number;
 }
 
-/** One of the numbers that say how much a tenant has retained. */
+/** One of the numbers of what a tenant has retained. */
 export interface SweptRetainedCount {
   readonly kind: 'retained-count';
   readonly tenant: string;
@@ -108,7 +108,7 @@ export interface SweptRetainedCount {
 export interface SweptHoldings {
   readonly kind: 'holdings';
   readonly account: HoldingAccount;
-  /** The quota has refused a client, so the holdings are to be counted. */
+  /** The quota has refused a client, so the holdings have to be counted. */
   readonly isCountWanted: boolean;
 }
 
@@ -133,7 +133,7 @@ export interface SessionStanding {
 
 export interface SweptPage {
   readonly found: readonly Swept[];
-  /** Where the segment goes on; undefined at its end. */
+  /** Where the segment goes on. Undefined: at its end. */
   readonly next: SweepPosition | undefined;
 }
 
@@ -146,7 +146,7 @@ const RECORD = 'record';
 
 const COUNT = 'count';
 
-/** Neither states nor wills of those that are there: 100 bytes of an item. */
+/** About 100 bytes of an item: without states, and without wills of connected sessions. */
 const SESSIONS_PROJECTION = 'p, s, n, i, c, l, a, q, mv, x, z, wd, ow, ea, t, hw, rm';
 const SESSIONS = {
   filter: [
@@ -162,7 +162,7 @@ const SESSIONS = {
     ':backlog': text('B'),
   },
 };
-/** Attachment and identity: they cost no units, but are most of what is sent. */
+/** With attachment and identity: they cost no units, but most of the bytes that are sent. */
 const WITH_IDENTITIES = `${SESSIONS_PROJECTION}, r`;
 
 const MESSAGES = {
@@ -170,7 +170,7 @@ const MESSAGES = {
   projection: 'p, s, x, t, rs, rh',
   values: { ':list': text(OWNED.list), ':retained': text(RETAINED_PARTITIONS) },
 };
-/** Messages that wait as well: the scan reads, and pays for, them in any case. */
+/** With waiting messages: the scan reads them, and pays for them, in any case. */
 const MESSAGES_AND_WAITING = {
   filter: `${MESSAGES.filter} OR begins_with(s, :waiting)`,
   projection: `${MESSAGES.projection}, #by`,
@@ -179,8 +179,8 @@ const MESSAGES_AND_WAITING = {
 };
 
 /**
- * The two tables as the sweep goes over them: segments side by side, a page of 1 MB at a time, eventually consistent,
- * which costs half. A finding may have changed: the caller that acts on it must read again.
+ * Scans the two tables for the sweep: segments side by side, a page of 1 MB at a time, eventually consistent, which
+ * costs half. A finding may have changed since: the caller reads it again before it acts.
  */
 export class DynamoSweepScan {
   readonly #table: Table;
@@ -209,7 +209,7 @@ export class DynamoSweepScan {
     return { found: items.flatMap((item) => sweptOf(item) ?? []), next };
   }
 
-  /** Retained messages, and the lists of what sessions have subscribed to. They stand among all other messages. */
+  /** Retained messages, and lists of subscriptions. They stand among all other messages. */
   async messagesPage(
     segment: number,
     segments: number,
@@ -236,7 +236,7 @@ export class DynamoSweepScan {
     });
   }
 
-  /** Read strongly, all at once. Undefined where none stands. */
+  /** Read strongly, all at once. Undefined: there is none. */
   async sessions(names: readonly SessionName[]): Promise<readonly (SessionStanding | undefined)[]> {
     const keyOf = ({ tenant, clientId }: SessionName) => sessionItemKey(tenant, clientId);
     const found = await batchGet(this.#table, names.map(keyOf));
@@ -251,7 +251,7 @@ export class DynamoSweepScan {
     });
   }
 
-  /** The same of queues. Undefined where nothing waits. */
+  /** The same for queues. Undefined: no message waits. */
   async queues(refs: readonly SessionIncarnation[]): Promise<readonly (SweptQueue | undefined)[]> {
     const found = await batchGet(this.#table, refs.map(recordKey));
     return refs.map((ref) => {
@@ -260,12 +260,12 @@ export class DynamoSweepScan {
     });
   }
 
-  /** The connection is over, and the session knows: its record does not. */
+  /** Tells the record that the connection is over: the session knows it already. */
   async lost(ref: SessionIncarnation, connectionId: ConnectionId): Promise<void> {
     await this.#records.lost(ref, connectionId);
   }
 
-  /** The progress that the sweep noted last. */
+  /** The progress that the sweep has noted last. */
   async recall(): Promise<unknown> {
     const json = textOf(await this.#table.get(sweepKey), 'd');
     return json === undefined ? undefined : JSON.parse(json);
@@ -277,10 +277,10 @@ export class DynamoSweepScan {
   }
 }
 
-/** Undefined for an item of no use: of another kind, or one whose name was too long for its key. */
+/** Undefined: an item of another kind, or one whose name was too long for its key. */
 function sweptOf(item: Item): Swept | undefined {
   const partition = textOf(item, 'p') ?? '';
-  // Where one table has all: a topic may be any text.
+  // If one table has everything: a topic may be any text.
   if (partition.startsWith(RETAINED_PARTITIONS)) return undefined;
   switch (textOf(item, 's')) {
     case COUNT:
@@ -304,7 +304,7 @@ function sweptMessageOf(item: Item): Swept | undefined {
   return textOf(item, 's')?.startsWith(OWNED.waiting) === true ? waitingOf(item, partition) : listOf(item);
 }
 
-/** A tenant's name stands whole also where the client identifier behind it was cut. */
+/** The name of a tenant is whole even if the client identifier after it was cut. */
 function waitingOf(item: Item, partition: string): SweptWaiting | undefined {
   const [kind, tenant] = partition.split('\0');
   if (kind !== 'I' || tenant === undefined) return undefined;
@@ -370,7 +370,7 @@ function sessionOf(item: Item): SweptSession | undefined {
     owedWillsOf: Object.keys(owedWillsOf(item) ?? {}),
     detachedAtMs: numberOf(item, 'z') || undefined,
     incarnationsWithRooms: incarnationsWithRooms(item),
-    ...settledOf(item),
+    ...holderOfItem(item),
   };
 }
 
@@ -387,7 +387,7 @@ function queueOf(item: Item): SweptQueue | undefined {
   return { kind: 'queue', tenant, clientId, incarnation, connectionId, waitsSinceMs };
 }
 
-/** A list that TTL forgets is of a session that ends with its connection: its entries are ignored from then on. */
+/** A list with a TTL belongs to a session that ends with its connection: its entries are ignored after that. */
 function listOf(item: Item): SweptList | undefined {
   const [kind, tenant, incarnation, clientId, ...cut] = textOf(item, 'p')?.split('\0') ?? [];
   if (kind !== 'I' || tenant === undefined || incarnation === undefined || clientId === undefined)

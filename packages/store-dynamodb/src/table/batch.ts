@@ -31,7 +31,7 @@ export class Found {
   }
 }
 
-/** Strongly consistent reads of many items: one call for each hundred of them, all at once. */
+/** Strongly consistent reads of many items: calls of a hundred items, side by side. */
 export async function batchGet(table: Table, keys: readonly Key[]): Promise<Found> {
   const found = new Found();
   const distinct = [...new Map(keys.map((key) => [`${key.p}\0\0${key.s}`, key])).values()];
@@ -62,7 +62,7 @@ async function getChunk(table: Table, keys: readonly Key[], found: Found): Promi
       items.reduce((sum, item) => sum + readUnits(sizeOf(item)), missing),
     );
     for (const item of items) if (table.isAlive(item)) found.add(item);
-    // A batch reads a megabyte of one partition: the rest of a large body is left without any throttling.
+    // A batch reads a megabyte of one partition. The rest of a large body remains, without any throttling.
     if (unprocessed.length < left.length) pauses.begin();
     left = unprocessed;
     if (left.length > 0) await pauses.next(undefined);
@@ -92,7 +92,7 @@ export async function batchPut(table: Table, items: readonly Item[]): Promise<vo
   );
 }
 
-/** Deletes items that have been read. */
+/** Deletes items that were read. */
 export async function batchDelete(table: Table, items: readonly Item[]): Promise<void> {
   await batchWrite(
     table,
@@ -104,7 +104,7 @@ export async function batchDelete(table: Table, items: readonly Item[]): Promise
   );
 }
 
-/** A write without a condition, and the partition that it strikes. */
+/** A write without a condition, and the partition that it goes to. */
 interface BatchedWrite {
   readonly p: string;
   readonly write: WriteRequest;

@@ -6,7 +6,7 @@ import { bytes, bytesOf, type Item, number, text, VERSION } from './values.ts';
 
 export type BodyKind = 'queued' | 'retained';
 
-/** Names a body that has been stored: its message and how many pieces it has. */
+/** Names a stored body: its message and how many pieces it has. */
 export interface BodyRef {
   readonly messageId: string;
   readonly pieces: number;
@@ -14,8 +14,8 @@ export interface BodyRef {
 
 /**
  * Encoded messages that are too long for the items that refer to them, in pieces of at most 256 KB: a message of the
- * node door may have 2 MiB, an item 400 KB. Each piece is written unconditionally, and every writer writes the same
- * bytes.
+ * node door may have 2 MiB, and an item 400 KB. Each piece is written without a condition: every writer writes the
+ * same bytes.
  */
 export class Bodies {
   readonly #table: Table;
@@ -28,7 +28,7 @@ export class Bodies {
 
   async store(tenant: string, messageId: string, blob: Uint8Array, ttlSeconds?: number): Promise<BodyRef> {
     const pieces = Math.ceil(blob.length / PIECE_BYTES);
-    // Not in one batch: its limit is 16 MB, but the meter and the retries are those of single writes.
+    // Not in one batch: a batch takes 16 MB, but these are metered and retried one by one.
     for (const [index, key] of this.#keys(tenant, { messageId, pieces }).entries()) {
       const piece = blob.subarray(index * PIECE_BYTES, (index + 1) * PIECE_BYTES);
       const item: Item = { p: text(key.p), s: text(key.s), v: number(VERSION), b: bytes(piece) };
@@ -45,7 +45,7 @@ export class Bodies {
     );
   }
 
-  /** Undefined when a piece is missing. */
+  /** Undefined: a piece is missing. */
   join(tenant: string, ref: BodyRef, found: Found): Uint8Array | undefined {
     const pieces: Uint8Array[] = [];
     for (const key of this.#keys(tenant, ref)) {

@@ -1,6 +1,9 @@
 import { Unavailable } from '@apus/broker';
 
-/** DynamoDB throttles or is not there, and the retries that a handler has time for did not help. 0x97 Quota exceeded. */
+/**
+ * DynamoDB throttles or does not answer, and the retries for which a handler has time did not help. 0x97 Quota
+ * exceeded.
+ */
 export class ThrottledError extends Unavailable {
   override readonly name = 'ThrottledError';
   readonly reasonCode = 0x97;
@@ -10,7 +13,7 @@ export class ThrottledError extends Unavailable {
   }
 }
 
-/** Others changed the same item at every attempt. It ends by itself, like throttling. 0x97 Quota exceeded. */
+/** Other processes have changed the same item at every attempt. This passes, like throttling. 0x97 Quota exceeded. */
 export class ContentionError extends Unavailable {
   override readonly name = 'ContentionError';
   readonly reasonCode = 0x97;
@@ -21,8 +24,8 @@ export class ContentionError extends Unavailable {
 }
 
 /**
- * It is unknown whether a write was made, and a repetition could destroy a later write. The caller's event comes again,
- * and does the rest. 0x97 Quota exceeded.
+ * It is unknown whether a write was made, and repeating it could destroy a later write. The event comes again, and
+ * does the rest. 0x97 Quota exceeded.
  */
 export class InDoubtError extends Unavailable {
   override readonly name = 'InDoubtError';
@@ -33,7 +36,7 @@ export class InDoubtError extends Unavailable {
   }
 }
 
-/** The table holds items of another layout. Nothing is read of it, or changed; it does not end by itself. */
+/** The table has items of another layout. Nothing is read or changed, and this does not pass. */
 export class LayoutError extends Error {
   override readonly name = 'LayoutError';
 
@@ -45,7 +48,7 @@ export class LayoutError extends Error {
   }
 }
 
-/** An item would exceed the 400 KB of DynamoDB and is not one that is stored in pieces. 0x95 Packet too large. */
+/** An item would exceed the 400 KB of DynamoDB, and is not stored in pieces. 0x95 Packet too large. */
 export class ItemTooLargeError extends Unavailable {
   override readonly name = 'ItemTooLargeError';
   readonly reasonCode = 0x95;

@@ -1,24 +1,24 @@
 import type { ConnectionId, MatchedFilter } from '@apus/broker';
 import type { Item } from './values.ts';
 
-/** The kind of an event, as far as its stores have to know. */
+/** Tells the stores of what kind an event is. */
 export interface EventKind {
-  /** The connection whose frame is handled. Absent: no frame is. */
+  /** The connection whose frame is handled. Absent: the event is no frame. */
   readonly connectionId?: ConnectionId;
   /**
-   * After its packets the caller asks `isDrainDue`, and drains: so a frame of many acknowledgements looks once at what
-   * waits. @default each of them looks
+   * After the packets the caller asks `takeDrainDue`, and drains: so a frame of many acknowledgements dequeues once.
+   * @default each acknowledgement dequeues
    */
   readonly looksAtEnd?: boolean;
-  /** The client sends no frame that may dequeue until the reply has come. @default true */
+  /** The client sends no other frame that may dequeue before it has the reply. @default true */
   readonly isReplyWanted?: boolean;
   /** The frame holds one packet. @default false */
   readonly isOnePacket?: boolean;
 }
 
 /**
- * The cache of one event: items read ahead, and matches. Each topic is matched once, and a subscription that the event
- * itself writes empties the cache. `undefined` for the kind: no event, each call stands for itself.
+ * The cache of one event: items that were read ahead, and matches. Each topic is matched once; a subscription that the
+ * event writes empties the cache. Kind `undefined`: there is no event, and nothing is cached.
  */
 export class EventCache {
   readonly #kind: EventKind | undefined;
@@ -31,22 +31,22 @@ export class EventCache {
     this.#kind = kind;
   }
 
-  /** A dequeued page leaves when the event has been handled, beside other frames and in no order with them. */
+  /** Whether a dequeued page leaves when the event has been handled. */
   get isOpen(): boolean {
     return this.#kind !== undefined;
   }
 
-  /** A dequeued page leaves in pushes: other frames of the connection may be handled at the same time. */
+  /** Whether dequeued packets would leave in pushes: other frames of the connection may be handled at the same time. */
   get isPushing(): boolean {
     return this.#kind?.isReplyWanted === false;
   }
 
-  /** It is a frame of one packet: nothing else will be done with what that packet reads. */
+  /** Whether the event is a frame of one packet: nothing else will use what that packet reads. */
   get isOnePacket(): boolean {
     return this.#kind?.isOnePacket === true;
   }
 
-  /** It is a frame of this connection. */
+  /** Whether the event is a frame of this connection. */
   isOf(connectionId: ConnectionId): boolean {
     return this.#kind?.connectionId === connectionId;
   }
@@ -59,7 +59,7 @@ export class EventCache {
     return this.#link?.connectionId === connectionId;
   }
 
-  /** Only once: a second load must read the present item. */
+  /** Only once: a second load has to read the present item. */
   takeLink(connectionId: ConnectionId): Item | undefined {
     const link = this.#link;
     this.#link = undefined;
@@ -74,7 +74,7 @@ export class EventCache {
     return this.#matched.get(`${tenant}\0${topicName}`);
   }
 
-  /** The topic is read again when it is matched again. */
+  /** Forgets the subscribers of a topic: the next match reads them again. */
   forgetMatch(tenant: string, topicName: string): void {
     this.#matched.delete(`${tenant}\0${topicName}`);
   }
@@ -95,12 +95,12 @@ export class EventCache {
     return isDue;
   }
 
-  /** Notes whether messages are left after the last page for the frame's client. */
+  /** Notes whether messages remain after the last page for the frame's client. */
   noteMore(isMoreWaiting: boolean): void {
     if (this.isOpen) this.#isMoreWaiting = isMoreWaiting;
   }
 
-  /** The frame's reply says that more waits. */
+  /** The frame's reply has to say that more waits. */
   get isMoreWaiting(): boolean {
     return this.#isMoreWaiting;
   }

@@ -14,32 +14,32 @@ export interface ShardName {
   readonly shard: number;
 }
 
-/** DynamoDB's limits for keys, in bytes of UTF-8; a little room is left for the parts beside a name. */
+/** DynamoDB's limits for keys, in bytes of UTF-8, less a little for the parts beside a name. */
 const PARTITION_KEY_BYTES_MAX = 2_000;
 const SORT_KEY_BYTES_MAX = 900;
 const DYNAMODB_SORT_KEY_BYTES_MAX = 1_024;
 
-/** U+0000 is in no MQTT string, so joined parts are unambiguous. */
+/** No MQTT string contains U+0000, so joined parts are unambiguous. */
 const join = (...parts: readonly string[]) => parts.join('\0');
 
 export function hashOf(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }
 
-/** A name as it is, or its beginning and a hash where it is too long for a key. No other name may have the `mark`. */
+/** The name; or its beginning and a hash, if it is too long for a key. No other name contains the `mark`. */
 function fit(name: string, bytesMax: number, mark = '\0\0'): string {
   if (name.length * 3 <= bytesMax || Buffer.byteLength(name) <= bytesMax) return name;
-  // A third of the bytes in characters never cuts deeper than the limit.
+  // A third of the bytes, in characters, is never above the limit.
   return `${cut(name, Math.floor(bytesMax / 3))}${mark}${hashOf(name)}`;
 }
 
-/** Never between the halves of a surrogate pair. */
+/** Never cuts a surrogate pair. */
 function cut(name: string, length: number): string {
   const code = name.charCodeAt(length - 1);
   return name.slice(0, code >= 0xd800 && code < 0xdc00 ? length - 1 : length);
 }
 
-/** Kinds of partitions in the table that the sweep goes over: connections, sessions, records, numbers, and accounts. */
+/** Kinds of partitions in the table that the sweep scans: connections, sessions, records, numbers, and accounts. */
 const SESSIONS_KINDS: ReadonlySet<string> = new Set(['C', 'S', 'Z', 'N', 'Q']);
 
 /** Which of the two tables has a partition. */
@@ -47,7 +47,10 @@ export function isInSessionsTable(p: string): boolean {
   return SESSIONS_KINDS.has(p.slice(0, p.indexOf('\0')));
 }
 
-/** Kinds of partitions in the table of streams: the log and the last values of a topic, the topics of a stream, and rooms. */
+/**
+ * Kinds of partitions in the table of streams: the log and the last values of a topic, the topics of a stream, and
+ * rooms.
+ */
 const STREAMS_KINDS: ReadonlySet<string> = new Set(['L', 'T', 'V', 'O']);
 
 /** Whether the table of streams has a partition. */
@@ -55,7 +58,7 @@ export function isInStreamsTable(p: string): boolean {
   return STREAMS_KINDS.has(p.slice(0, p.indexOf('\0')));
 }
 
-/** Of the kind and the tenant first: no name can lead out of its tenant [SEC-TENANT-3]. */
+/** Kind and tenant come first: no name leads out of its tenant [SEC-TENANT-3]. */
 const partition = (...parts: readonly string[]) => fit(join(...parts), PARTITION_KEY_BYTES_MAX);
 
 /** A connection has no tenant before its CONNECT. */
@@ -69,11 +72,11 @@ export const sessionItemKey = (tenant: string, clientId: string): Key => ({
 /** One incarnation of a session. */
 export type Incarnation = Pick<SessionRef, 'tenant' | 'clientId' | 'incarnation'>;
 
-/** All that one incarnation of a session owns. */
+/** Everything that one incarnation of a session owns. */
 export const ownedPartition = ({ tenant, clientId, incarnation }: Incarnation): string =>
   partition('I', tenant, incarnation, clientId);
 
-/** The record of one incarnation: in a partition of its own, which the log's throttling does not hit. */
+/** The record of one incarnation, in a partition of its own: throttling of the log does not hit it. */
 export const recordKey = ({ tenant, clientId, incarnation }: Incarnation): Key => ({
   p: partition('Z', tenant, incarnation, clientId),
   s: 'record',
@@ -84,21 +87,21 @@ export const OWNED = {
   overflow: 'list\0',
   received: 'received',
   waiting: 'wait\0',
-  /** These sort before all others, so that a query for those does not read them. See `Forgotten`. */
+  /** These sort before all other keys, so that a query for the others does not read them. See `Forgotten`. */
   copies: 'copies\0',
   lateCopy: 'copy\0',
 } as const;
 
-/** The memory of a message's copy for a share group, whichever member it came to. */
+/** The deduplication record of a message's copy for a share group, whichever member has it. */
 export const sharedCopyKey = (tenant: string, messageId: string, copy: string): Key => ({
   p: partition('M', tenant, messageId),
   s: copy,
 });
 
-/** How far the sweep has come: of no tenant, as it goes over all of them. */
+/** The progress of the sweep: of no tenant, as the sweep scans all of them. */
 export const sweepKey: Key = { p: 'Y', s: 'sweep' };
 
-/** The list of bans of all tenants: an address is banned before its client has named a tenant. */
+/** The bans of all tenants: an address is banned before its client has named a tenant. */
 export const bansKey: Key = { p: 'Y', s: 'bans' };
 
 /** Sort keys of tenants begin with it. A name has at most 64 characters. */
@@ -112,7 +115,7 @@ export const tenantKey = (name: string): Key => ({ p: 'Y', s: TENANTS_FROM + nam
 export const USERS_FROM = 'user\0';
 export const endOfUsers = `${USERS_FROM}\u{10ffff}`;
 
-/** A name may be too long for a key: two that begin alike are told apart by a hash. */
+/** A name may be too long for a key: a hash tells two apart that begin alike. */
 export const userKey = (tenant: string, name: string): Key => ({
   p: partition('U', tenant),
   s: USERS_FROM + fit(name, SORT_KEY_BYTES_MAX),
@@ -121,7 +124,7 @@ export const userKey = (tenant: string, name: string): Key => ({
 /** `2026-11-25` */
 const DAY_LENGTH = 10;
 
-/** Usage of all tenants in a day: of no tenant, as an operator asks for all of them. */
+/** The usage of all tenants in a day: of no tenant, as an operator asks for all of them. */
 export const usagePartition = (time: string): string => join('A', time.slice(0, DAY_LENGTH));
 
 /** A tenant's name has at most 64 characters. */
@@ -157,22 +160,22 @@ export const filterHash = (filter: FilterName): string => hashOf(filterText(filt
 
 export const retainedPartition = (tenant: string): string => partition('R', tenant);
 
-/** The prefix of every partition of retained messages. */
+/** The prefix of all partitions of retained messages. */
 export const RETAINED_PARTITIONS = retainedPartition('');
 
 /**
- * A topic as a sort key. Levels are separated by U+0000, which sorts before all else: `a` and everything below it
- * stand together. A long topic keeps its beginning, so that a literal prefix still finds it; the cut end becomes a
- * level with a `#`, which no topic name contains.
+ * A topic as a sort key. U+0000 separates levels and sorts before all else: `a` and everything below it stand
+ * together. A long topic keeps its beginning, so that a literal prefix still finds it; its end becomes a level with a
+ * `#`, which no topic name contains.
  */
 export const retainedSort = (topicName: string): string =>
   fit(topicName.replaceAll('/', '\0'), SORT_KEY_BYTES_MAX, '\0#');
 
-/** Longest literal prefix that every sort key below it begins with. */
+/** The longest literal prefix of every sort key below `literal`. */
 export const retainedPrefix = (literal: string): string =>
   cut(literal.replaceAll('/', '\0'), Math.min(literal.length, Math.floor(SORT_KEY_BYTES_MAX / 3)));
 
-/** Not lower than any sort key that begins with the prefix: U+10FFFF is the last code point, and topics may have it. */
+/** Not lower than any sort key with the prefix: U+10FFFF is the last code point, and topics may contain it. */
 export const retainedEnd = (prefix: string): string => {
   const room = DYNAMODB_SORT_KEY_BYTES_MAX - Buffer.byteLength(prefix);
   return prefix + '\u{10ffff}'.repeat(Math.floor(room / 4));
@@ -184,7 +187,7 @@ export const bodyPartition = (tenant: string, kind: 'queued' | 'retained', messa
 /** The log of a topic: its root, and its tiles. */
 export const streamLogPartition = (tenant: string, topic: string): string => partition('L', tenant, topic);
 
-/** Sorts behind all tiles: one Query backward reads it, and the newest tile. */
+/** Sorts after all tiles: one backward Query reads it and the newest tile. */
 const STREAM_ROOT = '~';
 
 export const streamRootKey = (tenant: string, topic: string): Key => ({
@@ -194,7 +197,7 @@ export const streamRootKey = (tenant: string, topic: string): Key => ({
 
 const NUMBER_DIGITS = 15;
 
-/** The tile of one message. Tiles of a later log stand behind those of an earlier one. */
+/** The tile of one message. Tiles of a later log sort after those of an earlier one. */
 export const streamTileKey = (tenant: string, topic: string, log: string, number: number): Key => ({
   p: streamLogPartition(tenant, topic),
   s: `${log}-${String(number).padStart(NUMBER_DIGITS, '0')}`,
@@ -203,7 +206,7 @@ export const streamTileKey = (tenant: string, topic: string, log: string, number
 export const streamValuesPartition = (tenant: string, stream: string, topic: string): string =>
   partition('V', tenant, stream, topic);
 
-/** The last value of a key. A topic whose messages have none is one key. */
+/** The last value of a key. A topic whose messages have no key has one value. */
 export const streamValueKey = (
   tenant: string,
   stream: string,
@@ -222,7 +225,7 @@ export const streamTopicKey = (tenant: string, stream: string, topic: string): K
   s: fit(topic, SORT_KEY_BYTES_MAX),
 });
 
-/** Longest beginning that the sort keys of all topics have which begin with the literal. */
+/** The longest prefix of the sort keys of all topics that begin with the literal. */
 export const streamTopicPrefix = (literal: string): string =>
   cut(literal, Math.min(literal.length, Math.floor(SORT_KEY_BYTES_MAX / 3)));
 
@@ -251,7 +254,7 @@ export const presenceNoteKey = ({ tenant, room, member }: RoomMember): Key => ({
   s: PRESENCE_NOTES + fit(member, SORT_KEY_BYTES_MAX),
 });
 
-/** The account of a quota's holder: an identity and a client of the same name are two. */
+/** The account of a quota's holder. An identity and a client of the same name are different. */
 export const quotaAccountKey = (account: {
   readonly tenant: string;
   readonly kind: string;

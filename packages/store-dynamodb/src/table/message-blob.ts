@@ -16,7 +16,7 @@ export function encodeMessage(message: Message): Uint8Array {
   return Buffer.concat([length, json, payload]);
 }
 
-/** Undefined where pieces are missing: TTL takes them one by one. */
+/** Undefined: pieces are missing, as TTL deletes them one by one. */
 export function decodeMessage(blob: Uint8Array): Message | undefined {
   const buffer = Buffer.from(blob.buffer, blob.byteOffset, blob.length);
   const end = buffer.length < LENGTH_BYTES ? 0 : LENGTH_BYTES + buffer.readUInt32BE();

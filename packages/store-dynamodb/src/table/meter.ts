@@ -11,7 +11,7 @@ export interface Units {
   readonly calls: number;
 }
 
-/** Counts what every call consumed: the bill of a run is read from here. */
+/** Counts the units of every call: the bill of a run is read from here. */
 export class Meter {
   #reads = 0;
   #writes = 0;
@@ -37,7 +37,7 @@ export class Meter {
   }
 }
 
-/** Of a strongly consistent read of items that are added up (Query), or of one item. An item that is not there costs one. */
+/** Units of a strongly consistent read: of one item, or of the items of a Query together. A missing item costs one. */
 export function readUnits(itemBytes: number): number {
   return Math.max(1, Math.ceil(itemBytes / READ_UNIT_BYTES));
 }

@@ -1,13 +1,13 @@
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-/** Reads that answer with many items; for the others it would save nothing. */
+/** Reads that return many items. For others it would save nothing. */
 const COMMANDS: ReadonlySet<string | undefined> = new Set([
   'QueryCommand',
   'BatchGetItemCommand',
   'ScanCommand',
 ]);
 
-/** The body that the SDK reads instead. */
+/** The body that the SDK gets instead. */
 const EMPTY = new TextEncoder().encode('{}');
 
 type Values = Record<string, AttributeValue>;
@@ -26,9 +26,9 @@ interface RawResponse {
 }
 
 /**
- * Makes a client read the answers of large reads as the JSON they are. The SDK goes through every attribute by its
- * schema, which for a shard of a thousand subscribers costs several times the parsing. It still reads errors, and all
- * other answers.
+ * Makes a client read the answers of large reads as plain JSON. The SDK walks every attribute by its schema, which for
+ * a shard of a thousand subscribers costs several times the parsing. The SDK still reads errors, and all other
+ * answers.
  */
 export function readPlainly(client: DynamoDBClient): void {
   const answers = new WeakMap<object, Answer>();
@@ -76,7 +76,7 @@ function decodeBytes(item: Values): void {
   }
 }
 
-/** Bytes stand where they are declared only; of the other kinds lists and maps may hold some. */
+/** Decodes bytes where they are declared, and within lists and maps. */
 function decoded(value: AttributeValue): AttributeValue {
   if (value.B !== undefined) return { B: fromBase64(value.B) };
   if (value.BS !== undefined) return { BS: value.BS.map(fromBase64) };
@@ -85,7 +85,7 @@ function decoded(value: AttributeValue): AttributeValue {
   return value;
 }
 
-/** No Buffer, as the SDK gives none. */
+/** No Buffer, since the SDK returns none. */
 function fromBase64(text: unknown): Uint8Array {
   const { buffer, byteOffset, byteLength } = Buffer.from(String(text), 'base64');
   return new Uint8Array(buffer, byteOffset, byteLength);

@@ -8,19 +8,19 @@ export interface RetryOptions {
   readonly clock: { now(): number };
 }
 
-/** The answer, and whether an earlier attempt may have done its work although its answer was lost. */
+/** The answer, and whether an earlier attempt, whose answer was lost, may have had its effect. */
 export interface Answered<T> {
   readonly answer: T;
   readonly isRetry: boolean;
 }
 
-/** DynamoDB, or the network before it, says that nothing was done. */
+/** Errors that say that nothing was done. */
 const REFUSED = new Set([
   'ProvisionedThroughputExceededException',
   'ThrottlingException',
   'RequestLimitExceeded',
   'TransactionConflictException',
-  // The first attempt under this token is under way still.
+  // The first attempt with this token is still under way.
   'TransactionInProgressException',
   'ECONNREFUSED',
 ]);
@@ -34,7 +34,7 @@ const IN_DOUBT = new Set([
   'EPIPE',
 ]);
 
-/** Why an action of a transaction was refused, where it passes. */
+/** Reasons for refusing an action of a transaction that pass. */
 const PASSING_REASONS = new Set([
   'None',
   'TransactionConflict',
@@ -43,11 +43,11 @@ const PASSING_REASONS = new Set([
 ]);
 
 /**
- * Retries a call that failed for a transient reason, after pauses with full jitter. Every write of this store is
- * conditional on not having been made, leaves the same item when it is made twice, or has a token; or it is made
- * `once`, and retried only after a failure without effect.
+ * Retries a call after a transient error, with pauses of full jitter. Every write of this store is conditional on not
+ * having been made, or leaves the same item when it is made twice, or has a token; otherwise it is made `once`:
+ * retried only after an error without effect.
  *
- * @throws {InDoubtError} if it is unknown whether a call that is to be made once was made
+ * @throws {InDoubtError} if it is unknown whether a call with `once` had its effect
  */
 export async function withRetries<T>(
   operation: string,
@@ -70,7 +70,7 @@ export async function withRetries<T>(
   }
 }
 
-/** The pauses between the attempts of one call, bounded in number and in time. */
+/** The pauses between the attempts of one call, limited in number and time. */
 export class Pauses {
   readonly #operation: string;
   readonly #options: RetryOptions;
@@ -83,7 +83,7 @@ export class Pauses {
     this.#endsAtMs = options.clock.now() + RETRY_MS_MAX;
   }
 
-  /** After an attempt that failed for a reason that passes. Throws where it was the last one. */
+  /** Pauses after an attempt that failed for a passing reason. Throws if it was the last one. */
   async next(cause: unknown): Promise<void> {
     const { clock, random, sleep } = this.#options;
     this.#attempts += 1;
@@ -92,13 +92,13 @@ export class Pauses {
     await sleep(random() * Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)));
   }
 
-  /** The call was done in part: this is no failure, and the rest has all its attempts. */
+  /** A part of the call succeeded: this is no failure, and the rest has all its attempts. */
   begin(): void {
     this.#attempts = 0;
   }
 }
 
-/** Undefined when the same call would fail again. */
+/** Undefined: the same call would fail again. */
 function fateOf(error: unknown): 'refused' | 'in doubt' | undefined {
   if (!(error instanceof Error)) return undefined;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
@@ -106,7 +106,7 @@ function fateOf(error: unknown): 'refused' | 'in doubt' | undefined {
   return IN_DOUBT.has(error.name) || IN_DOUBT.has(code) || statusOf(error) >= 500 ? 'in doubt' : undefined;
 }
 
-/** A transaction that others, or too many of them, kept from taking effect. */
+/** A transaction that did not take effect because of others, or of throttling. */
 function isPassingCancellation(error: Error): boolean {
   if (error.name !== 'TransactionCanceledException' || !('CancellationReasons' in error)) return false;
   const reasons: unknown = error.CancellationReasons;

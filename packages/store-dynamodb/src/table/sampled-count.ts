@@ -5,10 +5,10 @@ import { marshalled, type Table } from './table.ts';
 import { number, numberOf, VERSION } from './values.ts';
 
 /**
- * A number over a tenant that is near enough: of changes by one, one in sixty-four is written, as sixty-four. So the
- * item is not hot, most changes cost no write, and after n changes the number is wrong by about 8 √n: 0.8 % of a
- * million. A larger change is written with a higher probability, and one by the sample or more always, unscaled. TTL's
- * deletions are never counted down: a sweep that counts writes the number anew.
+ * An approximate number over a tenant: one in sixty-four changes by one is written, as sixty-four. So the item is not
+ * hot, most changes cost no write, and after n changes the number is wrong by about 8 √n: 0.8 % of a million. A larger
+ * change is written with a higher probability; one of the sample or more always, as it is. TTL's deletions are not
+ * subtracted: a sweep that counts writes the number anew.
  */
 export class SampledCount {
   readonly #table: Table;
@@ -16,7 +16,7 @@ export class SampledCount {
   readonly #sample: number;
   readonly #cache = new Map<string, { readonly count: number; readonly readAtMs: number }>();
 
-  /** @param sample the changes that one write stands for */
+  /** @param sample how many changes one write stands for */
   constructor(table: Table, name: string, sample: number) {
     this.#table = table;
     this.#name = name;
@@ -31,12 +31,12 @@ export class SampledCount {
         values: { ':v': number(VERSION), ':change': number(written) },
       });
     } catch (error) {
-      // The write has been made, and must not be taken for refused.
+      // The write has been made, so this is no refusal.
       if (!(error instanceof ThrottledError)) throw error;
     }
   }
 
-  /** Writes the number that a sweep has counted, in which changes during the count may be missing. */
+  /** Writes the number that a sweep has counted. Changes during the count may be missing. */
   async set(tenant: string, count: number): Promise<void> {
     const key = countKey(this.#name, tenant);
     await this.#table.put({ ...marshalled(key), v: number(VERSION), n: number(count) });

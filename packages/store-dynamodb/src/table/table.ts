@@ -18,13 +18,13 @@ import { Meter, readUnits, sizeOf, writeUnits } from './meter.ts';
 import { withRetries } from './retry.ts';
 import { type Item, numberOf, text, textOf, VERSION } from './values.ts';
 
-/** As an item says it. */
+/** The version of the layout, as an item has it. */
 const LAYOUT = String(VERSION);
 
-/** The outcome of a conditional write. A failed condition returns the present item, at no extra read. */
+/** The outcome of a conditional write. A failed condition returns the present item, without a read. */
 export interface Written {
   readonly ok: boolean;
-  /** Before the write; on success only where it was asked for. Expired or not. */
+  /** The item before the write, expired or not; on success only if it was asked for. */
   readonly old: Item | undefined;
   /** An earlier attempt, whose answer was lost, may have made this very write. */
   readonly isRetry: boolean;
@@ -35,7 +35,7 @@ export interface WriteOptions {
   readonly names?: Record<string, string>;
   readonly values?: Record<string, AttributeValue>;
   readonly returnsOld?: boolean;
-  /** Made again it could strike another item that has come to stand there: see {@link withRetries}. @default false */
+  /** If repeated, it could hit another item that has replaced this one: see {@link withRetries}. @default false */
   readonly once?: boolean;
 }
 
@@ -48,13 +48,13 @@ export interface QueryRange {
   readonly isBackward?: boolean;
   /** Exclusive: the `next` of the page before. */
   readonly after?: string | undefined;
-  /** Names of the attributes that are wanted. It costs the same units, and less of everything else. @default all */
+  /** Names of the wanted attributes. The units are the same, everything else is less. @default all */
   readonly attributes?: readonly string[];
 }
 
 export interface QueryPage {
   readonly items: readonly Item[];
-  /** Sort key of the last item looked at; undefined after the last page. */
+  /** Sort key of the last item looked at. Undefined: this is the last page. */
   readonly next: string | undefined;
 }
 
@@ -67,13 +67,13 @@ export interface ScanRange {
   readonly filter: string;
   readonly projection: string;
   readonly values: Record<string, AttributeValue>;
-  /** For attributes that are called like a word of DynamoDB's. */
+  /** For attributes with the name of a reserved word. */
   readonly names?: Record<string, string>;
 }
 
 export interface ScanPage {
   readonly items: readonly Item[];
-  /** Undefined after the last page. */
+  /** Undefined: this is the last page. */
   readonly next: Key | undefined;
 }
 
@@ -81,8 +81,8 @@ export interface ScanPage {
 export const endOf = (prefix: string): string => `${prefix}\u{10ffff}`;
 
 /**
- * The tables as one: strongly consistent reads, conditional writes, bounded retries, and a count of what they
- * consume. The partition of a key says which table has it.
+ * The tables as one: strongly consistent reads, conditional writes, limited retries, and a count of the units. The
+ * partition of a key says in which table it is.
  */
 export class Table {
   readonly settings: Settings;
@@ -105,14 +105,14 @@ export class Table {
       throw new LayoutError(this.nameFor(textOf(item, 'p') ?? ''), layout, VERSION);
   }
 
-  /** Expired items are those that TTL has not come around to: they are not there. */
+  /** An expired item that TTL has not deleted counts as absent. */
   isAlive(item: Item): boolean {
     this.checkLayout(item);
     const expiresAtSeconds = numberOf(item, 't');
     return expiresAtSeconds === undefined || expiresAtSeconds * 1_000 > this.settings.clock.now();
   }
 
-  /** Now, in the unit of the TTL attribute. */
+  /** Now, in seconds, as the TTL attribute. */
   nowSeconds(): number {
     return Math.floor(this.settings.clock.now() / 1_000);
   }
@@ -164,7 +164,7 @@ export class Table {
     return items;
   }
 
-  /** One page, of at most 1 MB read, of a segment of a whole table; eventually consistent. */
+  /** One page, of at most 1 MB, of a segment of a whole table; eventually consistent. */
   async scan({
     tableName,
     segment,
@@ -188,14 +188,17 @@ export class Table {
     });
     const { answer } = await withRetries('Scan', this.settings, () => this.settings.client.send(command));
     const items = answer.Items ?? [];
-    // The service has also read the items that the filter left out: without its count their number is unknown.
+    // The service has also read the items that the filter left out, whose number is unknown without its count.
     this.countRead(answer.ConsumedCapacity, () => readUnits(sizeOfAll(items)) / 2);
     const last = answer.LastEvaluatedKey;
     const next = last && { p: textOf(last, 'p') ?? '', s: textOf(last, 's') ?? '' };
     return { items: items.filter((item) => this.isAlive(item)), next };
   }
 
-  /** `computed` is asked only where the service's word is missing, or not trusted: it goes over all that was read. */
+  /**
+   * `computed` is called only if the service's number is missing, or not trusted, as it walks over everything that was
+   * read.
+   */
   countRead(
     consumed: ConsumedCapacity | readonly ConsumedCapacity[] | undefined,
     computed: () => number,
@@ -252,14 +255,14 @@ export class Table {
       },
       once,
     );
-    // A write that its condition prevents is paid for as well, by the size of what stood there.
+    // A write that its condition prevents is billed as well, by the size of the present item.
     this.meter.write(answer.units ?? writeUnits(sizeOf(answer.old)));
     this.checkLayout(answer.old);
     return { ok: answer.ok, old: answer.old, isRetry };
   }
 }
 
-/** Of one table, or the sum of several. Undefined where the service does not say. */
+/** The units of one table, or the sum of several. Undefined: the service does not say. */
 export function unitsIn(
   consumed: ConsumedCapacity | readonly ConsumedCapacity[] | undefined,
 ): number | undefined {

@@ -10,11 +10,11 @@ import { withRetries } from './retry.ts';
 import { marshalled, type Table, unitsIn } from './table.ts';
 import { type Item, textOf } from './values.ts';
 
-/** The units of an action in a transaction, which is prepared and committed. */
+/** Each action of a transaction is billed twice: it is prepared and committed. */
 const UNITS_OF_TRANSACTIONS = 2;
 
 interface Condition {
-  /** @default the write is made however the item is */
+  /** @default the write has no condition */
   readonly condition?: string;
   readonly values?: Record<string, AttributeValue>;
 }
@@ -31,13 +31,13 @@ export type Transacted =
   | { readonly ok: true }
   | {
       readonly ok: false;
-      /** The present item of each action whose condition failed, by its place. Expired or not. */
+      /** By the place of each action whose condition failed, the present item, expired or not. */
       readonly failed: ReadonlyMap<number, Item | undefined>;
     };
 
 /**
- * Writes of several items as one, each under its condition. A token makes a repetition harmless after a lost answer:
- * the transaction takes effect once, and the repetition gets the first answer. A call that meets another transaction on
+ * Writes several items as one, each under its condition. A token makes a repetition after a lost answer harmless: the
+ * transaction takes effect once, and the repetition gets the first answer. A call that meets another transaction on
  * the same item is retried.
  */
 export async function transact(table: Table, actions: readonly Action[]): Promise<Transacted> {
@@ -80,7 +80,7 @@ function partitionOf(action: Action): string {
   return 'update' in action ? action.key.p : action.delete.p;
 }
 
-/** Throws every error that is not a failed condition. */
+/** Throws every error that is no failed condition. */
 function failedConditions(error: unknown): ReadonlyMap<number, Item | undefined> {
   const failed = new Map<number, Item | undefined>();
   const reasons = error instanceof TransactionCanceledException ? (error.CancellationReasons ?? []) : [];
@@ -91,7 +91,7 @@ function failedConditions(error: unknown): ReadonlyMap<number, Item | undefined>
   return failed;
 }
 
-/** A transaction that was cancelled is paid for as well, and does not say how much. */
+/** A cancelled transaction is billed as well, and does not say how much. */
 function unitsOf(
   actions: readonly Action[],
   failed: ReadonlyMap<number, Item | undefined> | undefined,

@@ -2,7 +2,7 @@ import type { AttributeValue } from '@aws-sdk/client-dynamodb';
 
 export type Item = Readonly<Record<string, AttributeValue>>;
 
-/** Version of the layout of all items, which each says as `v`. An item of another one is not understood: `LayoutError`. */
+/** The version of the layout, in `v` of all items. An item of another version is not understood: `LayoutError`. */
 export const VERSION = 2;
 
 export const text = (value: string): AttributeValue => ({ S: value });
@@ -22,7 +22,7 @@ export function bytesOf(item: Item | undefined, name: string): Uint8Array | unde
   return item?.[name]?.B;
 }
 
-/** Mark bytes within JSON, as what they were; U+0000 is in no MQTT string and in no name of ours. */
+/** Marks bytes within JSON; no MQTT string and no name of ours contains U+0000. */
 const BUFFER = '\0b';
 const ARRAY = '\0u';
 
@@ -43,7 +43,7 @@ export function fromJson(json: string): unknown {
   });
 }
 
-/** A Buffer has turned itself into this before a replacer sees it. */
+/** A Buffer has turned itself into this form before a replacer sees it. */
 function isSerializedBuffer(value: unknown): value is { data: number[] } {
   if (typeof value !== 'object' || value === null || !('type' in value) || !('data' in value)) return false;
   return value.type === 'Buffer' && Array.isArray(value.data);

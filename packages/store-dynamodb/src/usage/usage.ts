@@ -12,7 +12,7 @@ import { marshalled, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
 
 /*
- * A row of usage: of a day in one partition. `n` is how much it has counted, which only grows; `d` JSON of its counts.
+ * A row of usage, in the partition of its day. `n` how much it has counted, which only grows; `d` JSON of its counts.
  */
 
 /** Rows are kept for thirteen months: an invoice may be asked for a year later. */
@@ -20,7 +20,7 @@ const KEPT_SECONDS = 396 * 86_400;
 
 const DAY_MS = 24 * HOUR_MS;
 
-/** The usage that environments have counted: a row for each of them, each tenant and each hour. */
+/** The usage that environments have counted: a row for each environment, tenant and hour. */
 export class DynamoUsage {
   readonly #table: Table;
 
@@ -33,7 +33,7 @@ export class DynamoUsage {
    *     puts 10 messages
    *     (no answer comes)
    *     puts 25 messages                   25
-   *                                        the first write comes late: 10 is not more than 25, and is refused
+   *                                        the first write arrives late: 10 is not above 25, and is refused
    */
   async put(environmentId: string, { tenant, hour, counts }: UsageRow): Promise<void> {
     const sum = Object.values(counts).reduce((all, count) => all + count, 0);

@@ -12,8 +12,8 @@ function copyOf(state: State): State {
   return {
     record: state.record,
     log: state.log,
-    memory: state.memory,
-    settled: state.settled,
+    deduplication: state.deduplication,
+    handedOn: state.handedOn,
     client: state.client,
     frames: state.frames,
     acks: state.acks,

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { gate } from '../../../../test/support/gate.ts';
 import { runs } from '../../../../test/support/runs.ts';
 import type { DynamoStores } from '../../src/index.ts';
-import { type CompletedLimits, forgetting, isInDoubt, isPlaced } from '../../src/queue/completed.ts';
-import { NEW_RECORD } from '../../src/queue/session-record.ts';
+import { type CompletedLimits, forgetting, isPlaced, mayBeForgotten } from '../../src/queue/completed.ts';
+import { NEW_RECORD } from '../../src/queue/decide.ts';
 import type { QueueRecord } from '../../src/queue/types.ts';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { FakeClock, NOW_MS, withService } from '../support/stores.ts';
@@ -35,7 +35,8 @@ describe('a record that forgets', () => {
       fc.property(names, (all) => {
         const items = new Items();
         let record: QueueRecord = NEW_RECORD;
-        const isKnown = (name: string) => isPlaced(record, name, isInDoubt(record, name) && items.has(name));
+        const isKnown = (name: string) =>
+          isPlaced(record, name, mayBeForgotten(record, name) && items.has(name));
         for (const [place, name] of all.entries()) {
           record = { ...record, completed: [...record.completed, name] };
           const forgot = forgetting(record, limits);

@@ -55,7 +55,7 @@ export class Encoder {
     this.#add(state.violation === undefined ? 0 : 1);
     this.#record(state.record);
     const { client, reply, budgets } = state;
-    this.#add(state.log, state.memory, state.settled, state.tombstones, state.owner, state.sweeps);
+    this.#add(state.log, state.deduplication, state.handedOn, state.tombstones, state.owner, state.sweeps);
     this.#add(state.acknowledged, state.delivered, state.isJobDone ? 1 : 0);
     this.#client(client);
     for (const handler of state.frames) this.#frame(handler, state);

@@ -228,7 +228,7 @@ function decideFrame(step: Step, record: QueueRecord, log: number): Decision {
 
 function dequeueOf({ model, state, handler }: Step, record: QueueRecord, log: number): Dequeue {
   return {
-    log: model.logPage({ log, memory: state.memory }, record),
+    log: model.logPage({ log, deduplication: state.deduplication }, record),
     limit: { messages: Math.max(0, model.config.pageMessages - handler.page.length), bytes: 1_000 },
     nowMs: timeFor(state),
     firstOfReply: handler.firstOfReply,

@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from 'vitest';
-import { decide, forgetting, NEW_RECORD } from '../../src/queue/session-record.ts';
+import { decide, forgetting, NEW_RECORD } from '../../src/queue/decide.ts';
 import { IN_CI, LARGE, SMALL } from './configurations.ts';
 import { type Exploration, explore } from './explore.ts';
 import { Model } from './model.ts';

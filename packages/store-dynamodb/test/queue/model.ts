@@ -64,8 +64,8 @@ export class Model {
     return {
       record: { ...record, receiveMaximum: config.receiveMaximum },
       log: 0,
-      memory: 0,
-      settled: 0,
+      deduplication: 0,
+      handedOn: 0,
       client: {
         connection: 1,
         status: 'connected',
@@ -133,10 +133,10 @@ export class Model {
   }
 
   /** The log as a Query from its start reads it. */
-  logPage({ log, memory }: Pick<State, 'log' | 'memory'>, record: QueueRecord): LogPage {
+  logPage({ log, deduplication }: Pick<State, 'log' | 'deduplication'>, record: QueueRecord): LogPage {
     const { logItemsRead } = this.config;
     const limit = logItemsRead === undefined ? INSTANCES_MAX : logItemsRead + record.entries.length;
-    const forgotten = this.forgotten(memory);
+    const forgotten = this.forgotten(deduplication);
     const key = `${log} ${limit} ${forgotten}`;
     const known = this.#pages.get(key);
     if (known !== undefined) return known;
@@ -145,7 +145,7 @@ export class Model {
       name: nameOf(message),
       qos: this.instance(message).qos,
       bytes: 1,
-      isRemembered: ((forgotten >> message) & 1) === 1,
+      wasPlaced: ((forgotten >> message) & 1) === 1,
     }));
     const page = { items, isComplete: messages.length <= limit };
     this.#pages.set(key, page);
@@ -153,22 +153,22 @@ export class Model {
   }
 
   /** Messages, as bits, that a handler finds among those that the record has forgotten. */
-  forgotten(memory: number): number {
-    return this.config.isShared || this.without('forgotten-unread') ? 0 : memory & this.exactlyOnce;
+  forgotten(deduplication: number): number {
+    return this.config.isShared || this.without('forgotten-unread') ? 0 : deduplication & this.exactlyOnce;
   }
 
-  /** Messages, as bits, whose memories a handler finds: those of copies for a share group. */
-  memories({ memory }: State): number {
-    return this.config.isShared && !this.without('no-memory') ? memory & this.exactlyOnce : 0;
+  /** Messages, as bits, whose deduplications a handler finds: those of copies for a share group. */
+  deduplications({ deduplication }: State): number {
+    return this.config.isShared && !this.without('no-deduplication') ? deduplication & this.exactlyOnce : 0;
   }
 
-  /** With the memories of copies for a share group, which are written with them. */
+  /** With the deduplications of copies for a share group, which are written with them. */
   remembering(state: State, bits: number): State {
     if (!this.config.isShared) return state;
-    return changed(state, { memory: state.memory | (bits & this.exactlyOnce) });
+    return changed(state, { deduplication: state.deduplication | (bits & this.exactlyOnce) });
   }
 
-  /** What stands after a write of the whole record: it forgets where it has more names than it keeps. */
+  /** The record after a write of all of it: it forgets names where it has more than it keeps. */
   written(state: State, record: QueueRecord): State {
     const { namesKept, isShared } = this.config;
     if (isShared) return withRecord(state, { ...record, completed: [] });
@@ -176,7 +176,7 @@ export class Model {
     const forgot = this.core.forgetting(record, limits);
     if (forgot === undefined) return withRecord(state, record);
     const names = this.without('forgotten-unwritten') ? [] : [...forgot.page, ...forgot.late];
-    return changed(withRecord(state, forgot.record), { memory: state.memory | bitsOf(names) });
+    return changed(withRecord(state, forgot.record), { deduplication: state.deduplication | bitsOf(names) });
   }
 
   instance(message: number): Instance {
@@ -213,8 +213,8 @@ export class Model {
   }
 
   /** A repetition in the log of a copy that was placed waits for nothing. */
-  isWaiting({ log, memory, record }: State): boolean {
-    const { items } = this.logPage({ log, memory }, record);
+  isWaiting({ log, deduplication, record }: State): boolean {
+    const { items } = this.logPage({ log, deduplication }, record);
     return newOf(record, items).length > 0;
   }
 

@@ -32,13 +32,13 @@ export function moveSteps(model: Model, state: State, emit: Emit) {
 /** No handler of the client's frames runs, and the last reply said that nothing more waits. */
 function mayMove({ client, acks, frames }: State): boolean {
   const isAnswered = !client.isFrameOut && frames[client.connection] === undefined;
-  const isSettled = acks.every((each) => each === undefined);
+  const isDelivered = acks.every((each) => each === undefined);
   return (
     client.status === 'connected' &&
     !client.isMoreWaiting &&
     client.held.length === 0 &&
     isAnswered &&
-    isSettled
+    isDelivered
   );
 }
 

@@ -25,7 +25,7 @@ export interface Mutation {
 
 const OFFER = 'offer-copies.ts';
 const DEQUEUE = 'dequeue-page.ts';
-const RECORD = 'session-record.ts';
+const RECORD = 'decide.ts';
 const ENTRIES = 'entries.ts';
 const COMPLETED = 'completed.ts';
 
@@ -194,8 +194,8 @@ export const MUTATIONS: readonly Mutation[] = [
     config: { publishers: ['1', ''], postsOfUnknownFate: 1 },
   },
   {
-    name: 'no memory of a QoS 2 copy for a share group',
-    caller: 'no-memory',
+    name: 'no deduplication of a QoS 2 copy for a share group',
+    caller: 'no-deduplication',
     finds: TWICE,
     config: { publishers: ['2', ''], crashes: 1, isShared: true },
   },
@@ -292,7 +292,7 @@ export const MUTATIONS: readonly Mutation[] = [
   },
 ];
 
-const ENTRY_POINT = fileURLToPath(new URL('../../src/queue/session-record.ts', import.meta.url));
+const ENTRY_POINT = fileURLToPath(new URL('../../src/queue/decide.ts', import.meta.url));
 
 /** The record's code with one piece of its text replaced. */
 export async function coreWith({ file, from, to }: Edit): Promise<Core> {

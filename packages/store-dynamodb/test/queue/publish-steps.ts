@@ -94,7 +94,7 @@ function publish(model: Model, state: State, place: number, emit: Emit): void {
   if (publisher.status === 'done' || attempt >= model.attemptsMax) return;
   const { frame } = publisher;
   const batch = model.batch(place, frame, attempt);
-  const handler: PublishHandler = { ...NEW_HANDLER, frame, batch, todo: batch & ~state.settled };
+  const handler: PublishHandler = { ...NEW_HANDLER, frame, batch, todo: batch & ~state.handedOn };
   emit(
     changed(state, {
       publishers: replaced(state.publishers, place, { frame, attempt, status: 'sent' as const }),
@@ -173,20 +173,20 @@ function uncertain(step: Step, connection: number) {
 function decideOffer({ model, state }: Step, record: QueueRecord, log: number, todo: number): Decision {
   const copies = messagesIn(todo).map((message): Copy => {
     const { qos } = model.instance(message);
-    // A handler that finds the memory of a copy for a share group looks for it in the log.
+    // A handler that finds the deduplication of a copy for a share group looks for it in the log.
     const isInLog = model.config.isShared && ((log >> message) & 1) === 1;
-    const known = model.config.isShared ? model.memories(state) : model.forgotten(state.memory);
-    const isRemembered = ((known >> message) & 1) === 1;
-    return { name: nameOf(message), qos, body: 'inline', bytes: 1, isInLog, isRemembered };
+    const known = model.config.isShared ? model.deduplications(state) : model.forgotten(state.deduplication);
+    const wasPlaced = ((known >> message) & 1) === 1;
+    return { name: nameOf(message), qos, body: 'inline', bytes: 1, isInLog, wasPlaced };
   });
   return model.core.decide(record, { type: 'offer', copies, log: namesIn(log), untilMs: TAKEN_UNTIL_MS });
 }
 
-/** Writes the record; for a share group at QoS 2 in one transaction with the memories of the copies. */
+/** Writes the record; for a share group at QoS 2 in one transaction with the deduplications of the copies. */
 function take(step: Step) {
   const { model, state, handler } = step;
   const { rest } = handler;
-  if ((handler.todo & model.memories(state)) !== 0) {
+  if ((handler.todo & model.deduplications(state)) !== 0) {
     const to = { step: 'read', todo: handler.todo | rest, rest: 0 } as const;
     return go(step, to, () => 'cannot write: a copy is known');
   }
@@ -248,7 +248,7 @@ function append(step: Step) {
   const { model, state, handler } = step;
   const [message = 0] = messagesIn(handler.todo);
   const bit = 1 << message;
-  if ((model.memories(state) & bit) !== 0)
+  if ((model.deduplications(state) & bit) !== 0)
     return go(step, { step: 'read' }, () => 'cannot append: the copy is known');
   const todo = handler.todo & ~bit;
   const waiting = changed(state, { log: state.log | bit });
@@ -371,9 +371,9 @@ function lose(step: Step) {
 function finish(step: Step) {
   const { model, state, place, handler } = step;
   const { batch } = handler;
-  const settled = state.settled | (batch & model.exactlyOnce);
+  const handedOn = state.handedOn | (batch & model.exactlyOnce);
   const deliveries = messagesIn(batch).reduce((bits, each) => bits | (1 << model.instance(each).delivery), 0);
-  const done = changed(state, { settled, acknowledged: state.acknowledged | deliveries });
+  const done = changed(state, { handedOn, acknowledged: state.acknowledged | deliveries });
   if (place >= WORKER_PLACE) return go(step, 'ends', () => 'is done', changed(done, { isJobDone: true }));
   const publisher = state.publishers[place] as Publisher;
   if (state.budgets.lostReplies > 0 && publisher.attempt + 1 < model.attemptsMax) {
@@ -382,7 +382,7 @@ function finish(step: Step) {
       step,
       'ends',
       () => 'answers its publisher: REPLY LOST',
-      changed(state, { settled, budgets }),
+      changed(state, { handedOn, budgets }),
       'fault',
     );
   }

@@ -2,13 +2,13 @@ import { type Attachment, PACKET_SIZE_UNLIMITED } from '@apus/broker';
 import type { ProtocolVersion } from '@apus/mqtt';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { NEW_RECORD } from '../../src/queue/decide.ts';
 import {
   attachmentFields,
   attachmentOfItem,
   recordFields,
   recordOfItem,
 } from '../../src/queue/record-item.ts';
-import { NEW_RECORD } from '../../src/queue/session-record.ts';
 import type { Entry, QueueRecord } from '../../src/queue/types.ts';
 import { sizeOf } from '../../src/table/meter.ts';
 

@@ -1,5 +1,5 @@
 import type { PacketId } from '@apus/mqtt';
-import type { decide, forgetting } from '../../src/queue/session-record.ts';
+import type { decide, forgetting } from '../../src/queue/decide.ts';
 import type { QueueRecord } from '../../src/queue/types.ts';
 
 /** The code under exploration: the record's own, or one with a protection taken away. */
@@ -38,7 +38,7 @@ export interface Configuration {
   readonly connections: number;
   /** Names of completed exchanges that the record keeps when one more has come. */
   readonly namesKept: number;
-  /** The copies are for a share group: memories beside the record say which were placed. */
+  /** The copies are for a share group: deduplications beside the record say which were placed. */
   readonly isShared: boolean;
 }
 
@@ -67,7 +67,7 @@ export const QUIET: Configuration = {
  */
 export type CallerMutation =
   | 'no-version'
-  | 'no-memory'
+  | 'no-deduplication'
   | 'forgotten-unwritten'
   | 'forgotten-unread'
   | 'delete-late'
@@ -226,10 +226,13 @@ export type Socket = 'none' | 'open' | 'half-open' | 'closed';
 
 export interface State {
   readonly record: QueueRecord;
-  /** Messages, as bits: in the log; whose QoS 2 memory stands, or which the record has forgotten; whose receipt is settled. */
+  /**
+   * Messages, as bits: in the log; whose QoS 2 deduplication record exists, or which the record has forgotten; whose
+   * receipt says that they were handed on.
+   */
   readonly log: number;
-  readonly memory: number;
-  readonly settled: number;
+  readonly deduplication: number;
+  readonly handedOn: number;
   readonly client: Client;
   readonly frames: readonly (FrameHandler | undefined)[];
   readonly acks: readonly (AckHandler | undefined)[];

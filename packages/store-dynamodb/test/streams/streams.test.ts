@@ -151,28 +151,28 @@ await withService((service) => {
       ]);
     });
 
-    it('reports the position up to which messages are settled: those older than ten seconds', async () => {
+    it('reports the position up to which messages are stable: those older than ten seconds', async () => {
       const { append } = processes();
-      const settledAt = async (afterMs: number) => {
+      const stableAt = async (afterMs: number) => {
         const appended = (await append(1, NOW_MS + afterMs)) as StreamAppended;
-        return [appended.entry.number, appended.entry.settled];
+        return [appended.entry.number, appended.entry.stable];
       };
-      expect(await settledAt(0)).toEqual([1, 0]);
-      expect(await settledAt(9_999)).toEqual([2, 0]);
-      expect(await settledAt(10_000)).toEqual([3, 1]);
-      expect(await settledAt(30_000)).toEqual([4, 3]);
+      expect(await stableAt(0)).toEqual([1, 0]);
+      expect(await stableAt(9_999)).toEqual([2, 0]);
+      expect(await stableAt(10_000)).toEqual([3, 1]);
+      expect(await stableAt(30_000)).toEqual([4, 3]);
     });
 
-    it('never reports a message as settled too early, at any rate of messages, and reports it in the end', async () => {
+    it('never reports a message as stable too early, at any rate of messages, and reports it in the end', async () => {
       const { append } = processes();
       const timesMs: number[] = [];
       for (let ms = 0; ms <= 40_000; ms += 700) {
         timesMs.push(ms);
         const { entry } = (await append(1, NOW_MS + ms)) as StreamAppended;
-        const { settled = 0 } = entry;
-        const settledMs = timesMs[settled - 1] ?? Number.NEGATIVE_INFINITY;
-        expect(settledMs).toBeLessThanOrEqual(ms - 10_000);
-        if (ms >= 14_000) expect(settledMs).toBeGreaterThan(ms - 14_000);
+        const { stable = 0 } = entry;
+        const stableMs = timesMs[stable - 1] ?? Number.NEGATIVE_INFINITY;
+        expect(stableMs).toBeLessThanOrEqual(ms - 10_000);
+        if (ms >= 14_000) expect(stableMs).toBeGreaterThan(ms - 14_000);
       }
     });
   });

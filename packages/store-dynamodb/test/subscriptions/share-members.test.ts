@@ -10,9 +10,9 @@ const SHARE = { topicFilter: 'work', shareGroup: 'g' };
 await withService((service) => {
   /** A share group of ten members that are connected, and what matching a message for it finds. */
   const begin = async () => {
-    let drawn = 0;
+    let nextRandom = 0;
     const fakeClock = new FakeClock();
-    const stores = service.make({ fakeClock, random: () => drawn });
+    const stores = service.make({ fakeClock, random: () => nextRandom });
     const tenant = unique('tenant');
     const members: SessionRef[] = [];
     for (let number = 0; number < MEMBERS; number += 1) {
@@ -24,7 +24,7 @@ await withService((service) => {
     await stores.subscriptions.match(tenant, 'other');
     await stores.forEvent().readAhead({ connectionId: 'publisher', tenant, topicNames: [] });
     const match = async (random = 0) => {
-      drawn = random;
+      nextRandom = random;
       const before = stores.meter.units;
       const matched = await stores.subscriptions.match(tenant, 'work');
       const [group] = matched.filter(({ shareGroup }) => shareGroup === SHARE.shareGroup);
@@ -32,7 +32,7 @@ await withService((service) => {
     };
     /** The same of a frame with so many messages of the topic. */
     const matchFrame = async (messages: number, random = 0) => {
-      drawn = random;
+      nextRandom = random;
       const before = stores.meter.units;
       const frame = stores.forEvent({ connectionId: 'publisher' });
       await frame.readAhead({ connectionId: 'publisher', tenant, topicNames: Array(messages).fill('work') });

@@ -5,11 +5,11 @@ export type IsDue = (operation: string, input: object) => boolean;
 
 const says = (input: object, what: string) => JSON.stringify(input).includes(what);
 
-/** A record is written as a whole, by itself or with what is written along. */
+/** A record is written as a whole, by itself or in a transaction. */
 export const isRecordWrite: IsDue = (operation, input) =>
   (operation === 'PutItem' || operation === 'TransactWriteItems') && says(input, '"s":{"S":"record"}');
 
-/** A message begins to wait, by itself or with its memory. */
+/** A message is appended to the log, by itself or with its deduplication record. */
 export const isAppend: IsDue = (operation, input) =>
   (operation === 'PutItem' || operation === 'TransactWriteItems') && says(input, '"s":{"S":"wait\\u0000');
 

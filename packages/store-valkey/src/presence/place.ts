@@ -5,11 +5,11 @@ import type { ConnectionId, Message, PresencePlace, QuotaHolder, SessionRef } fr
 export interface OwnPlace extends PresencePlace {
   readonly session: SessionRef;
   readonly holder: QuotaHolder;
-  /** The connection that has published its data last. */
+  /** The connection that published its data last. */
   connectionId: ConnectionId;
 }
 
-/** As a process leaves it behind for the one that takes its sessions over. */
+/** As a process leaves it for its heir. */
 export type LeftPlace = PresencePlace & {
   readonly holder: QuotaHolder;
   readonly connectionId: ConnectionId;
@@ -23,7 +23,7 @@ export function placeKey({ room, member }: PresencePlace): string {
   return `${room}/${member}`;
 }
 
-/** Names the place of an owner among those of a process. */
+/** Names an owner's place among those of a process. */
 export function fieldOf({ tenant, room, member }: PresencePlace, owner: string): string {
   return JSON.stringify([tenant, room, member, owner]);
 }
@@ -33,7 +33,7 @@ export function leftPlaceOf({ tenant, room, member, session, holder, connectionI
   return { tenant, room, member, key, clientId, incarnation, holder, connectionId };
 }
 
-/** Two messages with one digest make no difference to watchers. */
+/** Two messages with the same digest look the same to watchers. */
 export function digestOf({ payload, properties }: Message): string {
   return createHash('sha1').update(payload).update('\0').update(JSON.stringify(properties)).digest('hex');
 }

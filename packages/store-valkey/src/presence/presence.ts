@@ -34,16 +34,16 @@ import {
   ownerKey,
   placeKey,
 } from './place.ts';
-import { INHERIT, NUMBER, PUT, REMOVE, RENAME, SETTLE, TAKE, TELLER } from './scripts.ts';
+import { INHERIT, MARK_TOLD, NUMBER, PUT, REMOVE, RENAME, TAKE, TELLER } from './scripts.ts';
 
 type Argument = string | number | Buffer;
 
-/** Member, its message, and the one before, each empty where there is none. */
+/** Member, its message, and the message before; each empty if there is none. */
 type Taken = readonly [Buffer, Buffer, Buffer];
 
 const ID_OF_NUMBER = '~';
 
-/** What a process has left behind. */
+/** The places and rooms of a dead process. */
 export interface Inherited {
   readonly places: readonly OwnPlace[];
   readonly rooms: readonly (readonly [tenant: string, room: string])[];
@@ -55,14 +55,14 @@ export interface PresenceSessions {
   get(tenant: string, clientId: string): SessionRecord | undefined;
 }
 
-/** Rooms in the engine, which all processes share. The process that has a session knows the places that it makes. */
+/** Rooms in the engine, which all processes share. The process that has a session knows its places. */
 export class ValkeyPresence implements PresenceStore {
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #sessions: PresenceSessions;
-  /** What newcomers are given: members, and numbers of members. */
+  /** The messages that new subscribers are sent: of members, and of their number. */
   readonly #told: ValkeyRetained;
-  /** By owner, and by place. */
+  /** The places by owner. */
   readonly #places = new Map<string, Map<string, OwnPlace>>();
   #asking = 0;
 
@@ -84,7 +84,7 @@ export class ValkeyPresence implements PresenceStore {
     const places = this.#places.get(owner);
     const known = places?.get(placeKey(place));
     if (known === undefined && (places?.size ?? 0) >= limits.roomsPerSessionMax) return 'rooms-full';
-    // In the turn of the call: the session leaves the places that it knows when its connection ends.
+    // In the turn of the call: when its connection ends, the session leaves the places that it knows.
     const connectionId = session.attachment?.connectionId ?? '';
     const own = known ?? this.#add({ ...place, session, holder, connectionId });
     own.connectionId = connectionId;
@@ -126,12 +126,12 @@ export class ValkeyPresence implements PresenceStore {
     return [...(this.#places.get(ownerKey(session))?.values() ?? [])];
   }
 
-  /** Changes wait for the engine. */
+  /** Changes are under way to the engine. */
   get isBusy(): boolean {
     return this.#asking > 0;
   }
 
-  /** The process that tells the watchers of the room, and no other one does. */
+  /** The only process that tells the watchers of the room. */
   async teller(tenant: string, room: string): Promise<string> {
     return await this.#ask(TELLER, { tenant, room, member: '' }, []);
   }
@@ -154,17 +154,17 @@ export class ValkeyPresence implements PresenceStore {
         Buffer.from(messageCodec.encode({ ...occupancy, id: ID_OF_NUMBER })),
       ]);
     const names = taken.map(([member]) => member.toString());
-    const settle = async () => {
-      // Behind the messages, which leave at the end of the turn.
+    const markTold = async () => {
+      // After the messages, which leave at the end of the turn.
       await new Promise((resolve) => setImmediate(resolve));
-      await this.#run(SETTLE, place, [topic, count, ...names]);
+      await this.#run(MARK_TOLD, place, [topic, count, ...names]);
     };
     const members = taken.map(([member, message, before]): ToldMember => {
       const told = presenceTopic(room, member.toString());
       return { topic: told, message: messageOf(message), before: messageOf(before) };
     });
     const isNothing = members.length === 0 && occupancy === undefined;
-    return { members, occupancy, hasMore: left > 0, ...(!isNothing && { settle }) };
+    return { members, occupancy, hasMore: left > 0, ...(!isNothing && { markTold }) };
   }
 
   async match(
@@ -181,7 +181,7 @@ export class ValkeyPresence implements PresenceStore {
     return { messages: [emptyRoom(topicFilter)], next: undefined };
   }
 
-  /** Members that are there, whether their watchers know it or not, in the order in which they have come. */
+  /** Present members, whether watchers know of them or not, in the order in which they joined. */
   async members(
     tenant: string,
     room: string,
@@ -212,8 +212,8 @@ export class ValkeyPresence implements PresenceStore {
   }
 
   /**
-   * Takes on the places of a process whose sessions this one has taken over, and the rooms that it told. `renamed` settles
-   * when the engine has the sessions under their names of now.
+   * Takes over the places of a dead process, whose sessions are here, and the rooms that it told. `renamed` resolves
+   * when the engine has the sessions under their new names.
    */
   async inherit(dead: string): Promise<Inherited> {
     const { membersKey, me } = this.#membership;
@@ -240,7 +240,7 @@ export class ValkeyPresence implements PresenceStore {
     };
   }
 
-  /** Under its session, as it is here, or as it was where it has ended with its process. */
+  /** Takes a place over under its session here; or, if the session has ended with its process, as it was. */
   #takeOn({ tenant, room, member, key, clientId, incarnation, holder, connectionId }: LeftPlace): OwnPlace {
     const place = { tenant, room, member };
     const record = this.#sessions.get(tenant, clientId);
@@ -363,7 +363,7 @@ function emptyRoom(topic: string): Message {
   };
 }
 
-/** The memory of the engine is full. */
+/** The error means that the engine's memory is full; any other error is thrown. */
 function unlessFull(error: unknown): PresenceRefusal {
   if (error instanceof Error && error.message.startsWith('OOM')) return 'memory-full';
   throw error;

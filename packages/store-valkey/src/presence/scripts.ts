@@ -1,12 +1,12 @@
 import type { Script } from '../engine.ts';
 
 /**
- * Of one room: `KEYS[1]` members of the cluster, `KEYS[2]` the room (its teller, `told`: members that watchers know, `number`:
- * the number that they know), `KEYS[3]` member → when it has joined, `KEYS[4]` member → digest of its data and its message,
- * `KEYS[5]` members whose watchers have to be told, in the order of their first change, `KEYS[6]` members that are being
- * told → the message before, `KEYS[7]` and `KEYS[8]` what watchers have been told, as retained messages are kept,
- * `KEYS[9]` member → digest of what they have been told, `KEYS[10]` rooms that this process tells, `KEYS[11]` holder →
- * places, `KEYS[12]` places of the sessions of this process, `KEYS[13]` owners of one member.
+ * Of one room: `KEYS[1]` members of the cluster, `KEYS[2]` the room (its teller, `told`: members that watchers know,
+ * `number`: the number that they know), `KEYS[3]` member → when it has joined, `KEYS[4]` member → digest of its data
+ * and its message, `KEYS[5]` members whose watchers have to be told, in the order of their first change, `KEYS[6]`
+ * members that are being told → the message before, `KEYS[7]` and `KEYS[8]` what watchers have been told, as retained
+ * messages are kept, `KEYS[9]` member → digest of what they have been told, `KEYS[10]` rooms that this process tells,
+ * `KEYS[11]` holder → places, `KEYS[12]` places of the sessions of this process, `KEYS[13]` owners of one member.
  *
  * ARGV: process, name of the room in KEYS[10], and what topics of the room begin with.
  */
@@ -25,8 +25,8 @@ local function number(field) return tonumber(redis.call('HGET', KEYS[2], field) 
 `;
 
 /**
- * ARGV from 4: member, owner, its client, holder, the place and its value in KEYS[12], digest, message, time, and the most
- * members, owners, and places of the holder.
+ * ARGV from 4: member, owner, its client, holder, the place and its value in KEYS[12], digest, message, time, and the
+ * most members, owners, and places of the holder.
  */
 export const PUT: Script = {
   name: 'apusPresencePut',
@@ -75,9 +75,10 @@ return teller()`,
 };
 
 /**
- * ARGV 4: members at most. Members to be told, each with its message and the one before, '' for none; from this step on
- * newcomers are given these. Those that were taken and not settled are taken again: their process has died, or could not
- * tell them. Then the number of members that watchers know from now on, whether it is to be told, and how many are left.
+ * ARGV 4: the most members. Returns members to be told, each with its message and the one before ('' for none); from
+ * this step on new subscribers are sent these. Members that were taken and not marked as told are taken again: their
+ * process has died, or could not tell them. Then the number of members that watchers know from now on, whether it has
+ * to be told, and how many changes are left.
  */
 export const TAKE: Script = {
   name: 'apusPresenceTake',
@@ -122,7 +123,7 @@ local told = number('told')
 return {members, told, told ~= number('number') and 1 or 0, redis.call('ZCARD', KEYS[5])}`,
 };
 
-/** ARGV from 4: the topic of the number, its message. Newcomers are given it from now on. */
+/** ARGV from 4: the topic of the number, its message. New subscribers are sent it from now on. */
 export const NUMBER: Script = {
   name: 'apusPresenceNumber',
   lua: `${COMMON}
@@ -132,8 +133,8 @@ return 1`,
 };
 
 /** ARGV from 4: the topic of the number, the number that watchers know, members that they have been told. */
-export const SETTLE: Script = {
-  name: 'apusPresenceSettle',
+export const MARK_TOLD: Script = {
+  name: 'apusPresenceMarkTold',
   lua: `${COMMON}
 if not isMember() or redis.call('HGET', KEYS[2], 'teller') ~= me then return 0 end
 for i = 6, #ARGV do redis.call('HDEL', KEYS[6], ARGV[i]) end
@@ -149,8 +150,8 @@ return 1`,
 };
 
 /**
- * Places of the sessions of a process that was given up, and the rooms that it told, are those of this one. `KEYS`: members,
- * places there, places here, rooms there, rooms here. ARGV: process. Answers the places, and the rooms.
+ * Places of a dead process's sessions, and the rooms that it told, belong to this process. `KEYS`: members, places
+ * there, places here, rooms there, rooms here. ARGV: process. Returns the places, and the rooms.
  */
 export const INHERIT: Script = {
   name: 'apusPresenceInherit',

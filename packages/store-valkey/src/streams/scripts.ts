@@ -1,15 +1,16 @@
 import type { Script } from '../engine.ts';
 
 /**
- * `KEYS[1]` members, `KEYS[2]` the life of the engine, and of one stream of a tenant: `KEYS[3]` topic → when it was last
- * used, `KEYS[4]` the topics in the order of their names, `KEYS[5]` since when nothing of an unknown topic is missing.
+ * `KEYS[1]` members, `KEYS[2]` the life of the engine, and of one stream of a tenant: `KEYS[3]` topic → when it was
+ * last used, `KEYS[4]` the topics in the order of their names, `KEYS[5]` since when nothing of an unknown topic is
+ * missing.
  *
- * ARGV: process, time in ms, what the keys of the tenant's topics begin with, and for how many ms a topic is kept that is
- * not used.
+ * ARGV: process, time in ms, what the keys of the tenant's topics begin with, and for how many ms a topic is kept that
+ * is not used.
  *
- * Of each topic: `root` (epoch; `last`, the number of its newest message; `start`, the number behind which the epoch began),
- * `log` (a stream of number → message), `meta` (a stream of number → time, bytes, bytes up to it, key), `ids` (id of a
- * message → number), and of a snapshot `values`, `about` (time and expiry) and `order` (key → number).
+ * Of each topic: `root` (epoch; `last`, the number of its newest message; `start`, the number behind which the epoch
+ * began), `log` (a stream of number → message), `meta` (a stream of number → time, bytes, bytes up to it, key), `ids`
+ * (id of a message → number), and of a snapshot `values`, `about` (time and expiry) and `order` (key → number).
  */
 const COMMON = `local now, base, keep = tonumber(ARGV[2]), ARGV[3], tonumber(ARGV[4])
 local PARTS = {'root', 'log', 'meta', 'ids', 'values', 'about', 'order'}
@@ -154,12 +155,13 @@ end
 `;
 
 /**
- * ARGV from 5: topic, epoch to open it with, '1' where it is appended in any case, topics at most, id, message, its bytes,
- * '1' and the key or '0', messages and bytes and milliseconds that are handed out, '1' for a snapshot, '1' for an empty
- * payload, when the message expires, keys of a snapshot at most, milliseconds more for readers that have begun.
+ * ARGV from 5: topic, epoch to open it with, '1' where it is appended in any case, topics at most, id, message, its
+ * bytes, '1' and the key or '0', messages and bytes and milliseconds that are handed out, '1' for a snapshot, '1' for
+ * an empty payload, when the message expires, keys of a snapshot at most, milliseconds more for readers that have
+ * begun.
  *
- * Answers 0 when the process has been given up, 1 when the stream is full. A second call with the message answers the same:
- * the client library repeats a command whose answer it has not got.
+ * Returns 0 when the process has been given up, 1 when the stream is full. A second call with the same message returns
+ * the same: the client library repeats a command whose answer it has not got.
  */
 export const APPEND: Script = {
   name: 'apusStreamAppend',
@@ -226,7 +228,10 @@ redis.call('ZADD', KEYS[3], 'GT', text(now), ARGV[5])
 return {root[1], root[2], root[3]}`,
 };
 
-/** ARGV from 5: epoch for those that need another one, topics. Answers the topic, epoch, last and start of each that is there. */
+/**
+ * ARGV from 5: epoch for those that need another one, topics. Answers the topic, epoch, last and start of each that is
+ * there.
+ */
 export const TAILS: Script = {
   name: 'apusStreamTails',
   lua: `${COMMON}
@@ -299,7 +304,10 @@ if not entry or not body then return 0 end
 return {root[1], text(number), text(entry.ts), body[2][2], entry.key}`,
 };
 
-/** ARGV from 5: topic, number behind which it begins, values at most. Their number, time, message, and key where there is one. */
+/**
+ * ARGV from 5: topic, number behind which it begins, values at most. Their number, time, message, and key where there
+ * is one.
+ */
 export const VALUES: Script = {
   name: 'apusStreamValues',
   lua: `${COMMON}
@@ -315,7 +323,9 @@ end
 return answer`,
 };
 
-/** ARGV from 5: topic, the new epoch. 0 and nothing changed where there is no topic, or the process has been given up. */
+/**
+ * ARGV from 5: topic, the new epoch. 0 and nothing changed where there is no topic, or the process has been given up.
+ */
 export const ROTATE: Script = {
   name: 'apusStreamRotate',
   lua: `${COMMON}

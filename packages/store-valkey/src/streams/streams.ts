@@ -37,10 +37,10 @@ type Found = readonly [Buffer, Buffer, Buffer, Buffer?];
 /** Names the keys of a stream of a tenant. */
 type StreamName = Pick<StreamDeclaration, 'name' | 'keepSeconds'>;
 
-/** Of calls that know the topic alone. */
+/** For calls that know only the topic. */
 const NO_STREAM: StreamName = { name: '', keepSeconds: 0 };
 
-/** Logs of topics in the engine, which all processes share: an append is one step of it. */
+/** Logs of topics in the engine, which all processes share: an append is one step of the engine. */
 export class ValkeyStreams implements StreamStore {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -52,10 +52,10 @@ export class ValkeyStreams implements StreamStore {
     this.#membership = membership;
   }
 
-  /** No handler of a gateway door is in a cluster. */
-  set settledAfterMs(_ms: number | undefined) {}
+  /** Without effect: a cluster has no gateway door. */
+  set stableAfterMs(_ms: number | undefined) {}
 
-  /** Notes whether the engine holds all that it has answered when it is started again. To be called on each connection to it. */
+  /** Notes whether the engine keeps everything over a restart. To be called after each connect. */
   async connected(): Promise<void> {
     await this.#call(LIFE, '', NO_STREAM, 0, [(await this.#engine.keepsAll()) ? 1 : 0]);
   }
@@ -196,7 +196,7 @@ export class ValkeyStreams implements StreamStore {
     return { topics, messages, bytes };
   }
 
-  /** Steps of topics that the filter matches; a step has at least one. */
+  /** Topics that the filter matches, in steps of at least one. */
   async *#names(tenant: string, { name }: StreamName, topicFilter: string): AsyncGenerator<string[]> {
     const prefix = topicFilter.split(/\/?[+#]/, 1)[0] ?? '';
     const end = Buffer.concat([Buffer.from(`[${prefix}`), Buffer.from([0xff])]);
@@ -224,7 +224,7 @@ export class ValkeyStreams implements StreamStore {
     return answer === 0 ? undefined : (answer as [Buffer, number?]);
   }
 
-  /** Values that change meanwhile have a number behind the tail: they come as live messages. */
+  /** Values that change meanwhile have numbers after the tail: they arrive as live messages. */
   async #values(
     tenant: string,
     stream: StreamDeclaration,
@@ -299,7 +299,7 @@ export class ValkeyStreams implements StreamStore {
     return this.#engine.key('streams', part, tenant.length, tenant, name);
   }
 
-  /** Never given before, in this process or another one. */
+  /** Never used before, in this process or another one. */
   #nextEpoch(): string {
     this.#opened += 1;
     return `${this.#run}${this.#opened.toString(36).padStart(4, '0')}`;
@@ -324,7 +324,7 @@ function textsOf(answer: unknown): string[] {
   return (answer as Buffer[]).map((each) => each.toString());
 }
 
-/** The memory of the engine is full. */
+/** The error means that the engine's memory is full; any other error is thrown. */
 function unlessFull(error: unknown): 'full' {
   if (error instanceof Error && error.message.startsWith('OOM')) return 'full';
   throw error;

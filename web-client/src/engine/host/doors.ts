@@ -40,25 +40,25 @@ export function detectDoor(url: string, environment: HostEnvironment): Promise<D
       resolve(socket);
       return;
     }
-    const settle = (answer: Door | Trouble): void => {
+    const finish = (answer: Door | Trouble): void => {
       cancel();
       resolve(answer);
       socket.close();
     };
     const cancel = environment.later(
-      () => settle(trouble('connect-timeout', environment.now())),
+      () => finish(trouble('connect-timeout', environment.now())),
       PROBE_TIMEOUT_MS,
     );
     socket.addEventListener('open', () => {
       const { protocol } = socket;
-      if (protocol === SUBPROTOCOLS.node) settle('node');
-      else if (protocol === SUBPROTOCOLS.gateway) settle('gateway');
-      else settle(trouble('no-door', environment.now(), undefined, protocol));
+      if (protocol === SUBPROTOCOLS.node) finish('node');
+      else if (protocol === SUBPROTOCOLS.gateway) finish('gateway');
+      else finish(trouble('no-door', environment.now(), undefined, protocol));
     });
     // A browser tells nothing with `error`; `close` follows it.
     socket.addEventListener('error', () => {});
     socket.addEventListener('close', ({ code, reason }) => {
-      settle(trouble('closed', environment.now(), code, String(reason)));
+      finish(trouble('closed', environment.now(), code, String(reason)));
     });
   });
 }

@@ -66,7 +66,7 @@ export class FrameRecorder {
 
   /** mqtt.js gets a new socket: packets of the last one that have not left never will. */
   begin(): void {
-    this.settle();
+    this.matchDroppedPubacks();
     for (const { id } of this.#written) this.#sink.link(id, NoFrame.Unsent);
     this.#session += 1;
     this.#written = [];
@@ -87,7 +87,7 @@ export class FrameRecorder {
 
   /** mqtt.js has written a packet. It tells before the transport has it. */
   packetOut(id: number, bytes: Uint8Array): void {
-    this.settle();
+    this.matchDroppedPubacks();
     if (typeOf(bytes) === PacketType.PINGREQ) {
       // The transport answers it itself.
       this.totals.pingsAnswered += 1;
@@ -112,7 +112,7 @@ export class FrameRecorder {
   }
 
   /** Finds the acknowledgements that the transport has left out since: they are the first that were written. */
-  settle(): void {
+  matchDroppedPubacks(): void {
     const dropped = this.#statistics?.pubacksDropped ?? 0;
     for (; this.#pubacksDropped < dropped; this.#pubacksDropped += 1) {
       this.totals.pubacksDropped += 1;
@@ -138,7 +138,7 @@ export class FrameRecorder {
   }
 
   #frameOut(text: string): void {
-    this.settle();
+    this.matchDroppedPubacks();
     const { wantsReply, bytes } = readClientFrame(text);
     const packets = new PacketSplitter().push(bytes);
     const kind = !wantsReply ? 'one-way' : packets.length === 0 ? 'fetch' : 'request';

@@ -193,7 +193,7 @@ export class HostConnection {
 
   #gatewayTraffic(): GatewayTraffic | undefined {
     if (this.#board.facts.door !== 'gateway') return undefined;
-    this.#frames.settle();
+    this.#frames.matchDroppedPubacks();
     return this.#frames.totals;
   }
 
@@ -269,7 +269,7 @@ export class HostConnection {
 
   /** mqtt.js has lost its stream and will try again, if it was asked to. */
   #lost(): void {
-    this.#settle();
+    this.#connectionLost();
     const { phase, retryAtMs, trouble: known } = this.#board.facts;
     if (phase === 'failed' || phase === 'idle' || retryAtMs !== undefined) return;
     const { now } = this.#environment;
@@ -298,7 +298,7 @@ export class HostConnection {
   }
 
   #fail(said: Trouble): void {
-    this.#settle();
+    this.#connectionLost();
     this.#dropClient();
     this.#board.note({ trouble: said });
     this.#become('failed');
@@ -310,7 +310,7 @@ export class HostConnection {
   }
 
   /** The connection is over: callers that wait for an answer are told so. */
-  #settle(): void {
+  #connectionLost(): void {
     if (this.#client !== undefined) this.#noteUnanswered('unknown');
     this.#opened?.keeper.lost();
     this.#opened?.publisher.lost();
@@ -332,7 +332,7 @@ export class HostConnection {
 
   /** Sends DISCONNECT, if a connection is open. */
   #letGo(withWill: boolean): void {
-    this.#settle();
+    this.#connectionLost();
     this.#cancelRetry();
     const client = this.#client;
     const version = this.#opened?.profile.protocolVersion ?? 5;

@@ -39,10 +39,10 @@ export class Publisher {
       return Promise.resolve({ ok: false, reasonCode: undefined, trouble: tooLarge, durationMs: 0 });
     }
     return new Promise((resolve) => {
-      const settle = (outcome: Outcome): void => {
-        if (this.#open.delete(settle)) resolve(outcome);
+      const finish = (outcome: Outcome): void => {
+        if (this.#open.delete(finish)) resolve(outcome);
       };
-      this.#open.add(settle);
+      this.#open.add(finish);
       // QoS 0 calls back at once, before there could be an identifier.
       let id: number | undefined;
       const idBefore = client.getLastMessageId();
@@ -50,7 +50,7 @@ export class Publisher {
       client.publish(topic, asBuffer(payload), options, (error) => {
         const answer = id === undefined ? undefined : this.#answers.get(id);
         if (id !== undefined) this.#answers.delete(id);
-        settle(this.#outcome(client, answer, error, this.#now() - startedAtMs));
+        finish(this.#outcome(client, answer, error, this.#now() - startedAtMs));
       });
       const idAfter = client.getLastMessageId();
       // Where mqtt.js makes publishes wait (it is just resending), the identifier is not known yet.
@@ -69,8 +69,8 @@ export class Publisher {
   lost(): void {
     this.#answers.clear();
     const offline = trouble('offline', this.#now());
-    for (const settle of [...this.#open]) {
-      settle({ ok: false, reasonCode: undefined, trouble: offline, durationMs: 0 });
+    for (const finish of [...this.#open]) {
+      finish({ ok: false, reasonCode: undefined, trouble: offline, durationMs: 0 });
     }
   }
 

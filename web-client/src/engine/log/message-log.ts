@@ -73,14 +73,14 @@ export class BoundedMessageLog implements MessageLog {
     const begin = this.#ring.end;
     const messages: LoggedMessage[] = [];
     let answered = 0;
-    const settleUntil = (row: number): void => {
+    const applyOutcomesUntil = (row: number): void => {
       for (; (outcomes[answered]?.row ?? Number.POSITIVE_INFINITY) <= row; answered += 1) {
         const answer = outcomes[answered];
-        if (answer !== undefined) this.#published.settle(answer.outcome);
+        if (answer !== undefined) this.#published.resolve(answer.outcome);
       }
     };
     for (const [row, fields] of batch.entries()) {
-      settleUntil(row);
+      applyOutcomesUntil(row);
       const message = new Message(this.#ring.end, fields);
       if (message.direction === 'published') this.#published.sent(message);
       if (this.#ring.isFull) this.#evict();
@@ -88,7 +88,7 @@ export class BoundedMessageLog implements MessageLog {
       this.#bytes += costOf(message);
       messages.push(message);
     }
-    settleUntil(batch.length);
+    applyOutcomesUntil(batch.length);
     while (this.#bytes > this.limits.bytesMax && this.#ring.size > 1) this.#evict();
     const placed = marks.map(({ row, mark }) => ({ sequence: begin + row, mark }));
     this.#mark(placed);

@@ -75,7 +75,7 @@ export class Message implements LoggedMessage {
   }
 
   /** The server's answer. */
-  settle(fate: PublishFate): void {
+  resolve(fate: PublishFate): void {
     this.#fate = fate;
   }
 

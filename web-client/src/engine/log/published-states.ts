@@ -17,9 +17,9 @@ export class PublishedStates {
     else this.#open.set(packetId, [message]);
   }
 
-  settle({ packetId, state, code, detail }: PublishOutcome): void {
+  resolve({ packetId, state, code, detail }: PublishOutcome): void {
     const messages = packetId === undefined ? [...this.#open.values()].flat() : this.#open.get(packetId);
-    for (const message of messages ?? []) message.settle({ state, code, detail });
+    for (const message of messages ?? []) message.resolve({ state, code, detail });
     // One of unknown fate may be sent again, and answered then.
     if (state === 'unknown') return;
     if (packetId === undefined) this.#open.clear();

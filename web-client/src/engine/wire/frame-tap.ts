@@ -51,7 +51,7 @@ export function tapFrames(WebSocket: WebSocketClass, listenerOf: () => FrameList
 }
 
 /** The secret of a ticket, extensions, and CONNECT in base64url. */
-const CARRIER = /^mqtt-connect\.[\w-]*\.[a-z0-9+-]*\.([\w-]+)$/;
+const CONNECT_SUBPROTOCOL = /^mqtt-connect\.[\w-]*\.[a-z0-9+-]*\.([\w-]+)$/;
 
 /** The end of the chosen subprotocol: CONNECT was accepted, or the first reply brings its CONNACK. */
 const ANSWER = /^mqtt-text-v1\.1-([01])$/;
@@ -59,12 +59,12 @@ const ANSWER = /^mqtt-text-v1\.1-([01])$/;
 /** Undefined where the server has not handled a CONNECT in the handshake. */
 export function readHandshake(offered: readonly string[], chosen: string): ConnectHandshake | undefined {
   const [, answer] = ANSWER.exec(chosen) ?? [];
-  const carrier = offered.find((each) => CARRIER.test(each));
-  if (answer === undefined || carrier === undefined) return undefined;
-  const [, connect = ''] = CARRIER.exec(carrier) ?? [];
+  const subprotocol = offered.find((each) => CONNECT_SUBPROTOCOL.test(each));
+  if (answer === undefined || subprotocol === undefined) return undefined;
+  const [, connect = ''] = CONNECT_SUBPROTOCOL.exec(subprotocol) ?? [];
   const base64 = connect.replaceAll('-', '+').replaceAll('_', '/');
   const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-  return { connect: bytes, characters: carrier.length, isAccepted: answer === '0' };
+  return { connect: bytes, characters: subprotocol.length, isAccepted: answer === '0' };
 }
 
 /** A frame that the transport has sent (docs/text-frames.md, section 2). */

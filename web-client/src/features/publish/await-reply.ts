@@ -12,12 +12,12 @@ export function awaitReply(
   timeoutMs: number,
 ): Promise<LoggedMessage | undefined> {
   return new Promise((resolve) => {
-    const settle = (reply: LoggedMessage | undefined): void => {
+    const finish = (reply: LoggedMessage | undefined): void => {
       clearTimeout(timer);
       stop();
       resolve(reply);
     };
-    const timer = setTimeout(() => settle(undefined), timeoutMs);
+    const timer = setTimeout(() => finish(undefined), timeoutMs);
     const stop = log.onAppend((messages) => {
       const reply = messages.find(
         ({ direction, topic, properties }) =>
@@ -25,7 +25,7 @@ export function awaitReply(
           topic === responseTopic &&
           areEqual(properties.correlationData, correlation),
       );
-      if (reply !== undefined) settle(reply);
+      if (reply !== undefined) finish(reply);
     });
   });
 }

@@ -89,14 +89,14 @@ function granted(id: string, subscriptionId: string): Promise<void> {
       resolve();
       return;
     }
-    const settle = (): void => {
+    const finish = (): void => {
       clearTimeout(timer);
       stop();
       resolve();
     };
-    const timer = setTimeout(settle, SUBSCRIBE_TIMEOUT_MS);
+    const timer = setTimeout(finish, SUBSCRIBE_TIMEOUT_MS);
     const stop = useStore.subscribe(() => {
-      if (isGranted()) settle();
+      if (isGranted()) finish();
     });
   });
 }

@@ -185,7 +185,7 @@ function follow(id: string): void {
 /** Resolves when the server has granted the subscription; rejects when that is not going to happen. */
 function subscribed(id: string, subscriptionId: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (end: () => void): void => {
+    const finish = (end: () => void): void => {
       clearTimeout(timer);
       stop();
       end();
@@ -193,11 +193,11 @@ function subscribed(id: string, subscriptionId: string): Promise<void> {
     const look = (): void => {
       const status = useStore.getState().statuses[id];
       const subscription = status?.subscriptions[subscriptionId];
-      if (subscription?.status === 'granted') settle(resolve);
-      else if (subscription?.status === 'refused') settle(() => reject(new StepFailed(subscription.trouble)));
-      else if (status?.phase === 'failed') settle(() => reject(new StepFailed(status.trouble)));
+      if (subscription?.status === 'granted') finish(resolve);
+      else if (subscription?.status === 'refused') finish(() => reject(new StepFailed(subscription.trouble)));
+      else if (status?.phase === 'failed') finish(() => reject(new StepFailed(status.trouble)));
     };
-    const timer = setTimeout(() => settle(() => reject(new StepFailed(undefined))), STEP_TIMEOUT_MS);
+    const timer = setTimeout(() => finish(() => reject(new StepFailed(undefined))), STEP_TIMEOUT_MS);
     const stop = useStore.subscribe(look);
   });
 }

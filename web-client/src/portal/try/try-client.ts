@@ -135,15 +135,15 @@ function openClient(server: PortalServer, { username, password }: Credentials): 
 
 function connected(client: MqttClient, ending: Ending): Promise<void> {
   return new Promise((resolve, reject) => {
-    const settle = (refused?: Refusal) => {
+    const finish = (refused?: Refusal) => {
       clearTimeout(timer);
       if (refused === undefined) resolve();
       else reject(new TryError(refused));
     };
-    const timer = setTimeout(() => settle({ is: 'silent' }), ANSWER_MS_MAX);
-    client.once('connect', () => settle());
-    client.once('error', (error) => settle(refusal(error, undefined, undefined, ending.reason)));
-    client.once('close', () => settle(ended(ending.reason)));
+    const timer = setTimeout(() => finish({ is: 'silent' }), ANSWER_MS_MAX);
+    client.once('connect', () => finish());
+    client.once('error', (error) => finish(refusal(error, undefined, undefined, ending.reason)));
+    client.once('close', () => finish(ended(ending.reason)));
   });
 }
 

@@ -8,7 +8,7 @@ import { AddressGuard, isRange } from '../targets/addresses.ts';
 export interface WebhookConfiguration {
   readonly kind: 'webhook';
   readonly url: URL;
-  /** Of the signature; undefined: requests are not signed. */
+  /** Signs the requests. Undefined: they are not signed. */
   readonly secret: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;

@@ -9,7 +9,7 @@ import { messageJson } from './message-json.ts';
 
 /** Bytes of topics and payloads of one request. */
 const BATCH_BYTES_MAX = 1024 * 1024;
-/** Of an answer's body: the rest is not read. */
+/** Bytes of an answer's body that are read. The rest is left. */
 const ANSWER_BYTES_MAX = 16 * 1024;
 /** Characters of it that an error has. */
 const ANSWER_LENGTH_MAX = 200;

@@ -8,7 +8,7 @@ export type ExportFormat = (typeof EXPORT_FORMATS)[number];
 
 const DAY_MS = 86_400_000;
 
-/** An export that was missed is made up for within this time. */
+/** How far back missed exports are made up for. */
 const DAYS_BACK = 7;
 
 const DAY = /^\d{4}-\d\d-\d\d$/;
@@ -28,17 +28,17 @@ export interface ExportOptions {
   readonly log: Log;
 }
 
-/** The files that one run has written. */
+/** The files that a run has written. */
 export interface ExportReport {
   readonly written: readonly string[];
 }
 
 /**
- * The function of a schedule, once a day: a file for each day that is over, with a line for each tenant and hour. The name
- * of a file is that of its day, so that a run that is repeated replaces a file by one with the same content. It makes up
- * for the seven days before where files are missing. `{"day": "2026-11-25"}` writes the file of that day again.
+ * A scheduled function, once a day: writes a file for each day that is over, with a line for each tenant and hour. The
+ * file is named after its day, so a repeated run replaces it with the same content. It also writes missing files of
+ * the seven days before. `{"day": "2026-11-25"}` writes the file of that day again.
  *
- * @throws {Error} where the event names no day, or the bucket does not take a file: Lambda calls it again
+ * @throws {Error} if the event names no day, or the bucket does not take a file: Lambda then calls it again
  */
 export function createUsageExport(options: ExportOptions): (event: unknown) => Promise<ExportReport> {
   return async (event) => {
@@ -52,7 +52,10 @@ export function createUsageExport(options: ExportOptions): (event: unknown) => P
   };
 }
 
-/** Yesterday's file is written in any case: an environment that was busy then has written its last row by now. */
+/**
+ * Yesterday's file is written again in any case: by now an environment that was busy at midnight has written its last
+ * row.
+ */
 async function missingDays({ bucket, format }: ExportOptions, nowMs: number): Promise<readonly string[]> {
   const days = Array.from({ length: DAYS_BACK }, (_, index) => dayOf(nowMs - (DAYS_BACK - index) * DAY_MS));
   const missing: string[] = [];

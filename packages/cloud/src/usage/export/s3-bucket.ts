@@ -10,7 +10,7 @@ export interface S3BucketOptions {
   readonly bucketName: string;
   readonly region: string;
   readonly credentials: AwsCredentials;
-  /** Of an AWS that is not AWS. @default S3 of the Region */
+  /** The endpoint of an emulated AWS. @default S3 of the Region */
   readonly endpoint?: string | undefined;
 }
 

@@ -47,7 +47,7 @@ export function readWriteRequest(sent: unknown, own: readonly string[]): WriteRe
   };
 }
 
-/** Of the two operations that know no other. */
+/** Refuses return values that PutItem and DeleteItem do not have. */
 export function refuseUpdatedValues({ returnValues }: WriteRequest): void {
   if (returnValues === 'NONE' || returnValues === 'ALL_OLD') return;
   throw validationError('ReturnValues can only be ALL_OLD or NONE');

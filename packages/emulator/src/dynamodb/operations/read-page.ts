@@ -68,7 +68,7 @@ function refuseSelect(sent: string | undefined, select: string, projection: Proj
 
 export interface Page {
   readonly answer: object;
-  /** Of all that was looked at, before the filter. */
+  /** Bytes of all items that were looked at, before the filter. */
   readonly bytes: number;
 }
 

@@ -27,7 +27,7 @@ export function isTypeName(name: string): name is TypeName {
   return KNOWN_TYPES.has(name);
 }
 
-/** Of a value that has been read by `readValue`: it has one type. */
+/** The one type of a value that `readValue` has read. */
 export function typeOf(value: AttributeValue): TypeName {
   for (const name in value) if (isTypeName(name)) return name;
   throw new Error('an attribute value without a type');

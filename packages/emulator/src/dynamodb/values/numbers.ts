@@ -1,7 +1,7 @@
 import { Big } from 'big.js';
 import { validationError } from '../errors.ts';
 
-/** Of a number, beyond its leading and trailing zeroes. */
+/** Digits of a number, without its leading and trailing zeroes. */
 const SIGNIFICANT_DIGITS_MAX = 38;
 /** Magnitudes from 1E-130 to 9.99…E+125. */
 const EXPONENT_MAX = 125;

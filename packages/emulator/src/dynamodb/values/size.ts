@@ -3,7 +3,7 @@ import { numberBytes } from './numbers.ts';
 
 /** The bytes of a list or a map, beside its values. */
 const CONTAINER_BYTES = 3;
-/** Of each element of a list or a map, beside itself. */
+/** A list or a map counts so much for each element, beside the element itself. */
 const ELEMENT_BYTES = 1;
 
 /** Bytes of an item as DynamoDB bills it ("DynamoDB item sizes and formats"). */

@@ -2,29 +2,29 @@ import type { PageLimit } from '@apus/broker';
 import { RETAINED_FIRST_ITEMS, RETAINED_GROWTH, RETAINED_ITEMS_MAX } from '../limits.ts';
 
 /**
- * One message more than there is room for tells whether there is a next page. One of more than a read unit is not read
- * for that: a page may be empty.
+ * To learn whether there is a next page, one message more than the page has room for is read; but not if it takes more
+ * than a read unit: then the next page may be empty.
  */
 const CHEAP_BYTES = 4_096;
 
 /**
- * How many items a Query for a page should read, as it is billed by their bytes, wanted or not: as many as the last one
- * lets expect that fill the rest of the page. Small messages come in one or two Queries, of large ones no more is read
- * than the page holds, and where few items are wanted, or none, each Query reads several times as many as the one before.
+ * How many items a Query for a page should read, as it is billed by all their bytes: as many as fill the rest of the
+ * page, estimated from the last Query. Small messages come in one or two Queries, of large ones no more is read than
+ * the page holds, and if few items match, each Query reads several times as many as the one before.
  */
 export class ReadAmount {
   readonly #limit: PageLimit;
-  /** Of the last Query. */
+  /** Items of the last Query. */
   #items: number;
   #isFirst = true;
   #looked = 0;
   #wanted = 0;
   #wantedBytes = 0;
-  /** Of the page. */
+  /** Items that are in the page. */
   #taken = 0;
   #takenBytes = 0;
 
-  /** @param items the estimate from the page before */
+  /** @param items the estimate from the previous page */
   constructor(limit: PageLimit, items = RETAINED_FIRST_ITEMS) {
     this.#limit = limit;
     this.#items = items;
@@ -41,7 +41,7 @@ export class ReadAmount {
     return this.#items;
   }
 
-  /** An item of the last Query; undefined bytes: it is not wanted. */
+  /** An item of the last Query. `bytes` is undefined if it is not wanted. */
   look(bytes: number | undefined): void {
     this.#looked += 1;
     if (bytes === undefined) return;
@@ -54,7 +54,7 @@ export class ReadAmount {
     this.#takenBytes += bytes;
   }
 
-  /** Whether the next message probably has no room. To be asked where there is more to read. */
+  /** Whether the next message probably has no room. Asked while there is more to read. */
   isFull(): boolean {
     // Expired ones were read too.
     this.#looked = Math.max(this.#looked, this.#items);
@@ -63,7 +63,7 @@ export class ReadAmount {
     return this.#taken >= this.#limit.messages || this.#takenBytes + usual > this.#limit.bytes;
   }
 
-  /** Items of the first Query for the page after this one. */
+  /** Items of the first Query for the next page. */
   ofNextPage(): number {
     return this.#expected(this.#limit.messages, this.#limit.bytes);
   }

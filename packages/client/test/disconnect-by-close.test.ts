@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { disconnect, Harness, publish } from './support/harness.ts';
 
-const GOODBYE = 4001;
+const DISCONNECT_CODE = 4001;
 
 let harness: Harness;
 
@@ -24,9 +24,9 @@ describe('DISCONNECT in the close (14)', () => {
     await connected('close', {}, version);
     await harness.write(disconnect);
     expect(harness.sent).toEqual([]);
-    expect(harness.gateway.closedWith?.code).toBe(GOODBYE);
-    harness.gateway.end(GOODBYE);
-    await harness.clock.settle();
+    expect(harness.gateway.closedWith?.code).toBe(DISCONNECT_CODE);
+    harness.gateway.end(DISCONNECT_CODE);
+    await harness.clock.runDue();
     expect(harness.closes).toHaveLength(1);
     expect(harness.errors).toEqual([]);
   });
@@ -45,7 +45,7 @@ describe('DISCONNECT in the close (14)', () => {
     expect(harness.gateway.closedWith).toBeUndefined();
     await harness.reply([{ cmd: 'puback', messageId: 1 }]);
     expect(harness.sent).toEqual(['a']);
-    expect(harness.gateway.closedWith?.code).toBe(GOODBYE);
+    expect(harness.gateway.closedWith?.code).toBe(DISCONNECT_CODE);
   });
 
   test('travels with what leaves in the same frame', async () => {
@@ -62,7 +62,7 @@ describe('DISCONNECT in the close (14)', () => {
     await connected('close', fields, version);
     await harness.write(disconnect);
     expect(harness.sent).toEqual([]);
-    expect(harness.gateway.closedWith?.code).toBe(GOODBYE);
+    expect(harness.gateway.closedWith?.code).toBe(DISCONNECT_CODE);
   });
 
   const will = { topic: 'w', payload: Buffer.from('x'), qos: 0, retain: false } as const;

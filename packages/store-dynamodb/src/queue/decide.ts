@@ -16,7 +16,7 @@ import type {
   RecordEvent,
 } from './types.ts';
 
-/** Of an incarnation before its first CONNECT. */
+/** The record of an incarnation before its first CONNECT. */
 export const NEW_RECORD: QueueRecord = {
   epoch: 0,
   connectionId: undefined,
@@ -35,8 +35,9 @@ export const NEW_RECORD: QueueRecord = {
 export { forgetting } from './completed.ts';
 
 /**
- * An event's effect on a session's record, and the caller's next steps. It reads and writes nothing: the caller writes the
- * new record in the place of the one that it has read, or, where the event says so, under the event's own conditions.
+ * The effect of an event on a session's record, and what the caller has to do next. A pure function: the caller writes
+ * the new record on condition that the old one is still there, or, where the event says so, under the event's own
+ * conditions.
  */
 export function decide(record: QueueRecord, event: RecordEvent): Decision {
   switch (event.type) {
@@ -62,7 +63,7 @@ export function decide(record: QueueRecord, event: RecordEvent): Decision {
 }
 
 /**
- * The version alone does not fence a CONNECT that is late:
+ * A CONNECT that is late has a lower epoch, and is refused. The version alone would not stop it:
  *
  *     CONNECT(A), slow                   CONNECT(B), a take-over
  *                                        reads the record, writes it
@@ -75,7 +76,7 @@ function connect(record: QueueRecord, { epoch, connectionId, receiveMaximum, deq
   return closed(dequeuePage({ ...record, epoch, connectionId, receiveMaximum, entries }, dequeue));
 }
 
-/** On the next connection: the message with DUP, or the PUBREL [MQTT-4.4.0-1]. */
+/** Sent again on the next connection: the message with DUP, or the PUBREL [MQTT-4.4.0-1]. */
 function toBeSentAgain(entry: Entry): Entry {
   if (entry.phase === 'sent') return { ...entry, phase: 'unsent', isCounted: false };
   if (entry.phase === 'pubrel-sent') return { ...entry, phase: 'pubrel-due', isCounted: false };
@@ -83,10 +84,11 @@ function toBeSentAgain(entry: Entry): Entry {
 }
 
 /**
- * After an append: will the client dequeue the message? It will when it is fetching; if there is no connection, the
- * next one will. When the last reply did not say that more waits, each publisher that appends nudges: the publisher
- * that objected may have died. Nor is a copy at QoS 2 dequeued that another fan-out has placed meanwhile: its handler may
- * have died before its post, so the fate of that copy is as uncertain as for an offer.
+ * A publisher has appended: will the client dequeue the message? If the client is fetching, yes; if there is no
+ * connection, the next one will. If the last reply did not say that more waits, each publisher that appends nudges,
+ * since the publisher that objected may have died. If another fan-out has placed the same copy at QoS 2 meanwhile, the
+ * client will not dequeue it: that fan-out may have died before its post, so the connection is closed, as for an
+ * offer.
  */
 function lookAfterAppending(record: QueueRecord, { names }: Appended): Decision {
   const { hasEnded, connectionId, mode, isFetching, entries } = record;
@@ -98,7 +100,7 @@ function lookAfterAppending(record: QueueRecord, { names }: Appended): Decision 
   return { record, effects: isFetching ? [] : [{ type: 'nudge', connectionId }] };
 }
 
-/** No later publisher takes a place, and no frame closes before the appended message is dequeued. */
+/** Mode backlog: no publisher takes a place, and no frame closes, before the appended message is dequeued. */
 function object(record: QueueRecord): Decision {
   const { connectionId, mode } = record;
   if (connectionId === undefined || mode === 'backlog') return { record, effects: [{ type: 'look' }] };
@@ -108,7 +110,7 @@ function object(record: QueueRecord): Decision {
   };
 }
 
-/** A frame that wants a reply comes after the reply to the one before: its page has arrived. */
+/** A frame that wants a reply comes after the previous reply has arrived, so the page of that reply has arrived. */
 function frame(record: QueueRecord, { connectionId, acknowledgements, dequeue }: Frame): Decision {
   if (record.connectionId !== connectionId) return refused(record, 'another-connection');
   if (dequeue === undefined) return acknowledgeEntries(record, acknowledgements);
@@ -136,7 +138,7 @@ function lost(record: QueueRecord, { connectionId }: Lost): Decision {
 }
 
 /**
- * The acknowledgement that would prove the page's arrival does not come: the next message's acknowledgement proves it.
+ * If the mode waits for the acknowledgement of this message, it waits for that of the next message instead.
  */
 function giveUp(record: QueueRecord, { packetId }: GiveUp): Decision {
   const given = record.entries.findIndex((entry) => entry.packetId === packetId);
@@ -150,7 +152,7 @@ function giveUp(record: QueueRecord, { packetId }: GiveUp): Decision {
   return { record: { ...withoutEntry(record, entry), awaits }, effects };
 }
 
-/** A frame that has found the log empty looks once more: a publisher that appended meanwhile may rely on it. */
+/** A frame that has found the log empty reads it once more: a publisher that has appended meanwhile relies on it. */
 function closed(decision: Decision): Decision {
   const { record, effects } = decision;
   if (record.mode !== 'closing') return withReply(decision);

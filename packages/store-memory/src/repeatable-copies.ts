@@ -1,11 +1,11 @@
 import type { Delivery, Message, MessageId } from '@apus/broker';
 
 /**
- * Copies of QoS 2 messages whose fan-out may be repeated: from the first receipt until `settle`. Between them the door
- * may wait for a network; when that fails, the publisher sends again, and the message is handed on once more under the
+ * Copies of QoS 2 messages whose fan-out may be repeated: from the first receipt until `markDelivered`. In between the
+ * door may wait for a network. If that fails, the publisher sends again, and the message is handed on again under the
  * same id. Each copy is taken once.
  */
-export class UnsettledCopies {
+export class RepeatableCopies {
   readonly #taken = new Map<MessageId, Set<string>>();
 
   begin(messageId: MessageId): void {
@@ -16,7 +16,7 @@ export class UnsettledCopies {
     this.#taken.delete(messageId);
   }
 
-  /** Those of the deliveries that have not been made before. */
+  /** The deliveries whose copies no queue has taken yet. */
   firstOf(message: Message, deliveries: readonly Delivery[]): readonly Delivery[] {
     const taken = this.#taken.get(message.id);
     if (taken === undefined) return deliveries;
@@ -30,7 +30,7 @@ export class UnsettledCopies {
   }
 }
 
-/** A share group is one recipient, whichever member it chose. Undefined: nothing repeats it, or it may come twice. */
+/** Names a copy; a share group is one recipient. Undefined: nothing repeats the copy, or it may come twice. */
 function nameOf({ session, share, qos, copy }: Delivery): string | undefined {
   if (qos !== 2 || copy === undefined) return undefined;
   const owner = share === undefined ? session.incarnation : `${share.shareGroup}\0${share.topicFilter}`;

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { connect, payloads, publish, subscribe, TextClient } from '../../../../test/support/text-client.ts';
-import { GOODBYE_CODE } from '../../src/index.ts';
+import { DISCONNECT_CODE } from '../../src/index.ts';
 import { type Gateway, startGateway } from '../support/gateway.ts';
 
 const will = { topic: 'will', payload: 'gone', qos: 0, retain: false };
@@ -18,7 +18,7 @@ async function watcherOf(url: string): Promise<TextClient> {
   return client;
 }
 
-async function leaves(gateway: Gateway, client: TextClient, code = GOODBYE_CODE): Promise<void> {
+async function leaves(gateway: Gateway, client: TextClient, code = DISCONNECT_CODE): Promise<void> {
   client.close(code);
   await gateway.disconnected();
 }
@@ -57,7 +57,7 @@ describe('DISCONNECT in the close', () => {
     const { client } = await offering(gateway.url, '(move,resume,close)', { clientId: 'leaver' });
     await client.exchange(subscribe('a'));
     const { client: publisher } = await TextClient.connect(gateway.url);
-    client.close(GOODBYE_CODE);
+    client.close(DISCONNECT_CODE);
     await client.expectClose();
     await publisher.exchange(publish('a', 'x', { qos: 1 }));
     expect(gateway.stores.sessions.get('default', 'leaver')?.detachedAtMs).toBeDefined();
@@ -110,7 +110,7 @@ describe('DISCONNECT in the close', () => {
     const staying = { clientId: 'staying', properties: { sessionExpiryInterval: 60 } };
     const { client } = await offering(gateway.url, '(close)', staying);
     await client.exchange(subscribe('a', { qos: 1 }));
-    client.close(GOODBYE_CODE);
+    client.close(DISCONNECT_CODE);
     await client.expectClose();
     const { client: publisher } = await TextClient.connect(gateway.url);
     await publisher.exchange(publish('a', 'x', { qos: 1 }), publish('a', 'y', { qos: 1, messageId: 2 }));
@@ -123,7 +123,7 @@ describe('DISCONNECT in the close', () => {
   it('does nothing to a session that another connection has taken over', async () => {
     const gateway = await startGateway();
     const { client: first } = await offering(gateway.url, '(close)', { clientId: 'both' });
-    first.close(GOODBYE_CODE);
+    first.close(DISCONNECT_CODE);
     const { client: second } = await offering(gateway.url, '(close)', { clientId: 'both' });
     await gateway.emulator.quiet();
     expect(gateway.stores.sessions.get('default', 'both')?.attachment).toBeDefined();

@@ -1,8 +1,8 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { acknowledgedAs } from '../../src/queue/acknowledge-entries.ts';
+import { decide, NEW_RECORD } from '../../src/queue/decide.ts';
 import { ENTRIES_MAX, FIRST_BATCH_BYTES_MAX, isOutsideLog, nextPacketId } from '../../src/queue/entries.ts';
-import { decide, NEW_RECORD } from '../../src/queue/session-record.ts';
 import type { Copy, Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from '../../src/queue/types.ts';
 
 const ONLINE: QueueRecord = {
@@ -32,7 +32,7 @@ const copy = (name: string, fields: Partial<Copy> = {}): Copy => ({
   body: 'inline',
   bytes: 10,
   isInLog: false,
-  isRemembered: false,
+  wasPlaced: false,
   ...fields,
 });
 
@@ -106,7 +106,7 @@ describe('a publisher', () => {
 
   it('does nothing for a copy that a page has sent, or that is remembered', () => {
     expect(offering({ ...ONLINE, entries: [entry(1)] }, copy('m1')).effects).toEqual([]);
-    expect(offering(ONLINE, copy('m1', { qos: 2, isRemembered: true })).effects).toEqual([]);
+    expect(offering(ONLINE, copy('m1', { qos: 2, wasPlaced: true })).effects).toEqual([]);
   });
 });
 

@@ -1,24 +1,24 @@
 import type { Engine, Publisher } from '@apus/store-valkey';
 
-/** Carries bytes to other processes. It may lose them, and bring them twice; `Bus` numbers them. */
-export interface Carrier {
-  /** Takes bytes that are sent to this process. Settles when they come. */
+/** Sends bytes to other processes. They may be lost, or arrive twice; `Bus` numbers them. */
+export interface Transport {
+  /** Calls `take` with bytes for this process. Resolves when that has begun. */
   start(take: (bytes: Buffer) => void): Promise<void>;
-  /** The bytes are written to no more. */
+  /** The caller does not change the bytes any more. */
   send(process: string, bytes: Buffer): void;
-  /** What is sent in the call leaves at once. */
+  /** Sends at once everything that is sent within the call. */
   together(send: () => void): void;
   /** Bytes have not left this process: they may still arrive. */
   readonly isWaiting: boolean;
-  /** Settles when all that was sent has left this process. */
+  /** Resolves when everything sent has left this process. */
   flushed(): Promise<void>;
 }
 
 /**
  * The engine's channels (`PUBLISH`): it writes nothing to its file for them, keeps nothing, and pushes. A process that
- * is not connected to the engine for a moment misses them.
+ * loses its connection to the engine for a moment misses what is published.
  */
-export class EngineCarrier implements Carrier {
+export class EngineTransport implements Transport {
   readonly #engine: Engine;
   readonly #me: string;
   #publisher: Publisher | undefined;

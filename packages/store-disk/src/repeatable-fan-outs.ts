@@ -1,35 +1,37 @@
 import type { Delivery, Message, MessageId } from '@apus/broker';
 
 interface FanOut {
-  /** The names of the copies that have been taken. */
+  /** Names of the copies that queues have taken. */
   readonly copies: Set<string>;
-  /** Where the writer stood when the receipt was written. */
+  /** The position of the writer when the receipt was written. */
   readonly position: number;
 }
 
-/** The copy of a share group that a fan-out makes, whichever member it chooses. */
+/** The name of a copy for a share group, whichever member gets it. */
 const GROUPS_OWN = '';
 
 /**
- * QoS 2 messages whose fan-out may have to be repeated, from the first receipt until `settle`. A crash, or a client
- * that comes back while its first PUBLISH waits for the disk, leads to a second fan-out under the same message id:
+ * QoS 2 messages whose fan-out may have to be repeated, from the first receipt until `markDelivered`. A crash, or a
+ * client that comes back while its first PUBLISH waits for the disk, leads to a second fan-out under the same message
+ * id:
  *
  *     PUBLISH 7 → begin: new, m        offer m to A, B → waits for the disk
  *     (new connection) PUBLISH 7 → begin: pending, m   offer m to A, B: they have it, wait with the first
  *
  * Each copy (`Delivery.copy`) is taken once. After a restart the copies in queues count as taken: none of them can be
- * complete, since its completion would be written after `settle`. Other copies of the message are no repetitions,
- * though they may be for the same session or share group and come while it is unsettled: a retained message that
- * answers a SUBSCRIBE, and a message that a share group's member leaves to another when its session ends.
+ * complete, since its completion would be written after `markDelivered`. Other copies of the message are no
+ * repetitions, though they may be for the same session or share group and come while the fan-out may be repeated: a
+ * retained message that answers a SUBSCRIBE, and a message that a share group's member leaves to another when its
+ * session ends.
  */
-export class Unsettled {
+export class RepeatableFanOuts {
   readonly #fanOuts = new Map<MessageId, FanOut>();
 
   begin(messageId: MessageId, position: number): void {
     this.#fanOuts.set(messageId, { copies: new Set(), position });
   }
 
-  /** Where the writer stood at `begin`; undefined for a message that is not followed. */
+  /** The position of the writer at `begin`. Undefined: the message is not followed. */
   positionOf(messageId: MessageId): number | undefined {
     return this.#fanOuts.get(messageId)?.position;
   }
@@ -38,7 +40,7 @@ export class Unsettled {
     this.#fanOuts.delete(messageId);
   }
 
-  /** Those of the deliveries that have not been made before. */
+  /** The deliveries whose copies no queue has taken yet. */
   firstOf(message: Message, deliveries: readonly Delivery[]): readonly Delivery[] {
     const copies = this.#fanOuts.get(message.id)?.copies;
     if (copies === undefined) return deliveries;
@@ -48,8 +50,8 @@ export class Unsettled {
   }
 
   /**
-   * A message that was found in a queue. A message that was left to another member of a share group was taken by the
-   * group before.
+   * A message that was found in a queue. If one member of a share group has left it to another, the group had taken it
+   * before.
    */
   restore(messageId: MessageId, delivery: Delivery): void {
     const copies = this.#fanOuts.get(messageId)?.copies;
@@ -69,7 +71,7 @@ function add(copies: Set<string>, delivery: Delivery): void {
   if (name !== undefined) copies.add(name);
 }
 
-/** A share group is one recipient, whichever member it chose. Undefined: a copy of its own, which nothing repeats. */
+/** Names a copy; a share group is one recipient. Undefined: nothing repeats the copy. */
 function nameOf({ session, share, copy }: Delivery): string | undefined {
   if (copy === undefined) return undefined;
   const owner =
