@@ -50,6 +50,8 @@ export default defineConfig({
     expect: { poll: { timeout: 15_000 } },
     // A long file that begins last keeps one worker busy while the others wait.
     sequence: { sequencer: LongestFirst },
+    // CDK's own rules for templates are half of the time of infra's tests. Outside of CI the tests that are about rules use them.
+    env: IS_CI ? {} : { CDK_VALIDATION: 'false' },
     // A worker loads a module once for all of its files: to load it for each of them took longer than most tests. So a
     // test's support registers what it ends with the test (`onTestFinished`), and not where its module is loaded.
     isolate: false,
