@@ -42,14 +42,16 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Half of the tests wait for a network, a browser or a timer: three workers keep two processors busy.
-    maxWorkers: Math.ceil(1.5 * availableParallelism()),
+    // Half of the tests wait for a network, a program or a timer: four workers keep two processors busy.
+    maxWorkers: 2 * availableParallelism(),
     // These end what hangs, and judge nothing: a machine may be busy many times over.
     testTimeout: 180_000,
     hookTimeout: 180_000,
     expect: { poll: { timeout: 15_000 } },
     // A long file that begins last keeps one worker busy while the others wait.
     sequence: { sequencer: LongestFirst },
+    // CDK's own rules for templates are half of the time of infra's tests. Outside of CI the tests that are about rules use them.
+    env: IS_CI ? {} : { CDK_VALIDATION: 'false' },
     // A worker loads a module once for all of its files: to load it for each of them took longer than most tests. So a
     // test's support registers what it ends with the test (`onTestFinished`), and not where its module is loaded.
     isolate: false,

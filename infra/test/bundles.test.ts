@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it, vi } from 'vitest';
-import { bundle } from '../cli/bundle.ts';
+import { type Bundle, bundle } from '../cli/bundle.ts';
 import { ENTRIES, type EntryName } from '../lib/entries.ts';
 
 // A function takes a second to bundle, and several times as long on a busy machine.
@@ -51,9 +51,18 @@ function documentedKilobytes(name: EntryName): readonly [number, number] {
 
 const names = Object.keys(ENTRIES) as EntryName[];
 
+/** Each function is bundled once for all tests. */
+const bundles = new Map<EntryName, Promise<Bundle>>();
+
+function bundleOf(name: EntryName): Promise<Bundle> {
+  const known = bundles.get(name) ?? bundle(name);
+  bundles.set(name, known);
+  return known;
+}
+
 describe.each(names)('the bundle of %s', (name) => {
   it('is no larger than a cold start allows, has nothing in it that no handler uses, and is as docs/deploy.md says', async () => {
-    const { code, gzipBytes, packages } = await bundle(name);
+    const { code, gzipBytes, packages } = await bundleOf(name);
     expect(code.length / 1_024).toBeLessThanOrEqual(KILOBYTES_MAX[name]);
     expect(packages.map(([packageName]) => packageName).filter((each) => UNWANTED.includes(each))).toEqual(
       [],
@@ -65,7 +74,7 @@ describe.each(names)('the bundle of %s', (name) => {
 });
 
 it('only the function of handshakes has what checks tokens', async () => {
-  const namesOf = async (name: EntryName) => (await bundle(name)).packages.map(([each]) => each);
+  const namesOf = async (name: EntryName) => (await bundleOf(name)).packages.map(([each]) => each);
   const checkers = ['jose', '@aws-sdk/client-secrets-manager'];
   expect(await namesOf('gateway')).toEqual(expect.arrayContaining(checkers));
   // Its keys are a secret, and no caller shows it a token.

@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -10,19 +11,56 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const BUILDS = join(ROOT, 'node_modules', '.cache', 'apus', 'command');
 /** No run of tests takes longer. */
 const KEPT_MS = 24 * 3600 * 1000;
+const POLL_MS = 50;
 
 /** Builds what `npm start` runs, unless it is there, and answers the folder of `apus.js` and the page. All tests share it. */
 export async function buildCommand(): Promise<string> {
   const sources: string = new URL('../../.ci/sources.mjs', import.meta.url).href;
   const { hashOfCommand } = (await import(sources)) as { hashOfCommand(): string };
   const directory = join(BUILDS, hashOfCommand());
-  if (!existsSync(directory)) await buildTo(directory);
+  if (!existsSync(directory)) await buildOnce(directory);
   return directory;
 }
 
-/** Two workers may build at the same time: the first one's build is used. */
-async function buildTo(directory: string): Promise<void> {
+/** A run's workers ask for the command at the same time: one builds it, and the others wait for it. */
+async function buildOnce(directory: string): Promise<void> {
   await mkdir(BUILDS, { recursive: true });
+  const lock = `${directory}.lock`;
+  while (!(await taken(lock))) {
+    if (existsSync(directory)) return;
+    await sleep(POLL_MS);
+  }
+  try {
+    if (!existsSync(directory)) await buildTo(directory);
+  } finally {
+    await rm(lock, { force: true });
+  }
+}
+
+/** Whether the lock is this process's now. The lock of a process that has ended is removed. */
+async function taken(lock: string): Promise<boolean> {
+  try {
+    await writeFile(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
+    // Just made, its text is still to come: the next look sees it.
+    if (holder > 0 && !isRunning(holder)) await rm(lock, { force: true });
+    return false;
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** Two may still build at the same time, where a lock was left behind: the first one's build is used. */
+async function buildTo(directory: string): Promise<void> {
   const beside = await mkdtemp(join(BUILDS, '.new-'));
   await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'cli', 'build.mjs'), beside]);
   await rename(beside, directory).catch(async (error: NodeJS.ErrnoException) => {

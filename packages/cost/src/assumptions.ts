@@ -3,6 +3,10 @@ import { PRICE_BOOK_DATE, PRICE_BOOK_REGION } from './price-book.ts';
 import type { Rates } from './rates.ts';
 import type { Workload } from './workload.ts';
 
+// To make a format takes as long as to format hundreds of numbers, and a comparison makes thousands of estimates.
+const english = new Intl.NumberFormat('en');
+const englishOfTwoDigits = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+
 /** The assumptions of an estimate, so that a reader can find the wrong ones. */
 export function assumptionsOf(workload: Workload, rates: Rates): readonly string[] {
   return [
@@ -20,7 +24,7 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     'The sweep reads the sessions every ten minutes and the messages once a day; storage of sessions is negligible.',
     logSentence(workload),
     ...standingSentences(workload),
-    `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${POLLS_PER_MAPPING_MONTH.toLocaleString('en')} times a month each.`,
+    `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${shown(POLLS_PER_MAPPING_MONTH)} times a month each.`,
   ];
 }
 
@@ -33,7 +37,7 @@ function lossSentences({ lossesPerDay, resumedShare }: Workload): readonly strin
 }
 
 function packingSentence({ packetsPerFrame, replyMs }: Workload, { packing }: Rates): string {
-  const count = packing.toLocaleString('en', { maximumFractionDigits: 2 });
+  const count = englishOfTwoDigits.format(packing);
   const frames =
     packing === 1 ? 'each PUBLISH has a frame of its own' : `${count} PUBLISH packets share a frame`;
   if (packetsPerFrame !== undefined) return `${frames}, as given.`;
@@ -88,5 +92,5 @@ function times(count: number): string {
 }
 
 function shown(value: number): string {
-  return value.toLocaleString('en');
+  return english.format(value);
 }

@@ -58,12 +58,25 @@ export function cheapestRanges(
   options: BidOptions = {},
   isAsked: (service: string) => boolean = () => true,
 ): readonly CheapestRange[] {
-  const cheapestAt = (clients: number): string => {
-    const carrying = bidsFor(program, clients, options).filter(
+  return rangesOf(bidsBySize(program, options), isAsked);
+}
+
+/** The bids for a program by its number of clients. Each size is estimated once, however often it is asked for. */
+export function bidsBySize(program: Program, options: BidOptions): (clients: number) => readonly Bid[] {
+  return remembering((clients) => bidsFor(program, clients, options));
+}
+
+/** The ranges of `cheapestRanges`, from bids that others have asked for as well. */
+export function rangesOf(
+  bidsAt: (clients: number) => readonly Bid[],
+  isAsked: (service: string) => boolean = () => true,
+): readonly CheapestRange[] {
+  const cheapestAt = remembering((clients) => {
+    const carrying = bidsAt(clients).filter(
       ({ service, misfits }) => misfits.length === 0 && isAsked(service),
     );
     return carrying.reduce((best, each) => (each.usd < best.usd ? each : best)).service;
-  };
+  });
   const ranges: CheapestRange[] = [];
   let from = 1;
   for (const size of steps()) {
@@ -74,6 +87,15 @@ export function cheapestRanges(
     }
   }
   return [...ranges, { from, to: CLIENTS_MAX, service: cheapestAt(from) }];
+}
+
+function remembering<Answer>(answer: (clients: number) => Answer): (clients: number) => Answer {
+  const known = new Map<number, Answer>();
+  return (clients) => {
+    const found = known.get(clients) ?? answer(clients);
+    known.set(clients, found);
+    return found;
+  };
 }
 
 const STEPS = [1.5, 2, 3, 5, 7, 10];

@@ -1,11 +1,11 @@
 import {
   type Bid,
   type BidOptions,
-  bidsFor,
+  bidsBySize,
   type CheapestRange,
   CLIENTS_MAX,
-  cheapestRanges,
   NODE_DOOR,
+  rangesOf,
 } from './cheapest.ts';
 import { usdText } from './finding.ts';
 import { PRICE_BOOK_DATE, PRICE_BOOK_REGION } from './price-book.ts';
@@ -24,11 +24,12 @@ export interface ProgramBids {
 export function programBids(options: BidOptions = {}): readonly ProgramBids[] {
   return PROGRAMS.map((program) => {
     const { name, traffic, clients } = program;
+    const bidsAt = bidsBySize(program, options);
     return {
       program: { name, traffic, clients },
-      bids: bidsFor(program, clients, options),
-      withoutServer: cheapestRanges(program, options, (service) => service !== NODE_DOOR),
-      withServer: cheapestRanges(program, options),
+      bids: bidsAt(clients),
+      withoutServer: rangesOf(bidsAt, (service) => service !== NODE_DOOR),
+      withServer: rangesOf(bidsAt),
     };
   });
 }

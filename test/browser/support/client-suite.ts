@@ -1,6 +1,7 @@
 import { connectAsync, type MqttClient } from 'mqtt';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished } from 'vitest';
+import { freePort } from '../../support/free-port.ts';
 import { launchChromium, whyNoBrowser } from '../chromium.ts';
 import { ClientPage, type PageOptions } from './client-page.ts';
 import { Pages } from './pages.ts';
@@ -8,13 +9,15 @@ import { BuiltClient, type Served } from './served-client.ts';
 
 /** One for all files of a worker, whose end it ends with: to start it takes longer than most tests. */
 let chromium: Promise<Browser> | undefined;
+/** The port of the broker that a file's pages find, the same for all files of a worker: each file goes on with their pages. */
+let port: number | undefined;
+let pages: Pages | undefined;
 
 /** The web client as `npm start` serves it, a browser to see it in, and an MQTT client beside it. For tests and hooks. */
 export class ClientSuite {
   #built: BuiltClient | undefined;
   #served: Served | undefined;
   #browser: Browser | undefined;
-  #pages: Pages | undefined;
   #other: MqttClient | undefined;
   readonly #opened: ClientPage[] = [];
 
@@ -34,23 +37,23 @@ export class ClientSuite {
 
   async start(): Promise<void> {
     this.#built = await BuiltClient.build();
-    this.#served = await this.#built.serve();
+    port ??= await freePort();
+    this.#served = await this.#built.serve(['--port', String(port)]);
     chromium ??= launchChromium();
     this.#browser = await chromium;
-    this.#pages = new Pages(this.#browser, this.#served.pageUrl);
+    pages ??= new Pages(this.#browser, this.#served.pageUrl);
     this.#other = await connectAsync(this.#served.nodeUrl, { protocolVersion: 5 });
   }
 
   /** Also what has been started by a `start` that failed. */
   async stop(): Promise<void> {
-    await this.#pages?.close();
     await this.#other?.endAsync();
     await this.#served?.stop();
   }
 
   /** A page that the test has for itself. The test fails if the page has complaints. */
   async openUrl(url: string, options: PageOptions = {}): Promise<ClientPage> {
-    const page = await (options.context?.newPage() ?? started(this.#pages).take());
+    const page = await (options.context?.newPage() ?? started(pages).take());
     const client = await ClientPage.open(page, url, options);
     this.#opened.push(client);
     return client;
@@ -78,7 +81,7 @@ export class ClientSuite {
     const opened = this.#opened.splice(0);
     if (failedTest !== undefined) await opened[0]?.takeScreenshot(`failed-${failedTest}`);
     const complaints = opened.flatMap((client) => client.complaints);
-    for (const { page } of opened) await started(this.#pages).giveBack(page);
+    for (const { page } of opened) await started(pages).giveBack(page);
     return complaints;
   }
 }

@@ -39,10 +39,6 @@ export class Pages {
     else await this.#end(page);
   }
 
-  async close(): Promise<void> {
-    for (const page of this.#ours) await this.#end(page);
-  }
-
   async #end(page: Page): Promise<void> {
     this.#ours.delete(page);
     await page.context().close();
