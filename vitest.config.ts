@@ -42,8 +42,8 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Half of the tests wait for a network, a program or a timer: four workers keep two processors busy.
-    maxWorkers: 2 * availableParallelism(),
+    // Half of the tests wait for a network, a program or a timer: five workers keep two processors busy.
+    maxWorkers: Math.ceil(2.5 * availableParallelism()),
     // These end what hangs, and judge nothing: a machine may be busy many times over.
     testTimeout: 180_000,
     hookTimeout: 180_000,

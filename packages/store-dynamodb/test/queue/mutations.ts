@@ -219,12 +219,14 @@ export const MUTATIONS: readonly Mutation[] = [
   },
   {
     name: 'a page sends a repetition of what was placed before',
+    isForCi: true,
     edit: { file: DEQUEUE, from: 'qos === 2 && isPlaced', to: 'qos < 2 && isPlaced' },
     finds: TWICE,
     config: JOB_TWICE,
   },
   {
     name: 'a worker drops its copy for one that may never have been posted',
+    isForCi: true,
     edit: { file: RECORD, from: 'isUncertain(entry) && names', to: 'entry.packetId === 0 && names' },
     finds: WAITS,
     config: JOB_TWICE,
