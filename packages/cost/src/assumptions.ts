@@ -1,11 +1,8 @@
 import { NARROW_RECIPIENTS_MAX, POLLS_PER_MAPPING_MONTH } from './budgets.ts';
+import { inEnglish, inEnglishOfTwoDigits } from './english.ts';
 import { PRICE_BOOK_DATE, PRICE_BOOK_REGION } from './price-book.ts';
 import type { Rates } from './rates.ts';
 import type { Workload } from './workload.ts';
-
-// To make a format takes as long as to format hundreds of numbers, and a comparison makes thousands of estimates.
-const english = new Intl.NumberFormat('en');
-const englishOfTwoDigits = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
 
 /** The assumptions of an estimate, so that a reader can find the wrong ones. */
 export function assumptionsOf(workload: Workload, rates: Rates): readonly string[] {
@@ -15,8 +12,8 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     ...lossSentences(workload),
     'Clients use the Apus transport: one frame in flight, a ping only after nine minutes without a frame that is answered, no PUBACK where nothing is kept.',
     packingSentence(workload, rates),
-    `An invocation takes ${shown(workload.frameMs)} ms at ${shown(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${shown(workload.postMs)} ms more; cold starts are left out.`,
-    `${shown(workload.shapes)} filter shapes fit a topic, and DynamoDB is used as docs/data-model.md has it.`,
+    `An invocation takes ${inEnglish(workload.frameMs)} ms at ${inEnglish(workload.memoryMegabytes)} MB on arm64, each post beyond the first ${inEnglish(workload.postMs)} ms more; cold starts are left out.`,
+    `${inEnglish(workload.shapes)} filter shapes fit a topic, and DynamoDB is used as docs/data-model.md has it.`,
     `The first ${NARROW_RECIPIENTS_MAX} recipients of a filter are served by the frame itself, others by workers behind a FIFO queue.`,
     ...streamSentences(workload),
     ...integrationSentences(workload),
@@ -24,7 +21,7 @@ export function assumptionsOf(workload: Workload, rates: Rates): readonly string
     'The sweep reads the sessions every ten minutes and the messages once a day; storage of sessions is negligible.',
     logSentence(workload),
     ...standingSentences(workload),
-    `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${shown(POLLS_PER_MAPPING_MONTH)} times a month each.`,
+    `${workload.fifoQueues + workload.standardQueues} event source mappings poll their queues ${inEnglish(POLLS_PER_MAPPING_MONTH)} times a month each.`,
   ];
 }
 
@@ -37,17 +34,17 @@ function lossSentences({ lossesPerDay, resumedShare }: Workload): readonly strin
 }
 
 function packingSentence({ packetsPerFrame, replyMs }: Workload, { packing }: Rates): string {
-  const count = englishOfTwoDigits.format(packing);
+  const count = inEnglishOfTwoDigits(packing);
   const frames =
     packing === 1 ? 'each PUBLISH has a frame of its own' : `${count} PUBLISH packets share a frame`;
   if (packetsPerFrame !== undefined) return `${frames}, as given.`;
-  return `Publishes are spread evenly and a reply takes ${shown(replyMs)} ms: ${frames}, on the way in and out.`;
+  return `Publishes are spread evenly and a reply takes ${inEnglish(replyMs)} ms: ${frames}, on the way in and out.`;
 }
 
 function storageSentence({ storedGigabytes }: Workload): string {
   const others = 'no will fires, no subscription is shared.';
   if (storedGigabytes === 0) return `Nothing is retained (--stored-gigabytes), ${others}`;
-  return `${shown(storedGigabytes)} GB of messages are retained or wait; ${others}`;
+  return `${inEnglish(storedGigabytes)} GB of messages are retained or wait; ${others}`;
 }
 
 function streamSentences(workload: Workload): readonly string[] {
@@ -57,16 +54,16 @@ function streamSentences(workload: Workload): readonly string[] {
   const percent = (share: number) => `${Math.round(share * 100)}%`;
   return [
     `${percent(streamShare)} of the messages are of streams, ${percent(snapshotShare)} of these with a snapshot, and no topic has more than ten of them a second: a busier one is appended to in more writes (docs/streams.md).`,
-    `Beside its other SUBSCRIBEs each client is sent ${shown(recoveredMessages)} missed messages ${times(recoveriesPerDay)} a day, and the last values of ${shown(snapshotKeys)} keys ${times(snapshotsPerDay)}; ${shown(streamGigabytes)} GB of history are kept. Other services are charged nothing for that.`,
+    `Beside its other SUBSCRIBEs each client is sent ${inEnglish(recoveredMessages)} missed messages ${times(recoveriesPerDay)} a day, and the last values of ${inEnglish(snapshotKeys)} keys ${times(snapshotsPerDay)}; ${inEnglish(streamGigabytes)} GB of history are kept. Other services are charged nothing for that.`,
   ];
 }
 
 function integrationSentences(workload: Workload): readonly string[] {
   const { kafkaRecordsPerHour, kafkaRecordsPerEvent, ruleShare } = workload;
   const { iotMessagesPerHour, iotMessagesPerEvent } = workload;
-  const kafka = `${shown(kafkaRecordsPerHour)} records of Kafka come in an hour, ${shown(kafkaRecordsPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The cluster is left out, and other services are charged nothing for records.`;
-  const iotCore = `${shown(iotMessagesPerHour)} messages of AWS IoT Core come in an hour, each by one rule with one action, and ${shown(iotMessagesPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The devices' own messages and connections are left out.`;
-  const rules = `A message is for ${shown(ruleShare)} rules on average. Each is a message of a FIFO queue, and a call on the target as long as a frame; the target is left out, and other services are charged nothing for it.`;
+  const kafka = `${inEnglish(kafkaRecordsPerHour)} records of Kafka come in an hour, ${inEnglish(kafkaRecordsPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The cluster is left out, and other services are charged nothing for records.`;
+  const iotCore = `${inEnglish(iotMessagesPerHour)} messages of AWS IoT Core come in an hour, each by one rule with one action, and ${inEnglish(iotMessagesPerEvent)} in an event of Lambda; each takes as long as a frame and is posted to each recipient. The devices' own messages and connections are left out.`;
+  const rules = `A message is for ${inEnglish(ruleShare)} rules on average. Each is a message of a FIFO queue, and a call on the target as long as a frame; the target is left out, and other services are charged nothing for it.`;
   return [
     ...(kafkaRecordsPerHour > 0 ? [kafka] : []),
     ...(iotMessagesPerHour > 0 ? [iotCore] : []),
@@ -75,7 +72,7 @@ function integrationSentences(workload: Workload): readonly string[] {
 }
 
 function logSentence({ logBytesPerFrame }: Workload): string {
-  if (logBytesPerFrame > 0) return `Each invocation logs ${shown(logBytesPerFrame)} bytes.`;
+  if (logBytesPerFrame > 0) return `Each invocation logs ${inEnglish(logBytesPerFrame)} bytes.`;
   return 'Nothing is logged for a frame: 2 KB of log for each would cost as much as the frame itself.';
 }
 
@@ -88,9 +85,5 @@ function standingSentences({ secrets, alarms, dashboards }: Workload): readonly 
 }
 
 function times(count: number): string {
-  return count === 1 ? 'once' : `${shown(count)} times`;
-}
-
-function shown(value: number): string {
-  return english.format(value);
+  return count === 1 ? 'once' : `${inEnglish(count)} times`;
 }

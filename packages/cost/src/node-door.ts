@@ -1,10 +1,8 @@
 import { type Bill, type BillOptions, billOfItems } from './bill.ts';
+import { inEnglish } from './english.ts';
 import { GIGABYTE } from './price.ts';
 import { priceBook } from './price-book.ts';
 import type { Traffic } from './traffic.ts';
-
-// To make a format takes as long as to format hundreds of numbers, and a comparison makes thousands of estimates.
-const english = new Intl.NumberFormat('en');
 
 /** A machine for one process of the node door. */
 export interface Machine {
@@ -65,7 +63,7 @@ export function nodeDoor(
     misfits: misfitsOf(traffic, machine),
     assumptions: [
       `One process on one machine (${machine.name}, $${machine.usdPerMonth} a month); no other takes over when it fails, and your time is not counted.`,
-      `It takes ${english.format(machine.connectionsMax)} connections and ${english.format(machine.messagesPerSecondMax)} messages a second.`,
+      `It takes ${inEnglish(machine.connectionsMax)} connections and ${inEnglish(machine.messagesPerSecondMax)} messages a second.`,
       'Data out is charged from the first gigabyte, although the plan includes some.',
     ],
   };
@@ -74,11 +72,11 @@ export function nodeDoor(
 function misfitsOf(traffic: Traffic, machine: Machine): readonly string[] {
   const misfits: string[] = [];
   if (traffic.clients > machine.connectionsMax) {
-    misfits.push(`One process takes ${english.format(machine.connectionsMax)} connections.`);
+    misfits.push(`One process takes ${inEnglish(machine.connectionsMax)} connections.`);
   }
   if (traffic.messagesPerSecond > machine.messagesPerSecondMax) {
     misfits.push(
-      `A small machine is asked for at most ${english.format(machine.messagesPerSecondMax)} messages a second.`,
+      `A small machine is asked for at most ${inEnglish(machine.messagesPerSecondMax)} messages a second.`,
     );
   }
   return misfits;
