@@ -5,6 +5,7 @@ import type { Context } from './context.ts';
 import { drain } from './drain.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, type LinkState, namesOfSession } from './link.ts';
+import { ofOneShape } from './one-shape.ts';
 import type { Identity } from './ports/index.ts';
 import type { Attachment, SessionRef, Subscription } from './session.ts';
 import { isSameOwner } from './session-owner.ts';
@@ -34,7 +35,8 @@ export function* renew(context: Context, link: Link, shown: Identity): Flow<Viol
   // The subscriptions of such a session carry its attachment, with the expiry in it.
   if (attachment?.keepsNothing === true)
     yield* waitFor(context.ports.subscriptions.moved(session, attachment.connectionId, kept));
-  link.state = withIdentity(link.state as Connected, { ...connection, session, identity }, kept);
+  const shaped = ofOneShape(identity);
+  link.state = withIdentity(link.state as Connected, { ...connection, session, identity: shaped }, kept);
   return undefined;
 }
 

@@ -1,7 +1,9 @@
 import { setFlagsFromString } from 'node:v8';
+import { ReasonCode } from '@apus/mqtt';
 import { describe, expect, it } from 'vitest';
+import type { AuthenticationMethod } from '../src/index.ts';
 import { ofOneShape } from '../src/one-shape.ts';
-import { FakeDoor, type FakeLink } from './support/fake-door.ts';
+import { connectPacket, FakeDoor, type FakeLink } from './support/fake-door.ts';
 
 /** Enough for V8 to know the places where objects are made. */
 const CLIENTS = 40;
@@ -41,6 +43,29 @@ describe('objects that live as long as a connection', () => {
     }
     expect(subscriptions).toHaveLength(CLIENTS / 2);
     expect(haveOneHiddenClass(subscriptions)).toBe(true);
+  });
+
+  it('have one hidden class when clients have renewed their identities', async () => {
+    const method: AuthenticationMethod = {
+      name: 'PROOF',
+      begin(_data, _credentials) {
+        const claims = { tenant: 'default', name: 'ada', clientIds: ['+'] };
+        return { outcome: 'success', data: undefined, identity: { ...claims, source: 'token' } };
+      },
+      continue: () => ({ outcome: 'failure', refused: ReasonCode.NotAuthorized, reason: 'one step is all' }),
+    };
+    const door = new FakeDoor({ methods: [method] });
+    const properties = { authenticationMethod: method.name };
+    const renewed = [];
+    for (let client = 0; client < CLIENTS; client += 1) {
+      const link = door.open();
+      await door.broker.receive(link, connectPacket({ clientId: `c${client}`, properties }));
+      const before = connectionOf(link).identity;
+      await door.broker.receive(link, { type: 'auth', reasonCode: ReasonCode.ReAuthenticate, properties });
+      renewed.push(connectionOf(link).identity);
+      expect(renewed.at(-1)).not.toBe(before);
+    }
+    expect(haveOneHiddenClass(renewed.slice(CLIENTS / 2))).toBe(true);
   });
 
   it('are copied into one where they come from elsewhere', () => {
