@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readlink, rename, rm, stat, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -37,16 +37,18 @@ async function buildOnce(directory: string): Promise<void> {
   }
 }
 
-/** Whether the lock is this process's now. The lock of a process that has ended is removed. */
+/**
+ * Whether the lock is this process's now. The lock of a process that has ended is removed. It is a link to the process's
+ * id, which is made in one step: a file could be left without its text.
+ */
 async function taken(lock: string): Promise<boolean> {
   try {
-    await writeFile(lock, String(process.pid), { flag: 'wx' });
+    await symlink(String(process.pid), lock);
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-    // Just made, its text is still to come: the next look sees it.
-    if (holder > 0 && !isRunning(holder)) await rm(lock, { force: true });
+    const holder = await readlink(lock).catch(() => undefined);
+    if (holder !== undefined && !isRunning(Number(holder))) await rm(lock, { force: true });
     return false;
   }
 }
