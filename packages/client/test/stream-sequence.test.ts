@@ -94,6 +94,15 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.position).toBe('e-4');
   });
 
+  test('of the past of an earlier SUBACK are not handed over again in its epoch', () => {
+    const topic = sequenceFrom(0);
+    topic.sequence.begin({ epoch: 'f', after: 0, newest: 2 });
+    for (const number of [1, 2]) take(topic, number, { epoch: 'f', isPast: true });
+    for (const number of [1, 2]) expect(take(topic, number, { isPast: true })).toBe('lost');
+    expect(topic.seen).toEqual(['1', '2']);
+    expect(topic.sequence.position).toBe('f-2');
+  });
+
   test('that were held come with the past after they have been asked for', () => {
     const topic = sequenceFrom(1);
     take(topic, 3, { stable: 0 });

@@ -63,7 +63,8 @@ export class Sequence {
   /** 'lost': the message is of another epoch, and messages may be missing between. Ask again. */
   take({ position, isPast, handOver }: Arrival): 'lost' | undefined {
     const { epoch, number, stable } = position;
-    if (epoch !== this.#epoch && !this.#changeTo(position)) return 'lost';
+    // The past of an epoch comes behind the SUBACK that names the epoch: this one is the past of another SUBACK.
+    if (epoch !== this.#epoch && (isPast || !this.#changeTo(position))) return 'lost';
     // Behind that it is of the past of another SUBACK, which was lost on its way: live messages may stand for it.
     if (isPast && number <= this.#newest) {
       if (number > this.#past) this.#handOverPast(number, handOver);
