@@ -3,7 +3,9 @@ import { subscribe } from '../../../test/support/text-client.ts';
 import { QueueUnavailable } from '../src/fan-out/job-queue.ts';
 import { publishAll } from '../src/index.ts';
 import { decodeRuleJob } from '../src/rules/rule-job.ts';
-import { FakeQueue, FakeTime, type Process, World } from './support/fan-out.ts';
+import { FakeQueue } from './support/fake-queue.ts';
+import { FakeTime } from './support/fake-time.ts';
+import { type Process, World } from './support/fan-out.ts';
 
 let world: World;
 let queue: FakeQueue;

@@ -1,6 +1,7 @@
 import type { InvocationContext } from '@apus/cloud';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type FakeTime, type Hooks, type Process, World } from '../../../cloud/test/support/fan-out.ts';
+import type { FakeTime } from '../../../cloud/test/support/fake-time.ts';
+import { type Hooks, type Process, World } from '../../../cloud/test/support/fan-out.ts';
 import type { KafkaEvent, KafkaEventRecord } from '../../src/lambda/kafka-event.ts';
 import { createKafkaHandler, type KafkaHandler, RecordsWait } from '../../src/lambda/kafka-handler.ts';
 import { mappingsJson, readKafkaMappings } from '../../src/lambda/kafka-source.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, it, vi } from 'vitest';
 import { PATIENCE_MS } from '../../../../test/support/patience.ts';
 import { subscribe } from '../../../../test/support/text-client.ts';
-import { type Attempt, never, World } from '../support/fan-out.ts';
+import type { Attempt } from '../support/fake-gateway.ts';
+import { never, World } from '../support/fan-out.ts';
 
 const STAYS = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
 

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { SqsRecord } from '../../src/events/sqs.ts';
-import { type Attempt, type Process, World } from '../support/fan-out.ts';
+import type { Attempt } from '../support/fake-gateway.ts';
+import { type Process, World } from '../support/fan-out.ts';
 
 /** Twelve subscribers of a shard take 1.2 seconds, two of them a fifth. */
 const LIMITS = { postsPerSecond: 10 };

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { gate } from '../../../../test/support/gate.ts';
 import type { SqsRecord } from '../../src/events/sqs.ts';
 import type { Poster } from '../../src/posts/poster.ts';
-import { type Attempt, never, type Process, World } from '../support/fan-out.ts';
+import type { Attempt } from '../support/fake-gateway.ts';
+import { never, type Process, World } from '../support/fan-out.ts';
 
 const LIMITS = { sliceSubscribersMax: 1, attemptsMax: 4, attemptsTogetherMax: 2 };
 

@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest';
 import type { SqsRecord } from '../../src/events/sqs.ts';
 import { lagMsOf } from '../../src/fan-out/lag.ts';
 import { POST_TIMEOUT_MS } from '../../src/posts/signed-poster.ts';
-import { type Attempt, World } from '../support/fan-out.ts';
+import type { Attempt } from '../support/fake-gateway.ts';
+import { World } from '../support/fan-out.ts';
 
 const LIMITS = { sliceSubscribersMax: 4, reserveMs: 2_000, sliceMsMax: 2_000 };
 

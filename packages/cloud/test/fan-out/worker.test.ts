@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { subscribe } from '../../../../test/support/text-client.ts';
-import { type Attempt, World } from '../support/fan-out.ts';
+import type { Attempt } from '../support/fake-gateway.ts';
+import { World } from '../support/fan-out.ts';
 
 const STAYS = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
 

@@ -4,7 +4,8 @@ import { type HeldChange, type HoldingAccount, isSampled, sampleFor } from '@apu
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../../../test/support/text-client.ts';
 import { SharedHoldingQuota } from '../../src/quotas/holding-quota.ts';
-import { FakeTime, World } from '../support/fan-out.ts';
+import { FakeTime } from '../support/fake-time.ts';
+import { World } from '../support/fan-out.ts';
 import { TimersWorld } from '../support/timers-world.ts';
 
 const ACCEPTED = 'accepted';

@@ -2,202 +2,26 @@ import { type GivenQuotaScopes, type Identity, NO_QUOTAS, type QuotaScopes, with
 import { createDynamoDb } from '@apus/emulator';
 import { type DynamoStores, defineTable, leanClient } from '@apus/store-dynamodb';
 import { CreateTableCommand, type DynamoDBClient } from '@aws-sdk/client-dynamodb';
-import { parser as createParser, generate, type Packet } from 'mqtt-packet';
+import { generate } from 'mqtt-packet';
 import { aroundCalls } from '../../../../test/support/around-calls.ts';
-import { packetLength } from '../../../../test/support/packet-length.ts';
-import { readServerFrame } from '../../../../test/support/server-frame.ts';
 import { connect, type Fields, publish, subscribe } from '../../../../test/support/text-client.ts';
-import type { ConnectionStatus } from '../../src/connections/get-connection.ts';
 import type { RequestContext } from '../../src/events/gateway.ts';
 import type { SqsBatchResponse, SqsRecord } from '../../src/events/sqs.ts';
-import type { JobQueue, QueueEntry } from '../../src/fan-out/job-queue.ts';
 import type { FanOutCounts } from '../../src/fan-out/metrics.ts';
 import { createFanOutWorker, type FanOutWorker } from '../../src/fan-out/worker.ts';
 import type { FanOutWorkerLimits } from '../../src/fan-out/worker-limits.ts';
-import type { Frame } from '../../src/frames/frame.ts';
 import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
 import { meteredLog } from '../../src/lambda/metered-log.ts';
 import type { Meter } from '../../src/metrics/meter.ts';
 import type { MetricName } from '../../src/metrics/metric-names.ts';
-import type { PostAttempts, Poster, PostOutcome } from '../../src/posts/poster.ts';
+import type { PostAttempts, Poster } from '../../src/posts/poster.ts';
 import type { RuleQueue } from '../../src/rules/rule-outlet.ts';
+import { decodePackets, FakeGateway, type ReceivedPacket, readReply } from './fake-gateway.ts';
+import { FakeQueue } from './fake-queue.ts';
+import { FakeTime } from './fake-time.ts';
 
 export const TABLE = 'apus';
 export const SESSIONS_TABLE = 'apus-sessions';
-
-/** Turns of the event loop after which all code sleeps. */
-const IDLE_TURNS = 20;
-
-/** Time that passes only while all code sleeps, or when the test says so. */
-export class FakeTime {
-  nowMs = Date.UTC(2026, 0, 1);
-  readonly #sleepers: { readonly dueMs: number; readonly wake: () => void }[] = [];
-  #isPassing = false;
-
-  now = (): number => this.nowMs;
-
-  sleep = (ms: number): Promise<void> =>
-    new Promise((wake) => {
-      this.#sleepers.push({ dueMs: this.nowMs + ms, wake });
-      if (!this.#isPassing) void this.#pass();
-    });
-
-  async #pass(): Promise<void> {
-    this.#isPassing = true;
-    while (this.#sleepers.length > 0) {
-      for (let turn = 0; turn < IDLE_TURNS; turn += 1) await new Promise(setImmediate);
-      this.#sleepers.sort((a, b) => a.dueMs - b.dueMs);
-      const next = this.#sleepers.shift();
-      if (next === undefined) break;
-      this.nowMs = Math.max(this.nowMs, next.dueMs);
-      next.wake();
-    }
-    this.#isPassing = false;
-  }
-}
-
-export interface ReceivedPacket {
-  readonly cmd: string;
-  readonly qos: number;
-  readonly dup: boolean;
-  readonly retain: boolean;
-  readonly messageId: number | undefined;
-  readonly text: string;
-  readonly subscriptionIdentifier?: number | number[] | undefined;
-  readonly sessionPresent?: boolean;
-  readonly reasonCode?: number | undefined;
-  /** Of a SUBACK or UNSUBACK. */
-  readonly granted?: readonly number[] | undefined;
-}
-
-export interface Attempt {
-  readonly connectionId: string;
-  readonly packets: readonly ReceivedPacket[];
-  /** The process that posted. */
-  readonly by: string;
-}
-
-/** The gateway's @connections API, and all that its clients were sent. */
-export class FakeGateway {
-  /** Decides the outcome of an attempt. */
-  answer: (attempt: Attempt) => PostOutcome | Promise<PostOutcome> = () => 'sent';
-  /** The answer of GetConnection. */
-  status: (connectionId: string) => ConnectionStatus = () => 'unknown';
-  readonly attempts: Attempt[] = [];
-  readonly posts: Attempt[] = [];
-  readonly deleted: string[] = [];
-
-  posterOf(by: string): Poster & PostAttempts {
-    const attempt = async (connectionId: string, frame: Frame | string): Promise<PostOutcome> => {
-      const packets = decodePackets(Buffer.from(typeof frame === 'string' ? frame : frame.text, 'base64'));
-      const post = { connectionId, packets, by };
-      this.attempts.push(post);
-      const outcome = await this.answer(post);
-      if (outcome === 'sent') this.posts.push(post);
-      return outcome;
-    };
-    return {
-      attempt,
-      post: attempt,
-      delete: async (connectionId) => void this.deleted.push(connectionId),
-      get: async (connectionId) => this.status(connectionId),
-    };
-  }
-
-  /** The packets that a client has received, in their order. */
-  packetsTo(connectionId: string): ReceivedPacket[] {
-    return this.posts.filter((post) => post.connectionId === connectionId).flatMap(({ packets }) => packets);
-  }
-
-  textsTo(connectionId: string): string[] {
-    return this.packetsTo(connectionId).map(({ text }) => text);
-  }
-}
-
-export function decodePackets(bytes: Buffer): ReceivedPacket[] {
-  const packets: ReceivedPacket[] = [];
-  const parser = createParser({ protocolVersion: 5 } as never);
-  parser.on('packet', (packet) => packets.push(receivedOf(packet)));
-  for (let offset = 0; offset < bytes.length; ) {
-    const length = packetLength(bytes.subarray(offset));
-    if (length === 0) throw new Error('a post ends within a packet');
-    parser.parse(bytes.subarray(offset, offset + length));
-    offset += length;
-  }
-  return packets;
-}
-
-function receivedOf(packet: Packet): ReceivedPacket {
-  const { cmd, messageId } = packet;
-  if (packet.cmd !== 'publish') {
-    const sessionPresent = packet.cmd === 'connack' && packet.sessionPresent;
-    const reasonCode = 'reasonCode' in packet ? packet.reasonCode : undefined;
-    const granted = 'granted' in packet ? (packet.granted as number[]) : undefined;
-    return {
-      cmd,
-      qos: 0,
-      dup: false,
-      retain: false,
-      messageId,
-      text: '',
-      sessionPresent,
-      reasonCode,
-      granted,
-    };
-  }
-  const { qos, dup, retain, payload, properties } = packet;
-  const { subscriptionIdentifier } = properties ?? {};
-  return { cmd, qos, dup, retain, messageId, text: String(payload), subscriptionIdentifier };
-}
-
-export function readReply(text: string): Buffer {
-  const frame = readServerFrame(text);
-  if (frame.kind !== 'reply') throw new Error(`expected a reply, got: ${text}`);
-  return frame.bytes;
-}
-
-/** A queue whose entries a test reads as its consumers receive them. */
-export class FakeQueue implements JobQueue {
-  readonly entries: QueueEntry[] = [];
-  readonly #time: FakeTime;
-  #received = 0;
-  #sentAtMs: number[] = [];
-
-  constructor(time: FakeTime) {
-    this.#time = time;
-  }
-
-  async send(entries: readonly QueueEntry[]): Promise<void> {
-    for (const entry of entries) {
-      this.entries.push(entry);
-      this.#sentAtMs.push(this.#time.nowMs);
-    }
-  }
-
-  /** All that came since the last call, received for the first time. */
-  receive(): SqsRecord[] {
-    const records = this.entries
-      .slice(this.#received)
-      .map((entry, index) => this.#record(entry, this.#received + index));
-    this.#received = this.entries.length;
-    return records;
-  }
-
-  #record({ body, fifo }: QueueEntry, index: number): SqsRecord {
-    return {
-      messageId: `message-${index}`,
-      receiptHandle: `receipt-${index}`,
-      body,
-      attributes: {
-        ApproximateReceiveCount: '1',
-        SentTimestamp: String(this.#sentAtMs[index]),
-        ApproximateFirstReceiveTimestamp: String(this.#time.nowMs),
-        SequenceNumber: String(index + 1),
-        ...(fifo !== undefined && { MessageGroupId: fifo.groupId }),
-      },
-    };
-  }
-}
 
 /** A call of a worker to DynamoDB: it reads of a shard or of sessions, or it writes how far it has come, or else. */
 export type Call = 'read' | 'claim' | 'other';

@@ -13,17 +13,10 @@ import { type Cloud, composeCloud } from '../../src/lambda/compose.ts';
 import { createSweep, type Sweep, type SweepReport } from '../../src/sweep/sweep.ts';
 import { createTimerHandler, type TimerHandler } from '../../src/timers/handler.ts';
 import { SqsTimers } from '../../src/timers/sqs-timers.ts';
-import {
-  decodePackets,
-  FakeGateway,
-  FakeQueue,
-  FakeTime,
-  never,
-  type ReceivedPacket,
-  readReply,
-  SESSIONS_TABLE,
-  TABLE,
-} from './fan-out.ts';
+import { decodePackets, FakeGateway, type ReceivedPacket, readReply } from './fake-gateway.ts';
+import { FakeQueue } from './fake-queue.ts';
+import { FakeTime } from './fake-time.ts';
+import { never, SESSIONS_TABLE, TABLE } from './fan-out.ts';
 
 /** How long a message that was received and not deleted stays invisible. */
 const VISIBILITY_MS = 180_000;

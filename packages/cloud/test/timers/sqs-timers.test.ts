@@ -2,7 +2,7 @@ import type { SessionRef, Timer } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
 import { decodeTimer, encodeTimer, type TimerMessage } from '../../src/timers/message.ts';
 import { SqsTimers } from '../../src/timers/sqs-timers.ts';
-import { FakeTime } from '../support/fan-out.ts';
+import { FakeTime } from '../support/fake-time.ts';
 import { DelayQueue } from '../support/timers-world.ts';
 
 const SESSION: SessionRef = {
