@@ -1,20 +1,14 @@
 import { Button, Group, Text, TextInput, UnstyledButton } from '@mantine/core';
 import { useDebouncedValue } from '@mantine/hooks';
 import { IconSearch } from '@tabler/icons-react';
-import { type ReactNode, useCallback, useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import { formatCount } from '../../ui/format.ts';
-import type { AdminApi, Page } from './admin-api.ts';
+import type { AdminApi } from './admin-api.ts';
 import classes from './admin-view.module.css';
 import { Refusal } from './refusal.tsx';
-import { type Column, nextSorting, type Sorting, sorted } from './sorting.ts';
-import { usePoll } from './use-poll.ts';
-
-/** Rows of a page, which the client requests every two seconds. */
-const ROWS = 50;
-
-/** Rows that are sorted here, and the most that the broker gives at once. It lists them in an order of its own. */
-const SORTED_MAX = 1_000;
+import { type Column, nextSorting, type Sorting } from './sorting.ts';
+import { type Paging, SORTED_MAX, usePagedEntries } from './use-paged-entries.ts';
 
 const SEARCH_DELAY_MS = 250;
 
@@ -41,38 +35,12 @@ interface PagedTableProps<T> {
 
 /** A table of what the API lists, a page at a time, as it stands now. */
 export function PagedTable<T>({ api, label, path, search, columns, empty, tools, row }: PagedTableProps<T>) {
-  const { t } = useTranslation();
   const [text, setText] = useState('');
   const [asked] = useDebouncedValue(text, SEARCH_DELAY_MS);
-  const [page, setPage] = useState(1);
-  /** `after` of each page up to this one, at a deployment. */
-  const [cursors, setCursors] = useState<readonly string[]>([]);
   const [sorting, setSorting] = useState<Sorting>();
-  const isSorted = sorting !== undefined;
   const parameter = search?.parameter ?? '';
-  const ask = useCallback(
-    (signal: AbortSignal) => {
-      const place = api.isDeployment
-        ? placeBehind(cursors)
-        : isSorted
-          ? { page: '1', limit: String(SORTED_MAX) }
-          : { page: String(page), limit: String(ROWS) };
-      return api.page<T>(path, { ...place, ...(asked !== '' && { [parameter]: asked }) }, signal);
-    },
-    [api, path, parameter, asked, page, isSorted, cursors],
-  );
-  const { value, error, refresh } = usePoll<Page<T>>(ask, api.pollMs);
-  const all = value?.data ?? [];
-  const count = value?.meta.count ?? all.length;
-  const next = value?.meta.next ?? undefined;
-  const start = (): void => {
-    setPage(1);
-    setCursors([]);
-  };
-  const reachable = isSorted ? Math.min(count, SORTED_MAX) : count;
-  const pages = Math.max(1, Math.ceil(reachable / ROWS));
-  const first = isSorted && value?.meta.limit === SORTED_MAX ? (page - 1) * ROWS : 0;
-  const entries = (sorting === undefined ? all : sorted(all, columns, sorting)).slice(first, first + ROWS);
+  const listed = usePagedEntries<T>({ api, path, parameter, asked, columns, sorting });
+  const { error, refresh, entries, count, paging, toFirstPage } = listed;
   return (
     <>
       <Group justify="space-between" gap="xs" mb="xs">
@@ -85,20 +53,12 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
             value={text}
             onChange={(event) => {
               setText(event.currentTarget.value);
-              start();
+              toFirstPage();
             }}
           />
         )}
         {tools?.({ entries, count, search: asked, refresh })}
-        <Text size="xs" c="dimmed" role="status">
-          {t(api.isDeployment ? 'admin.listed' : 'admin.count', { count, shown: formatCount(count) })}
-          {isSorted && count > SORTED_MAX && ` · ${t('admin.sortedPart', { count: SORTED_MAX })}`}
-        </Text>
-        {api.isDeployment && (
-          <Button variant="default" size="xs" onClick={refresh}>
-            {t('admin.refresh')}
-          </Button>
-        )}
+        <Count api={api} count={count} isSorted={sorting !== undefined} refresh={refresh} />
       </Group>
       {error !== undefined && <Refusal error={error} />}
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls on a phone, and must do so by key */}
@@ -113,7 +73,7 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
                   sorting={sorting}
                   sort={() => {
                     setSorting(nextSorting(column.label, sorting));
-                    start();
+                    toFirstPage();
                   }}
                 />
               ))}
@@ -121,7 +81,7 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
           </thead>
           <tbody>
             {entries.map((entry) => row(entry, refresh))}
-            {value !== undefined && count === 0 && (
+            {listed.isRead && count === 0 && (
               <tr>
                 <td colSpan={columns.length}>{empty}</td>
               </tr>
@@ -129,42 +89,49 @@ export function PagedTable<T>({ api, label, path, search, columns, empty, tools,
           </tbody>
         </table>
       </div>
-      {(next !== undefined || cursors.length > 0) && (
-        <Group gap="xs" mt="xs">
-          <Button
-            variant="default"
-            disabled={cursors.length === 0}
-            onClick={() => setCursors(cursors.slice(0, -1))}
-          >
-            {t('admin.previous')}
-          </Button>
-          <Button
-            variant="default"
-            disabled={next === undefined}
-            onClick={() => next !== undefined && setCursors([...cursors, next])}
-          >
-            {t('admin.next')}
-          </Button>
-        </Group>
-      )}
-      {pages > 1 && (
-        <Group gap="xs" mt="xs">
-          <Button variant="default" disabled={page <= 1} onClick={() => setPage(page - 1)}>
-            {t('admin.previous')}
-          </Button>
-          <Text size="xs">{t('admin.page', { page, pages })}</Text>
-          <Button variant="default" disabled={page >= pages} onClick={() => setPage(page + 1)}>
-            {t('admin.next')}
-          </Button>
-        </Group>
+      {paging !== undefined && <Pager {...paging} />}
+    </>
+  );
+}
+
+interface CountProps {
+  readonly api: AdminApi;
+  readonly count: number;
+  readonly isSorted: boolean;
+  readonly refresh: () => void;
+}
+
+/** How many there are; at a deployment how many are listed, and a button that asks again. */
+function Count({ api, count, isSorted, refresh }: CountProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Text size="xs" c="dimmed" role="status">
+        {t(api.isDeployment ? 'admin.listed' : 'admin.count', { count, shown: formatCount(count) })}
+        {isSorted && count > SORTED_MAX && ` · ${t('admin.sortedPart', { count: SORTED_MAX })}`}
+      </Text>
+      {api.isDeployment && (
+        <Button variant="default" size="xs" onClick={refresh}>
+          {t('admin.refresh')}
+        </Button>
       )}
     </>
   );
 }
 
-function placeBehind(cursors: readonly string[]): Readonly<Record<string, string>> {
-  const after = cursors.at(-1);
-  return { limit: String(ROWS), ...(after !== undefined && { after }) };
+function Pager({ previous, next, at }: Paging) {
+  const { t } = useTranslation();
+  return (
+    <Group gap="xs" mt="xs">
+      <Button variant="default" disabled={previous === undefined} onClick={previous}>
+        {t('admin.previous')}
+      </Button>
+      {at !== undefined && <Text size="xs">{t('admin.page', at)}</Text>}
+      <Button variant="default" disabled={next === undefined} onClick={next}>
+        {t('admin.next')}
+      </Button>
+    </Group>
+  );
 }
 
 interface HeadProps<T> {

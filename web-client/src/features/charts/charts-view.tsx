@@ -1,22 +1,12 @@
-import { Button, Center, EmptyState, Group, SegmentedControl } from '@mantine/core';
+import { Button, Center, EmptyState } from '@mantine/core';
 import { useDisclosure } from '@mantine/hooks';
-import {
-  IconArrowsHorizontal,
-  IconChartLine,
-  IconDownload,
-  IconLayoutRows,
-  IconPlayerPause,
-  IconPlayerPlay,
-  IconPlus,
-  IconTrash,
-} from '@tabler/icons-react';
+import { IconChartLine, IconPlus } from '@tabler/icons-react';
 import { type ComponentProps, useCallback, useEffect, useMemo, useRef, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type uPlot from 'uplot';
 import { useActiveProfile } from '../../state/hooks.ts';
 import { useStore } from '../../state/store.ts';
 import { formatDateTime } from '../../ui/format.ts';
-import { IconButton } from '../../ui/icon-button.tsx';
 import { usePlotColors } from '../../ui/plot.tsx';
 import { fileName, saveBlob } from '../../ui/save-file.ts';
 import { provideShortcut } from '../../ui/shortcut-actions.ts';
@@ -27,13 +17,15 @@ import { AddSeriesDialog } from './add-series-dialog.tsx';
 import { Chart } from './chart.tsx';
 import type { ChartEvents } from './chart-options.ts';
 import { shownRange, type TimeRange } from './chart-window.ts';
-import { arrangeCharts, clearSamples, recordingOf, useCharts } from './charts-store.ts';
+import { recordingOf, useCharts } from './charts-store.ts';
+import { ChartsToolbar } from './charts-toolbar.tsx';
 import classes from './charts-view.module.css';
 import { csvOf } from './export-csv.ts';
 import { pngOf } from './export-png.ts';
-import { WINDOW_SECONDS } from './limits.ts';
-import { panelsOf } from './panels.ts';
+import type { WINDOW_SECONDS } from './limits.ts';
+import { type Panel, panelsOf } from './panels.ts';
 import { RangeBar } from './range-bar.tsx';
+import type { Series } from './series.ts';
 import { SeriesTable } from './series-table.tsx';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
@@ -70,125 +62,43 @@ export function ChartsView() {
   );
 }
 
-/** The chart with its tools and its table. */
+/** The charts with their tools and their table. */
 function Board({ add }: { readonly add: () => void }) {
   const { t } = useTranslation();
   const { series, windowSeconds, heldAtMs } = useCharts();
-  const profiles = useStore((state) => state.profiles);
-  const colors = usePlotColors();
   const plots = useRef(new Map<number, uPlot>());
   const panels = useMemo(() => panelsOf(series), [series]);
-  const [zoomed, setZoomed] = useState<TimeRange>();
   const [cursorAtMs, setCursorAtMs] = useState<number>();
-  const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, zoomed, Date.now());
+  const { zoomed, setZoomed, clearRange, range, toggleHeld, events } = useRange(setCursorAtMs);
+  const { exportCsv, exportPng } = useExports(range, panels, plots.current);
+  const connectionNames = useConnectionNames(series);
   useTick(TABLE_INTERVAL_MS);
-  const toggleHeld = useCallback(() => {
-    setZoomed(undefined);
-    useCharts.setState(({ heldAtMs: held }) => ({ heldAtMs: held === undefined ? Date.now() : undefined }));
-  }, []);
   useEffect(() => provideShortcut('pause', toggleHeld), [toggleHeld]);
-  const events = useMemo(
-    (): ChartEvents => ({
-      onCursor: setCursorAtMs,
-      onZoom: (fromMs, toMs) => {
-        useCharts.setState(({ heldAtMs: held }) => ({ heldAtMs: held ?? Date.now() }));
-        setZoomed({ fromMs, toMs });
-      },
-      onZoomOut: () => setZoomed(undefined),
-    }),
-    [],
-  );
   /** For those who draw no range with the mouse: half of the window, which the slider changes. */
   const selectMiddle = (): void => {
     const { fromMs, toMs } = range();
     const quarter = (toMs - fromMs) / 4;
     events.onZoom(fromMs + quarter, toMs - quarter);
   };
-  const connectionNames = useMemo(() => {
-    const isOfSeveral = new Set(series.map(({ connectionId }) => connectionId)).size > 1;
-    return isOfSeveral ? new Map(profiles.map(({ id, name }) => [id, name])) : undefined;
-  }, [series, profiles]);
-  const shown = series.filter(({ isHidden }) => !isHidden);
-  const exportCsv = (): void => {
-    const recordings = shown.map(recordingOf).filter((recording) => recording !== undefined);
-    const { fromMs, toMs } = range();
-    const blob = new Blob([...csvOf(recordings, fromMs, toMs)], { type: 'text/csv' });
-    saveBlob(fileName('charts', 'csv'), blob);
-  };
-  const exportPng = async (): Promise<void> => {
-    const drawn = panels.map(({ chart }) => plots.current.get(chart)).filter((plot) => plot !== undefined);
-    if (drawn.length === 0) return;
-    const { fromMs, toMs } = range();
-    const legend = series.flatMap(({ topicFilter, source, isHidden }, index) => {
-      const what = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
-      const color = colors.lines[index % colors.lines.length] ?? colors.text;
-      return isHidden ? [] : [{ name: `${visibleText(topicFilter)} ${what}`, color }];
-    });
-    const title = `${formatDateTime(fromMs)} – ${formatDateTime(toMs)}`;
-    saveBlob(fileName('charts', 'png'), await pngOf(drawn, title, legend, colors));
-  };
   const windowName = t(`charts.windows.w${windowSeconds as (typeof WINDOW_SECONDS)[number]}`);
   return (
     <>
-      <div className={classes.toolbar}>
-        <SegmentedControl
-          aria-label={t('charts.window')}
-          data={WINDOW_SECONDS.map((seconds) => ({
-            value: String(seconds),
-            label: t(`charts.windows.w${seconds}`),
-          }))}
-          value={String(windowSeconds)}
-          onChange={(value) => {
-            setZoomed(undefined);
-            useCharts.setState({ windowSeconds: Number(value) });
-          }}
-        />
-        <Button variant="default" leftSection={<IconPlus {...ICON} />} onClick={add}>
-          {t('charts.add')}
-        </Button>
-        <Button
-          variant={zoomed === undefined ? 'default' : 'light'}
-          aria-pressed={zoomed !== undefined}
-          leftSection={<IconArrowsHorizontal {...ICON} />}
-          onClick={() => (zoomed === undefined ? selectMiddle() : setZoomed(undefined))}
-        >
-          {t('charts.range.select')}
-        </Button>
-        <Button
-          variant="default"
-          disabled={series.length < 2}
-          leftSection={<IconLayoutRows {...ICON} />}
-          onClick={() => arrangeCharts(panels.length === 1)}
-        >
-          {t(panels.length === 1 ? 'charts.split' : 'charts.join')}
-        </Button>
-        <Group gap={4} ml="auto" wrap="nowrap">
-          <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={exportCsv}>
-            {t('charts.exportCsv')}
-          </Button>
-          <Button variant="default" leftSection={<IconDownload {...ICON} />} onClick={() => void exportPng()}>
-            {t('charts.exportPng')}
-          </Button>
-          <Button
-            variant={heldAtMs === undefined ? 'default' : 'filled'}
-            leftSection={
-              heldAtMs === undefined ? <IconPlayerPause {...ICON} /> : <IconPlayerPlay {...ICON} />
-            }
-            onClick={toggleHeld}
-          >
-            {t(heldAtMs === undefined ? 'charts.pause' : 'charts.resume')}
-          </Button>
-          <IconButton label={t('charts.clear')} onClick={clearSamples}>
-            <IconTrash size={16} stroke={1.5} />
-          </IconButton>
-        </Group>
-      </div>
+      <ChartsToolbar
+        isOneChart={panels.length === 1}
+        isZoomed={zoomed !== undefined}
+        add={add}
+        selectRange={selectMiddle}
+        clearRange={clearRange}
+        toggleHeld={toggleHeld}
+        exportCsv={exportCsv}
+        exportPng={() => void exportPng()}
+      />
       {zoomed !== undefined && (
         <RangeBar
           selected={zoomed}
           whole={shownRange(windowSeconds, heldAtMs, undefined, Date.now())}
           onSelect={setZoomed}
-          onClear={() => setZoomed(undefined)}
+          onClear={clearRange}
         />
       )}
       <div className={classes.charts} data-several={panels.length > 1 || undefined}>
@@ -222,6 +132,66 @@ function Board({ add }: { readonly add: () => void }) {
       </div>
     </>
   );
+}
+
+/** The time that is shown: the window, which may be held, or a range of it that the user has selected. */
+function useRange(onCursor: ChartEvents['onCursor']) {
+  const { windowSeconds, heldAtMs } = useCharts();
+  const [zoomed, setZoomed] = useState<TimeRange>();
+  const clearRange = useCallback(() => setZoomed(undefined), []);
+  const toggleHeld = useCallback(() => {
+    setZoomed(undefined);
+    useCharts.setState(({ heldAtMs: held }) => ({ heldAtMs: held === undefined ? Date.now() : undefined }));
+  }, []);
+  const events = useMemo(
+    (): ChartEvents => ({
+      onCursor,
+      onZoom: (fromMs, toMs) => {
+        useCharts.setState(({ heldAtMs: held }) => ({ heldAtMs: held ?? Date.now() }));
+        setZoomed({ fromMs, toMs });
+      },
+      onZoomOut: clearRange,
+    }),
+    [onCursor, clearRange],
+  );
+  const range = (): TimeRange => shownRange(windowSeconds, heldAtMs, zoomed, Date.now());
+  return { zoomed, setZoomed, clearRange, range, toggleHeld, events };
+}
+
+/** Saves the shown range as numbers, and as a picture of what is drawn. */
+function useExports(range: () => TimeRange, panels: readonly Panel[], plots: ReadonlyMap<number, uPlot>) {
+  const { t } = useTranslation();
+  const { series } = useCharts();
+  const colors = usePlotColors();
+  const exportCsv = (): void => {
+    const shown = series.filter(({ isHidden }) => !isHidden);
+    const recordings = shown.map(recordingOf).filter((recording) => recording !== undefined);
+    const { fromMs, toMs } = range();
+    const blob = new Blob([...csvOf(recordings, fromMs, toMs)], { type: 'text/csv' });
+    saveBlob(fileName('charts', 'csv'), blob);
+  };
+  const exportPng = async (): Promise<void> => {
+    const drawn = panels.map(({ chart }) => plots.get(chart)).filter((plot) => plot !== undefined);
+    if (drawn.length === 0) return;
+    const { fromMs, toMs } = range();
+    const legend = series.flatMap(({ topicFilter, source, isHidden }, index) => {
+      const what = source.kind === 'value' ? pathText(source.path) : t(`charted.sources.${source.kind}`);
+      const color = colors.lines[index % colors.lines.length] ?? colors.text;
+      return isHidden ? [] : [{ name: `${visibleText(topicFilter)} ${what}`, color }];
+    });
+    const title = `${formatDateTime(fromMs)} – ${formatDateTime(toMs)}`;
+    saveBlob(fileName('charts', 'png'), await pngOf(drawn, title, legend, colors));
+  };
+  return { exportCsv, exportPng };
+}
+
+/** By id. Undefined: all series are of one connection, which needs no name. */
+function useConnectionNames(series: readonly Series[]): ReadonlyMap<string, string> | undefined {
+  const profiles = useStore((state) => state.profiles);
+  return useMemo(() => {
+    const isOfSeveral = new Set(series.map(({ connectionId }) => connectionId)).size > 1;
+    return isOfSeveral ? new Map(profiles.map(({ id, name }) => [id, name])) : undefined;
+  }, [series, profiles]);
 }
 
 interface PanelChartProps extends Omit<ComponentProps<typeof Chart>, 'onPlot'> {
