@@ -34,7 +34,12 @@ const CONNECTION_SECONDS = 1;
 const CONNECTION_SECONDS_MAX = 7_200;
 
 /** Unnoticed ends wait for the sweep. */
-const PATIENCE: Patience = { quietMsMax: 60 * 60_000, aftermathMs: 60_000, lookEveryMs: 5_000 };
+const PATIENCE: Patience = {
+  quietMsMax: 60 * 60_000,
+  aftermathMs: 60_000,
+  lookEveryMs: 5_000,
+  repairedWithinMs: 11 * 60_000,
+};
 
 /** One history in virtual time: the same options give the same history. */
 export async function runHistory(options: HistoryOptions): Promise<History> {

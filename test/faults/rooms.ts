@@ -199,6 +199,10 @@ export class Rooms {
     setTimeout(() => dweller.client.return(), awayMs + 1);
   }
 
+  get isWatched(): boolean {
+    return this.#dwellers.length > 0;
+  }
+
   endWatcher(index: number, how: Exclude<End, 'goodbye'>): void {
     const client = this.#watchers[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);

@@ -44,6 +44,8 @@ export interface Patience {
   /** So much later nothing may have come twice. */
   readonly aftermathMs: number;
   readonly lookEveryMs: number;
+  /** So long after the last fault the sweep has finished what a handler that died has begun. */
+  readonly repairedWithinMs: number;
 }
 
 /** Numbers the messages of each topic. */
@@ -174,10 +176,11 @@ function append(
 export async function comeToRest(
   time: HistoryTime,
   stage: Stage,
-  { quietMsMax, aftermathMs, lookEveryMs }: Patience,
+  { quietMsMax, aftermathMs, lookEveryMs, repairedWithinMs }: Patience,
 ): Promise<void> {
   const { cast, guests, readers, conflated, rooms, outside, books } = stage;
   const endsAtMs = time.nowMs + quietMsMax;
+  const repairedAtMs = time.nowMs + repairedWithinMs;
   const isOpen = () =>
     books.ledger.missing.length > 0 ||
     books.wills.missing.length > 0 ||
@@ -190,6 +193,8 @@ export async function comeToRest(
   while (isOpen() && time.nowMs < endsAtMs);
   for (const client of cast.all.filter((each) => each.hasUnsent))
     books.wrong(`stuck: ${client.name} has unacknowledged messages`, client.name);
+  // A leave whose handler has died may be told once more until then (docs/presence.md).
+  if (rooms.isWatched) await time.advance(Math.max(0, repairedAtMs - time.nowMs));
   guests.probe(STATE_FILTERS[0]);
   guests.askProbes();
   readers.askNewcomers();
