@@ -177,20 +177,23 @@ it('gives no ticket to a client that has not offered to move', async () => {
   expect((await client.exchange(connect())).move).toBeUndefined();
 });
 
-it.each([true, false])('keeps the will of the session for its end (said goodbye: %s)', async (isGoodbye) => {
-  await start();
-  const watcher = await movable({ clientId: 'watcher' });
-  const will = { topic: 'news', payload: Buffer.from('gone'), qos: 1, retain: false };
-  const { client: old, ticket } = await movable({ clientId: 'c', will });
-  const now = await TextClient.open(world.url);
-  ticketOf(await askedOn(now, ticket));
-  expect(await old.expectClose()).toBe(1000);
-  // Any 0x04 leaves the will.
-  await now.exchange({ cmd: 'disconnect', reasonCode: isGoodbye ? 0 : 4 });
-  now.close();
-  if (!isGoodbye) expect(await pushedTo(watcher.client)).toEqual(['gone']);
-  else await watcher.client.expectNoPush();
-});
+it.each([true, false])(
+  'keeps the will of the session for its end (sent DISCONNECT: %s)',
+  async (isDisconnect) => {
+    await start();
+    const watcher = await movable({ clientId: 'watcher' });
+    const will = { topic: 'news', payload: Buffer.from('gone'), qos: 1, retain: false };
+    const { client: old, ticket } = await movable({ clientId: 'c', will });
+    const now = await TextClient.open(world.url);
+    ticketOf(await askedOn(now, ticket));
+    expect(await old.expectClose()).toBe(1000);
+    // Any 0x04 leaves the will.
+    await now.exchange({ cmd: 'disconnect', reasonCode: isDisconnect ? 0 : 4 });
+    now.close();
+    if (!isDisconnect) expect(await pushedTo(watcher.client)).toEqual(['gone']);
+    else await watcher.client.expectNoPush();
+  },
+);
 
 /** Takes a token that is a name and the filters it may have. */
 const tokens = {

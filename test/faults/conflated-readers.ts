@@ -118,7 +118,7 @@ export class ConflatedReaders {
   }
 
   /** It returns at once. */
-  end(index: number, how: Exclude<End, 'goodbye'>): void {
+  end(index: number, how: Exclude<End, 'disconnect'>): void {
     const client = this.#readers[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);
   }

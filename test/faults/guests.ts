@@ -121,16 +121,16 @@ export class Guests {
             if (connection > 1) {
               const isInTime = sessionPresent && Date.now() < endedAtMs + delaySeconds * 1_000;
               wills.decide(payloadOf(connection - 1), isInTime ? 'withdrawn' : 'either');
-              client.end('goodbye');
+              client.end('disconnect');
             } else if (how !== 'age') setTimeout(() => client.end(how), step.stayMs);
           },
-          ended: (connection, isGoodbye) => {
+          ended: (connection, isDisconnect) => {
             if (connection === 1) {
               endedAtMs = Date.now();
               if (how === 'age' && mayReturn) setTimeout(returns, returnsAfterMs);
             }
-            const isSaid = how === 'goodbye' || connection > 1;
-            if (isSaid) wills.decide(payloadOf(connection), isGoodbye ? 'withdrawn' : 'either');
+            const isSaid = how === 'disconnect' || connection > 1;
+            if (isSaid) wills.decide(payloadOf(connection), isDisconnect ? 'withdrawn' : 'either');
           },
         },
         this.#books.trace,
@@ -142,7 +142,7 @@ export class Guests {
       wills.decide(payloadOf(1), 'either');
       client.mqtt.reconnect();
     };
-    if (!mayReturn || how === 'goodbye' || how === 'unplug' || how === 'age') return;
+    if (!mayReturn || how === 'disconnect' || how === 'unplug' || how === 'age') return;
     setTimeout(returns, step.stayMs + returnsAfterMs);
   }
 
@@ -192,7 +192,7 @@ export class Guests {
         trace,
       ),
     );
-    setTimeout(() => first.end('goodbye'), stayMs);
+    setTimeout(() => first.end('disconnect'), stayMs);
     const begin = (): void => {
       this.#add(
         new SimClient(

@@ -18,7 +18,7 @@ beforeAll(warmUp, TIMEOUT_MS);
 afterEach(async () => await stage?.end());
 
 /**
- *     handler of a goodbye               client
+ *     handler of DISCONNECT              client
  *     the member is gone
  *                                        is back and publishes: the member is there; the watcher is told so
  *     the watcher is told that it is gone
@@ -62,7 +62,7 @@ it.each([
     };
     const before = await enter();
     await time.advance(LEASES_MS);
-    before.end('goodbye');
+    before.end('disconnect');
     await time.advance(100);
     await enter();
     await time.advance(HELD_MS * 5);

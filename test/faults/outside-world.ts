@@ -85,7 +85,7 @@ export class OutsideWorld implements Outside {
     this.#ledger.published({ topic: `${RECORDS}/${key}`, qos: 1, number });
   }
 
-  endReader(how: Exclude<End, 'goodbye'>): void {
+  endReader(how: Exclude<End, 'disconnect'>): void {
     if (this.#client?.mqtt.connected === true) this.#client.end(how);
   }
 

@@ -195,11 +195,11 @@ export class Rooms {
   endDweller(index: number, how: End, awayMs: number): void {
     const dweller = this.#dwellers[index];
     if (dweller?.client.mqtt.connected !== true) return;
-    dweller.client.end(how === 'goodbye' && dweller.client.hasUnsent ? 'cut' : how);
+    dweller.client.end(how === 'disconnect' && dweller.client.hasUnsent ? 'cut' : how);
     setTimeout(() => dweller.client.return(), awayMs + 1);
   }
 
-  endWatcher(index: number, how: Exclude<End, 'goodbye'>): void {
+  endWatcher(index: number, how: Exclude<End, 'disconnect'>): void {
     const client = this.#watchers[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);
   }
@@ -210,7 +210,7 @@ export class Rooms {
   }
 
   /**
-   * When nothing goes wrong any more: a newcomer comes, and then one says goodbye and one is lost. Last goes the first
+   * When faults have ended: a new member comes, then one member disconnects and one is lost. Last goes the first
    * client of a member that another client makes present as well.
    */
   farewell(): void {
@@ -226,12 +226,12 @@ export class Rooms {
       for (const each of [leaver, loser])
         if (each !== undefined && this.#truth.members.has(each.terms.member))
           this.#leaving.push(each.terms.member);
-      leaver?.client.end('goodbye');
+      leaver?.client.end('disconnect');
       const lost = loser?.client.connectionId;
       loser?.client.stop();
       if (lost !== undefined) this.#emulator.cutConnection(lost);
     }, 10_000);
-    setTimeout(() => this.#dwellers[0]?.client.end('goodbye'), TOLD_WITHIN_MS + 10_000);
+    setTimeout(() => this.#dwellers[0]?.client.end('disconnect'), TOLD_WITHIN_MS + 10_000);
   }
 
   readonly #leaving: string[] = [];

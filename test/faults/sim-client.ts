@@ -32,8 +32,8 @@ export interface SimClientEvents {
   readonly sentAgain?: (topic: string, payload: string) => void;
   /** CONNACK has come. */
   readonly connected?: (connection: number, sessionPresent: boolean) => void;
-  /** The connection has ended, as far as the client knows. `isGoodbye`: DISCONNECT was answered. */
-  readonly ended?: (connection: number, isGoodbye: boolean) => void;
+  /** The connection has ended, as far as the client knows. `isDisconnect`: DISCONNECT was answered. */
+  readonly ended?: (connection: number, isDisconnect: boolean) => void;
   /** The connection was lost, and the session is to go on over another; it does; or messages may be missing after that. */
   readonly told?: (what: 'lost' | 'resumed' | 'gap') => void;
   /** Called with each thing that the server must not do to this client. */
@@ -107,11 +107,11 @@ export class SimClient {
   end(how: End): void {
     this.#trace.add(`${this.name}: ${how}`, [this.name]);
     const { connectionId } = this;
-    if (how === 'goodbye') this.mqtt.end();
+    if (how === 'disconnect') this.mqtt.end();
     else if (connectionId !== undefined) this.#break(how, connectionId);
   }
 
-  /** After a goodbye, or to be rid of a connection that hangs. */
+  /** Closes after DISCONNECT, or drops a connection that hangs. */
   return(): void {
     if (this.mqtt.disconnecting || this.mqtt.disconnected) this.mqtt.reconnect(this.#stores);
   }
@@ -121,7 +121,7 @@ export class SimClient {
     this.mqtt.end(true);
   }
 
-  #break(how: Exclude<End, 'goodbye'>, connectionId: string): void {
+  #break(how: Exclude<End, 'disconnect'>, connectionId: string): void {
     switch (how) {
       case 'cut':
         this.#emulator.cutConnection(connectionId);

@@ -117,12 +117,12 @@ export function perform(
       break;
     }
     case 'end': {
-      // Neither says goodbye nor hangs without knowing it.
-      if (step.how !== 'goodbye' && step.how !== 'unplug') cast.listener.end(step.how);
+      // This client neither sends DISCONNECT nor hangs unnoticed.
+      if (step.how !== 'disconnect' && step.how !== 'unplug') cast.listener.end(step.how);
       const client = cast.all[step.client];
       if (client?.mqtt.connected !== true) break;
-      // mqtt.js says goodbye only when nothing of its own is under way.
-      client.end(step.how === 'goodbye' && client.hasUnsent ? 'cut' : step.how);
+      // mqtt.js sends DISCONNECT only when none of its own packets is under way.
+      client.end(step.how === 'disconnect' && client.hasUnsent ? 'cut' : step.how);
       setTimeout(() => client.return(), step.awayMs + 1);
       break;
     }

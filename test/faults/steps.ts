@@ -10,7 +10,7 @@ export type End =
   /** No process notices the end, as when a cable is pulled. */
   | 'unplug'
   /** DISCONNECT. */
-  | 'goodbye'
+  | 'disconnect'
   /** Somebody closes the client's WebSocket with the code that says DISCONNECT, although the client has said nothing. */
   | 'closed-with-4001'
   /** The gateway closes, as for maintenance. */
@@ -62,7 +62,7 @@ export type Step = { readonly atMs: number } & (
       readonly qos: 1 | 2;
     }
   /** Of one of the readers of streams that stay. */
-  | { readonly kind: 'end-reader'; readonly reader: number; readonly how: Exclude<End, 'goodbye'> }
+  | { readonly kind: 'end-reader'; readonly reader: number; readonly how: Exclude<End, 'disconnect'> }
   /** A client that reads a stream's past, all of it or so many messages, and stays. */
   | { readonly kind: 'newcomer'; readonly topic: StreamTopic; readonly rewind: number | undefined }
   /** The owner ends the epoch of a topic. */
@@ -72,10 +72,10 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'end-dweller'; readonly dweller: number; readonly how: End; readonly awayMs: number }
   /** A record in a system outside, of one of its keys. */
   | { readonly kind: 'produce'; readonly key: number }
-  | { readonly kind: 'end-outside-reader'; readonly how: Exclude<End, 'goodbye'> }
+  | { readonly kind: 'end-outside-reader'; readonly how: Exclude<End, 'disconnect'> }
   /** Of one of the subscribers with `conflate-ms`. */
-  | { readonly kind: 'end-conflated'; readonly reader: number; readonly how: Exclude<End, 'goodbye'> }
-  | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'goodbye'> }
+  | { readonly kind: 'end-conflated'; readonly reader: number; readonly how: Exclude<End, 'disconnect'> }
+  | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'disconnect'> }
 );
 
 /** At this age the gateway cuts a connection. */
@@ -105,7 +105,7 @@ export const STATE_FILTERS = [
 ] as const;
 
 const FORBIDDEN_FILTERS = ['#', 'news/#', 'state/+/a/b', '$share/thieves/jobs/#', '+/0/+'] as const;
-const ENDS: readonly End[] = ['cut', 'cut', 'vanish', 'vanish', 'unplug', 'goodbye', 'closed-by-gateway'];
+const ENDS: readonly End[] = ['cut', 'cut', 'vanish', 'vanish', 'unplug', 'disconnect', 'closed-by-gateway'];
 const READER_ENDS = ['cut', 'cut', 'vanish', 'unplug', 'closed-by-gateway'] as const;
 /** That stay for the whole of a history. */
 const STREAM_READERS = 4;

@@ -236,7 +236,7 @@ export class StreamReaders {
   }
 
   /** It returns at once. */
-  end(index: number, how: Exclude<End, 'goodbye'>): void {
+  end(index: number, how: Exclude<End, 'disconnect'>): void {
     const client = this.all[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);
   }

@@ -56,7 +56,7 @@ export class MovingSession implements Model<State> {
 
   violationAtEnd(state: State): string | undefined {
     if (this.#config.hasTakeOver) return afterTakeOver(state);
-    if (this.#config.hasWill && state.client.phase === 'lost') return afterGoodbye(state);
+    if (this.#config.hasWill && state.client.phase === 'lost') return afterDisconnect(state);
     if (this.#config.hasRival)
       return afterRival(state) ?? (state.session.connection === 2 ? undefined : this.#missing(state));
     if (state.client.phase === 'lost') return this.#mayBeLost() ? undefined : 'the client had to reconnect';
@@ -123,7 +123,7 @@ function afterTakeOver({ entries, sockets, takeOver }: State): string | undefine
   return open >= 0 && takeOver.step > 2 ? `connection ${open} stays open` : undefined;
 }
 
-function afterGoodbye({ session, sockets, isWillPublished }: State): string | undefined {
+function afterDisconnect({ session, sockets, isWillPublished }: State): string | undefined {
   // The timer of liveness finds a connection of which the gateway does not know that it is over.
   const isUnnoticed = sockets[session.connection] === 'half-open';
   return isUnnoticed || isWillPublished ? undefined : 'the will is not published';

@@ -19,22 +19,22 @@ export const MORTALS: readonly Step[] = repeated(16, (index) => [
   },
 ]);
 
-/** The same, of clients that say goodbye: theirs must not come. */
-export const GOODBYES_OF_MORTALS: readonly Step[] = MORTALS.map(
-  (step) => ({ ...step, how: 'goodbye' }) as Step,
+/** The same clients send DISCONNECT: their wills must not be published. */
+export const DISCONNECTS_OF_MORTALS: readonly Step[] = MORTALS.map(
+  (step) => ({ ...step, how: 'disconnect' }) as Step,
 );
 
-/** The same, of clients whose WebSocket somebody closes as if they had said goodbye: theirs must come. */
+/** Something else closes the WebSocket of the same clients, as after a DISCONNECT: their wills must be published. */
 export const CLOSED_MORTALS: readonly Step[] = MORTALS.map(
   (step) => ({ ...step, how: 'closed-with-4001' }) as Step,
 );
 
-/** Members of a room whose sessions end with their connections say goodbye, and do not come back while faults strike. */
-export const GOODBYES_OF_DWELLERS: readonly Step[] = [0, 2].map((dweller) => ({
+/** Members of a room, whose sessions end with their connections, send DISCONNECT and do not return while faults strike. */
+export const DISCONNECTS_OF_DWELLERS: readonly Step[] = [0, 2].map((dweller) => ({
   kind: 'end-dweller',
   atMs: 2_000 + 500 * dweller,
   dweller,
-  how: 'goodbye',
+  how: 'disconnect',
   awayMs: 3_600_000,
 }));
 

@@ -1,5 +1,12 @@
 import { alteredWrites, isWriteOf, type WriteInput } from '../altered-dynamo.ts';
-import { BRIEFS, bursts, CLOSED_MORTALS, GOODBYES_OF_DWELLERS, MORTALS, OUTLAWS } from './directed-steps.ts';
+import {
+  BRIEFS,
+  bursts,
+  CLOSED_MORTALS,
+  DISCONNECTS_OF_DWELLERS,
+  MORTALS,
+  OUTLAWS,
+} from './directed-steps.ts';
 import {
   doneAtOnce,
   LATE,
@@ -115,7 +122,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
       ),
     },
     hasRoom: true,
-    steps: GOODBYES_OF_DWELLERS,
+    steps: DISCONNECTS_OF_DWELLERS,
     finds: ['ghost'],
   },
   {
