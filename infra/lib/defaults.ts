@@ -19,7 +19,7 @@ export const OPERATOR_TIMEOUT = Duration.minutes(14);
 
 /** A batch of ten jobs, a slice of 500 recipients each second or faster; then the rest is handed back. */
 export const WORKER_TIMEOUT = Duration.seconds(30);
-/** A timer that rings is one session's will or expiry. */
+/** A timer that fires is one session's will or expiry. */
 export const TIMERS_TIMEOUT = Duration.seconds(30);
 /** A batch of ten messages of one topic, each of which may wait for a slow webhook; with a minute left it begins no call. */
 export const RULES_TIMEOUT = Duration.minutes(3);
@@ -31,7 +31,7 @@ export const RULE_CALLS_MAX = 20;
  * A message whose function died comes again after this; in a FIFO queue all behind it in its group wait this long. SQS
  * demands no less than the function's timeout, and a half more is for the batch's way from the poller to the function.
  * AWS's advice, six times, spares functions that nothing guards against an early redelivery: a fan-out worker that was
- * overtaken finds another owner in the claim, and a timer that rings twice finds its work done.
+ * overtaken finds another owner in the claim, and a timer that fires twice finds its work done.
  */
 export const VISIBILITY_TIMEOUT = Duration.seconds(45);
 /**

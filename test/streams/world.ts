@@ -19,7 +19,7 @@ export interface Configuration {
   readonly failures: number;
   /** Messages that are handed out no more. */
   readonly truncations: number;
-  /** How often an exact reader asks though nothing is missing, as its alarm rings. */
+  /** How often an exact reader asks though nothing is missing, when its alarm fires. */
   readonly asks: number;
 }
 

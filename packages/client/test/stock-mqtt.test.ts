@@ -89,7 +89,7 @@ class HeldTimers implements Timers {
   }
 
   /** Fires the timers of this many milliseconds, after the current events. */
-  ring(milliseconds: number): void {
+  fire(milliseconds: number): void {
     setImmediate(() => {
       for (const [timer, held] of this.#held) {
         if (held.milliseconds !== milliseconds) continue;
@@ -262,7 +262,7 @@ describe('reconnecting', () => {
     const timers = new HeldTimers();
     const client = await open({ clean: false, clientId: 'c' }, { timers });
     const error = happens(client, 'error');
-    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.ring(HOLD_MS));
+    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.fire(HOLD_MS));
     await client.publishAsync('a', 'b', { qos });
     expect(await error).toMatchObject({ code: 'gateway-error' });
     expect(broker.published).toHaveLength(1);
@@ -273,12 +273,12 @@ describe('reconnecting', () => {
     let losses = 1;
     fate = (packets) => {
       if (!packets.some(({ cmd }) => cmd === 'publish') || losses-- <= 0) return 'handle';
-      timers.ring(NO_REPLY_MS);
+      timers.fire(NO_REPLY_MS);
       return 'lose reply';
     };
     const client = await open({ clean: false, clientId: 'c' }, { timers });
     const error = happens(client, 'error');
-    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.ring(HOLD_MS));
+    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.fire(HOLD_MS));
     await client.publishAsync('a', 'b', { qos: 2 });
     expect(await error).toMatchObject({ code: 'no-reply' });
     expect(broker.published).toHaveLength(1);

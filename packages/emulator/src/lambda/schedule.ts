@@ -66,11 +66,11 @@ export class Schedule {
     clock.setTimer(dueAtMs - clock.now(), () => {
       if (this.#gateway.stopped) return;
       this.#arm(dueAtMs + this.#options.rateSeconds * 1000);
-      this.#ring(dueAtMs);
+      this.#fire(dueAtMs);
     });
   }
 
-  #ring(dueAtMs: number): void {
+  #fire(dueAtMs: number): void {
     const { dice, settings } = this.#gateway;
     const { faults } = settings;
     const event = this.#event(dueAtMs);
