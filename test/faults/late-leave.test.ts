@@ -3,11 +3,11 @@ import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';
 
-/** A machine that is busy may take its time; the histories themselves take none. */
+/** A busy machine may need longer; the histories themselves take no real time. */
 const TIMEOUT_MS = 120_000;
 /** Within what a handler may live. */
 const HELD_MS = 2_000;
-/** Watchers are told once more by then. */
+/** By then watchers are told again. */
 const TICK_MS = 30_000;
 /** A new shape's SUBACK waits for the leases of all publishers. */
 const LEASES_MS = 10_000;

@@ -31,17 +31,17 @@ export interface Stage {
   readonly readers: StreamReaders;
   readonly conflated: ConflatedReaders;
   readonly rooms: Rooms;
-  /** Undefined: there is nothing outside. */
+  /** Undefined: there is no other system. */
   readonly outside: OutsideWorld | undefined;
   readonly books: Books;
   readonly published: PublishedNumbers;
 }
 
-/** How long a history goes on once nothing goes wrong any more. */
+/** How long a history goes on after the faults. */
 export interface Patience {
-  /** Everything that was promised has to be there by then. */
+  /** By then every promise has to be kept. */
   readonly quietMsMax: number;
-  /** So much later nothing may have come twice. */
+  /** For this long afterwards no message may come twice. */
   readonly aftermathMs: number;
   readonly lookEveryMs: number;
 }
@@ -170,7 +170,7 @@ function append(
   cast.publishers[publisher]?.publish(topic, payload, { qos });
 }
 
-/** Until everything that was promised is there; and a while longer, in which nothing may come again. */
+/** Waits until every promise is kept; and a while longer, in which no message may come again. */
 export async function comeToRest(
   time: HistoryTime,
   stage: Stage,

@@ -1,6 +1,6 @@
 import type { Configuration, Mutation } from './world.ts';
 
-/** A protection that is taken away, and where the exploration finds that it is missing. */
+/** A removed protection, and the configuration in which the exploration finds that it is missing. */
 export interface NamedMutation {
   readonly name: string;
   readonly mutation: Mutation;
