@@ -140,7 +140,7 @@ async function live(client: ClientPage, broker: Broker): Promise<string> {
   }
 }
 
-/** Selects the level, asks for it, says yes, and waits for the end. */
+/** Selects the level, chooses to clear it, confirms, and waits for the end. */
 async function clear(client: ClientPage, topics: number): Promise<string> {
   const { page } = client;
   await page.getByRole('treeitem').filter({ hasText: SITE }).first().click();

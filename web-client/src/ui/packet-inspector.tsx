@@ -8,7 +8,7 @@ import { formatBytes } from './format.ts';
 import classes from './packet-inspector.module.css';
 import { visibleText } from './visible-text.ts';
 
-/** Bytes that are drawn one by one; a larger packet is copied whole. */
+/** Bytes that are rendered one by one; of a larger packet the copy button takes all. */
 const SHOWN_BYTES_MAX = 2_048;
 
 /** Bytes in a row, where there is room for sixteen and where not. */
@@ -25,7 +25,7 @@ interface PacketInspectorProps {
   readonly protocolVersion: number;
 }
 
-/** A packet field by field, beside its bytes; pointing at one marks the other. */
+/** A packet field by field, beside its bytes; pointing at one highlights the other. */
 export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps) {
   const { t } = useTranslation();
   const { fields, name } = useMemo(() => inspectPacket(bytes, protocolVersion), [bytes, protocolVersion]);

@@ -9,7 +9,7 @@ import type { BenchPhase, BenchResult } from './result.ts';
 
 export interface BenchState {
   readonly plan: BenchPlan;
-  /** The run that goes on, or the last one. */
+  /** The present run, or the last one. */
   readonly result: BenchResult | undefined;
 }
 
@@ -21,7 +21,7 @@ export function isRunning(phase: BenchPhase | undefined): boolean {
   return phase === 'connecting' || phase === 'publishing' || phase === 'draining';
 }
 
-/** Begins a run against the server of a connection, with connections of its own. */
+/** Begins a run against the server of a connection, with its own connections. */
 export function startBench(profile: ConnectionProfile): void {
   worker?.terminate();
   const { plan } = useBench.getState();
