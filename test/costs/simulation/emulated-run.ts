@@ -25,7 +25,10 @@ export interface EmulatedRun {
 
 export interface EmulatedWorkload {
   readonly publishers: number;
-  /** Of each message. One: each publisher has a subscriber of its own; more: all have the same. */
+  /**
+   * Subscribers of each message. With one, each publisher has a subscriber of its own; with more, all publishers have
+   * the same.
+   */
   readonly recipients: number;
   readonly arrivals: readonly Arrival[];
   readonly times: ServiceTimes;
@@ -40,7 +43,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
   const { publishers, recipients, arrivals, times, fanOut } = workload;
   const time = new VirtualTime(1);
   const random = new Random(11);
-  // Nothing of the beginning is measured, and none of it need take its time.
+  // The preparation is not measured, and needs no virtual time.
   let isMeasured = false;
   const delay = (latency: ServiceTimes['post']) => () => (isMeasured ? random.latency(latency) : 0);
   const world = await time.during(
