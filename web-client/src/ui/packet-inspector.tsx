@@ -109,7 +109,7 @@ function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
               </span>
             );
           })}
-          {/* As wide as the bytes that are not there, so that the text stands below that of the other rows. */}
+          {/* As wide as the missing bytes, so that the text is aligned with that of the other rows. */}
           <span style={{ padding: 0, width: `calc(${missingIn(shown, start, perRow)} * (2ch + 4px))` }} />
           <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + perRow))}</span>
         </div>
