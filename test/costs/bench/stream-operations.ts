@@ -9,7 +9,8 @@ export const STREAMS = [
   { name: 'rates', topicFilter: 'rates/#', snapshot: true, key: 'pair', messagesMax: 1 },
 ];
 
-const SETTLED_MS = 11_000;
+/** The time after which handlers have written the values of messages. */
+const WRITTEN_MS = 11_000;
 
 const streamTopic = (topic: string): string => topic.replace('bench/', 'tides/');
 const snapshotTopic = (topic: string): string => topic.replace('bench/', 'rates/');
@@ -52,7 +53,7 @@ export function snapshot(keys: number): BenchOperation {
       for (let key = 1; key <= keys; key += 1)
         await publishOne(publisher, snapshotTopic(topic), 1, { userProperties: { pair: `pair-${key}` } });
       // Until then their messages are read as well: handlers may not have written the values.
-      await world.pass(SETTLED_MS);
+      await world.pass(WRITTEN_MS);
       const reader = await connected(world);
       return async () => {
         const reply = await reader.exchange(subscribe(`$stream/rates/${snapshotTopic(topic)}`, { qos: 0 }));

@@ -36,7 +36,8 @@ export interface EmulatedWorkload {
   readonly fanOut?: { readonly shards: number; readonly postsPerWorkerSecond: number };
 }
 
-const SETTLE_MS = 10_000;
+/** The time after which nothing is in flight any more. */
+const IDLE_MS = 10_000;
 
 /** The same workload through the functions themselves, behind the emulators, with the same latencies, in virtual time. */
 export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedRun> {
@@ -83,7 +84,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
     }
     const opened: SimClient[] = [];
     for (let index = 0; index < publishers; index += 1) opened.push(await open(`publisher-${index}`));
-    await time.advance(SETTLE_MS);
+    await time.advance(IDLE_MS);
     isMeasured = true;
     world.emulator.counters.reset();
     world.dynamoDb.counters.reset();
@@ -92,7 +93,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
         opened[publisher]?.publish(topicOf(publisher), String(time.nowMs), { qos: 1 });
       }, atMs);
     }
-    await time.advance((arrivals.at(-1)?.atMs ?? 0) + SETTLE_MS);
+    await time.advance((arrivals.at(-1)?.atMs ?? 0) + IDLE_MS);
     const { messages, lambda, sqs } = world.emulator.counters.snapshot();
     const { total } = world.dynamoDb.counters.snapshot();
     if (world.failures.length > 0) throw new Error(world.failures.join('\n'));

@@ -14,8 +14,8 @@ import { Watch } from './watch.ts';
 import { markdownTable } from './words.ts';
 
 /** The wait after the last message, for messages in flight. */
-const SETTLE_MS = 10_000;
-const SETTLE_STEP_MS = 250;
+const ARRIVAL_MS = 10_000;
+const ARRIVAL_STEP_MS = 250;
 
 async function main(options: SoakOptions): Promise<void> {
   process.stderr.write('Building …\n');
@@ -73,10 +73,10 @@ async function received(
   client: ClientPage,
   messages: number,
 ): Promise<{ messages: number; skipped: number }> {
-  for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
+  for (let waitedMs = 0; ; waitedMs += ARRIVAL_STEP_MS) {
     const seen = await client.drain();
-    if (seen.messages >= messages || waitedMs >= SETTLE_MS) return seen;
-    await delay(SETTLE_STEP_MS);
+    if (seen.messages >= messages || waitedMs >= ARRIVAL_MS) return seen;
+    await delay(ARRIVAL_STEP_MS);
   }
 }
 
