@@ -59,7 +59,7 @@ function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (!entry.isDirectory()) return [path];
-    // Names with a leading dot belong to tools; only .ci is ours.
+    // Names with a leading dot belong to tools, except .ci.
     const isOurs = !NOT_OURS.has(entry.name) && (!entry.name.startsWith('.') || entry.name === '.ci');
     return isOurs ? filesBelow(path) : [];
   });
