@@ -1,2 +1,3 @@
-// The SDK warns of the Node.js that it will need: that is for us, and neither for a user nor for a log of tests.
+// Hides the SDK's warning about a future minimum of Node.js: it concerns developers, and neither users nor a log of
+// tests.
 process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true';

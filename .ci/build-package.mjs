@@ -1,12 +1,12 @@
-// Builds a package for use outside of this repository: `dist/index.js`, one ES module, and the types beside it; one more
-// for each further entry.
+// Builds a package for use outside of this repository: `dist/index.js`, one ES module, and its types; one more for each
+// further entry.
 import { copyFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 import { writeTypes } from './write-types.mjs';
 
-/** Goes along with every package, as it asks to. */
+/** The licence asks for a copy in every package. */
 export const LICENSE = fileURLToPath(new URL('../LICENSE', import.meta.url));
 
 /**

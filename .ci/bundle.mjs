@@ -1,4 +1,4 @@
-// Programs in TypeScript as programs that Node.js runs, with nothing but esbuild: for benchmarks and the simulation.
+// Bundles TypeScript programs so that Node.js runs them, with nothing but esbuild: for benchmarks and the simulation.
 import { fork } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -26,7 +26,7 @@ export async function bundle(name, entryPoints) {
     platform: 'node',
     format: 'esm',
     target: 'node20',
-    // Workspace packages are taken from their sources.
+    // Workspace packages are bundled from their sources.
     conditions: ['source'],
     // The native parts of `ws` are optional.
     external: ['bufferutil', 'utf-8-validate'],
@@ -40,10 +40,10 @@ export async function bundle(name, entryPoints) {
 }
 
 /**
- * Runs such a program in a process of its own, with the arguments of this one, which ends as it does.
+ * Runs such a program in a process of its own, with this process's arguments, and exits with the same code.
  *
  * @param {string} program
- * @param {Record<string, string>} environment beside this process's own
+ * @param {Record<string, string>} environment variables in addition to this process's own
  */
 export function run(program, environment = {}) {
   const options = { stdio: /** @type {const} */ ('inherit'), env: { ...process.env, ...environment } };

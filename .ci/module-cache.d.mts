@@ -1,2 +1,2 @@
-/** A folder for what Vitest has made of the sources. */
+/** Returns a folder for Vitest's transformed sources. */
 export function moduleCache(): string;

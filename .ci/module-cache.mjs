@@ -1,4 +1,4 @@
-// Where Vitest keeps what it has made of each source, for its next run.
+// The folder in which Vitest caches each transformed source for its next run.
 import { mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { hashOf, ROOT } from './sources.mjs';
@@ -6,8 +6,8 @@ import { hashOf, ROOT } from './sources.mjs';
 const CACHES = join(ROOT, 'node_modules', '.cache', 'apus', 'vitest');
 
 /**
- * A folder for the packages as their manifests describe them, which say where an import leads. Vitest itself looks at the
- * source, at its own configuration and at the lockfile. Folders of other manifests are removed.
+ * A folder for the present manifests of the packages, which determine where an import leads. Vitest itself checks the
+ * source, its own configuration and the lockfile. Folders for other manifests are removed.
  *
  * @returns {string}
  */

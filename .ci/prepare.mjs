@@ -1,6 +1,6 @@
-// Makes a fresh clone ready: installs what is missing, and with the argument `build` builds what has changed;
-// with `test` it says what the tests leave out.
-// Runs before `npm start` and `npm test`, with nothing but Node.js; does nothing, quickly, when nothing changed.
+// Makes a fresh clone ready: installs what is missing, and with the argument `build` builds what has changed; with
+// `test` it prints which tests are skipped. Runs before `npm start` and `npm test`, with nothing but Node.js; it does
+// nothing, quickly, if nothing has changed.
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +30,7 @@ if (process.argv.includes('build')) {
 if (process.argv.includes('test') && process.env.CI === undefined)
   console.error('Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.');
 
-/** `npm ci` where the lockfile fits, which it does in a clean clone; `npm install` while somebody changes packages. */
+/** `npm ci` if the lockfile fits, as in a clean clone; `npm install` while a developer changes packages. */
 function install() {
   if (spawnSync('npm', ['ci'], options('inherit')).status === 0) return;
   run('npm', ['install']);
@@ -38,8 +38,8 @@ function install() {
 
 /**
  * @param {string} name
- * @param {string} hash what the step depends on
- * @param {string} output what the step makes: made again where somebody has removed it
+ * @param {string} hash of everything that the step depends on
+ * @param {string} output the result of the step: it runs again if this is missing
  * @param {string} title
  * @param {() => void} work
  */

@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 
 export const ROOT = dirname(dirname(fileURLToPath(import.meta.url)));
 
-/** Of all that `packages/cli/build.mjs` reads. @returns {string} */
+/**
+ * A hash of all files that `packages/cli/build.mjs` reads.
+ * @returns {string}
+ */
 export function hashOfCommand() {
   return hashOf(['package-lock.json', ...sourcesBelow('packages'), ...sourcesBelow('web-client')]);
 }

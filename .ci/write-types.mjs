@@ -1,4 +1,4 @@
-// The types of a package for use outside of this repository: those of our packages that it is built from lie beside them.
+// The types of a package for use outside of this repository, with those of the workspace packages that it bundles.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
@@ -66,7 +66,10 @@ function declare(entry, ours, outDir) {
   execFileSync(process.execPath, [tsc, '-p', project], { stdio: 'inherit', cwd: ROOT });
 }
 
-/** Of each name that our packages are imported by, the source. @returns {Record<string, string>} */
+/**
+ * The source of each name by which workspace packages are imported.
+ * @returns {Record<string, string>}
+ */
 function sourcesOfOurPackages() {
   const folder = join(ROOT, 'node_modules', '@apus');
   const sources = readdirSync(folder).flatMap((name) => {

@@ -1,4 +1,4 @@
-// Runs an example: builds its page, serves it on this machine, and runs what belongs to it beside (`npm run example chat`).
+// Runs an example: builds its page, serves it on this machine, and starts its other programs (`npm run example chat`).
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
@@ -12,7 +12,7 @@ const HERE = fileURLToPath(new URL('.', import.meta.url));
 const COMMAND = join(HERE, '../packages/cli/dist/apus.js');
 const PAGES = readdirSync(HERE).filter((name) => existsSync(join(HERE, name, 'index.html')));
 const PROGRAMS = ['backend'];
-/** Programs that bring a broker of their own, and are run as they are. */
+/** Programs that start their own broker, and run without further help. */
 const WHOLE = ['iot-bridge'];
 /** Programs that run beside a page. */
 const BESIDE = { dashboard: 'backend' };
@@ -72,7 +72,7 @@ async function servePage(name, port) {
 }
 
 /**
- * A program of ours, with the packages that it uses built in.
+ * A program of the examples, bundled with the packages that it uses.
  * @param {string} name
  */
 async function startProgram(name) {
@@ -100,7 +100,8 @@ function startBroker(name, flags) {
 }
 
 /**
- * Ends with the first of them, or when it is told to. A terminal sends Ctrl+C to all of them; others to this process alone.
+ * Ends with the first program that ends, or at a signal. A terminal sends Ctrl+C to all of them; others send it to this
+ * process alone.
  * @param {readonly import('node:child_process').ChildProcess[]} children
  * @param {() => Promise<void>} stopPage
  */

@@ -6,7 +6,7 @@ import '../.ci/aws-sdk.mjs';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const [entry = 'app.ts', ...rest] = process.argv.slice(2);
-// Beside the folders of the sources: files that they find relative to themselves are found from here as well.
+// The output is beside the source folders, so that files with relative paths are found from here as well.
 const outfile = join(HERE, 'dist', `${basename(entry, '.ts')}.mjs`);
 
 await build({
@@ -17,7 +17,7 @@ await build({
   target: 'node20',
   format: 'esm',
   conditions: ['source'],
-  // Packages of others stay where they are: CDK reads files beside its own.
+  // Third-party packages are not bundled: CDK reads files beside its own.
   plugins: [{ name: 'ours-only', setup: keepOthersOut }],
   logLevel: 'warning',
 });

@@ -6,8 +6,8 @@ import { build } from 'esbuild';
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 
 /**
- * @param {string} dist where to: a folder of this one, since the scenarios are found from there
- * @param {Record<string, string>} others more programs over the generator, as name and source
+ * @param {string} dist a folder of this one, since the scenarios are found from there
+ * @param {Record<string, string>} others more programs over the generator, by name and source
  */
 export async function buildLoadTest(dist, others = {}) {
   await build({
@@ -26,7 +26,7 @@ export async function buildLoadTest(dist, others = {}) {
     target: 'node20',
     format: 'esm',
     sourcemap: 'linked',
-    // Workspace packages are taken from their sources; packages of others stay where they are.
+    // Workspace packages are bundled from their sources; third-party packages are not bundled.
     conditions: ['source'],
     plugins: [{ name: 'ours-only', setup: keepOthersOut }],
     logLevel: 'warning',

@@ -16,7 +16,7 @@ import { parseArgs } from 'node:util';
 import mqtt from 'mqtt';
 
 const APUS = fileURLToPath(new URL('../packages/cli/dist/apus.js', import.meta.url));
-const SETTLE_SECONDS_MAX = 60;
+const RECOVERY_SECONDS_MAX = 60;
 const PAIRS_MAX = 1_000;
 /** Messages of each publisher and QoS that are sent right before SIGTERM. */
 const BURSTS = 5;
@@ -52,7 +52,7 @@ async function serve(directory, port) {
   throw new Error('apus serve does not start');
 }
 
-/** A publisher and its subscriber. Each level of QoS has a topic, whose messages are numbered. */
+/** A publisher and its subscriber. Each QoS has its own topic, whose messages are numbered. */
 async function startPair(url, index, marks) {
   const connect = async (name) => {
     const client = mqtt.connect(url, {
@@ -61,7 +61,7 @@ async function startPair(url, index, marks) {
       clean: false,
       properties: { sessionExpiryInterval: 3_600 },
     });
-    // The restart is what is measured: a refused connection is a part of it.
+    // The test measures the restart, so refused connections are part of it.
     client.on('error', () => {});
     await new Promise((resolve) => client.once('connect', resolve));
     client.on('connect', () => marks.back.set(client, Date.now()));
@@ -98,7 +98,7 @@ async function measure(directory) {
   marks.back.clear();
   const timer = setInterval(() => all.forEach(publish), 1_000 / rate);
   await sleep(seconds * 1_000);
-  // So that SIGTERM meets messages at every stage of their way.
+  // So that SIGTERM comes while messages are at every stage of their way.
   for (let burst = 0; burst < BURSTS; burst += 1) all.forEach(publish);
   const inFlight = LEVELS.map((qos) => sumOf(all, ({ sent, acknowledged }) => sent[qos] - acknowledged[qos]));
   const unreceived = LEVELS.map((qos) => sumOf(all, (pair) => missingOf(pair, qos)));
@@ -108,7 +108,7 @@ async function measure(directory) {
   const exitedAt = Date.now();
   const second = await serve(directory, first.port);
   const listensAt = Date.now();
-  const deadline = listensAt + SETTLE_SECONDS_MAX * 1_000;
+  const deadline = listensAt + RECOVERY_SECONDS_MAX * 1_000;
   while (marks.back.size < 2 * pairs && Date.now() < deadline) await sleep(20);
   await sleep(seconds * 1_000);
   clearInterval(timer);

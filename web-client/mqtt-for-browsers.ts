@@ -7,21 +7,22 @@ const requireOfMqtt = createRequire(requireOfClient.resolve('mqtt'));
 const requireOfStreams = createRequire(requireOfMqtt.resolve('readable-stream'));
 const STREAMS = join(dirname(requireOfStreams.resolve('readable-stream')), '..', 'internal', 'streams');
 
-/** Modules that mqtt.js imports and a browser lacks, or that a worker with WebSockets never uses. */
+/** Modules that mqtt.js imports and that a browser lacks, or that a worker with WebSockets never uses. */
 const STAND_INS: Readonly<Record<string, string>> = {
   debug: 'module.exports = () => () => {};',
-  // mqtt.js asks for the order of use only where it assigns topic aliases by itself.
+  // mqtt.js only asks for the order of use if it assigns topic aliases by itself.
   'lru-cache': 'exports.LRUCache = class extends Map { constructor() { super(); } };',
-  // In a worker timers are in time, and on a page nothing is kept alive for long. A page's own are no methods of others.
+  // Timers of a worker are exact, and a page keeps nothing alive for long. A page's own timers are not methods of other
+  // objects.
   'worker-timers':
     'module.exports = { setInterval: (...given) => setInterval(...given), clearInterval: (id) => clearInterval(id) };',
-  // Without its operators and promises, which nothing here asks for.
+  // Without its operators and promises, which mqtt.js does not use.
   'readable-stream': ['Readable', 'Writable', 'Duplex', 'Transform']
     .map((name) => `exports.${name} = require(${JSON.stringify(join(STREAMS, name.toLowerCase()))});`)
     .concat(
-      // mqtt.js takes it for a global where it writes a packet.
+      // mqtt.js uses it as a global when it writes a packet.
       "const { Buffer } = require('buffer'); globalThis.Buffer ??= Buffer;",
-      // Its streams ask these of the class that the package itself sets up.
+      // Its streams expect these on the class that the package itself sets up.
       `const legacy = require(${JSON.stringify(join(STREAMS, 'legacy.js'))}).Stream;`,
       'legacy._isUint8Array = (value) => value instanceof Uint8Array;',
       'legacy._uint8ArrayToBuffer = (bytes) => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);',
@@ -43,7 +44,7 @@ const STAND_INS: Readonly<Record<string, string>> = {
 const PREFIX = '\0mqtt-for-browsers ';
 
 /**
- * Bundles mqtt.js from its modules. Its bundle for browsers holds polyfills of all that Node.js has, and clients of
+ * Bundles mqtt.js from its modules. Its own bundle for browsers contains polyfills for all of Node.js, and clients for
  * TCP, TLS and other transports: twice as much as a worker with a WebSocket needs.
  */
 export function mqttForBrowsers(): Plugin {

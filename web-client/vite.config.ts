@@ -11,7 +11,8 @@ export default defineConfig({
   worker: { format: 'es', plugins: () => [mqttForBrowsers()] },
   build: {
     target: 'es2022',
-    // These know `light-dark()`, which would be rewritten to something that Mantine's colour scheme does not reach.
+    // Browsers that support `light-dark()`; for older ones it would be rewritten so that Mantine's colour scheme has no
+    // effect.
     cssTarget: ['chrome123', 'firefox120', 'safari17.5'],
     assetsInlineLimit: 0,
     reportCompressedSize: false,

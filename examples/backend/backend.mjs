@@ -28,7 +28,7 @@ while (!isEnding) {
   const isReached = await publishTurn().then(
     () => true,
     (error) => {
-      // Once for each time that the broker is away.
+      // Logged once for each outage of the broker.
       if (wasReached) console.error(`Not published: ${error.message}`);
       return false;
     },

@@ -17,7 +17,7 @@ const url = parameters.get('url') ?? `ws://${location.hostname}:8084/mqtt`;
 const token = parameters.get('token');
 const room = parameters.get('room') ?? 'lobby';
 
-/** `onEvent` lets the list of members begin anew where the network may have swallowed a change. */
+/** `onEvent` requests the list of members again if changes may have been lost. */
 const open = (onEvent: (event: { readonly type: string }) => void) =>
   resume(
     connect(mqtt, url, { protocolVersion: 5 }, { onEvent, ...(token !== null && { token: () => token }) }),

@@ -1,4 +1,4 @@
-// A price board that is live when it opens: the last price of everything, and the last minute of one thing.
+// A price board that is live when it opens: the last price of everything, and the last minute of one price.
 import { connect } from '@apus/client';
 import { resume } from '@apus/client/resume';
 import { type Message, MqttProvider, useConnection, useLatest, useMessages } from '@apus/react';
@@ -75,7 +75,7 @@ function Row({ topic, message, onChoose }: RowProps) {
   );
 }
 
-/** The last sixty prices are there at once: the stream has kept them. */
+/** The last sixty prices come at once: the stream has stored them. */
 function History({ topic }: { readonly topic: string }) {
   const { messages } = useMessages(topic, { rewind: '60', limit: 60 });
   const prices = messages.flatMap((message) => message.json<Partial<Price>>()?.price ?? []);

@@ -1,4 +1,4 @@
-// A message that comes back, through the gateway door: `node hello.mjs`, or `node hello.mjs wss://…/mqtt TOKEN`.
+// Publishes a message to itself, through the gateway door: `node hello.mjs`, or `node hello.mjs wss://…/mqtt TOKEN`.
 import { connect } from '@apus/client';
 import mqtt from 'mqtt';
 

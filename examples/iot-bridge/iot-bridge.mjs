@@ -1,5 +1,5 @@
-// A lamp at AWS IoT Core, and a broker whose bridge shows it to browsers. Without an account a Mosquitto stands in for IoT
-// Core: as there, each client shows a certificate (`npm run example iot-bridge`).
+// A lamp at AWS IoT Core, and a broker whose bridge makes it visible to browsers. Without an account a Mosquitto stands
+// in for IoT Core: each client authenticates with a certificate, too (`npm run example iot-bridge`).
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -12,7 +12,7 @@ import mqtt from 'mqtt';
 const COMMAND = fileURLToPath(new URL('../../packages/cli/dist/apus.js', import.meta.url));
 const PORT = process.env.APUS_PORT ?? '8083';
 const STATE_MS = 1_000;
-/** Debian puts it where only administrators look. */
+/** Debian installs it in a folder that only administrators have in their PATH. */
 const MOSQUITTO = ['mosquitto', '/usr/sbin/mosquitto'];
 
 const folder = mkdtempSync(join(tmpdir(), 'apus-iot-bridge-'));
@@ -23,7 +23,7 @@ process.once('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(0));
 
-/** An authority, and a certificate for each of the three. */
+/** A certificate authority, and a certificate for each of the three. */
 function makeCertificates() {
   const openssl = (...args) => execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' });
   const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-days', '1'];
@@ -78,7 +78,9 @@ async function startStandIn(port) {
   throw new Error('Mosquitto stands in for IoT Core, and is not installed: apt-get install mosquitto.');
 }
 
-/** The lamp, as a program with the device SDK would be: it says every second whether it is on, and does what it is told. */
+/**
+ * The lamp, in place of a program with the device SDK: it publishes every second whether it is on, and obeys commands.
+ */
 async function startLamp(url) {
   const [ca, cert, key] = ['ca.pem', 'lamp.pem', 'lamp.key'].map((name) => readFileSync(join(folder, name)));
   const lamp = mqtt.connect(url, {

@@ -8,7 +8,7 @@ export interface Account {
   readonly region: string;
 }
 
-/** The Region and the account that a command was told to act on; undefined: whichever the credentials have. */
+/** The Region and the account that the command has to act on; undefined: those of the credentials. */
 export interface Wanted {
   readonly region: string | undefined;
   readonly accountId: string | undefined;
@@ -19,7 +19,7 @@ const NO_REGION =
 const SET_CREDENTIALS =
   'Set AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY; with IAM Identity Center, run `aws sso login` first.';
 
-/** AWS's errors for refused credentials, with advice for each. */
+/** AWS's error codes for refused credentials, with advice for each. */
 const REFUSALS: Readonly<Record<string, string>> = {
   ExpiredToken: 'Your credentials have expired: log in again.',
   ExpiredTokenException: 'Your credentials have expired: log in again.',
@@ -28,7 +28,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   AccessDenied: 'Your credentials are not allowed to ask AWS who they are.',
 };
 
-/** The Region that the configuration has, checked against those that exist. @throws {CommandError} */
+/**
+ * The configured Region, checked against the existing ones.
+ * @throws {CommandError}
+ */
 export async function regionOf(configured: () => Promise<string>): Promise<string> {
   let region: string;
   try {
@@ -43,7 +46,10 @@ export async function regionOf(configured: () => Promise<string>): Promise<strin
   throw new CommandError(`"${region}" is no Region of AWS that is known here.${hint}`);
 }
 
-/** The account of the credentials. @throws {CommandError} when there are none, or AWS refuses them */
+/**
+ * The account of the credentials.
+ * @throws {CommandError} if there are none, or AWS refuses them
+ */
 export async function accountOf(
   client: Pick<STSClient, 'send'>,
   region: string,
@@ -82,7 +88,7 @@ function noCredentials(): string {
   return `No credentials for AWS were found${where}. ${SET_CREDENTIALS}`;
 }
 
-/** A Region that an account has to enable first answers as if it did not know the key. */
+/** A Region that an account has to enable first answers as if it did not know the access key. */
 function optInHint({ name }: Error, region: string): string {
   if (name !== 'InvalidClientTokenId' || !RegionInfo.get(region).isOptInRegion) return '';
   return ` Or ${region} has not been enabled for the account (console: Account, AWS Regions).`;

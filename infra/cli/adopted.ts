@@ -32,7 +32,7 @@ const TABLES = [
   ],
 ] as const;
 
-/** The deployment that adopts. */
+/** The deployment that adopts tables. */
 interface Wanted {
   readonly region: string;
   readonly encryptionKeyArn: string | undefined;
@@ -40,13 +40,14 @@ interface Wanted {
 
 type Client = Pick<DynamoDBClient, 'send'>;
 
-/** Those of the tables that there are. */
+/** The names of the existing tables of these. */
 type GivenTables = { readonly [As in keyof AdoptedTables]?: string | undefined };
 
 /**
- * Looks at the tables that are to be adopted: CloudFormation does not, and the first client would find out.
+ * Checks the tables that the deployment adopts: CloudFormation does not, and the error would appear with the first
+ * client.
  *
- * @throws {CommandError} for a table that is not there, is not a broker's, or holds what the other one should
+ * @throws {CommandError} for a table that does not exist, is not a broker's, or belongs in the other's place
  */
 export async function requireAdoptable(
   client: Client,
@@ -105,8 +106,8 @@ async function describe(client: Client, name: string): Promise<TableDescription 
 }
 
 /**
- * Keeps a broker at its tables: a deployment that forgets what was adopted would begin with empty ones, and two brokers at
- * one table would end each other's sessions.
+ * Keeps a broker at its tables: a deployment that omits the adopted tables would begin with empty ones, and two brokers
+ * at one table would end each other's sessions.
  *
  * @param hasStreams whether the deployment has streams or presence: without them it has no table for their history
  * @throws {CommandError}
@@ -140,7 +141,7 @@ export async function requireTablesToUse(
   );
 }
 
-/** As a command line has them: what the stack has made needs no flag. */
+/** The flags as a command line has them: tables that the stack has created need no flag. */
 function adoptFlags(used: GivenTables, owned: readonly string[]): string {
   return TABLES.flatMap(([as, { flag }]) => {
     const name = used[as];
@@ -148,7 +149,7 @@ function adoptFlags(used: GivenTables, owned: readonly string[]): string {
   }).join(' ');
 }
 
-/** The flags to leave out: those of messages and sessions go together. */
+/** The flags to omit: those of messages and sessions belong together. */
 function flagsOf(adopted: GivenTables, own: string): string {
   return own === adopted.streamsTableName
     ? '--adopt-streams-table'
@@ -172,7 +173,7 @@ async function requireUnused(
   }
 }
 
-/** The tables of a broker, whether its stack has made them or not. */
+/** The tables of a broker, whether its stack has created them or not. */
 export function tablesOf({ Outputs = [] }: Stack): GivenTables {
   const output = (name: string) => Outputs.find(({ OutputKey }) => OutputKey === name)?.OutputValue;
   return Object.fromEntries(TABLES.map(([as, each]) => [as, output(each.output)]));

@@ -9,13 +9,13 @@ const CJS_BANNER = "const moduleUrl = require('node:url').pathToFileURL(__filena
 
 export interface Bundle {
   readonly code: Uint8Array;
-  /** Compressed, as Lambda stores it. */
+  /** Bytes after compression, as Lambda stores it. */
   readonly gzipBytes: number;
   /** Bytes of each package in it, the largest first. */
   readonly packages: readonly (readonly [name: string, bytes: number])[];
 }
 
-/** A function's file as the deployment makes it; or in the other format, to see which starts sooner. */
+/** A function's file as the deployment makes it, or in the other module format, to compare how fast they start. */
 export async function bundle(name: EntryName, format: Format = 'esm'): Promise<Bundle> {
   const options: BuildOptions = {
     entryPoints: [`${REPOSITORY}${ENTRIES[name]}`],

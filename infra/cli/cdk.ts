@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 const INFRA = fileURLToPath(new URL('../', import.meta.url));
 const CDK = join(dirname(createRequire(import.meta.url).resolve('aws-cdk/package.json')), 'bin', 'cdk');
 
-/** The CDK's own notices come from the internet, its version check as well. */
+/** The CDK's own notices and its version check come from the internet. */
 const QUIET = {
   CDK_DISABLE_VERSION_CHECK: 'true',
   CDK_DISABLE_CLI_TELEMETRY: 'true',

@@ -6,10 +6,11 @@ import type { SettingName } from '../lib/settings.ts';
 import { readContext } from './cdk-json.ts';
 
 /**
- * Puts the app together once without bundling a function, before anything is asked of AWS: a value that cannot be is
- * said at once, and not after minutes of preparing an account.
+ * Synthesizes the app once without bundling functions, before any request to AWS: an invalid value is reported at once,
+ * and not after minutes of preparing an account.
  *
- * @throws {SettingError} @throws {PropsError}
+ * @throws {SettingError}
+ * @throws {PropsError}
  */
 export async function checkSettings(settings: ReadonlyMap<SettingName, string>): Promise<void> {
   const outdir = await mkdtemp(join(tmpdir(), 'apus-check-'));

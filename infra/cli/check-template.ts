@@ -15,13 +15,13 @@ import { main } from './main.ts';
 import { ensurePythonPackage } from './venv.ts';
 
 const CFN_LINT = '1.58.0';
-/** Its script names the interpreter by the path that it was installed at first. */
+/** Its script contains the path of the interpreter with which it was first installed. */
 const CFN_LINT_MAIN = 'import sys; from cfnlint.runner import main; sys.exit(main())';
 
-/** CDK says that a function depends on its role although it refers to it as well: harmless, and none of ours. */
+/** CDK adds a dependency of a function on its role, although the function refers to the role as well: harmless. */
 const IGNORED = ['W3005'];
 
-/** The app as it is by default, and with everything switched on. */
+/** The app with its defaults, and with every feature. */
 const VARIANTS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   default: {},
   full: {

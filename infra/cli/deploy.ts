@@ -74,7 +74,7 @@ async function deploy(args: readonly string[]): Promise<void> {
   console.log(summaryOf(outputs, { ...account, stackName }));
 }
 
-/** Of templates: a change set would need the right to change the stack. */
+/** For templates: a change set would need the right to change the stack. */
 async function diff(
   client: CloudFormationClient,
   flags: Flags,
@@ -91,7 +91,7 @@ async function diff(
   });
 }
 
-/** The Region as well, where it is that of the profile: the next deployment may have another profile. */
+/** The Region is listed even if it comes from the profile: the next deployment may use another profile. */
 function remember({ texts, settings }: Flags, region: string): void {
   const stage = texts.get('stage');
   if (stage === undefined) return;
@@ -100,7 +100,7 @@ function remember({ texts, settings }: Flags, region: string): void {
   console.error(`The flags are remembered in ${file}.`);
 }
 
-/** A second run recovers from what the first has left. */
+/** A second run repairs the stack that the first has left. */
 async function prepareStack(client: CloudFormationClient, stackName: string): Promise<void> {
   const stack = await findStack(client, stackName);
   if (stack === undefined) return;
@@ -116,7 +116,7 @@ async function prepareStack(client: CloudFormationClient, stackName: string): Pr
 
 async function bootstrap(client: CloudFormationClient, { accountId, region }: Account): Promise<void> {
   const stack = await findStack(client, BOOTSTRAP_STACK);
-  // The CDK itself recovers from a failed earlier preparation.
+  // The CDK itself repairs a failed earlier bootstrap.
   if (stack !== undefined && isUsable(stack)) return;
   console.error(`Preparing ${region} of the account ${accountId} for the CDK (once) …`);
   const code = await cdk(['bootstrap', `aws://${accountId}/${region}`], environmentOf(region));
@@ -130,7 +130,7 @@ async function bootstrap(client: CloudFormationClient, { accountId, region }: Ac
 async function deployStack(flags: Flags, { region }: Account, stackName: string): Promise<Outputs> {
   return await withFolder(async (folder) => {
     const file = join(folder, 'outputs.json');
-    // An assembly of its own: two deployments at the same time would overwrite each other's.
+    // Each deployment has its own assembly: two at the same time would overwrite each other's.
     const output = join(folder, 'cdk.out');
     const options = ['--require-approval', 'never', '--output', output, '--outputs-file', file];
     const code = await cdk(

@@ -12,9 +12,9 @@ export interface Extra {
 /** The arguments of the command line. */
 export interface Flags {
   readonly settings: ReadonlyMap<SettingName, string>;
-  /** The extras without a value that were given. */
+  /** The given extra flags without a value. */
   readonly extras: ReadonlySet<string>;
-  /** The values of the others. */
+  /** The values of the other extra flags. */
   readonly texts: ReadonlyMap<string, string>;
 }
 
@@ -67,7 +67,7 @@ function parse(args: string[], options: Options): Record<string, string | boolea
   try {
     return parseArgs({ args, options, strict: true }).values as Record<string, string | boolean | undefined>;
   } catch (error) {
-    // Node's messages go on with advice about `--` that rarely helps.
+    // The rest of Node's message advises on `--`, which rarely helps.
     const message = error instanceof Error ? error.message : String(error);
     const [, lacking] = /^Option '(--[\w-]+)[^']*' argument (?:is ambiguous|missing)/.exec(message) ?? [];
     if (lacking !== undefined) throw new SettingError(`${lacking} lacks its value. --help shows all flags.`);
@@ -96,7 +96,7 @@ function helpOf(flag: string, { help, value, choices, preset, kind }: Partial<Se
   return `  ${`${flag} ${shown}`.trimEnd()}\n      ${help}${more}`;
 }
 
-/** As `-c name=value` for the CDK's command line. */
+/** Settings as `-c name=value` for the CDK's command line. */
 export function contextArguments(settings: ReadonlyMap<SettingName, string>): readonly string[] {
   return [...settings].flatMap(([name, value]) => ['--context', `${name}=${value}`]);
 }

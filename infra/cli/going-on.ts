@@ -2,7 +2,7 @@ import type { Stack } from '@aws-sdk/client-cloudformation';
 import { OUTPUTS } from '../lib/apus-stack.ts';
 import { flagOf, type SettingName } from '../lib/settings.ts';
 
-/** The flags that take up again what a stack has left, by the output that names it. */
+/** The flags that adopt resources of a deleted stack, by the output that names each. */
 const ADOPTING: readonly (readonly [string, SettingName])[] = [
   [OUTPUTS.tableName, 'adoptTable'],
   [OUTPUTS.sessionsTableName, 'adoptSessionsTable'],
@@ -13,8 +13,8 @@ const ADOPTING: readonly (readonly [string, SettingName])[] = [
 ];
 
 /**
- * The flags for a new deployment that takes over the resources a deleted stack has left: those that it created and
- * kept, and those that it had adopted or was given. None where its tables are gone.
+ * The flags for a new deployment that adopts the resources of a deleted stack: those that it had created and kept, and
+ * those that it had adopted or was given. Empty if its tables are gone.
  */
 export function goingOn(
   { Outputs = [], StackName = '' }: Stack,

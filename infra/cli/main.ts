@@ -8,7 +8,7 @@ function sentenceOfAws(error: unknown): string | undefined {
   return `AWS has refused: ${error.name}: ${error.message}`;
 }
 
-/** Runs a command, shows what the user can change as one sentence, and sets the exit code. */
+/** Runs a command, prints an error that the user can solve as one sentence, and sets the exit code. */
 export async function main(command: (args: readonly string[]) => Promise<void>): Promise<void> {
   try {
     await command(process.argv.slice(2));

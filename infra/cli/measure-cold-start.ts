@@ -13,7 +13,7 @@ const KILOBYTE = 1_024;
 const LARGEST_SHOWN = 6;
 const FORMATS: readonly Format[] = ['esm', 'cjs'];
 
-/** Starts a bundle as Lambda would, and says how much processor time it took, in milliseconds. */
+/** Starts a bundle as Lambda would, and returns the processor time in milliseconds. */
 const STARTER = `
 import { createRequire } from 'node:module';
 const [, file] = process.argv;
@@ -58,7 +58,10 @@ const run = promisify(execFile);
 
 await main(measureColdStart);
 
-/** Sizes of the bundles, and how long they take to start: the median of some runs in processor time, which other programs disturb less. */
+/**
+ * Sizes of the bundles, and how long they take to start: the median of several runs, in processor time, which other
+ * programs affect less.
+ */
 async function measureColdStart(args: readonly string[]): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'apus-cold-start-'));
   try {
@@ -70,7 +73,7 @@ async function measureColdStart(args: readonly string[]): Promise<void> {
   }
 }
 
-/** All of them, or those that were named. */
+/** All functions, or the named ones. */
 function entryNames(args: readonly string[]): readonly EntryName[] {
   const known = Object.keys(ENTRIES) as EntryName[];
   const unknown = args.find((name) => !known.some((each) => each === name));

@@ -12,7 +12,10 @@ export function settingsFrom(
   return new Settings((name) => settings.get(name) ?? context[name]);
 }
 
-/** CloudFormation would say so after minutes, and Lambda at the first handshake. @throws {CommandError} */
+/**
+ * CloudFormation would report it after minutes, and Lambda at the first handshake.
+ * @throws {CommandError}
+ */
 export function requireSameRegion(settings: Settings, region: string): void {
   for (const name of REGIONAL_SETTINGS) {
     const [, , , own] = settings.text(name)?.split(':') ?? [];

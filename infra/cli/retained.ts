@@ -11,7 +11,7 @@ import type { StackResource } from './stack-state.ts';
 
 const WAIT_SECONDS_MAX = 10 * 60;
 
-/** Something that outlives its stack. */
+/** A resource that outlives its stack. */
 export type Retained = Pick<StackResource, 'type' | 'physicalId'>;
 
 /** The resources of a stack that are kept when it is deleted. */
@@ -31,8 +31,8 @@ export async function retainedBy(
 }
 
 /**
- * To be called before the stack is deleted: without the stack the table cannot be found. @throws {CommandError} for a
- * protected table
+ * Call it before the stack is deleted: without the stack the tables cannot be found.
+ * @throws {CommandError} for a protected table
  */
 export async function requireDeletable(retained: readonly Retained[], region: string): Promise<void> {
   const client = new DynamoDBClient({ region });

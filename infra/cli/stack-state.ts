@@ -12,7 +12,7 @@ import {
 import { STACK_TAG } from '../lib/apus-stack.ts';
 import { CommandError } from './command-error.ts';
 
-/** A deletion or a rollback waits for the slowest resource; the mapping of an event source takes minutes. */
+/** A deletion or a rollback waits for the slowest resource; an event source mapping takes minutes. */
 const WAIT_SECONDS_MAX = 30 * 60;
 
 /** The stack of that name; undefined when there is none. */
@@ -57,17 +57,17 @@ export async function resourcesOf(
   return resources;
 }
 
-/** Whether a stack has all of its resources. */
+/** Whether the creation of a stack is complete. */
 export function isUsable({ StackStatus }: Stack): boolean {
   return /^(CREATE|UPDATE|UPDATE_ROLLBACK|IMPORT)_COMPLETE(_|$)/.test(StackStatus ?? '');
 }
 
-/** Whether a stack is a broker's. */
+/** Whether the stack belongs to a broker. */
 export function isOurs({ Tags = [] }: Stack): boolean {
   return Tags.some(({ Key, Value }) => Key === STACK_TAG.key && Value === STACK_TAG.value);
 }
 
-/** @throws {CommandError} for a stack that is not a broker's */
+/** @throws {CommandError} for a stack that does not belong to a broker */
 export function requireOurs(stack: Stack, stackName: string): void {
   if (isOurs(stack)) return;
   throw new CommandError(
@@ -92,7 +92,7 @@ export function repairOf(stack: Stack, stackName: string): Repair {
   );
 }
 
-/** @throws {CommandError} with what CloudFormation says about it, when it cannot be done */
+/** @throws {CommandError} with CloudFormation's reason if the repair fails */
 export async function repair(client: CloudFormationClient, stackName: string, what: Repair): Promise<void> {
   const waiting = { client, maxWaitTime: WAIT_SECONDS_MAX };
   if (what === 'delete') {

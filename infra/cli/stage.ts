@@ -4,7 +4,7 @@ import { closestTo } from '../lib/closest.ts';
 import { SETTING_NAMES, SettingError, type SettingName, settingOf } from '../lib/settings.ts';
 import type { Flags } from './flags.ts';
 
-/** A stage names a file and a stack. */
+/** The name of a stage is part of a file name and of a stack name. */
 const STAGE_NAME = /^[A-Za-z0-9][A-Za-z0-9-]{0,63}$/;
 
 export const STAGE_FLAG = {
@@ -19,9 +19,9 @@ export function stageFile(stage: string, folder: string = process.env.INIT_CWD ?
 }
 
 /**
- * The flags of the command line, and beneath them those that the stage's file remembers.
+ * The flags of the command line, completed with those in the stage's file.
  *
- * @throws {SettingError} for a file that is no JSON, or has what is no setting
+ * @throws {SettingError} if the file is no JSON, or contains an unknown setting
  */
 export function withStage(flags: Flags, names: readonly SettingName[] = SETTING_NAMES): Flags {
   const stage = flags.texts.get('stage');
@@ -32,7 +32,7 @@ export function withStage(flags: Flags, names: readonly SettingName[] = SETTING_
   return { ...flags, settings: new Map([...entries, ...flags.settings]) };
 }
 
-/** For people to read, to change, and to keep with their code: it holds no secret. */
+/** The file is for people to read, change and version with their code: it contains no secret. */
 export function writeStage(file: string, settings: ReadonlyMap<SettingName, string>): void {
   const values = SETTING_NAMES.flatMap((name) => {
     const text = settings.get(name);

@@ -2,15 +2,15 @@ import { LAYOUT_VERSION } from '@apus/store-dynamodb';
 import { type DynamoDBClient, ResourceNotFoundException, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { CommandError } from './command-error.ts';
 
-/** Items of a table that are looked at: a broker has written all of them in one layout. */
+/** Items that are read from each table: a broker writes all of them in one layout. */
 const ITEMS_READ = 10;
 
 /**
- * Looks at some items of each table before a deployment changes anything: the functions refuse an item of another layout,
- * and would do so with the first client.
+ * Reads some items of each table before a deployment changes anything: the functions would refuse an item of another
+ * layout, with the first client.
  *
- * @param tableNames of tables that are there; one that is not is left to CloudFormation
- * @throws {CommandError} for an item of another layout, or of none
+ * @param tableNames of existing tables; a missing one is left to CloudFormation
+ * @throws {CommandError} for an item of another layout, or without one
  */
 export async function requireLayout(
   client: Pick<DynamoDBClient, 'send'>,

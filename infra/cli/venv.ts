@@ -6,7 +6,10 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { CommandError } from './command-error.ts';
 
-/** Inside what `npm ci` removes, so that nothing old survives it. Seen from `dist`. */
+/**
+ * The folder is inside one that `npm ci` removes, so no outdated version survives. The path works from `dist` and from
+ * here.
+ */
 const CACHE = fileURLToPath(new URL('../../node_modules/.cache/apus/', import.meta.url));
 const INSTALL_MS_MAX = 10 * 60_000;
 
@@ -23,7 +26,8 @@ export async function ensurePythonPackage(name: string, version: string): Promis
   const python = join(place, 'bin', 'python');
   if (existsSync(place)) return python;
   await mkdir(CACHE, { recursive: true });
-  // Beside its place first, then renamed: of two that install at once one wins, and neither sees a half.
+  // Installed beside its place and then renamed: if two install at once, one wins, and neither sees an incomplete
+  // environment.
   const beside = await mkdtemp(join(CACHE, 'installing-'));
   try {
     await install(beside, `${name}==${version}`);
@@ -56,7 +60,7 @@ async function install(place: string, requirement: string): Promise<void> {
   }
 }
 
-/** The last line of a program's output is mostly the reason of its failure. */
+/** The last line of a program's output is usually the reason of its failure. */
 function lastLineOf(error: unknown): string {
   const { stderr = '', message = String(error) } = error as { stderr?: string; message?: string };
   return stderr.trim().split('\n').at(-1) || message;

@@ -1,5 +1,5 @@
-// Ends with 0 while the broker of this container takes clients, and with 1 otherwise, also while it stops. `APUS_URL` names
-// one at another port than that of `apus serve`.
+// Exits with 0 while the broker of this container accepts clients, and with 1 otherwise, also while it stops. Set
+// `APUS_URL` if the broker uses another port than the default of `apus serve`.
 const ANSWER_MS_MAX = 3_000;
 const url = new URL('/healthz', process.env.APUS_URL ?? 'http://127.0.0.1:8083');
 

@@ -21,7 +21,7 @@ const STACK_NAME = 'apus-e2e-cluster';
 const WAIT_SECONDS_MAX = 300;
 const CERTIFICATE_ARN = 'arn:aws:acm:us-east-1:000000000000:certificate/00000000-0000-0000-0000-000000000000';
 
-/** Types that MiniStack's CloudFormation does not know, and alarms over several metrics: they are left out. */
+/** Types that MiniStack's CloudFormation does not support, and alarms over several metrics: they are left out. */
 const UNKNOWN = [
   'AWS::ApplicationAutoScaling::ScalableTarget',
   'AWS::ApplicationAutoScaling::ScalingPolicy',
@@ -56,13 +56,13 @@ interface Synthesized {
 }
 
 /**
- * Creates the stack of a cluster on the emulated AWS, looks at its resources, and deletes it. MiniStack runs tasks only
- * where there is Docker, so no process is reached here.
+ * Creates the stack of a cluster on the emulated AWS, checks its resources, and deletes it. MiniStack runs tasks only
+ * with Docker, so no process is reached here.
  */
 export async function deployCluster(): Promise<void> {
   const client = new CloudFormationClient();
   const StackName = STACK_NAME;
-  // It has no endpoint of an engine in cluster mode.
+  // MiniStack has no endpoint of an engine in cluster mode.
   const TemplateBody = JSON.stringify(templateFor()).replaceAll('ConfigurationEndPoint.', 'PrimaryEndPoint.');
   await client.send(new CreateStackCommand({ StackName, TemplateBody, Capabilities: ['CAPABILITY_IAM'] }));
   try {
@@ -88,7 +88,7 @@ export async function deployCluster(): Promise<void> {
 function templateFor(): unknown {
   const app = new App({ context: readContext() });
   const stack = new Stack(app, 'Cluster');
-  // It has no NAT gateway either: the network is the owner's.
+  // MiniStack has no NAT gateway either: the test brings a network.
   const vpc = new Vpc(stack, 'Vpc', {
     natGateways: 0,
     restrictDefaultSecurityGroup: false,
@@ -113,7 +113,7 @@ function templateFor(): unknown {
   const gone = new Set(left.map(([id]) => id));
   const kept = Object.entries(template.Resources).filter(([id]) => !gone.has(id));
   const Resources = Object.fromEntries(kept.map(([id, resource]) => [id, without(resource, gone)]));
-  // The others are a rule and a parameter about the CDK's own preparation of the account, which is not needed.
+  // The others are a rule and a parameter about the CDK's bootstrap, which is not needed.
   return { Outputs: template.Outputs, Resources };
 }
 

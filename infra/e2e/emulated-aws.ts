@@ -3,7 +3,7 @@ import { CommandError } from '../cli/command-error.ts';
 import { main } from '../cli/main.ts';
 import { type StrictMinistack, startStrictMinistack } from './ministack.ts';
 
-/** That of MiniStack and of other emulators. */
+/** The default port of MiniStack and of other emulators. */
 const PORT_DEFAULT = 4_566;
 const PORT_MAX = 65_535;
 

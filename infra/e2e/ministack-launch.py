@@ -90,7 +90,7 @@ def mend_generated_secrets():
 
 
 def mend_batch_permissions():
-    """Whoever may `sqs:SendMessage` may send a batch: IAM has no actions for the batches of SQS, and MiniStack has."""
+    """`sqs:SendMessage` permits batches, too: IAM has no separate actions for the batches of SQS, but MiniStack has."""
     extract = require(iam_actions, "extract_iam_action")
 
     def extract_known(*given, **more):
@@ -162,7 +162,7 @@ def note_handshake(answer):
     handshake.subprotocol = headers.get("sec-websocket-protocol")
     status = int(answer.get("statusCode", 500))
     if not 200 <= status < 300:
-        # A function that failed is a failure of the gateway, as 502; what it threw is nobody's business.
+        # The gateway answers 502 for a function that failed, and does not pass on the error.
         failed = status == 500 and set(answer) == {"statusCode", "body"}
         handshake.refusal = (502, "") if failed else (status, answer.get("body") or "")
 

@@ -7,9 +7,9 @@ import { type Ministack, startMinistack } from '../../test/support/ministack.ts'
 /** Seen from `dist` and from here alike. */
 const LAUNCHER = fileURLToPath(new URL('../e2e/ministack-launch.py', import.meta.url));
 
-/** A third-party AWS to deploy to, with AWS's own APIs. */
+/** A third-party emulator of AWS, with AWS's own APIs. */
 export interface StrictMinistack extends Ministack {
-  /** Environment of programs that shall believe that it is AWS. */
+  /** Environment of programs that use it as AWS. */
   readonly environment: Readonly<Record<string, string>>;
 }
 
@@ -19,9 +19,9 @@ const REGION = 'us-east-1';
 
 /** @param port @default any that is free */
 export async function startStrictMinistack(port?: number): Promise<StrictMinistack> {
-  // Code and logs of the functions go here, and go away with it.
+  // Code and logs of the functions are in this folder, which is deleted with it.
   const folder = await mkdtemp(join(tmpdir(), 'apus-ministack-'));
-  // Its runner of functions is a script of CommonJS, which a package.json further up would make a module.
+  // Its function runner is a CommonJS script, which a package.json in a parent folder would turn into a module.
   await writeFile(join(folder, 'package.json'), '{ "type": "commonjs" }');
   const removeFolder = () => rm(folder, { recursive: true, force: true });
   const { endpoint, stop } = await startMinistack({
@@ -44,7 +44,7 @@ export async function startStrictMinistack(port?: number): Promise<StrictMinista
     endpoint,
     environment: {
       ...{ ...CREDENTIALS, AWS_ENDPOINT_URL: endpoint, AWS_REGION: REGION },
-      // The first version of AWS's own command knows no other.
+      // The first version of AWS's CLI supports no other.
       AWS_DEFAULT_REGION: REGION,
     },
     stop: async () => {

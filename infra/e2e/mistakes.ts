@@ -14,14 +14,14 @@ const THEIRS = 'theirs';
 const WAIT = { maxWaitTime: 60, minDelay: 1, maxDelay: 1 };
 
 const SOMEBODY_ELSES = { Resources: { Queue: { Type: 'AWS::SQS::Queue' } } };
-/** Nothing answers to this function, so that the creation fails and is rolled back. */
+/** The function does not exist, so the creation fails and is rolled back. */
 const FAILING = {
   Resources: {
     Url: { Type: 'AWS::Lambda::Url', Properties: { TargetFunctionArn: 'nobody', AuthType: 'NONE' } },
   },
 };
 
-/** Common mistakes of owners, and the sentence that answers each. */
+/** Common mistakes of owners, with the error message for each. */
 const MISTAKES: readonly {
   readonly flags: readonly string[];
   readonly sentence: string;
@@ -33,7 +33,10 @@ const MISTAKES: readonly {
   { flags: [], key: 'AKIAIOSFODNN7EXAMPLE', sentence: 'AWS does not know the access key' },
 ];
 
-/** Each of them is refused with its sentence. @throws {CommandError} when one is not */
+/**
+ * Checks that each of them is refused with its message.
+ * @throws {CommandError} if one is not
+ */
 export async function requireRefusals(deploy: (...flags: readonly string[]) => Program): Promise<void> {
   const client = new CloudFormationClient();
   await client.send(
@@ -50,7 +53,7 @@ export async function requireRefusals(deploy: (...flags: readonly string[]) => P
   await waitUntilStackDeleteComplete({ client, ...WAIT }, { StackName: THEIRS });
 }
 
-/** A stack of ours whose first deployment has failed: nothing can be deployed to it until it is cleaned up. */
+/** A broker's stack whose first deployment has failed: it accepts no deployment until it is cleaned up. */
 export async function leaveHalfFinished(stackName: string): Promise<void> {
   const client = new CloudFormationClient();
   const Tags = [{ Key: STACK_TAG.key, Value: STACK_TAG.value }];

@@ -11,11 +11,11 @@ export interface Program {
   readonly command: string;
   readonly args: readonly string[];
   readonly environment?: Readonly<Record<string, string>>;
-  /** Shows the output at once; otherwise only when the program fails. */
+  /** Shows the output at once; by default only when the program fails. */
   readonly isLoud?: boolean;
 }
 
-/** A program's exit code, and its output, except a loud one's. */
+/** A program's exit code and its output; the output is empty if it was shown at once. */
 export interface Ended {
   readonly code: number | null;
   readonly said: string;

@@ -9,8 +9,8 @@ import { API_KEY_SHA256 } from './support/api.ts';
 import { requireLeft } from './what-is-left.ts';
 
 const STACK_NAME = 'apus-e2e';
-/** Times are the least that there is, so that a test does not wait longer; and backends publish as well. */
-// MiniStack drops what it has been posted right before a connection is deleted: `apus probe --only cut` finds it.
+/** Times are the shortest allowed, so that tests need not wait; and backends publish as well. */
+// MiniStack drops messages that were posted right before a connection is deleted: `apus probe --only cut` reports it.
 const FLAGS = [
   ...['--connect-timeout-seconds', '5', '--http-publish', 'keys', '--cut-after-ms', '500'],
   ...['--rules', `${INFRA}e2e/rules.json`],
@@ -23,8 +23,8 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 await main(endToEnd);
 
 /**
- * Deploys the broker as its owner would, uses it as its clients would, destroys it, and checks the resources that are
- * left. Then a second deployment goes on with them.
+ * Deploys the broker as its owner would, uses it as its clients would, destroys it, and checks the remaining resources.
+ * Then a second deployment adopts them.
  */
 async function endToEnd(args: readonly string[]): Promise<void> {
   const ministack = await startStrictMinistack();
@@ -70,7 +70,7 @@ function adoptingFlags(said: string): readonly string[] {
   return flags.flatMap((flag) => flag.split(' '));
 }
 
-/** The tests whose files have one of these in their paths. */
+/** The tests whose paths contain one of these. */
 async function tests(paths: readonly string[]): Promise<Program> {
   return {
     title: 'A test',

@@ -9,7 +9,7 @@ import { ListTopicsCommand, SNSClient } from '@aws-sdk/client-sns';
 import { ListQueuesCommand, SQSClient } from '@aws-sdk/client-sqs';
 import { CommandError } from '../cli/command-error.ts';
 
-/** Everything of the account that a broker is made of, by kind; the CDK's own preparation is not a broker's. */
+/** Everything in the account that belongs to brokers, by kind; the CDK's bootstrap does not. */
 async function inventory(): Promise<Readonly<Record<string, readonly unknown[]>>> {
   const lambda = new LambdaClient();
   const cloudWatch = new CloudWatchClient();
@@ -35,7 +35,7 @@ async function counts(): Promise<Readonly<Record<string, number>>> {
   return Object.fromEntries(found.map(([kind, each]) => [kind, each.length]));
 }
 
-/** @throws {CommandError} unless exactly this is left, as `{ tables: 1 }` */
+/** @throws {CommandError} unless exactly these resources are left, such as `{ tables: 1 }` */
 export async function requireLeft(expected: Readonly<Record<string, number>>): Promise<void> {
   const found = await counts();
   if (JSON.stringify(found) === JSON.stringify(expected)) return;

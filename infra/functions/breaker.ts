@@ -10,7 +10,7 @@ import { TRIPPED_FRAMES_PER_SECOND } from './breaker-variables.ts';
 
 const MINUTE_MS = 60_000;
 
-/** Subject lines of SNS end here. */
+/** The end of the subject line in SNS. */
 const SUBJECT_LENGTH_MAX = 100;
 
 export interface Throttle {
@@ -26,11 +26,13 @@ export interface BreakerOptions {
   readonly stageName: string;
   /** The throttle while the breaker is closed. */
   readonly throttle: Throttle;
-  /** The sources of the fan-out's workers, of Kafka and of rules: what they bring waits. */
+  /**
+   * The event sources of the fan-out's workers, of Kafka and of rules: while they are disabled, their messages wait.
+   */
   readonly eventSourceMappingIds: readonly string[];
-  /** The function that backends publish through, where there is one. */
+  /** The function that backends publish through, if there is one. */
   readonly publishFunctionName: string | undefined;
-  /** The concurrency that is reserved for it when nothing is wrong. */
+  /** The concurrency that is reserved for it normally. */
   readonly publishReservedConcurrency: number | undefined;
   readonly topicArn: string | undefined;
   /** The time after which a tripped breaker closes by itself; undefined: the owner has to send `reset`. */
@@ -40,7 +42,7 @@ export interface BreakerOptions {
   readonly log: (line: string) => void;
 }
 
-/** An event of SNS when the alarm goes off, of the schedule (`look`), or of the owner. */
+/** An event of SNS when the alarm goes off, an event of the schedule (`look`), or a request of the owner. */
 export type BreakerEvent = AlarmEvent | { readonly action: 'trip' | 'reset' | 'look' };
 
 export type BreakerState = 'tripped' | 'closed';
@@ -50,10 +52,10 @@ export interface AlarmEvent {
 }
 
 /**
- * Stops a runaway: clients' frames are throttled to next to nothing, backends that publish over HTTPS are refused, and
- * workers take no more jobs, which wait in their queue, as messages for rules do in theirs, and records in Kafka. No acknowledged message is lost. All clients come back by
- * themselves when the breaker closes after a while. A runaway that goes on trips it again: it runs only for the minutes
- * until then.
+ * Stops a runaway: clients' frames are throttled to almost nothing, backends that publish over HTTPS are refused, and
+ * workers take no more jobs. Jobs wait in their queue, as messages for rules do in theirs, and records in Kafka. No
+ * acknowledged message is lost. Clients reconnect by themselves when the breaker closes after a while. If the runaway
+ * goes on, it trips the breaker again: it runs only for the minutes in between.
  */
 export class Breaker {
   readonly #options: BreakerOptions;
@@ -89,7 +91,8 @@ export class Breaker {
   }
 
   async #reset(): Promise<{ readonly state: 'closed' }> {
-    // The throttle last: as long as it stands the breaker is tripped, and the next look tries again.
+    // The throttle is restored last: as long as it is low the breaker counts as tripped, and the next check tries
+    // again.
     await allOf([...this.#letSources(true), this.#letBackends(true)]);
     await this.#setThrottle(this.#options.throttle);
     await this.#say('Apus: the breaker is closed again', 'All that it had stopped goes on as before.');
@@ -102,7 +105,7 @@ export class Breaker {
     return `It closes by itself after ${resetAfterMs / MINUTE_MS} minutes.`;
   }
 
-  /** The stage itself says that it is tripped, and since when: nothing else has to remember it [SEC-QUOTA-7]. */
+  /** The stage itself records that it is tripped, and since when: no other store is needed [SEC-QUOTA-7]. */
   async #look(): Promise<{ readonly state: BreakerState }> {
     const { gateway, apiId, stageName, throttle, resetAfterMs, now } = this.#options;
     const { DefaultRouteSettings, LastUpdatedDate } = await gateway.send(
@@ -122,7 +125,7 @@ export class Breaker {
     );
   }
 
-  /** The stage's other settings stay: an update replaces all of them at once. */
+  /** Keeps the stage's other settings: an update replaces all of them at once. */
   async #setThrottle({ framesPerSecond, burstFrames }: Throttle): Promise<void> {
     const { gateway, apiId, stageName } = this.#options;
     const stage = { ApiId: apiId, StageName: stageName };
@@ -140,8 +143,8 @@ export class Breaker {
   }
 
   /**
-   * The URL of a function that may not run answers 429, and running invocations end. A concurrency of 0 can be reserved
-   * in every account, also in a new one, where no other value can.
+   * A function with a concurrency of 0 answers 429 at its URL, and running invocations end. Every account can reserve
+   * 0, even a new one, which can reserve nothing else.
    */
   async #letBackends(mayPublish: boolean): Promise<void> {
     const { lambda, publishFunctionName: FunctionName, publishReservedConcurrency } = this.#options;
@@ -168,14 +171,14 @@ export class Breaker {
   }
 }
 
-/** Each is tried, also where others fail. Rejects when one failed: Lambda then calls again, twice. */
+/** Tries each, even if others fail. Rejects if one failed: Lambda then calls again, twice. */
 async function allOf(attempts: readonly Promise<unknown>[]): Promise<void> {
   const results = await Promise.allSettled(attempts);
   const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason] : []));
   if (errors.length > 0) throw new AggregateError(errors, errors.map(String).join('; '));
 }
 
-/** CloudWatch's reason for its alarm; or the message as it is, if it is not CloudWatch's. */
+/** CloudWatch's reason for its alarm; any other message unchanged. */
 function reasonOf(message: string): string {
   try {
     const { AlarmName, NewStateReason } = JSON.parse(message) as Readonly<Record<string, unknown>>;

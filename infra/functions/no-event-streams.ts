@@ -1,6 +1,6 @@
 /**
- * In the place of `@smithy/core/event-streams`, which the SDK loads for operations whose answers are streams of events.
- * No function here calls such an operation.
+ * Replaces `@smithy/core/event-streams`, which the SDK loads for operations whose answers are event streams. No
+ * function here calls such an operation.
  */
 function refuse(): never {
   throw new Error('this function was bundled without event streams');
@@ -14,5 +14,5 @@ export class EventStreamSerde {
 
 export const eventStreamSerdeProvider = refuse;
 
-/** A client that has such an operation sets it up when it is made. */
+/** A client with such an operation sets this up when it is constructed. */
 export const resolveEventStreamSerdeConfig = <T>(config: T): T => config;

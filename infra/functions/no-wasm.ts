@@ -1,6 +1,6 @@
 /*
- * In the place of `@platformatic/wasm-utils`, which reads a file that a bundle of one module has not: the checksum that every
- * batch of records carries (CRC-32C, RFC 3720, appendix B.4). The functions compress nothing.
+ * Replaces `@platformatic/wasm-utils`, which reads a file that a bundle of one module does not have. It computes the
+ * checksum that every batch of records carries (CRC-32C, RFC 3720, appendix B.4). The functions compress nothing.
  */
 
 /** The polynomial, bits reversed. */
@@ -13,7 +13,7 @@ const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   return value;
 });
 
-/** Bytes in parts, as the client of Kafka gathers them. */
+/** The bytes come in parts, as the Kafka client collects them. */
 interface Parts {
   readonly buffer: Uint8Array;
 }

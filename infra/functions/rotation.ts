@@ -17,7 +17,7 @@ export interface RotationEvent {
 
 export interface RotationOptions {
   readonly secrets: Pick<SecretsManagerClient, 'send'>;
-  /** @default one by chance */
+  /** @default a random one */
   readonly makeSecret?: () => string;
 }
 
@@ -35,12 +35,12 @@ export class Rotation {
     this.#options = options;
   }
 
-  /** Rejects where a step fails; Secrets Manager then keeps the current version, and tries the rotation again. */
+  /** Rejects if a step fails; Secrets Manager then keeps the current version, and tries the rotation again. */
   async handle({ Step, SecretId, ClientRequestToken }: RotationEvent): Promise<void> {
     switch (Step) {
       case 'createSecret':
         return await this.#create(SecretId, ClientRequestToken);
-      // The functions of the broker read the list by themselves.
+      // The functions of the broker read the list again by themselves.
       case 'setSecret':
         return;
       case 'testSecret':
@@ -54,7 +54,7 @@ export class Rotation {
 
   async #create(secretId: string, version: string): Promise<void> {
     const { VersionIdsToStages = {} } = await this.#describe(secretId);
-    // An earlier try has made it: a second list would have another key.
+    // An earlier try has created it: a second list would have another key.
     if (VersionIdsToStages[version]?.some((stage) => stage === PENDING || stage === CURRENT)) {
       if (await this.#has(secretId, version)) return;
     }
@@ -70,7 +70,7 @@ export class Rotation {
     );
   }
 
-  /** A list that the broker could not read would turn all clients away. */
+  /** With a list that the broker could not read, all clients would be refused. */
   async #test(secretId: string, version: string): Promise<void> {
     const pending = await this.#read({ SecretId: secretId, VersionId: version });
     const secrets = parseSigningSecrets(pending);

@@ -7,7 +7,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { AccessLogProps } from './props.ts';
 
-/** No address with a query: it has the token in it. */
+/** The log contains no URL with a query, since the query contains the token. */
 const FORMAT = AccessLogFormat.custom(
   JSON.stringify({
     time: '$context.requestTime',
@@ -39,7 +39,7 @@ export function createAccessLogs(scope: Construct, props: AccessLogProps, key: I
   return { logGroup, format: FORMAT };
 }
 
-/** Kept when the stack is deleted: by then other APIs of the account may log with it. */
+/** Kept when the stack is deleted: by then other APIs of the account may use it for their logs. */
 function setAccountRole(scope: Construct): void {
   const role = new Role(scope, 'AccessLogRole', {
     assumedBy: new ServicePrincipal('apigateway.amazonaws.com'),

@@ -9,10 +9,10 @@ export function acknowledge(construct: IConstruct, id: string, reason: string): 
   Validations.of(construct).acknowledge({ id, reason });
 }
 
-/** Packs of cdk-nag that have many rules in common. */
+/** Packs of cdk-nag that share many rules. */
 const COMPLIANCE_PACKS = ['NIST.800.53.R5', 'HIPAA.Security', 'PCI.DSS.321'];
 
-/** A rule that packs for compliance share, as `LambdaDLQ`. */
+/** A rule that the compliance packs share, such as `LambdaDLQ`. */
 export function acknowledgeRule(construct: IConstruct, rule: string, reason: string): void {
   for (const pack of COMPLIANCE_PACKS) acknowledge(construct, `${pack}-${rule}`, reason);
 }
@@ -23,7 +23,7 @@ export function acknowledgeWildcard(construct: IConstruct, resourceArn: string, 
   acknowledge(construct, `AwsSolutions-IAM5[Resource::${found}]`, reason);
 }
 
-/** An ARN as cdk-nag shows it: with `<LogicalId>` for what is only known at deployment. */
+/** An ARN in cdk-nag's form: with `<LogicalId>` for parts that are only known at deployment. */
 function textOf(resolved: unknown): string {
   if (typeof resolved === 'string') return resolved;
   const found = resolved as { Ref?: string; 'Fn::Join'?: [string, unknown[]]; 'Fn::GetAtt'?: string[] };

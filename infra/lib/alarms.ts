@@ -7,18 +7,24 @@ import type { Construct } from 'constructs';
 import type { AlarmProps } from './props.ts';
 import { createTopic } from './topic.ts';
 
-/** One alarm. Its id is the title of its section in docs/runbook.md, in words. */
+/** One alarm. Its id, in words, is the title of its section in docs/runbook.md. */
 export interface AlarmDefinition {
   readonly id: string;
-  /** The section of several alarms of one kind, in the same way. @default the id */
+  /**
+   * The section for several alarms of one kind.
+   * @default the id
+   */
   readonly section?: string;
   readonly description: string;
   readonly metric: IMetric;
-  /** Goes off above it. */
+  /** The alarm goes off above this value. */
   readonly threshold: number;
-  /** Periods of the metric, mostly minutes, in which it has to be above. */
+  /** Periods of the metric, usually minutes, for which it has to be above. */
   readonly periods: number;
-  /** Goes off below the threshold, and where there is no metric at all. @default above it */
+  /**
+   * The alarm goes off below the threshold, and if there is no data.
+   * @default above it
+   */
   readonly isBelow?: true;
 }
 
@@ -42,7 +48,7 @@ export function anchorOf(id: string): string {
   return id.replace(/(?<=[a-z])[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
 }
 
-/** The topic that alarms tell: the owner's, or one of the construct's. */
+/** The topic that alarms notify: the owner's, or one that the construct creates. */
 export function createAlarmTopic(
   scope: Construct,
   { topic, email }: AlarmProps,

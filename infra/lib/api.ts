@@ -33,7 +33,7 @@ export interface StageProps {
   readonly logKey: IKey | undefined;
 }
 
-/** The WebSocket API, before anything answers for it: the functions have to know its address. */
+/** The WebSocket API without its routes: the functions need its address before they can be created. */
 export class GatewayApi {
   readonly api: WebSocketApi;
   readonly #scope: Construct;
@@ -43,7 +43,7 @@ export class GatewayApi {
     this.#scope = scope;
     // A frame of text that is no JSON goes to $default; JSON selects its route by the property `action`.
     this.api = new WebSocketApi(scope, 'Api', {
-      // In a list of all APIs of an account each broker is known by its stack.
+      // The name: in a list of all APIs of an account each broker is found by its stack.
       apiName: `${Stack.of(scope).stackName}-mqtt`,
       description: 'Apus: MQTT over WebSocket',
     });
@@ -51,14 +51,14 @@ export class GatewayApi {
     this.#managementEndpoint = `https://${this.api.apiId}.execute-api.${region}.${urlSuffix}/${STAGE_NAME}`;
   }
 
-  /** Where @connections is. Never the custom domain, whose paths are others. */
+  /** The URL of @connections. It is never the custom domain, which has other paths. */
   get managementEndpoint(): string {
     return this.#managementEndpoint;
   }
 
   /**
-   * `$connect` and `$default` are one function: one pool of warm environments, and a reconnection finds one of them. With
-   * `iam` API Gateway itself asks for a signature at `$connect`.
+   * `$connect` and `$default` share one function: one pool of warm environments, so a reconnection finds one of them.
+   * With `iam` API Gateway itself asks for a signature at `$connect`.
    */
   route(gateway: IFunction, disconnect: IFunction, iam: boolean): void {
     this.#addRoute('$connect', gateway, { iam });
@@ -98,7 +98,7 @@ export class GatewayApi {
     if (!iam) acknowledgeOpenRoute(route);
   }
 
-  /** Grants the signing of handshakes, if they are to be signed. */
+  /** Grants the signing of handshakes, if signatures are required. */
   grantConnect(grantee: IGrantable): Grant {
     const parts = {
       service: 'execute-api',
@@ -147,7 +147,7 @@ export class GatewayStage {
   readonly url: string;
   /** The target for the DNS record of a custom domain; undefined without one. */
   readonly domainTarget: string | undefined;
-  /** As API Gateway's own API names it: without an account. */
+  /** The id in the form of API Gateway's own API: without an account. */
   readonly arn: string;
 
   constructor(scope: Construct, api: WebSocketApi, { throttle, accessLogs, domain, logKey }: StageProps) {

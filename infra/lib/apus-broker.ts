@@ -50,33 +50,39 @@ import { UsageExport } from './usage-export.ts';
 export class ApusBroker extends Construct {
   /** The URL to which clients connect: `wss://…/mqtt`. */
   readonly url: string;
-  /** Messages that wait or are retained, and subscriptions. */
+  /** The table of queued and retained messages, and subscriptions. */
   readonly table: BrokerTable;
-  /** Connections and sessions. */
+  /** The table of connections and sessions. */
   readonly sessionsTable: BrokerTable;
-  /** The history of streams, and members of rooms; undefined where there are neither. */
+  /** The table of the history of streams, and of members of rooms; undefined without both. */
   readonly streamsTable: BrokerTable | undefined;
-  /** The secret that signs tokens; undefined when tokens are an identity provider's, or none are asked for. */
+  /** The secret that signs tokens; undefined if an identity provider signs them, or none are required. */
   readonly tokenSecret: ISecret | Secret | undefined;
-  /** The keys of `httpPublish: 'keys'`. */
+  /** The secret with the keys of `httpPublish: 'keys'`. */
   readonly publishKeys: ISecret | Secret | undefined;
-  /** The key of `encryptionKey`, or the one that `compliance` has made. */
+  /** The key of `encryptionKey`, or the one that `compliance` has created. */
   readonly encryptionKey: IKey | undefined;
   /** The topic that alarms notify; undefined with `alarms: false`. */
   readonly alarmTopic: ITopic | undefined;
-  /** Stops a runaway; called with `{"action":"reset"}` it ends the stop. Undefined with `breaker: false`. */
+  /** The breaker's function. Call it with `{"action":"reset"}` to end a stop. Undefined with `breaker: false`. */
   readonly breaker: IFunction | undefined;
-  /** The output `DashboardUrl` of `ApusStack` is its address; undefined with `dashboard: false`. */
+  /** The dashboard. Its address is the output `DashboardUrl` of `ApusStack`. Undefined with `dashboard: false`. */
   readonly dashboard: Dashboard | undefined;
-  /** Lists, kicks and bans clients, lists members of rooms, and reads streams: invoked by `apus`, or with JSON (docs/runbook.md). */
+  /**
+   * The operator's function: it lists, kicks and bans clients, lists members of rooms, and reads streams. Invoked by
+   * `apus`, or with JSON (docs/runbook.md).
+   */
   readonly operator: IFunction;
-  /** Sends messages to the targets of `rules`: grant it what their owner has to allow. Undefined without rules. */
+  /**
+   * The function that sends messages to the targets of `rules`: grant it access to resources that you own. Undefined
+   * without rules.
+   */
   readonly rules: IFunction | undefined;
-  /** Where a name of one's own has to point, when its zone is kept elsewhere. */
+  /** The target for the DNS record of a custom domain, if its zone is elsewhere. */
   readonly domainTarget: string | undefined;
-  /** The id of the WebSocket API, as `a1b2c3d4e5`. */
+  /** The id of the WebSocket API, such as `a1b2c3d4e5`. */
   readonly apiId: string;
-  /** The files of `usageExport`; undefined without it. */
+  /** The bucket with the files of `usageExport`; undefined without it. */
   readonly usageBucket: Bucket | undefined;
   readonly #httpPublish: HttpPublish | undefined;
   readonly #httpApi: HttpApi | undefined;
@@ -194,7 +200,7 @@ export class ApusBroker extends Construct {
   }
 
   /**
-   * Where backends publish: `https://…/`, to which they add `api/v5/publish`.
+   * The URL for backends: `https://…/`, to which they append `api/v5/publish`.
    *
    * @throws {PropsError} with `httpPublish: false`
    */
@@ -203,7 +209,7 @@ export class ApusBroker extends Construct {
   }
 
   /**
-   * Lets a grantee publish over HTTPS with its credentials of AWS.
+   * Allows a grantee to publish over HTTPS with its AWS credentials.
    *
    * @throws {PropsError} unless `httpPublish` is `'iam'`
    */
@@ -219,7 +225,7 @@ export class ApusBroker extends Construct {
   }
 
   /**
-   * Where operators find the HTTP API: `https://…/`, to which they add `api/v5/clients`.
+   * The URL of the HTTP API for operators: `https://…/`, to which they append `api/v5/clients`.
    *
    * @throws {PropsError} with `httpApi: false`
    */
@@ -228,7 +234,7 @@ export class ApusBroker extends Construct {
   }
 
   /**
-   * Lets a grantee call the HTTP API with its credentials of AWS.
+   * Allows a grantee to call the HTTP API with its AWS credentials.
    *
    * @throws {PropsError} unless `httpApi` is `'iam'`
    */
@@ -241,13 +247,13 @@ export class ApusBroker extends Construct {
     );
   }
 
-  /** Lets a grantee list, kick and ban clients: `apus ban --stack …` with its credentials of AWS. */
+  /** Allows a grantee to list, kick and ban clients: `apus ban --stack …` with its AWS credentials. */
   grantOperate(grantee: IGrantable): Grant {
     return this.operator.grantInvoke(grantee);
   }
 
   /**
-   * Lets a grantee connect with its credentials of AWS.
+   * Allows a grantee to connect with its AWS credentials.
    *
    * @throws {PropsError} unless clients sign (`authentication: { iam }`)
    */
@@ -256,22 +262,34 @@ export class ApusBroker extends Construct {
     throw new PropsError(this, 'grantConnect is for authentication: { iam }; here clients show a token.');
   }
 
-  /** Connections that are open, counted every ten minutes. @default the average over ten minutes */
+  /**
+   * Open connections, counted every ten minutes.
+   * @default the average over ten minutes
+   */
   metricConnections(options?: MetricOptions): Metric {
     return this.#metrics.connections(options);
   }
 
-  /** PUBLISH packets taken from clients and backends. @default the sum over a minute */
+  /**
+   * PUBLISH packets accepted from clients and backends.
+   * @default the sum over a minute
+   */
   metricMessagesIn(options?: MetricOptions): Metric {
     return this.#metrics.messagesIn(options);
   }
 
-  /** PUBLISH packets for clients, handed to the gateway. @default the sum over a minute */
+  /**
+   * PUBLISH packets for clients that were handed to the gateway.
+   * @default the sum over a minute
+   */
   metricMessagesOut(options?: MetricOptions): Metric {
     return this.#metrics.messagesOut(options);
   }
 
-  /** Milliseconds from publish to post, of messages that workers deliver. @default the 99th percentile of a minute */
+  /**
+   * Milliseconds from publish to post, of messages that workers deliver.
+   * @default the 99th percentile over a minute
+   */
   metricFanOutLatency(options?: MetricOptions): Metric {
     return this.#metrics.fanOutLatency(options);
   }
@@ -375,7 +393,10 @@ function removalPolicyOf({ removalPolicy }: ApusBrokerProps): RemovalPolicy {
   return removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 }
 
-/** One for each broker of an account and Region: `Apus/apus/Broker` for the broker of the stack `apus`. */
+/**
+ * The metrics' namespace is unique for each broker of an account and Region: `Apus/apus/Broker` for the broker of the
+ * stack `apus`.
+ */
 function namespaceOf(broker: Construct): string {
   const stack = Stack.of(broker);
   return `Apus/${stack.stackName}/${broker.node.path.slice(stack.node.path.length + 1)}`;

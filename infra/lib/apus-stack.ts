@@ -4,11 +4,11 @@ import { ApusBroker } from './apus-broker.ts';
 import type { ApusBrokerProps } from './props.ts';
 
 export interface ApusStackProps extends StackProps {
-  /** Props of the broker; or a function that makes them, where they refer to constructs of the stack. */
+  /** Props of the broker; or a function that returns them, if they refer to constructs of the stack. */
   readonly broker?: ApusBrokerProps | ((stack: ApusStack) => ApusBrokerProps);
 }
 
-/** Marks a stack as ours: a deployment refuses to overwrite one that is not. */
+/** Marks a stack as a broker's: a deployment refuses to overwrite any other. */
 export const STACK_TAG = { key: 'apus:stack', value: 'broker' } as const;
 
 /** Names of the stack's outputs. */

@@ -28,38 +28,50 @@ export interface KeySetAuthentication {
   readonly audience: string;
 }
 
-/** Clients sign their handshakes (Signature Version 4); `grantConnect` says who may. */
+/** Clients sign their handshakes (Signature Version 4); `grantConnect` allows a grantee to connect. */
 export interface IamAuthentication {
   readonly iam: IamProps;
 }
 
 /**
- * Their rules. `%u` in a filter stands for the name of a user of IAM, `ROLE:SESSION` of a role, or the identity of
- * an identity pool of Amazon Cognito.
+ * The rules of these clients. `%u` in a filter stands for the name of an IAM user, `ROLE:SESSION` of a role, or the
+ * identity of an identity pool of Amazon Cognito.
  */
 export interface IamProps extends TokenRulesProps {
-  /** The same as rules with conditions, as docs/rules.md has them. They are asked before the lists. @default none */
+  /**
+   * The same as rules with conditions (docs/rules.md). They are evaluated before the lists.
+   * @default none
+   */
   readonly rules?: readonly unknown[];
-  /** Patterns of client identifiers, as `%u-+`. @default their own name, and any for sessions that end with the connection */
+  /**
+   * Patterns of client identifiers, such as `%u-+`.
+   * @default their own name, and any for sessions that end with the connection
+   */
   readonly clientIds?: readonly string[];
   /** @default 'default' */
   readonly tenant?: string;
 }
 
-/** As docs/identity.md has it: a list of authenticators, asked in order; or `iam` instead of them. */
+/** The configuration of docs/identity.md: a list of authenticators, asked in order; or `iam` instead of them. */
 export interface IdentityProps {
   readonly authenticators?: readonly Readonly<Record<string, Readonly<Record<string, unknown>>>>[];
   /** Name of the cookie that may hold a token; needs `allowedOrigins`. @default none */
   readonly cookie?: string;
   /**
-   * Clients may show a user name and a password in CONNECT, or a token as password. A handshake without a token is then
-   * taken, and costs something before it is known whose it is: one that sends no CONNECT stands until the sweep finds
-   * it. @default false
+   * CONNECT may have a user name and a password, or a token as password. A handshake without a token is then accepted,
+   * and costs something before its client is known: if it sends no CONNECT, it stays open until the sweep finds it.
+   * @default false
    */
   readonly mqttPassword?: boolean;
-  /** The hook that is asked where an identity's own rules do not say: `{ hook: { url } }`. @default none, and the answer is no */
+  /**
+   * The hook that decides if an identity's own rules do not: `{ hook: { url } }`.
+   * @default none: access is denied
+   */
   readonly authorization?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  /** API Gateway asks for signatures. @default the authenticators are asked */
+  /**
+   * API Gateway checks signatures.
+   * @default the authenticators check clients
+   */
   readonly iam?: IamProps;
 }
 

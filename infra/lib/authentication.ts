@@ -19,17 +19,20 @@ import type { ApusBrokerProps } from './props.ts';
 export interface SecretProps {
   readonly removalPolicy: RemovalPolicy;
   readonly encryptionKey: IKey | undefined;
-  /** Secrets Manager rotates it, by a function that keeps the former key. @default false */
+  /**
+   * Secrets Manager rotates it with a function that keeps the former key.
+   * @default false
+   */
   readonly isRotated?: boolean;
 }
 
-/** How the gateway's function learns who may connect. */
+/** The settings with which the gateway's functions authenticate clients. */
 export interface Verification {
   /** For the function of handshakes. */
   readonly variables: Readonly<Record<string, string>>;
   /** For all functions: each of them authorizes, as wills and sessions have identities too. */
   readonly sharedVariables: Readonly<Record<string, string>>;
-  /** The secret that signs tokens, where there is one. */
+  /** The secret that signs tokens, if there is one. */
   readonly secret: ISecret | Secret | undefined;
   grantVerify(grantee: IGrantable): void;
 }
@@ -61,7 +64,7 @@ export function createVerification(
   };
 }
 
-/** Lets a function of ours ask functions of the owner's. */
+/** Allows a broker function to invoke functions of the owner. */
 export function grantInvoke(grantee: IGrantable, functionArns: readonly string[]): void {
   if (functionArns.length === 0) return;
   Grant.addToPrincipal({ grantee, actions: ['lambda:InvokeFunction'], resourceArns: [...functionArns] });
@@ -72,7 +75,10 @@ function sharedVariablesOf(scope: Construct, authorization: unknown): Readonly<R
   return { [VARIABLES.authorization]: authorizationVariableOf(scope, authorization) };
 }
 
-/** A secret that Secrets Manager makes up. Parameters of SSM would cost nothing, but CloudFormation can make none that is secret. */
+/**
+ * A secret whose value Secrets Manager generates. Parameters of SSM would be free, but CloudFormation cannot create
+ * secret ones.
+ */
 export function createSecret(scope: Construct, id: string, description: string, props: SecretProps): Secret {
   const secret = new Secret(scope, id, {
     description,

@@ -4,7 +4,7 @@ import type { GatewayApi, GatewayStage } from './api.ts';
 import { BREAKER_RESET_MINUTES, MESSAGES_PER_MINUTE_MAX } from './defaults.ts';
 import type { ApusBrokerProps } from './props.ts';
 
-/** The breaker as the API of operators knows it, as JSON; undefined with `breaker: false`. */
+/** The settings of the breaker for the operators' API, as JSON; undefined with `breaker: false`. */
 export function breakerJson(
   { breaker }: Pick<ApusBrokerProps, 'breaker'>,
   { api }: GatewayApi,

@@ -16,28 +16,28 @@ import { MEMORY_MEGABYTES_SMALL } from './defaults.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { createTopic } from './topic.ts';
 
-/** The breaker waits for three services, and for the tries of their clients. */
+/** The function waits for three services, and for retries of their clients. */
 const TIMEOUT = Duration.seconds(60);
 
 export interface BreakerConstructProps extends Pick<FunctionDefaults, 'logRetention' | 'logKey' | 'tracing'> {
   readonly stage: GatewayStage;
   readonly apiId: string;
-  /** The sources that it stops. */
+  /** The event sources that it disables. */
   readonly eventSources: readonly EventSourceMapping[];
   /** The function of the publish URL; undefined without `httpPublish`. */
   readonly publish: IFunction | undefined;
   readonly publishReservedConcurrency: number | undefined;
-  /** Goes off when more messages pass in a minute than the owner allows. */
+  /** The alarm: more messages pass in a minute than the owner allows. */
   readonly alarm: Alarm;
   /** Minutes after which it closes by itself; 0: never. */
   readonly resetMinutes: number;
-  /** Looks every few minutes whether that is so. */
+  /** The schedule on which it checks whether that time is over. */
   readonly schedule: Rule;
-  /** The topic that is notified; undefined: the log alone. */
+  /** The topic for notifications; undefined: the breaker only logs. */
   readonly topic: ITopic | undefined;
 }
 
-/** The breaker that stops a runaway: an alarm, a topic between, and the function that acts. */
+/** The breaker that stops a runaway: an alarm, its topic, and a function. */
 export function createBreaker(scope: Construct, props: BreakerConstructProps): BrokerFunction {
   const { stage, apiId, eventSources, publish, publishReservedConcurrency, resetMinutes, alarm, topic } =
     props;

@@ -20,14 +20,14 @@ export interface Watched {
   readonly httpApi: BrokerFunction | undefined;
   /** Functions of bridges from Kafka. */
   readonly kafka: readonly BrokerFunction[];
-  /** Undefined where nothing comes from AWS IoT Core. */
+  /** Undefined without bridges from AWS IoT Core. */
   readonly iotCore: IotCoreSources | undefined;
-  /** Undefined where there are no rules. */
+  /** Undefined without rules. */
   readonly rulesFunction: BrokerFunction | undefined;
   readonly rules: QueuePair | undefined;
   /** The largest tenants have metrics of their own. */
   readonly hasTenantMetrics: boolean;
-  /** Undefined where usage is not exported. */
+  /** Undefined if usage is not exported. */
   readonly usageExport: BrokerFunction | undefined;
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
@@ -38,22 +38,27 @@ const MINUTE = { period: Duration.minutes(1) };
 /** A sweep runs every ten minutes; one may fail. */
 const SWEEPS = { period: Duration.minutes(30) };
 
-/** QoS 0 messages older than this are of little use to subscribers. */
+/** The age beyond which QoS 0 messages are of little use to subscribers. */
 const FAN_OUT_DELAY_SECONDS = 30;
-/** Many slow phones stay below this on an ordinary day; throttling of the account is far above. */
+/** A normal day with many slow phones stays below this; throttling of the account is far above. */
 const POSTS_THROTTLED_PER_MINUTE = 100;
-/** Frames that fail once are sent again by mqtt.js after it has reconnected; a few a minute are a cut cable somewhere. */
+/**
+ * mqtt.js sends a failed frame again after it has reconnected; a few a minute come from networks that fail somewhere.
+ */
 const GATEWAY_ERRORS_PER_MINUTE = 5;
-/** A backend with a wrong key is below it. At 512 MB this many a minute, all day, are a few cents. */
+/** A backend with a wrong key stays below it. At 512 MB this many a minute cost a few cents a day. */
 const PUBLISHES_REFUSED_PER_MINUTE = 600;
-/** A page of an operator whose key was replaced is far below it; somebody who guesses is above. */
+/** An operator's page with a replaced key stays far below it; an attacker who guesses keys is above. */
 const API_REQUESTS_REFUSED_PER_MINUTE = 60;
-/** Timers are late when this many are due and wait. */
+/** Timers are late if this many are due and wait. */
 const TIMERS_WAITING = 1_000;
-/** Some attempts of a message whose target is away for a moment are below it. */
+/** A few retries of a message whose target is unavailable for a moment stay below it. */
 const RULE_DELAY_SECONDS = 300;
 
-/** The alarms of a broker beside that of the breaker. Each metric of an alarm is $0.10 a month beyond an account's first ten. */
+/**
+ * The alarms of a broker, except that of the breaker. Each metric of an alarm is $0.10 a month beyond an account's
+ * first ten.
+ */
 export function alarmsOf({ metrics, functions, fanOut, timers, state }: Watched): readonly AlarmDefinition[] {
   return [
     {
@@ -130,7 +135,7 @@ function throttlesOf(table: BrokerTable, id: string, holds: string): AlarmDefini
   };
 }
 
-/** Those that the owner asks for. */
+/** The alarms that the owner has to ask for. */
 export function alarmsOnRequest(
   { functions }: Watched,
   { frameMilliseconds, sweepMissing = false }: AlarmProps,
@@ -162,7 +167,7 @@ function missingSweep(sweep: IFunction): AlarmDefinition {
   };
 }
 
-/** Workers that cannot do their work: their jobs are tried again for days, so no dead letter says it soon. */
+/** Alarms for failing workers: their jobs are retried for days, so dead letters would report it too late. */
 export function workerErrors({ fanOut, timers }: Functions): readonly AlarmDefinition[] {
   const often = { threshold: GATEWAY_ERRORS_PER_MINUTE, periods: 2 };
   return [
@@ -181,7 +186,7 @@ export function workerErrors({ fanOut, timers }: Functions): readonly AlarmDefin
   ];
 }
 
-/** Beside the others where backends publish. */
+/** Further alarms if backends publish. */
 export function publishErrors(publish: IFunction): AlarmDefinition {
   return {
     id: 'PublishErrors',
@@ -192,7 +197,7 @@ export function publishErrors(publish: IFunction): AlarmDefinition {
   };
 }
 
-/** A flood of the public URL, or a backend whose key is wrong: refused requests are billed by Lambda. */
+/** Alarm for a flood of the public URL, or a backend with a wrong key: Lambda bills refused requests. */
 export function publishesRefused(metrics: BrokerMetrics): AlarmDefinition {
   return {
     id: 'PublishesRefused',
@@ -203,7 +208,7 @@ export function publishesRefused(metrics: BrokerMetrics): AlarmDefinition {
   };
 }
 
-/** The API of operators fails, or is flooded: refused requests are billed by Lambda. */
+/** Alarms for the operators' API: it fails, or is flooded; Lambda bills refused requests. */
 export function httpApiAlarms({ httpApi }: Watched): readonly AlarmDefinition[] {
   if (httpApi === undefined) return [];
   return [
@@ -219,7 +224,7 @@ export function httpApiAlarms({ httpApi }: Watched): readonly AlarmDefinition[] 
       id: 'ApiRequestsRefused',
       section: 'OperatorRequestsRefused',
       description: 'Many requests to the API of operators were refused.',
-      // Of the URL: answers from 400 to 499, and signatures that Lambda itself refuses.
+      // Refusals at the URL: answers from 400 to 499, and signatures that Lambda itself refuses.
       metric: httpApi.metric('Url4xxCount', { ...MINUTE, statistic: Stats.SUM }),
       threshold: API_REQUESTS_REFUSED_PER_MINUTE,
       periods: 3,
@@ -227,7 +232,7 @@ export function httpApiAlarms({ httpApi }: Watched): readonly AlarmDefinition[] 
   ];
 }
 
-/** Bridges from Kafka that stand still, and records that they leave out. */
+/** Alarms for bridges from Kafka: they do not advance, or skip records. */
 export function kafkaAlarms({ kafka, metrics }: Watched): readonly AlarmDefinition[] {
   if (kafka.length === 0) return [];
   return [
@@ -249,7 +254,7 @@ export function kafkaAlarms({ kafka, metrics }: Watched): readonly AlarmDefiniti
   ];
 }
 
-/** A day's usage that has not come into the bucket. */
+/** Alarm for a missing export of a day's usage. */
 export function usageExportAlarms({ usageExport }: Watched): readonly AlarmDefinition[] {
   if (usageExport === undefined) return [];
   return [
@@ -263,7 +268,7 @@ export function usageExportAlarms({ usageExport }: Watched): readonly AlarmDefin
   ];
 }
 
-/** Messages of AWS IoT Core that wait, were given up, or are left out. */
+/** Alarms for messages of AWS IoT Core that wait, were given up, or are skipped. */
 export function iotCoreAlarms({ iotCore, metrics }: Watched): readonly AlarmDefinition[] {
   if (iotCore === undefined) return [];
   const { queue, deadLetters } = iotCore.queues;
@@ -292,7 +297,7 @@ export function iotCoreAlarms({ iotCore, metrics }: Watched): readonly AlarmDefi
   ];
 }
 
-/** Rules that cannot send, and messages that they have given up. */
+/** Alarms for rules that cannot send, and for messages that they have given up. */
 export function ruleAlarms({ rules, rulesFunction }: Watched): readonly AlarmDefinition[] {
   if (rules === undefined || rulesFunction === undefined) return [];
   return [
@@ -331,7 +336,7 @@ export function runaway(metrics: BrokerMetrics, messagesPerMinuteMax: number): A
   };
 }
 
-/** Nothing stops a runaway when this goes off. */
+/** Alarm for a breaker that fails: nothing would stop a runaway. */
 export function breakerFailed(breaker: IFunction): AlarmDefinition {
   return {
     id: 'BreakerFailed',

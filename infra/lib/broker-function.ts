@@ -29,22 +29,31 @@ export interface BrokerFunctionProps {
   readonly timeout: Duration;
   readonly memorySizeMegabytes: number;
   readonly logRetention: RetentionDays;
-  /** Encrypts the log. @default a key of AWS's */
+  /**
+   * The key that encrypts the log.
+   * @default a key of AWS
+   */
   readonly logKey: IKey | undefined;
   readonly tracing: boolean;
   /** @default none */
   readonly layers?: readonly ILayerVersion[];
   readonly reservedConcurrency?: number;
-  /** Callers use an alias, which CodeDeploy moves to a new version. @default they call what was deployed last */
+  /**
+   * Callers use an alias, which CodeDeploy moves to a new version.
+   * @default callers use the latest deployed code
+   */
   readonly hasAlias: boolean;
 }
 
-/** A Lambda function as all of them are: arm64, one minified file, a role of its own that may write to its own log. */
+/**
+ * The settings that all Lambda functions share: arm64, one minified file, a role of its own that may write to its own
+ * log.
+ */
 export class BrokerFunction extends NodejsFunction {
   readonly memorySizeMegabytes: number;
   /** Its permissions, as a construct. */
   readonly ownRole: Role;
-  /** The alias that callers use; undefined where they call the function itself. */
+  /** The alias that callers use; undefined if they call the function itself. */
   readonly alias: Alias | undefined;
 
   constructor(scope: Construct, id: string, props: BrokerFunctionProps) {
@@ -68,8 +77,8 @@ export class BrokerFunction extends NodejsFunction {
       environment: { ...props.environment },
       role,
       logGroup,
-      // START and REPORT lines of each frame would cost as much as the frame. Ours are filtered by the code itself, by
-      // `logLevel`: at WARN, Lambda would drop the lines that CloudWatch reads metrics from.
+      // START and REPORT lines of each frame would cost as much as the frame. The code itself filters its lines, by
+      // `logLevel`: at WARN, Lambda would drop the lines from which CloudWatch reads metrics.
       loggingFormat: LoggingFormat.JSON,
       systemLogLevelV2: SystemLogLevel.WARN,
       applicationLogLevelV2: ApplicationLogLevel.INFO,
@@ -91,9 +100,9 @@ export class BrokerFunction extends NodejsFunction {
   }
 }
 
-/** As routes, event sources and URLs name it. */
+/** The function as routes, event sources and URLs name it. */
 export function calledAs(lambda: BrokerFunction): IFunction {
-  // The classes of the CDK may have no role, and say so in a way that its interfaces do not.
+  // In the CDK's classes a role may be missing, in a way that its interfaces do not express.
   return (lambda.alias ?? lambda) as IFunction;
 }
 
@@ -120,7 +129,7 @@ function acknowledgeFindings(lambda: BrokerFunction): void {
   acknowledgeRole(lambda.ownRole);
 }
 
-/** The findings of a role that has one purpose, and may use what the broker's key encrypts. */
+/** cdk-nag's findings for a role with one purpose that may use what the broker's key encrypts. */
 export function acknowledgeRole(role: Role): void {
   for (const action of ['kms:GenerateDataKey*', 'kms:ReEncrypt*']) {
     acknowledge(

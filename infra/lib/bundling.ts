@@ -12,25 +12,24 @@ export const MAIN_FIELDS = ['module', 'main'] as const;
 /** The same for packages that say so by a condition; and those of this repository are read from their sources. */
 export const CONDITIONS = ['source', 'module'] as const;
 
-/** Smaller replacements of modules that do the same here. */
+/** Smaller replacements of modules, with the same behaviour here. */
 export const ALIASES: Readonly<Record<string, string>> = {
   // A copy of Node's own streams, which functions do not need.
   'readable-stream': 'node:stream',
-  // No function calls an operation that answers a stream of events.
+  // No function calls an operation that returns an event stream.
   '@smithy/core/event-streams': `${REPOSITORY}infra/functions/no-event-streams.ts`,
-  // A file of WebAssembly lies beside it, and would have to lie beside each bundle.
+  // The module reads a WebAssembly file beside it, which would have to lie beside each bundle.
   '@platformatic/wasm-utils': `${REPOSITORY}infra/functions/no-wasm.ts`,
   '@aws-sdk/credential-provider-node': `${REPOSITORY}infra/functions/lambda-credentials.ts`,
 };
 
-/** Some bundled packages are CommonJS and call `require`, which a module has to create first. */
+/** Some bundled packages are CommonJS and call `require`, which an ES module has to create first. */
 export const BANNER =
   "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url);";
 
 /**
- * One minified module for each function, with the SDK's clients in it: those of the runtime are read from disk in
- * hundreds of files at every cold start. How large the bundles are and how long they take to start: docs/deploy.md,
- * "Cold starts".
+ * One minified module for each function, including the SDK's clients: the runtime's own clients are read from hundreds
+ * of files at every cold start. Sizes and start times: docs/deploy.md, "Cold starts".
  */
 export const BUNDLING: BundlingOptions = {
   target: TARGET,

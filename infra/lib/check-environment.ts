@@ -2,12 +2,14 @@ import { Token } from 'aws-cdk-lib/core';
 import type { IConstruct } from 'constructs';
 import { PropsError } from './props-error.ts';
 
-/** Lambda: names and values of the variables of a function. */
+/** Lambda's limit for the names and values of a function's variables, in bytes. */
 const ENVIRONMENT_BYTES_MAX = 4_096;
-/** The least that a name or a URL takes that AWS gives at deployment: what is refused here can never be deployed. */
+/** The least length of a name or URL that AWS assigns at deployment: what is refused here can never be deployed. */
 const UNKNOWN_BYTES = 40;
 
-/** @throws {PropsError} where the variables of a function are too much for Lambda, which would say so in the middle of a deployment */
+/**
+ * @throws {PropsError} if a function's variables exceed Lambda's limit, which would fail in the middle of a deployment
+ */
 export function checkEnvironment(
   scope: IConstruct,
   id: string,

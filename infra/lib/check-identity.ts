@@ -18,14 +18,14 @@ import { PropsError } from './props-error.ts';
 const NO_LOG = { debug() {}, info() {}, warn() {}, error() {} };
 const CLOCK = { now: () => Date.now() };
 
-/** A value that is known only at deployment is taken to be right. */
+/** A value that is only known at deployment is assumed to be valid. */
 const UNRESOLVED = 'known-at-deployment';
 const UNRESOLVED_URL = `https://${UNRESOLVED}.example`;
 
 /**
  * Reads the configuration as the function of handshakes will.
  *
- * @throws {PropsError} with the sentence that the function would end with
+ * @throws {PropsError} with the message with which the function would fail
  */
 export function checkIdentity(scope: IConstruct, props: ApusBrokerProps): void {
   const { identity, authentication, tokenDefaultRules, allowedOrigins = 'any' } = props;
@@ -58,7 +58,7 @@ export function checkIdentity(scope: IConstruct, props: ApusBrokerProps): void {
   checkSecrets(scope, props.identity?.authenticators ?? []);
 }
 
-/** Nothing is asked at synthesis. */
+/** The check sends no requests at synthesis. */
 function functionSender(functionArn: string): HookSender {
   if (functionArn !== UNRESOLVED) checkArn(functionArn);
   return { send: () => Promise.reject(new Error('not deployed')) };
@@ -72,7 +72,7 @@ function checkArn(functionArn: string): void {
   }
 }
 
-/** With a stand-in for each value that is known only at deployment. */
+/** The configuration with a placeholder for each value that is only known at deployment. */
 export function resolved(value: unknown): unknown {
   return JSON.parse(
     JSON.stringify(value, function (this: { readonly region?: unknown }, key, each: unknown) {

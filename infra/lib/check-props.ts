@@ -41,7 +41,7 @@ const QUOTA_HINT =
   'They draw on the requests that an account may make, 10,000 a second unless that was raised.';
 
 /**
- * Checks that need no deployment.
+ * Checks that are possible at synthesis.
  *
  * @throws {PropsError}
  */
@@ -168,7 +168,9 @@ function checkHttpApi(scope: IConstruct, { httpApi = false, apiReservedConcurren
   );
 }
 
-/** Two names of one table would mix what they hold; settings of a table that is not made would be dropped. */
+/**
+ * The same table in two places would mix their contents; settings for a table that is not created would have no effect.
+ */
 function checkAdopted(
   scope: IConstruct,
   { adopt, ...others }: TableProps,
@@ -192,7 +194,7 @@ function checkAdopted(
   );
 }
 
-/** DynamoDB takes no maximum that is below what the table is warmed for. */
+/** DynamoDB accepts no maximum below the warm throughput. */
 function checkTableMaximum(scope: IConstruct, props: ApusBrokerProps): void {
   const { table = {} } = props;
   const range = { least: 0, most: Number.MAX_SAFE_INTEGER, hint: '0 lifts it.' };
@@ -263,7 +265,7 @@ function checkDefaultRules(
   }
 }
 
-/** A browser sends scheme, host and port only: another spelling would never match. */
+/** A browser sends only scheme, host and port: another spelling would never match. */
 function checkOrigins(scope: IConstruct, origins: readonly string[]): void {
   for (const origin of origins) {
     if (Token.isUnresolved(origin) || (URL.canParse(origin) && new URL(origin).origin === origin)) continue;

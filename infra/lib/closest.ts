@@ -1,7 +1,9 @@
-/** More changes than this, and it was hardly meant. */
+/** Above this number of changes another name was probably meant. */
 const CHANGES_MAX = 3;
 
-/** The known name that was probably meant: one of another spelling (`frames-per-second`), or a few letters away. */
+/**
+ * The known name that was probably meant: another spelling (`frames-per-second`), or one that differs in a few letters.
+ */
 export function closestTo(name: string, known: readonly string[]): string | undefined {
   const distances = known.map((each) => [each, distanceOf(plain(name), plain(each))] as const);
   const [closest, distance] = distances.sort(([, a], [, b]) => a - b)[0] ?? ['', Number.POSITIVE_INFINITY];
@@ -12,7 +14,7 @@ function plain(name: string): string {
   return name.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
 }
 
-/** Letters to change, add or leave out, or to swap with their neighbours. */
+/** The number of letters to change, add, remove, or swap with a neighbour. */
 function distanceOf(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, column) => column);

@@ -7,7 +7,7 @@ import { acknowledge } from './acknowledge.ts';
 import type { ApusBrokerProps } from './props.ts';
 import type { StateTables } from './table.ts';
 
-/** Where docs/deploy.md says what the policy of a key has to allow. */
+/** The section of docs/deploy.md on the key policy. */
 const KEY_POLICY_GUIDE = 'docs/deploy.md#compliance';
 
 /**
@@ -22,16 +22,16 @@ export function withCompliance(
   if (props.compliance !== true) return props;
   const encryptionKey = props.encryptionKey ?? createKey(scope, removalPolicy);
   allowServices(scope, encryptionKey);
-  // Adopted tables stay as they are; one for streams may be made beside them.
+  // Adopted tables stay unchanged; a table for streams may be created beside them.
   return { ...props, encryptionKey, table: { ...props.table, pointInTimeRecovery: true } };
 }
 
-/** The key of alarms and logs: with `compliance` the broker's own key, otherwise (undefined) one of AWS. */
+/** The key for alarms and logs: with `compliance` the broker's own key, otherwise (undefined) one of AWS. */
 export function serviceKeyOf({ compliance, encryptionKey }: ApusBrokerProps): IKey | undefined {
   return compliance === true ? encryptionKey : undefined;
 }
 
-/** The key stays as long as the data encrypted with it: without their key the tables cannot be read. */
+/** The key is kept as long as the encrypted data: without it the tables cannot be read. */
 function createKey(scope: Construct, removalPolicy: RemovalPolicy): Key {
   return new Key(scope, 'Key', {
     description: 'Apus: tables, queues, secrets, logs and alarms',
@@ -40,7 +40,7 @@ function createKey(scope: Construct, removalPolicy: RemovalPolicy): Key {
   });
 }
 
-/** Services use the key of logs and topics in their own name: no policy of IAM can allow it to them. */
+/** Services use the key for logs and topics in their own name: no IAM policy can grant it to them. */
 function allowServices(scope: Construct, key: IKey): void {
   const stack = Stack.of(scope);
   const logGroups = { service: 'logs', resource: 'log-group', resourceName: '*' };
@@ -57,7 +57,8 @@ function allowServices(scope: Construct, key: IKey): void {
       },
     },
   });
-  // Without a condition: CloudWatch names neither its alarm nor the account to KMS. The topics let in this account alone.
+  // Without a condition: CloudWatch passes neither its alarm nor the account to KMS. The topics accept only this
+  // account.
   const alarms = new PolicyStatement({
     principals: [new ServicePrincipal('cloudwatch.amazonaws.com')],
     actions: ['kms:Decrypt', 'kms:GenerateDataKey*'],
@@ -71,7 +72,7 @@ function allowServices(scope: Construct, key: IKey): void {
   );
 }
 
-/** Copies of the tables apart from them: each day's is kept for 35 days. Adopted tables are not among them. */
+/** Backups of the tables: each day's is kept for 35 days. Adopted tables are not included. */
 export function createBackups(scope: Construct, { made }: StateTables, key: IKey | undefined): void {
   if (made.length === 0) return;
   const plan = BackupPlan.daily35DayRetention(scope, 'Backup', createVault(scope, key));
@@ -79,7 +80,7 @@ export function createBackups(scope: Construct, { made }: StateTables, key: IKey
   acknowledgeRole(plan.addSelection('Tables', { resources }));
 }
 
-/** Kept when the stack goes: AWS deletes no vault in which a copy is. */
+/** Kept when the stack is deleted: AWS deletes no vault that contains a backup. */
 function createVault(scope: Construct, encryptionKey: IKey | undefined): BackupVault {
   return new BackupVault(scope, 'BackupVault', {
     removalPolicy: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,

@@ -31,7 +31,7 @@ const STACK_NAME = /^[A-Za-z][A-Za-z0-9-]{0,127}$/;
 const STACK_NAME_DEFAULT = 'apus';
 const ACCOUNT_ID = /^\d{12}$/;
 
-/** ARNs that may be given, each with an example. A secret's ends in six characters that Secrets Manager has added. */
+/** ARN settings, each with an example. A secret's ARN ends in six characters that Secrets Manager has added. */
 const SECRET_ARN = {
   pattern: /^arn:aws[\w-]*:secretsmanager:[\w-]+:\d{12}:secret:.+-\w{6}$/,
   example: 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:NAME-a1B2c3',
@@ -52,7 +52,7 @@ const ARNS = {
 /** The settings whose resources have to be in the Region of the deployment. */
 export const REGIONAL_SETTINGS = Object.keys(ARNS) as readonly (keyof typeof ARNS)[];
 
-/** Where the app deploys to. */
+/** The target of the deployment. */
 export interface Target {
   readonly stackName: string;
   readonly account: string | undefined;
@@ -60,9 +60,9 @@ export interface Target {
 }
 
 /**
- * The settings that the context has (`-c name=value`, cdk.json).
+ * The settings in the context (`-c name=value`, cdk.json).
  *
- * @throws {SettingError} for a name that is none: CDK itself ignores it, and the deployment would not be as it was meant
+ * @throws {SettingError} for an unknown name: CDK ignores it, and the deployment would not be as intended
  */
 export function settingsOf(scope: Construct): Settings {
   requireKnown(Object.keys(scope.node.getAllContext()));
@@ -71,7 +71,7 @@ export function settingsOf(scope: Construct): Settings {
 
 function requireKnown(names: readonly string[]): void {
   const known: readonly string[] = SETTING_NAMES;
-  // CDK's own and those of other libraries have a colon or a slash: `aws:cdk:bundling-stacks`, `@aws-cdk/core:…`.
+  // Keys of CDK and of other libraries contain a colon or a slash: `aws:cdk:bundling-stacks`, `@aws-cdk/core:…`.
   const unknown = names.find((name) => !/[:/]/.test(name) && !known.includes(name));
   if (unknown === undefined) return;
   const meant = closestTo(unknown, known);
@@ -93,7 +93,10 @@ export function targetOf(settings: Settings): Target {
   return { stackName, account, region: settings.text('region') };
 }
 
-/** Those of the file, by where they come from. A bridge of another kind is one of Kafka, which says what is wrong. */
+/**
+ * The bridges of the file, by their source. A bridge of an unknown kind is read as Kafka, whose reader reports the
+ * error.
+ */
 function bridgesOf(settings: Settings): Pick<ApusBrokerProps, 'kafka' | 'iotCore'> {
   const bridges = jsonIn<{ readonly bridges: readonly (GivenKafkaBridge | GivenIotCoreBridge)[] }>(
     settings,
@@ -183,7 +186,7 @@ function httpApiOf(settings: Settings): HttpApiProps | undefined {
   return { keysSha256: hashes.split(',') };
 }
 
-/** Undefined where all are the defaults. */
+/** Undefined if all values are defaults. */
 function quotasOf(settings: Settings): GivenQuotaScopes | undefined {
   const given: Partial<Record<QuotaScopeName, Record<string, number>>> = {};
   for (const scope of QUOTA_SCOPES) {
@@ -268,14 +271,14 @@ export function adoptedOf(settings: Settings): AdoptedTables | undefined {
   return { tableName, sessionsTableName, streamsTableName };
 }
 
-/** As `apus serve --streams` reads it; checked as the prop is. */
+/** Read as `apus serve --streams` does; checked like the prop. */
 function streamsIn(settings: Settings): readonly GivenStream[] | undefined {
   return jsonIn<{ readonly streams: readonly GivenStream[] }>(settings, 'streams')?.streams;
 }
 
 type JsonSetting = 'identity' | 'streams' | 'topics' | 'bridges' | 'rules';
 
-/** A file that a setting names. Its contents are checked as the prop of the same name is. */
+/** A file that a setting names. Its contents are checked like the prop of the same name. */
 function jsonIn<T>(settings: Settings, name: JsonSetting): T | undefined {
   const path = settings.text(name);
   if (path === undefined) return undefined;
@@ -287,7 +290,7 @@ function jsonIn<T>(settings: Settings, name: JsonSetting): T | undefined {
   }
 }
 
-/** With IAM authentication the filters are not token rules, but those of all signing clients. */
+/** With IAM authentication the filters are not token rules, but the rules of all signing clients. */
 function defaultRulesOf(settings: Settings): TokenRulesProps | undefined {
   return settings.text('authentication') === 'iam' ? undefined : filtersIn(settings);
 }
@@ -334,7 +337,7 @@ function requireAbsent(settings: Settings, names: readonly SettingName[], needed
 
 type Defined<T> = { [K in keyof T]: Exclude<T[K], undefined> };
 
-/** The same without undefined values: for an optional prop, undefined is not a value. */
+/** The object without undefined values: for an optional prop, undefined is not allowed. */
 function definedOf<T extends object>(given: T): Partial<Defined<T>> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as Partial<
     Defined<T>

@@ -13,7 +13,7 @@ const MS_PER_SECOND = 1_000;
 /** A job is sent, received and deleted. */
 const REQUESTS_PER_JOB = 3;
 
-/** Metrics by the names that the expression has for them, and the expression. */
+/** Metrics by their names in the expression, and the expression. */
 interface Term {
   readonly metrics: Readonly<Record<string, IMetric>>;
   readonly expression: string;
@@ -21,7 +21,7 @@ interface Term {
 
 /**
  * The present cost of the broker, in dollars an hour, by the list prices of packages/cost: messages, connections,
- * functions, the table and jobs. Left out are logs, data transfer, messages above 32 KB, and monthly charges.
+ * functions, the table and jobs. Not included: logs, data transfer, messages above 32 KB, and monthly charges.
  */
 export function dollarsPerHour(watched: Watched): MathExpression {
   const { metrics, functions, publish, state, fanOut } = watched;
@@ -85,7 +85,7 @@ function ofFunction(lambda: BrokerFunction): readonly Term[] {
   ];
 }
 
-/** Written as a fraction: CloudWatch's expressions know no exponents. */
+/** Written as a fraction: CloudWatch's expressions have no exponents. */
 function unitPrice(name: PriceName): string {
   const { usd, per } = priceOf(name);
   return `${usd} / ${per}`;

@@ -2,7 +2,7 @@ import { App, type AppProps, Tags } from 'aws-cdk-lib/core';
 import { ApusStack } from './apus-stack.ts';
 import { propsOf, settingsOf, tagsOf, targetOf } from './context.ts';
 
-/** The app: one stack with one broker, as the context (`-c name=value`, or cdk.json) describes it. */
+/** The app: one stack with one broker, configured by the context (`-c name=value`, or cdk.json). */
 export function createApp(props: AppProps = {}): { readonly app: App; readonly stack: ApusStack } {
   const app = new App(props);
   const settings = settingsOf(app);

@@ -36,7 +36,7 @@ function traffic({ metrics }: Watched): IWidget[] {
   ];
 }
 
-/** The tenants are not known before: CloudWatch looks for them. */
+/** The tenants are not known in advance: CloudWatch searches for them. */
 function tenants({ metrics, hasTenantMetrics }: Watched): IWidget[] {
   if (!hasTenantMetrics) return [];
   return [
@@ -64,7 +64,7 @@ function fanOut({ metrics, fanOut: queue, timers, functions }: Watched): IWidget
 function trouble({ metrics, functions, publish, state }: Watched): IWidget[] {
   const { gateway, disconnect, fanOut: worker, timers } = functions;
   const ofBackends = publish === undefined ? [] : [publish];
-  // The sweep and dead letters have alarms, which a free dashboard has no room beside.
+  // The sweep and dead letters have alarms; a free dashboard has no room for them.
   const each = [gateway, disconnect, worker, timers, ...ofBackends];
   // The functions for which a client or backend waits. A free dashboard has no room for more.
   const hurried = [gateway, worker, ...ofBackends];

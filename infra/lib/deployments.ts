@@ -5,7 +5,7 @@ import type { Construct } from 'constructs';
 import { acknowledge } from './acknowledge.ts';
 import type { Watched } from './broker-alarms.ts';
 
-/** The alarms that new code sets off when it fails. The other alarms tell of load. */
+/** The alarms that go off if new code fails. The other alarms report load. */
 const GUARDING = ['GatewayErrors', 'FanOutErrors', 'TimerErrors', 'PublishErrors'];
 /** The alarms take two minutes of errors, and their metrics come one or two late. */
 const SHIFT = LambdaDeploymentConfig.CANARY_10PERCENT_10MINUTES;
@@ -15,7 +15,7 @@ const POLICY = 'service-role/AWSCodeDeployRoleForLambdaLimited';
 export const DEPLOYMENTS = 'Deployments';
 export const DEPLOYMENT = 'Deployment';
 
-/** Lets CodeDeploy move each alias to a new version, and back where an alarm goes off. */
+/** Lets CodeDeploy move each alias to a new version, and back if an alarm goes off. */
 export function guardDeployments(
   scope: Construct,
   { functions, publish }: Pick<Watched, 'functions' | 'publish'>,

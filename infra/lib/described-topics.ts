@@ -7,10 +7,13 @@ import { PropsError } from './props-error.ts';
 
 const MODULE = 'apus-described-topics';
 
-/** The document for developers is an answer of Lambda, which has none of more than 6 MB. */
+/** The document for developers is an answer of Lambda, which allows 6 MB. */
 const TEXT_BYTES_MAX = 4 * 1024 * 1024;
 
-/** The topics that the owner describes, for the function that answers their document. @returns undefined without `topics` */
+/**
+ * The topics that the owner describes, for the function that serves their document.
+ * @returns undefined without `topics`
+ */
 export function createDescribedTopics(
   scope: Construct,
   topics: GivenTopics | undefined,

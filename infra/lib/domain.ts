@@ -4,7 +4,7 @@ import { ApiGatewayv2DomainProperties } from 'aws-cdk-lib/aws-route53-targets';
 import type { Construct } from 'constructs';
 import type { DomainProps } from './props.ts';
 
-/** A name of one's own for the API; with a zone, its records as well. */
+/** A custom domain for the API; with a hosted zone, its DNS records as well. */
 export function createDomain(scope: Construct, props: DomainProps): DomainName {
   const { domainName, certificate, hostedZone } = props;
   const domain = new DomainName(scope, 'Domain', {

@@ -6,12 +6,12 @@ import { BrokerFunction } from './broker-function.ts';
 import { STAGE_NAME } from './defaults.ts';
 import { DEPLOYMENT, DEPLOYMENTS } from './deployments.ts';
 
-/** Where an emulator answers for an API; names below `amazonaws.com` do not lead there. */
+/** The host at which an emulator serves an API; names below `amazonaws.com` do not lead there. */
 const API_PATH = '/_aws/execute-api';
 /** The same for the URL of a function. */
 const FUNCTION_URL_PATH = '/_aws/lambda-url';
 
-/** The address of an AWS that is not AWS: programs of AWS's honour this variable, and so does the app. */
+/** The address of an emulator: AWS's own programs use this variable, and so does the app. */
 export function emulatorEndpoint(environment: NodeJS.ProcessEnv): string | undefined {
   const endpoint = environment.AWS_ENDPOINT_URL;
   if (endpoint === undefined || !URL.canParse(endpoint)) return undefined;
@@ -21,12 +21,9 @@ export function emulatorEndpoint(environment: NodeJS.ProcessEnv): string | undef
 }
 
 /**
- * All that is different where the stack is deployed to an emulator (MiniStack): addresses. Everything else is the
- * template that goes to AWS.
- *
- * 1. The functions find @connections at the emulator.
- * 2. The outputs say where clients and backends find it.
- * 3. Aliases move at once: it has no CodeDeploy.
+ * The differences of a deployment to an emulator (MiniStack): only addresses. Everything else is the template that AWS
+ * gets. 1. The functions find @connections at the emulator. 2. The outputs have the URLs for clients and backends. 3.
+ * Aliases move at once: it has no CodeDeploy.
  */
 export function pointAtEmulator(stack: ApusStack, endpoint: string): void {
   const api = `${API_PATH}/${stack.broker.apiId}/${STAGE_NAME}`;
@@ -52,7 +49,7 @@ function changeOutput(stack: ApusStack, name: string, change: (value: string) =>
   if (output instanceof CfnOutput) output.value = change(String(output.value));
 }
 
-/** Takes `ID` out of `https://ID.lambda-url.us-east-1.on.aws/`, which is known at deployment only. */
+/** Takes `ID` out of `https://ID.lambda-url.us-east-1.on.aws/`, which is only known at deployment. */
 function urlIdOf(functionUrl: string): string {
   const host = Fn.select(2, Fn.split('/', functionUrl));
   return Fn.select(0, Fn.split('.', host));

@@ -1,4 +1,4 @@
-/** The functions, and where their entries stand below the repository. */
+/** The functions, and the paths of their entry points in the repository. */
 export const ENTRIES = {
   gateway: 'packages/cloud/src/lambda/gateway.ts',
   disconnect: 'packages/cloud/src/lambda/disconnect.ts',

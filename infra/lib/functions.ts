@@ -23,7 +23,7 @@ export interface FunctionsProps extends FunctionDefaults {
   readonly verification: Verification;
   readonly postsPerWorkerSecond: number;
   readonly reservedConcurrency: number | undefined;
-  /** Functions that serve clients and backends are called by an alias. */
+  /** Functions that serve clients and backends are called through an alias. */
   readonly hasAliases: boolean;
 }
 
@@ -61,7 +61,7 @@ function createGateway(scope: Construct, props: FunctionsProps): BrokerFunction 
 }
 
 /**
- * A function of its own: it may run at the same time as `$default` of the same connection, and no client waits for it.
+ * A separate function: it may run at the same time as `$default` of the same connection, and no client waits for it.
  */
 function createDisconnect(scope: Construct, props: FunctionsProps): BrokerFunction {
   return create(scope, 'Disconnect', props, {
@@ -116,7 +116,7 @@ function createSweep(scope: Construct, props: FunctionsProps): BrokerFunction {
   return lambda;
 }
 
-/** Nothing calls it but its owner, with credentials of AWS: it has no URL, and is in no route. */
+/** Only its owner invokes it, with AWS credentials: it has no URL, and no route uses it. */
 function createOperator(scope: Construct, props: FunctionsProps): BrokerFunction {
   const lambda = create(scope, 'Operator', props, {
     entry: 'operator',

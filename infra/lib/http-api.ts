@@ -16,28 +16,31 @@ import { grantBroker, type Resources } from './permissions.ts';
 import type { ApusBrokerProps, HttpApiProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 
-/** All variables of a function have 4 KB together. */
+/** All variables of a function together have 4 KB. */
 const BRIDGES_BYTES_MAX = 2_048;
 
 export interface HttpApiFunctionProps extends FunctionDefaults {
   readonly resources: Resources;
   readonly stage: GatewayStage;
-  /** Its settings as JSON. Undefined: there is no breaker. */
+  /** The settings of the breaker as JSON. Undefined: there is none. */
   readonly breaker: string | undefined;
   readonly bridges: Pick<ApusBrokerProps, 'kafka' | 'iotCore'>;
-  /** Sends messages to the targets of rules; undefined where there are none. */
+  /** The function that sends messages to the targets of rules; undefined without rules. */
   readonly rules: BrokerFunction | undefined;
-  /** Undefined where no topics are described. */
+  /** Undefined if no topics are described. */
   readonly topics: GivenTopics | undefined;
-  /** Where clients connect that reach the broker by a name of the owner's; undefined without one. */
+  /** The URL for clients of a custom domain; undefined without one. */
   readonly clientUrl: string | undefined;
   readonly protection: Exclude<HttpApiProps, false>;
-  /** Pages that may call it from a browser; undefined: pages of every site, where they show the key. */
+  /** Origins of pages that may call it from a browser; undefined: any page with the key. */
   readonly allowedOrigins: readonly string[] | undefined;
   readonly reservedConcurrency: number | undefined;
 }
 
-/** The HTTP API of operators: a function with a URL, which has what the operator's function has. Idle, it costs nothing. */
+/**
+ * The HTTP API of operators: a function with a URL and the permissions of the operator's function. It costs nothing
+ * while it is idle.
+ */
 export class HttpApi {
   readonly lambda: BrokerFunction;
   readonly url: FunctionUrl;
@@ -83,7 +86,7 @@ export class HttpApi {
     }
     this.url = this.lambda.addFunctionUrl({
       authType: keys === undefined ? FunctionUrlAuthType.AWS_IAM : FunctionUrlAuthType.NONE,
-      // Lambda answers a preflight by itself. A page has to bring the key: nothing goes with a request by itself.
+      // Lambda answers preflights itself. A page has to send the key: browsers add no credentials by themselves.
       ...(keys !== undefined && {
         cors: {
           allowedOrigins: [...allowedOrigins],
@@ -101,7 +104,7 @@ export class HttpApi {
     );
   }
 
-  /** CloudWatch knows no permission for one namespace. */
+  /** CloudWatch has no permission for a single namespace. */
   #grantMetrics(): void {
     this.lambda.addToRolePolicy(
       new PolicyStatement({ actions: ['cloudwatch:GetMetricData'], resources: ['*'] }),

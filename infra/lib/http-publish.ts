@@ -9,7 +9,7 @@ import { BrokerFunction, calledAs } from './broker-function.ts';
 import type { FunctionDefaults } from './functions.ts';
 import { grantBroker, type Resources } from './permissions.ts';
 
-/** A bulk of messages that are all posted inline; the caller waits for it. */
+/** A bulk of messages that are all posted inline, while the caller waits. */
 const TIMEOUT = Duration.seconds(29);
 
 export interface HttpPublishProps extends FunctionDefaults {
@@ -20,15 +20,18 @@ export interface HttpPublishProps extends FunctionDefaults {
   readonly tenants: readonly string[] | undefined;
   readonly reservedConcurrency: number | undefined;
   readonly hasAlias: boolean;
-  /** Holds the keys already. @default one is made */
+  /**
+   * An existing secret with the keys.
+   * @default a new one
+   */
   readonly keysSecret: ISecret | undefined;
 }
 
-/** The HTTP endpoint of backends: a function with a URL, which takes nothing from the quota that frames share. */
+/** The HTTP endpoint for backends: a function with a URL, which takes nothing from the quota that frames share. */
 export class HttpPublish {
   readonly lambda: BrokerFunction;
   readonly url: FunctionUrl;
-  /** Holds the API keys, where requests carry them. */
+  /** The secret with the API keys, if requests carry them. */
   readonly keys: ISecret | Secret | undefined;
 
   constructor(scope: Construct, props: HttpPublishProps) {

@@ -6,17 +6,17 @@ import type { IdentityProps } from './authentication-props.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 
-/** Stands in a configuration for the ARN of the secret that the stack generates. */
+/** The placeholder in a configuration for the ARN of the secret that the stack generates. */
 export const GENERATED = 'generated';
 
 /** Lambda has 4 KB for all variables of a function. */
 const VARIABLE_LENGTH_MAX = 2_048;
 const AUTHORIZATION_LENGTH_MAX = 768;
 
-/** An authenticator of the configuration, as far as its secrets are looked for: `{"jwt": {"secretArn": …}}`. */
+/** The part of an authenticator's configuration that contains secrets: `{"jwt": {"secretArn": …}}`. */
 type Member = Readonly<Record<string, Readonly<Record<string, unknown>> | undefined>>;
 
-/** The configuration that the props stand for; `authentication` is a shorthand for the most frequent ones. */
+/** The configuration for the props; `authentication` is a shorthand for the most frequent ones. */
 export function identityOf({ identity, authentication, tokenDefaultRules }: ApusBrokerProps): IdentityProps {
   if (identity !== undefined) return identity;
   const rules = tokenDefaultRules !== undefined && { defaultRules: tokenDefaultRules };
@@ -33,13 +33,13 @@ export function isSigned(props: ApusBrokerProps): boolean {
   return props.authentication !== 'anonymous' && identityOf(props).iam !== undefined;
 }
 
-/** The Lambda function that is asked for authorization, where one is. */
+/** The Lambda function that authorizes, if there is one. */
 export function authorizationFunctionOf({ identity }: ApusBrokerProps): string | undefined {
   const arn = identity?.authorization?.hook?.functionArn;
   return typeof arn === 'string' ? arn : undefined;
 }
 
-/** The Lambda functions that are asked who may connect. */
+/** The Lambda functions that authenticate. */
 export function authenticationFunctionsOf({ authenticators }: IdentityProps): readonly string[] {
   const arns = membersOf(authenticators).map(({ hook }) => hook?.functionArn);
   return [...new Set(arns.filter((arn): arn is string => typeof arn === 'string'))];
@@ -61,7 +61,7 @@ export function secretsOf(
   });
 }
 
-/** The environment variable. ARNs that only the deployment knows are put in by CloudFormation. */
+/** The environment variable. CloudFormation inserts ARNs that are only known at deployment. */
 export function variableOf(
   scope: Construct,
   { authorization: _, ...identity }: IdentityProps,

@@ -19,7 +19,7 @@ import { createIotCoreQueue, type QueuePair } from './queues.ts';
 
 /** All variables of a function have 4 KB together. */
 const VARIABLE_BYTES_MAX = 2_048;
-/** A payload that is no JSON can be encoded from this version on. */
+/** From this version on the SQL can encode a payload that is no JSON. */
 const SQL_VERSION = '2016-03-23';
 
 export interface IotCoreSourcesProps extends FunctionDefaults {
@@ -28,15 +28,15 @@ export interface IotCoreSourcesProps extends FunctionDefaults {
   readonly encryptionKey: IKey | undefined;
 }
 
-/** The way of messages from AWS IoT Core into the broker. */
+/** The resources that bring messages from AWS IoT Core to the broker. */
 export interface IotCoreSources {
   readonly lambda: BrokerFunction;
   readonly queues: QueuePair;
 }
 
 /**
- * IoT rules that put messages into one queue, and its function. An IoT rule that called the function itself would be tried
- * three times; a queue keeps messages for days, and ten of them share an invocation.
+ * IoT rules that send messages to a queue, and the function of the queue. An IoT rule would call a function directly
+ * only three times; a queue keeps messages for days, and ten of them share an invocation.
  */
 export function createIotCoreSources(
   scope: Construct,

@@ -25,7 +25,7 @@ const TIMEOUT = Duration.minutes(5);
 /** All variables of a function have 4 KB together. */
 const VARIABLE_BYTES_MAX = 2_048;
 
-/** Lambda reaches a cluster from the cluster's subnets, or from those that are named. */
+/** Lambda reaches a cluster from the cluster's subnets, or from the named ones. */
 export const NETWORK_ACTIONS = [
   'CreateNetworkInterface',
   'DeleteNetworkInterface',
@@ -40,7 +40,7 @@ export interface KafkaSourcesProps extends FunctionDefaults {
   readonly bridges: readonly GivenKafkaBridge[];
 }
 
-/** For each bridge from Kafka a function, with an event source mapping for each of its topics. */
+/** A function for each bridge from Kafka, with an event source mapping for each of its topics. */
 export function createKafkaSources(scope: Construct, props: KafkaSourcesProps): readonly BrokerFunction[] {
   return props.bridges.map((bridge, index) => {
     const [source] = readKafkaSources([bridge], `kafka[${index}]`);
@@ -88,7 +88,7 @@ function createSource(
   return lambda;
 }
 
-/** Letters and digits, and what tells names apart that differ in other characters. */
+/** Letters and digits, and a hash that distinguishes names with other characters. */
 function idOf(name: string): string {
   return name.replace(/[^A-Za-z0-9]/g, (character) => `x${character.charCodeAt(0).toString(16)}`);
 }
@@ -99,7 +99,7 @@ function connect(lambda: BrokerFunction, source: KafkaSourceConfiguration, topic
   const mapping = new EventSourceMapping(lambda, `Topic${idOf(topic)}`, {
     target: calledAs(lambda),
     kafkaTopic: topic,
-    // A topic has a mapping of its own, and a group belongs to one mapping.
+    // Each topic has its own mapping, and a group belongs to one mapping.
     kafkaConsumerGroupId: groupOf(group, topic, source.in.length),
     startingPosition: from === 'latest' ? StartingPosition.LATEST : StartingPosition.TRIM_HORIZON,
     batchSize: aws.batchSize,
@@ -149,7 +149,7 @@ function grantCluster(lambda: BrokerFunction, source: KafkaSourceConfiguration):
   if (aws.secretArn === undefined) grantByRole(source, aws.clusterArn, grant);
 }
 
-/** At MSK a function without a secret shows its role. */
+/** At MSK a function without a secret uses its role. */
 function grantByRole(
   { group, in: into }: KafkaSourceConfiguration,
   clusterArn: string,

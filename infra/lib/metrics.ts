@@ -22,12 +22,12 @@ export class BrokerMetrics {
     this.#api = api;
   }
 
-  /** Connections that are open, as each sweep counts them: every ten minutes. */
+  /** Open connections, counted by each sweep: every ten minutes. */
   connections(options?: MetricOptions): Metric {
     return this.#own(METRICS.connections, Stats.AVERAGE, { period: Duration.minutes(10), ...options });
   }
 
-  /** One of the metrics of the largest tenants, a line for each of them. */
+  /** One of the metrics of the largest tenants, with a line for each tenant. */
   tenants(name: (typeof TENANT_METRICS)[keyof typeof TENANT_METRICS]): IMetric {
     const schema = `"${this.#namespace}",service,${TENANT_DIMENSION}`;
     return new MathExpression({
@@ -46,7 +46,7 @@ export class BrokerMetrics {
     return this.#own(METRICS.messagesOut, Stats.SUM, options);
   }
 
-  /** Milliseconds, of messages that workers deliver. */
+  /** Milliseconds, for messages that workers deliver. */
   fanOutLatency(options?: MetricOptions): Metric {
     return this.#own(METRICS.fanOutLatency, Stats.percentile(99), options);
   }
@@ -67,7 +67,7 @@ export class BrokerMetrics {
     return this.#own(METRICS.tokensRefused, Stats.SUM, options);
   }
 
-  /** Requests of backends refused for their key, or since too many came. */
+  /** Requests of backends that were refused for their key or their rate. */
   publishesRefused(options?: MetricOptions): Metric {
     return this.#own(METRICS.publishesRefused, Stats.SUM, options);
   }
@@ -76,7 +76,7 @@ export class BrokerMetrics {
     return this.#own(METRICS.connectTimeouts, Stats.SUM, options);
   }
 
-  /** Packets and frames refused since the table, a queue or a hook did not answer. */
+  /** Packets and frames that were refused because the table, a queue or a hook did not answer. */
   unavailable(options?: MetricOptions): Metric {
     return this.#own(METRICS.unavailable, Stats.SUM, options);
   }
@@ -85,12 +85,12 @@ export class BrokerMetrics {
     return this.#own(METRICS.identitiesLimited, Stats.SUM, options);
   }
 
-  /** Records of Kafka that can be no message, or that the broker refuses for good. */
+  /** Records of Kafka that cannot become messages, or that the broker refuses for good. */
   kafkaRecordsSkipped(options?: MetricOptions): Metric {
     return this.#own(BRIDGE_METRICS.kafkaRecordsSkipped, Stats.SUM, options);
   }
 
-  /** Messages of AWS IoT Core that can be none here, or that the broker refuses for good. */
+  /** Messages of AWS IoT Core that are invalid here, or that the broker refuses for good. */
   iotCoreMessagesSkipped(options?: MetricOptions): Metric {
     return this.#own(BRIDGE_METRICS.iotCoreMessagesSkipped, Stats.SUM, options);
   }
@@ -99,7 +99,7 @@ export class BrokerMetrics {
     return this.#own(BRIDGE_METRICS.ruleMessagesSent, Stats.SUM, options);
   }
 
-  /** Calls on targets of rules that failed. */
+  /** Failed calls to targets of rules. */
   ruleAttemptsFailed(options?: MetricOptions): Metric {
     return this.#own(BRIDGE_METRICS.ruleAttemptsFailed, Stats.SUM, options);
   }
@@ -127,7 +127,7 @@ export class BrokerMetrics {
     return this.#ofStage('IntegrationError', Stats.SUM, options);
   }
 
-  /** Refused by the gateway itself or by `$connect`. */
+  /** Handshakes refused by the gateway itself or by `$connect`. */
   clientErrors(options?: MetricOptions): Metric {
     return this.#ofStage('ClientError', Stats.SUM, options);
   }

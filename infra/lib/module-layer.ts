@@ -4,22 +4,22 @@ import { join } from 'node:path';
 import { Code, type ILayerVersion, LayerVersion, Runtime } from 'aws-cdk-lib/aws-lambda';
 import type { Construct } from 'constructs';
 
-/** Lambda has this folder of a layer in NODE_PATH. */
+/** Lambda's NODE_PATH contains this folder of a layer. */
 const MODULES_FOLDER = 'nodejs/node_modules';
 
 export interface ModuleLayerProps {
   readonly description: string;
   /** The module as functions require it. */
   readonly module: string;
-  /** The file among them that is the module. */
+  /** The name of the module's file. */
   readonly main: string;
   /** The text of each file, by its name. */
   readonly files: Readonly<Record<string, string>>;
 }
 
 /**
- * A module in a layer with the code and data that an owner has written for functions. It is apart from their code, which a package brings
- * with it; and a change of it changes the layer alone.
+ * A layer with a module generated from the owner's configuration. It is separate from the functions' code, which comes
+ * with a package; a change affects the layer alone.
  */
 export function createModuleLayer(scope: Construct, id: string, props: ModuleLayerProps): ILayerVersion {
   const { description, module, main, files } = props;
@@ -35,7 +35,7 @@ export function createModuleLayer(scope: Construct, id: string, props: ModuleLay
       compatibleRuntimes: [Runtime.NODEJS_24_X],
     });
   } finally {
-    // The CDK has copied it.
+    // The CDK has copied the folder.
     rmSync(folder, { recursive: true });
   }
 }

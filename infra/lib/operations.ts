@@ -76,7 +76,7 @@ export function createOperations(
   return { alarmTopic, breaker, dashboard };
 }
 
-/** The breaker has its alarm even where the owner wants no others. */
+/** The breaker has its alarm even if the owner wants no others. */
 function addBreaker(
   scope: Construct,
   { breaker, publishReservedConcurrency }: ApusBrokerProps,

@@ -5,19 +5,19 @@ import { Code } from 'aws-cdk-lib/aws-lambda';
 import type { NodejsFunctionProps } from 'aws-cdk-lib/aws-lambda-nodejs';
 import type { EntryName } from './entries.ts';
 
-/** Beside the packed module. In the repository there is no such folder: functions are bundled from their sources. */
+/** A folder beside the packed module. The repository has no such folder: functions are bundled from their sources. */
 const FOLDER = fileURLToPath(new URL('./packed-functions/', import.meta.url));
 
 /** RE2 as a module of CommonJS, beside the packed functions. */
 export const PACKED_RE2 = 're2js.cjs';
 
-/** In a package that was built with `npm pack`, the function as it was bundled then. */
+/** In a package that was built with `npm pack`: the function that was bundled then. */
 export function packedFunction(name: EntryName): Pick<NodejsFunctionProps, 'code' | 'handler'> {
   if (!existsSync(FOLDER)) return {};
   return { code: Code.fromAsset(`${FOLDER}${name}`), handler: 'index.handler' };
 }
 
-/** The engine of regular expressions for compiled schemas. A package that was built has it beside its functions. */
+/** RE2 for compiled schemas. A packed module has it beside its functions. */
 export function re2Text(): string {
   const path = existsSync(FOLDER)
     ? `${FOLDER}${PACKED_RE2}`

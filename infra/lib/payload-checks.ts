@@ -10,16 +10,19 @@ import { PropsError } from './props-error.ts';
 const MODULE = 'apus-payload-checks';
 const ENTRY = 'index.cjs';
 
-/** Functions load the text at each cold start: this much takes some 35 ms of a whole processor. */
+/** The limit of the text that functions load at each cold start: this much takes about 35 ms of a whole processor. */
 const TEXT_BYTES_MAX = 2 * 1024 * 1024;
 
-/** A module of the owner's in a layer, and the variables by which functions find it. */
+/** A module generated for the owner's schemas, in a layer, and the variables with which functions find it. */
 export interface OwnersModule {
   readonly layer: ILayerVersion;
   readonly variables: Readonly<Record<string, string>>;
 }
 
-/** The compiled schemas of payloads, as a layer. @returns undefined where no topic asks for a check */
+/**
+ * The compiled schemas of payloads, as a layer.
+ * @returns undefined if no topic asks for a check
+ */
 export function createPayloadChecks(
   scope: Construct,
   topics: GivenTopics | undefined,

@@ -10,9 +10,9 @@ export interface Resources {
   readonly fanOut: QueuePair;
   readonly timers: QueuePair;
   readonly api: GatewayApi;
-  /** Undefined where there are no rules. */
+  /** Undefined without rules. */
   readonly rules: QueuePair | undefined;
-  /** A function of the owner's that says what clients may do. */
+  /** A function of the owner that authorizes clients. */
   readonly authorizationFunction: string | undefined;
 }
 
@@ -31,12 +31,18 @@ export function grantBroker(lambda: BrokerFunction, resources: Resources): void 
   if (authorizationFunction !== undefined) grantInvoke(lambda, [authorizationFunction]);
 }
 
-/** Whether a connection is still there, and since when nothing came from it: before a will, and before giving one up. */
+/**
+ * Allows to ask whether a connection still exists, and when it was last active: before a will, and before a connection
+ * is given up.
+ */
 export function grantLook(lambda: BrokerFunction, { api }: Resources): void {
   api.grantConnections(lambda, ['GET']);
 }
 
-/** The further permissions of a worker behind a queue. It moves poison messages to the dead-letter queue by itself. */
+/**
+ * The further permissions of a worker behind a queue. It moves messages that fail again and again to the dead-letter
+ * queue itself.
+ */
 export function grantConsume(lambda: BrokerFunction, { queue, deadLetters }: QueuePair): void {
   queue.grantConsumeMessages(lambda);
   deadLetters.grantSendMessages(lambda);

@@ -19,7 +19,7 @@ export interface Range {
   readonly hint?: string;
 }
 
-/** @throws {PropsError} for a number outside its range. One that is known only at deployment is let through. */
+/** @throws {PropsError} for a number outside its range; a number that is only known at deployment is accepted */
 export function checkRange(scope: IConstruct, name: string, value: number | undefined, range: Range): void {
   const { least, most, hint } = range;
   if (value === undefined || Token.isUnresolved(value)) return;

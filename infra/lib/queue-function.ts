@@ -11,9 +11,12 @@ export interface QueueFunctionProps
     Pick<BrokerFunctionProps, 'entry' | 'description' | 'timeout'> {
   readonly resources: Resources;
   readonly queues: QueuePair;
-  /** Beside those of every function. */
+  /** Variables besides those of every function. */
   readonly variables: Readonly<Record<string, string>>;
-  /** Invocations at a time. @default as many as the account has */
+  /**
+   * The most concurrent invocations.
+   * @default as many as the account allows
+   */
   readonly callsMax?: number;
 }
 

@@ -15,14 +15,17 @@ import {
   VISIBILITY_TIMEOUT,
 } from './defaults.ts';
 
-/** A FIFO queue whose groups neither wait for each other nor share a quota. Jobs carry deduplication ids of their own. */
+/**
+ * A FIFO queue whose message groups do not wait for each other and share no quota. Jobs carry their own deduplication
+ * ids.
+ */
 const HIGH_THROUGHPUT: QueueProps = {
   fifo: true,
   deduplicationScope: DeduplicationScope.MESSAGE_GROUP,
   fifoThroughputLimit: FifoThroughputLimit.PER_MESSAGE_GROUP_ID,
 };
 
-/** A queue, and where its messages go that cannot be handled. */
+/** A queue, and its dead-letter queue. */
 export interface QueuePair {
   readonly queue: Queue;
   readonly deadLetters: Queue;
@@ -33,19 +36,19 @@ export function createFanOutQueue(scope: Construct, encryptionKey: IKey | undefi
   return createPair(scope, 'FanOut', { ...HIGH_THROUGHPUT, ...encryptionOf(encryptionKey) });
 }
 
-/** Timers that ring within fifteen minutes: wills, session expiry. In no order. */
+/** Timers that fire within fifteen minutes: wills, session expiry. In no order. */
 export function createTimerQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
   return createPair(scope, 'Timers', encryptionOf(encryptionKey));
 }
 
-/** Messages that come from AWS IoT Core: in no order, as IoT rules have no FIFO queue. */
+/** Messages from AWS IoT Core: in no order, as IoT rules cannot send to FIFO queues. */
 export function createIotCoreQueue(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
   return createPair(scope, 'IotCore', encryptionOf(encryptionKey));
 }
 
 /**
- * Messages for the targets of rules, in order for each rule and topic; and beside it those that the function of rules has
- * given up, in a standard queue, where each can be looked at.
+ * Messages for the targets of rules, in order for each rule and topic; and the messages that the function of rules has
+ * given up, in a standard queue, where each can be read.
  */
 export function createRuleQueues(scope: Construct, encryptionKey: IKey | undefined): QueuePair {
   const common = { ...encryptionOf(encryptionKey), enforceSSL: true, retentionPeriod: DEAD_LETTER_RETENTION };

@@ -17,7 +17,7 @@ export interface RotationProps extends Pick<FunctionDefaults, 'logRetention' | '
   readonly days: number;
 }
 
-/** Has Secrets Manager rotate the secret that signs tokens, by a function that keeps the former key. */
+/** Lets Secrets Manager rotate the secret that signs tokens, with a function that keeps the former key. */
 export function createRotation(
   scope: Construct,
   { secret, days, ...defaults }: RotationProps,
@@ -31,7 +31,7 @@ export function createRotation(
     ...defaults,
     hasAlias: false,
   });
-  // The first rotation comes after the first interval: a deployment prints how to make a token with the secret of now.
+  // The first rotation comes after the first interval: a deployment prints how to make a token with the present secret.
   secret.addRotationSchedule('Schedule', {
     rotationLambda: lambda,
     automaticallyAfter: Duration.days(days),

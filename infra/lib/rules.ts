@@ -23,7 +23,7 @@ import { PropsError } from './props-error.ts';
 import { createQueueFunction } from './queue-function.ts';
 import type { QueuePair } from './queues.ts';
 
-/** All variables of a function have 4 KB together. */
+/** All variables of a function together have 4 KB. */
 const RULES_BYTES_MAX = 2_048;
 /** Every function has the filters. */
 const FILTERS_BYTES_MAX = 1_024;
@@ -40,7 +40,7 @@ export interface RulesFunctionProps extends FunctionDefaults {
   readonly rules: readonly GivenRule[];
 }
 
-/** The function that sends messages to the targets of rules, and looks after those that it gives up. */
+/** The function that sends messages to the targets of rules, and manages those that it gives up. */
 export function createRulesFunction(scope: Construct, props: RulesFunctionProps): BrokerFunction {
   const { rules, ...others } = props;
   const lambda = createQueueFunction(scope, 'Rules', {
@@ -54,7 +54,7 @@ export function createRulesFunction(scope: Construct, props: RulesFunctionProps)
     timeout: RULES_TIMEOUT,
     callsMax: RULE_CALLS_MAX,
   });
-  // The owner looks at them, sends them again and discards them.
+  // The owner reads them, sends them again and discards them.
   props.queues.deadLetters.grantConsumeMessages(lambda);
   for (const { to } of rules) grantTarget(lambda, to);
   placeIn(lambda, networkOfRules(rules, 'rules'));
@@ -63,12 +63,15 @@ export function createRulesFunction(scope: Construct, props: RulesFunctionProps)
   return lambda;
 }
 
-/** The client of Kafka makes the function start three times as slowly: it is there where a rule needs it. */
+/** With the Kafka client the function starts three times as slowly: it is included only if a rule needs it. */
 export function rulesEntryOf(rules: readonly GivenRule[]): 'rules' | 'rulesKafka' {
   return rules.some(({ to }) => to.kafka !== undefined) ? 'rulesKafka' : 'rules';
 }
 
-/** Calls on services of AWS leave the subnets by NAT or endpoints, which are the owner's (docs/bridges.md). */
+/**
+ * Calls to AWS services leave the subnets through a NAT gateway or endpoints, which the owner provides
+ * (docs/bridges.md).
+ */
 function placeIn(lambda: BrokerFunction, network: KafkaNetwork | undefined): void {
   if (network === undefined) return;
   const { subnets, securityGroups } = network;
@@ -84,7 +87,10 @@ function grant(lambda: BrokerFunction, action: string, resources: readonly strin
   lambda.addToRolePolicy(new PolicyStatement({ actions: [action], resources: [...resources] }));
 }
 
-/** A target whose name is only known at deployment is the owner's to grant: `queue.grantSendMessages(broker.rules)`. */
+/**
+ * The owner has to grant access to a target whose name is only known at deployment:
+ * `queue.grantSendMessages(broker.rules)`.
+ */
 function grantTarget(lambda: BrokerFunction, to: GivenRule['to']): void {
   const { sqs, eventBridge, iotCore, lambda: called } = to;
   const stack = Stack.of(lambda);
@@ -111,7 +117,7 @@ function grantTarget(lambda: BrokerFunction, to: GivenRule['to']): void {
   grant(lambda, 'lambda:InvokeFunction', [arn]);
 }
 
-/** The topics of IoT Core that a rule may fill its template to. */
+/** The topics of IoT Core that a rule's template can produce. */
 function grantTopics(
   lambda: BrokerFunction,
   { topic, endpoint, retain, ...to }: Readonly<Record<string, unknown>>,

@@ -8,13 +8,16 @@ import { BATCH_SIZE, POSTS_PER_WORKER_SECOND, SWEEP_INTERVAL, WORKERS_MAX, WORKE
 import type { Functions } from './functions.ts';
 import type { QueuePair } from './queues.ts';
 
-/** The number of workers, and the posts a second of each, that together keep to the limit of all posts. */
+/** The number of workers, and each worker's posts a second, that together keep to the limit of all posts. */
 export interface FanOutBudget {
   readonly workers: number;
   readonly postsPerWorkerSecond: number;
 }
 
-/** As few workers as keep the pace: each of them takes concurrency that frames need as well. The most keep a faster one. */
+/**
+ * As few workers as keep the pace, since each takes concurrency that frames need as well; at the highest number each is
+ * faster.
+ */
 export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
   const wanted = Math.ceil(maxPostsPerSecond / POSTS_PER_WORKER_SECOND);
   const workers = Math.min(Math.max(wanted, WORKERS_MIN), WORKERS_MAX);
@@ -22,7 +25,7 @@ export function fanOutBudget(maxPostsPerSecond: number): FanOutBudget {
 }
 
 export interface Sources {
-  /** The event source that the breaker stops. */
+  /** The event source that the breaker disables. */
   readonly fanOut: EventSourceMapping;
   /** Invokes the sweep, every ten minutes. */
   readonly schedule: Rule;

@@ -5,7 +5,7 @@ import { PropsError } from './props-error.ts';
 /** All variables of a function have 4 KB together. */
 const VARIABLE_BYTES_MAX = 2_048;
 
-/** The streams as the functions are given them: members with their default are left out. */
+/** The streams in the form that the functions get: default values are left out. */
 export function streamsVariable(streams: readonly GivenStream[]): string {
   return JSON.stringify(streams);
 }

@@ -1,13 +1,13 @@
 import { FRAMES_PER_SECOND, POSTS_PER_SECOND } from './defaults.ts';
 import type { ApusBrokerProps } from './props.ts';
 
-/** A new table takes 12,000 reads and 4,000 writes a second, and is warmed in that proportion. */
+/** A new table serves 12,000 reads and 4,000 writes a second, and is warmed in that proportion. */
 export const READS_PER_WRITE = 3;
 
-/** Units a second that an account's quota allows each table, of reads as well as of writes. */
+/** Units a second that an account's quota allows each table, for reads and for writes. */
 const UNITS_QUOTA = 40_000;
 
-/** Units that each of the two tables sets aside for one frame of a client, or for one post of a worker. */
+/** Units of each of the two tables for one frame of a client, and for one post of a worker. */
 interface Units {
   readonly reads: number;
   readonly writes: number;
@@ -29,15 +29,15 @@ const FRAME: Units = { reads: 8, writes: 4 };
  */
 const POST: Units = { reads: 4, writes: 2 };
 
-/** The on-demand maximum of each of the two tables; undefined: none but the account's quota. */
+/** The on-demand maximum of each of the two tables; undefined: only the account's quota applies. */
 export interface TableMaximum {
   readonly maxReadRequestUnits?: number;
   readonly maxWriteRequestUnits?: number;
 }
 
 /**
- * Units that DynamoDB may serve in a second. It is the last stop of a bill, and throttles all clients. So it is well
- * above the use of ordinary traffic within the throttles of frames and posts. [SEC-COST-1]
+ * Units a second that DynamoDB serves at most. This is the last limit of a bill, and it throttles all clients. So it is
+ * well above the use of ordinary traffic within the throttles of frames and posts. [SEC-COST-1]
  */
 export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps): TableMaximum {
   const frames = throttle?.framesPerSecond ?? FRAMES_PER_SECOND;
@@ -57,7 +57,7 @@ export function tableMaximumOf({ throttle, fanOut, table = {} }: ApusBrokerProps
   };
 }
 
-/** The owner's maximum, or else the largest need. 0, or more than the quota, is no maximum. */
+/** The owner's maximum, or else the largest need. With 0, or more than the quota, there is no maximum. */
 function unitsOf(given: number | undefined, needed: readonly number[]): number | undefined {
   if (given !== undefined) return given === 0 ? undefined : given;
   const units = Math.max(...needed);

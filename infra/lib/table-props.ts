@@ -1,14 +1,21 @@
 export interface TableProps {
   /**
-   * The tables of a broker that is gone, which it has left (`removalPolicy`), for a broker that goes on with their sessions
-   * and messages. They stay as they are and outside of the stack: the other props of `table` are for tables that it makes.
+   * The tables that a deleted broker has left (`removalPolicy`), for a broker that continues their sessions and
+   * messages. They stay unchanged and outside of the stack: the other props of `table` apply to tables that the stack
+   * creates.
    *
-   * @default it makes two
+   * @default the stack creates two tables
    */
   readonly adopt?: AdoptedTables;
-  /** Restores to any second of the last 35 days; $0.20 a GB and month. @default false */
+  /**
+   * Point-in-time recovery: restores to any second of the last 35 days; $0.20 a GB and month.
+   * @default false
+   */
   readonly pointInTimeRecovery?: boolean;
-  /** Refuses to delete the tables, also when the stack is deleted. @default false */
+  /**
+   * Refuses to delete the tables, even when the stack is deleted.
+   * @default false
+   */
   readonly deletionProtection?: boolean;
   /**
    * Write units a second that each table takes from its first second, 4,000 to 40,000. Raising it is paid for once.
@@ -32,9 +39,9 @@ export interface TableProps {
   readonly maxWriteRequestUnits?: number;
 }
 
-/** The tables of one broker, by their names. They are in the Region of the stack. */
+/** The tables of one broker, by name. They are in the Region of the stack. */
 export interface AdoptedTables {
-  /** The table of messages and subscriptions: the output `TableName` of the broker that has made it. */
+  /** The table of messages and subscriptions: the output `TableName` of the broker that has created it. */
   readonly tableName: string;
   /** The table of connections and sessions: the output `SessionsTableName`. */
   readonly sessionsTableName: string;

@@ -14,7 +14,7 @@ import { acknowledge } from './acknowledge.ts';
 import { READS_PER_WRITE, type TableMaximum } from './table-maximum.ts';
 import type { TableProps } from './table-props.ts';
 
-/** The tag of each table that says which one it is: their keys are the same, and their names are made up. */
+/** The tag of each table with its role: their keys are the same, and their names are generated. */
 export const TABLE_TAG = {
   key: 'apus:table',
   messages: 'messages',
@@ -22,16 +22,16 @@ export const TABLE_TAG = {
   streams: 'streams',
 } as const;
 
-/** One that the broker makes, or one that it has adopted. */
+/** A table that the broker creates, or one that it has adopted. */
 export type BrokerTable = ITable | Table;
 
-/** Everything that the stores ask of the tables; a scan is for the sweep and the operator. */
+/** The actions of the stores on the tables; a scan is for the sweep and the operator. */
 const ACTIONS = ['GetItem', 'BatchGetItem', 'Query', 'PutItem', 'UpdateItem', 'DeleteItem', 'BatchWriteItem'];
 
-/** Those of them that the history of streams needs: it is appended to, read, and left to TTL. */
+/** The actions on the history of streams: it is appended to, read, and deleted by TTL. */
 const STREAMS_ACTIONS = ['GetItem', 'Query', 'PutItem', 'UpdateItem'];
 
-/** Further actions for rooms, in the same table: members leave, and ticks look for those that have changed. */
+/** Further actions for rooms, in the same table: members leave, and timers look for changed rooms. */
 const PRESENCE_ACTIONS = ['BatchGetItem', 'DeleteItem'];
 
 export interface StateTableProps extends TableProps {
@@ -53,7 +53,7 @@ export class StateTables {
   readonly table: BrokerTable;
   /** Connections, sessions and records: the sweep scans it every ten minutes, and is billed by what it reads. */
   readonly sessionsTable: BrokerTable;
-  /** The history of streams, and members of rooms, where there are any: nothing goes over it, TTL alone empties it. */
+  /** The history of streams, and members of rooms, if there are any: no sweep scans it, only TTL empties it. */
   readonly streamsTable: BrokerTable | undefined;
   readonly #streamsActions: readonly string[];
   readonly #key: IKey | undefined;
@@ -75,7 +75,7 @@ export class StateTables {
     return [this.table, this.sessionsTable];
   }
 
-  /** Those that the broker has made, and not adopted. */
+  /** The tables that the broker has created and not adopted. */
   get made(): readonly Table[] {
     return [...this.#all, this.streamsTable].filter((table) => table instanceof Table);
   }

@@ -4,7 +4,10 @@ import { Topic } from 'aws-cdk-lib/aws-sns';
 import { Stack } from 'aws-cdk-lib/core';
 import type { Construct } from 'constructs';
 
-/** A topic that alarms of this account may tell, over TLS. With a policy of its own it has lost the one that let them. */
+/**
+ * A topic that alarms of this account may notify, over TLS. Its own policy replaces the default one, which allowed
+ * them.
+ */
 export function createTopic(scope: Construct, id: string, displayName: string, key: IKey | undefined): Topic {
   const topic = new Topic(scope, id, {
     displayName,

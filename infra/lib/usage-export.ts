@@ -14,12 +14,12 @@ import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
 import type { BrokerTable } from './table.ts';
 
-/** As long as the rows themselves: an invoice may be asked for a year later. */
+/** As long as the rows themselves: the owner may need an invoice a year later. */
 const KEPT = Duration.days(400);
 const TIMEOUT = Duration.minutes(5);
-/** When the day before is over, in UTC, and all environments have written their rows of it. */
+/** The time at which the day before is over, in UTC, and all environments have written their rows. */
 const SCHEDULE = Schedule.cron({ hour: '1', minute: '20' });
-/** Below which the function writes. */
+/** The prefix under which the function writes. */
 const FOLDER = 'usage/';
 
 export interface UsageExportProps extends FunctionDefaults {
@@ -27,11 +27,11 @@ export interface UsageExportProps extends FunctionDefaults {
   readonly format: ExportFormat;
   readonly encryptionKey: IKey | undefined;
   readonly removalPolicy: RemovalPolicy;
-  /** Keeps what a file was before it is replaced. */
+  /** Versioning keeps the old content of a file that is replaced. */
   readonly isVersioned: boolean;
 }
 
-/** A bucket for what tenants have used, and the function that writes a file into it each day. */
+/** A bucket for the usage of tenants, and the function that writes a file into it each day. */
 export class UsageExport {
   readonly bucket: Bucket;
   readonly lambda: BrokerFunction;
@@ -77,7 +77,7 @@ export function checkUsageExport(scope: IConstruct, { usage, usageExport }: Apus
     throw new PropsError(scope, 'usageExport needs usage: without it there is nothing to export.');
 }
 
-/** The function needs no other variables than these, of those that all functions have. */
+/** The function needs only these of the variables that all functions have. */
 function variablesOf(environment: Readonly<Record<string, string>>): Record<string, string> {
   const names: readonly string[] = [VARIABLES.tableName, VARIABLES.logLevel];
   return Object.fromEntries(Object.entries(environment).filter(([name]) => names.includes(name)));
@@ -115,10 +115,10 @@ function createBucket(
   return bucket;
 }
 
-/** It asks which files are there, and cannot read what is in them. */
+/** The function may list files, and cannot read them. */
 function grantWrite(lambda: BrokerFunction, bucket: Bucket): void {
   const files = bucket.arnForObjects(`${FOLDER}*`);
-  // A HEAD asks for the right to read. Without that to list, S3 says of a missing file that it is forbidden.
+  // A HEAD request needs the right to read. Without the right to list, S3 answers 403 for a missing file.
   lambda.addToRolePolicy(
     new PolicyStatement({ actions: ['s3:PutObject', 's3:GetObject'], resources: [files] }),
   );

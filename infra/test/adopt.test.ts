@@ -7,7 +7,7 @@ import { synthApp, synthBroker } from './support/synth.ts';
 const STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
 const KEYS = 'arn:aws:secretsmanager:eu-west-1:123456789012:secret:keys-a1B2c3';
 
-describe('a broker that goes on with tables that another one has left', () => {
+describe('a broker that adopts the tables of another one', () => {
   const template = synthApp({
     adoptTable: 'messages-1',
     adoptSessionsTable: 'sessions-1',
@@ -16,12 +16,12 @@ describe('a broker that goes on with tables that another one has left', () => {
     publishKeysSecretArn: KEYS,
   });
 
-  it('makes neither tables nor secrets', () => {
+  it('creates neither tables nor secrets', () => {
     template.resourceCountIs('AWS::DynamoDB::Table', 0);
     template.resourceCountIs('AWS::SecretsManager::Secret', 0);
   });
 
-  it('works with them, watches them and may read and write them', () => {
+  it('uses them, watches them and may read and write them', () => {
     template.hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
         Variables: Match.objectLike({
@@ -42,7 +42,7 @@ describe('a broker that goes on with tables that another one has left', () => {
     }
   });
 
-  it('says in its outputs which they are, and which keys backends have', () => {
+  it('names them in its outputs, and the keys of backends', () => {
     template.hasOutput('TableName', { Value: 'messages-1' });
     template.hasOutput('SessionsTableName', { Value: 'sessions-1' });
     template.hasOutput('PublishKeysArn', { Value: KEYS });
@@ -66,7 +66,7 @@ it('the history of streams is adopted beside them', () => {
   );
 });
 
-it('tables say by a tag which one they are: their keys are the same', () => {
+it('tables have a tag with their role: their keys are the same', () => {
   const { template } = synthBroker({ streams: STREAMS });
   for (const held of ['messages', 'sessions', 'streams']) {
     template.hasResourceProperties('AWS::DynamoDB::Table', {

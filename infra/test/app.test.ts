@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { synthApp } from './support/synth.ts';
 
 describe('the app', () => {
-  it('says where to connect, and where the secret is that signs tokens', () => {
+  it('outputs the URL for clients, and the secret that signs tokens', () => {
     const outputs = synthApp().toJSON().Outputs;
     expect(Object.keys(outputs)).toEqual([
       'Url',
@@ -76,7 +76,7 @@ describe('the app', () => {
           APUS_IDENTITY:
             '{"authenticators":[{"jwt":{"jwksUrl":"https://id.example.com/keys","issuer":"https://id.example.com","audience":"mqtt","defaultRules":{"publish":["chat/%u","presence/%u"],"subscribe":["chat/#"]}}}]}',
           APUS_QUOTAS:
-            // Tenants and all together stay below the breaker that was asked for.
+            // Quotas of tenants and of all together stay below the requested breaker limit.
             '{"identity":{"framesPerSecondMax":20,"deliveriesPerMinuteMax":7},"tenant":{"messagesPerMinuteMax":3000,"framesPerSecondMax":200},"broker":{"messagesPerMinuteMax":3500}}',
         }),
       },

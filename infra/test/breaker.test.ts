@@ -10,7 +10,7 @@ import { describe, expect, it } from 'vitest';
 import { Breaker, type BreakerOptions } from '../functions/breaker.ts';
 import { synthBroker } from './support/synth.ts';
 
-/** Records the commands in their order; a service answers with its first answer that fits, or fails. */
+/** Records the commands in order; a service answers with its first matching answer, or fails. */
 function services(failing: readonly string[], stage: object) {
   const sent: object[] = [];
   const send = async (command: { readonly input: object }) => {
@@ -54,7 +54,7 @@ const ALARM = {
   Records: [{ Sns: { Message: '{"AlarmName":"Runaway","NewStateReason":"120000 messages in a minute"}' } }],
 };
 
-/** Without their order: all services are asked at the same time. */
+/** Without their order: all services are called at the same time. */
 function stageUpdate(rate: number, burst: number): object {
   return {
     [UpdateStageCommand.name]: {
@@ -79,7 +79,7 @@ const BACKENDS_STOPPED = {
 const BACKENDS_LET_IN = { [DeleteFunctionConcurrencyCommand.name]: { FunctionName: 'publish1' } };
 
 describe('the breaker', () => {
-  it('on its alarm throttles the stage, keeps its other settings, stops workers and backends, and says why', async () => {
+  it('throttles the stage on its alarm, keeps the other settings, stops workers and backends, and gives the reason', async () => {
     const { breaker, sent, lines } = breakerFor();
     expect(await breaker.handle(ALARM)).toEqual({ state: 'tripped' });
     expect(sent).toContainEqual(stageUpdate(1, 1));
@@ -96,7 +96,7 @@ describe('the breaker', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ level: 'WARN', event: 'breaker' });
   });
 
-  it('on reset restores what was deployed', async () => {
+  it('restores the deployed settings on reset', async () => {
     const { breaker, sent } = breakerFor();
     expect(await breaker.handle({ action: 'reset' })).toEqual({ state: 'closed' });
     expect(sent).toContainEqual(stageUpdate(500, 1_000));
@@ -104,7 +104,7 @@ describe('the breaker', () => {
     expect(sent).toContainEqual(BACKENDS_LET_IN);
   });
 
-  it('on reset reserves the concurrency of the backends again that was deployed', async () => {
+  it('reserves the concurrency of the backends again on reset, as deployed', async () => {
     const { breaker, sent } = breakerFor([], { publishReservedConcurrency: 20 });
     await breaker.handle(ALARM);
     expect(sent).toContainEqual(BACKENDS_STOPPED);
@@ -124,7 +124,7 @@ describe('the breaker', () => {
         expect(sent).toContainEqual({ [UpdateEventSourceMappingCommand.name]: { UUID, Enabled } });
   });
 
-  it('leaves functions alone, and says nothing of backends, where none publish', async () => {
+  it('does not touch functions, and does not mention backends, if none publish', async () => {
     const { breaker, sent } = breakerFor([], { publishFunctionName: undefined });
     await breaker.handle(ALARM);
     await breaker.handle({ action: 'reset' });
@@ -145,26 +145,26 @@ describe('the breaker', () => {
     },
   );
 
-  it('tells the log alone where there is no topic', async () => {
+  it('only logs if there is no topic', async () => {
     const { breaker, sent, lines } = breakerFor([], { topicArn: undefined });
     await breaker.handle({ action: 'trip' });
     expect(sent.filter((each) => PublishCommand.name in each)).toEqual([]);
     expect(lines).toHaveLength(1);
   });
 
-  it('passes on what it cannot read', async () => {
+  it('passes on messages that it cannot read', async () => {
     const { breaker, sent } = breakerFor();
     await breaker.handle({ Records: [{ Sns: { Message: 'somebody wrote this' } }] });
     expect(JSON.stringify(sent.at(-1))).toContain('somebody wrote this');
   });
 
-  /** As it stands when it was changed so long ago. */
+  /** The stage as it is some time after a change. */
   const stageOf = (framesPerSecond: number, agoMs: number) => ({
     DefaultRouteSettings: { LoggingLevel: 'ERROR', ThrottlingRateLimit: framesPerSecond },
     LastUpdatedDate: new Date(NOW_MS - agoMs),
   });
 
-  it('closes by itself at the first look after twenty minutes, so that all clients come back [SEC-QUOTA-7]', async () => {
+  it('closes by itself at the first check after twenty minutes, so that all clients reconnect [SEC-QUOTA-7]', async () => {
     const early = breakerFor([], {}, stageOf(1, RESET_MS - 1));
     expect(await early.breaker.handle({ action: 'look' })).toEqual({ state: 'tripped' });
     expect(early.sent).toHaveLength(1);
@@ -175,7 +175,7 @@ describe('the breaker', () => {
     expect(late.sent).toContainEqual(BACKENDS_LET_IN);
   });
 
-  it('looks again where the workers could not be started: its throttle stands until they are', async () => {
+  it('checks again if the workers could not be started: its throttle stays until they are', async () => {
     const { breaker, sent } = breakerFor([UpdateEventSourceMappingCommand.name], {}, stageOf(1, RESET_MS));
     await expect(breaker.handle({ action: 'look' })).rejects.toThrow('failed');
     expect(sent.filter((each) => UpdateStageCommand.name in each)).toEqual([]);
@@ -195,7 +195,7 @@ describe('the breaker', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('refuses an action that is none', async () => {
+  it('refuses an unknown action', async () => {
     const { breaker, sent } = breakerFor();
     await expect(breaker.handle({ action: 'stop' } as never)).rejects.toThrow(
       '"action" is "trip", "reset" or "look", not "stop"',
@@ -205,7 +205,7 @@ describe('the breaker', () => {
 });
 
 describe('the breaker in the template', () => {
-  it('looks with the schedule of the sweep, unless its owner resets it', () => {
+  it('checks on the schedule of the sweep, unless only its owner resets it', () => {
     const looks = { Targets: Match.arrayWith([Match.objectLike({ Input: '{"action":"look"}' })]) };
     const reset = (minutes: string) => ({
       Environment: { Variables: Match.objectLike({ BREAKER_RESET_MINUTES: minutes }) },
@@ -219,7 +219,7 @@ describe('the breaker in the template', () => {
 
   const { template } = synthBroker({ breaker: { messagesPerMinuteMax: 40_000 } });
 
-  it('is told by an alarm over one minute, through a topic of its own', () => {
+  it('is invoked by an alarm over one minute, through a topic of its own', () => {
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       Namespace: 'AWS/ApiGateway',
       MetricName: 'MessageCount',
@@ -237,7 +237,7 @@ describe('the breaker in the template', () => {
     });
   });
 
-  it('knows what to restore', () => {
+  it('has the settings to restore', () => {
     const { template: other } = synthBroker({ throttle: { framesPerSecond: 70, burstFrames: 90 } });
     other.hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
@@ -246,7 +246,7 @@ describe('the breaker in the template', () => {
     });
   });
 
-  it.each(['iam', 'keys'] as const)('knows the function of the publish URL with %s', (httpPublish) => {
+  it.each(['iam', 'keys'] as const)('has the function of the publish URL with %s', (httpPublish) => {
     const { template: other } = synthBroker({ httpPublish, publishReservedConcurrency: 20 });
     other.hasResourceProperties('AWS::Lambda::Function', {
       Environment: {
@@ -259,7 +259,7 @@ describe('the breaker in the template', () => {
     expect(JSON.stringify(template.toJSON())).not.toContain('BREAKER_PUBLISH_FUNCTION_NAME');
   });
 
-  it('is there without the other alarms, and is not when the owner wants none', () => {
+  it('exists without the other alarms, and not if the owner wants none', () => {
     const alone = synthBroker({ alarms: false }).template;
     alone.resourceCountIs('AWS::CloudWatch::Alarm', 1);
     const none = synthBroker({ breaker: false });

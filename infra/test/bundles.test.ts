@@ -7,8 +7,8 @@ import { ENTRIES, type EntryName } from '../lib/entries.ts';
 vi.setConfig({ testTimeout: 120_000 });
 
 /**
- * Kilobytes of the minified file. Every 100 KB are some 10 ms more of each cold start on a whole processor. A limit is a
- * twentieth above what there is: a change that exceeds it has brought something along that a handler hardly needs.
+ * Kilobytes of the minified file. Every 100 KB add about 10 ms to each cold start on a whole processor. Each limit is a
+ * twentieth above the present size: a change that exceeds it has added code that a handler hardly needs.
  */
 const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   gateway: 735,
@@ -28,7 +28,7 @@ const KILOBYTES_MAX: Readonly<Record<EntryName, number>> = {
   rotation: 160,
 };
 
-/** Modules that would be loaded at each cold start without use. */
+/** Modules that each cold start would load without using them. */
 const UNWANTED = [
   'readable-stream',
   '@aws-sdk/credential-provider-sso',
@@ -39,7 +39,7 @@ const UNWANTED = [
 ];
 
 const GUIDE = readFileSync(new URL('../../docs/deploy.md', import.meta.url), 'utf8');
-/** The sizes in the guide may be so far from what is deployed. */
+/** How far the sizes in the guide may differ from the deployed ones. */
 const STALE_SHARE = 0.03;
 
 /** Kilobytes of a function in the table of docs/deploy.md: minified, and compressed. */
@@ -61,7 +61,7 @@ function bundleOf(name: EntryName): Promise<Bundle> {
 }
 
 describe.each(names)('the bundle of %s', (name) => {
-  it('is no larger than a cold start allows, has nothing in it that no handler uses, and is as docs/deploy.md says', async () => {
+  it('is no larger than a cold start allows, contains no unused modules, and has the size in docs/deploy.md', async () => {
     const { code, gzipBytes, packages } = await bundleOf(name);
     expect(code.length / 1_024).toBeLessThanOrEqual(KILOBYTES_MAX[name]);
     expect(packages.map(([packageName]) => packageName).filter((each) => UNWANTED.includes(each))).toEqual(
@@ -73,11 +73,11 @@ describe.each(names)('the bundle of %s', (name) => {
   });
 });
 
-it('only the function of handshakes has what checks tokens', async () => {
+it('only the function of handshakes contains the code that checks tokens', async () => {
   const namesOf = async (name: EntryName) => (await bundleOf(name)).packages.map(([each]) => each);
   const checkers = ['jose', '@aws-sdk/client-secrets-manager'];
   expect(await namesOf('gateway')).toEqual(expect.arrayContaining(checkers));
-  // Its keys are a secret, and no caller shows it a token.
+  // Its keys are a secret, and its callers send no tokens.
   expect(await namesOf('publish')).not.toContain('jose');
   for (const name of ['disconnect', 'fanOut', 'timers', 'sweep', 'operator'] as const) {
     expect((await namesOf(name)).filter((each) => checkers.includes(each))).toEqual([]);

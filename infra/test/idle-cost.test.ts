@@ -64,13 +64,13 @@ describe('the cost of an idle broker, as in docs/deploy.md', () => {
     expect(billOf(all, { freeTiers: true }).usd).toBeLessThan(1);
   });
 
-  it('and of what a broker in use has beyond it', () => {
+  it('the rows for a broker in use', () => {
     const all = Object.keys(METRICS).length;
     const more = billOf({ metricMonths: all - WRITTEN_IDLE.length }).usd;
     expect(GUIDE).toContain(`In use there are ${all} metrics of its own, $${more.toFixed(2)} more`);
   });
 
-  it('there is nothing else to pay for while no client uses it', () => {
+  it('an idle broker has no other costs', () => {
     const idle = ['AWS::EC2', 'AWS::KMS', 'AWS::RDS', 'AWS::ElastiCache', 'AWS::Kinesis', 'AWS::Synthetics'];
     const { Resources } = template.toJSON() as {
       Resources: Record<string, { Type: string; Properties?: object }>;

@@ -28,8 +28,8 @@ function irreplaceable(resources: Readonly<Record<string, Resource>>): object {
 }
 
 /**
- * A release that fails here would remove the address or the data of all owners of the release before. A developer who
- * wants this all the same updates the snapshot (`vitest -u`), and explains in docs/deploy.md how to move.
+ * A change that fails here would remove the address or the data of all existing deployments. If you want it all the
+ * same, update the snapshot (`vitest -u`), and explain in docs/deploy.md how to move.
  */
 it('an upgrade replaces neither the API, nor the stage, nor the table, nor a queue, nor a secret', async () => {
   const { Resources } = synthApp().toJSON();

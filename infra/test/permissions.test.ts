@@ -59,7 +59,7 @@ const BREAKER = [
   'sns:Publish {BrokerAlarmTopic}',
 ];
 
-describe('each function may do what it does, and nothing else', () => {
+describe('each function may do only its own work', () => {
   it.each([
     ['Gateway', [...BROKER, ...READ_SECRET]],
     ['Disconnect', BROKER],
@@ -82,7 +82,7 @@ describe('each function may do what it does, and nothing else', () => {
     expect([...permissions]).toEqual([...new Set([...expected, ...logs(id)])].sort());
   });
 
-  it('HttpApi, where operators have keys: what the function of the operator may, and no secret', () => {
+  it('HttpApi has, if operators have keys, the permissions of the operator’s function, and reads no secret', () => {
     const { template: keyed } = synthBroker({ httpApi: { keysSha256: ['0'.repeat(64)] } });
     const permissions = new Set(permissionsOf(keyed, 'BrokerHttpApiRole'));
     const scan = 'dynamodb:Scan {BrokerSessionsTable}';

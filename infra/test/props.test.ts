@@ -11,7 +11,7 @@ function sentenceOf(props: unknown): string {
   return 'nothing was thrown';
 }
 
-describe('a prop that cannot be is said at synthesis, with what it may be', () => {
+describe('an invalid prop is reported at synthesis, with the allowed values', () => {
   it.each<[string, unknown, string]>([
     [
       'a throttle of nothing',

@@ -2,7 +2,10 @@ import { Match } from 'aws-cdk-lib/assertions';
 import { describe, expect, it } from 'vitest';
 import { synthApp, synthBroker } from './support/synth.ts';
 
-/** The functions that serve clients and backends; the sweep, the breaker and the operator's can wait for a second deployment. */
+/**
+ * The functions that serve clients and backends; the sweep, the breaker and the operator's function can wait for a
+ * second deployment.
+ */
 const GUARDED = ['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Publish'];
 
 describe('with a rollback on alarm', () => {
@@ -42,9 +45,9 @@ describe('with a rollback on alarm', () => {
     });
   });
 
-  it('calls nothing past the alias: neither routes, nor queues, nor the URL', () => {
+  it('lets nothing bypass the alias: neither routes, nor queues, nor the URL', () => {
     const integrations = Object.values(template.findResources('AWS::ApiGatewayV2::Integration'));
-    // A sign of life calls no function.
+    // A sign of life invokes no function.
     for (const { Properties } of integrations.filter((each) => each.Properties.IntegrationType !== 'MOCK'))
       expect(isAlias(Properties.IntegrationUri)).toBe(true);
     for (const { Properties } of Object.values(template.findResources('AWS::Lambda::EventSourceMapping')))

@@ -15,7 +15,7 @@ class FakeSecretsManager {
     ['v1', { text: FIRST, stages: ['AWSCURRENT'] }],
   ]);
 
-  /** As it does before the first step. */
+  /** The state before the first step. */
   stage(version: string): void {
     this.versions.set(version, { text: undefined, stages: ['AWSPENDING'] });
   }
@@ -86,7 +86,7 @@ describe('the function that rotates the secret [SEC-TOKEN-9]', () => {
     expect(secrets.current).toBe(FIRST);
   });
 
-  it('makes one key of steps that are repeated', async () => {
+  it('creates one key even if steps are repeated', async () => {
     const secrets = new FakeSecretsManager();
     await rotate(secrets, 'v2', ['createSecret']);
     const made = secrets.versions.get('v2')?.text;
@@ -98,7 +98,7 @@ describe('the function that rotates the secret [SEC-TOKEN-9]', () => {
     expect(secrets.current).toBe(made);
   });
 
-  it('goes no further with a list that the broker could not read', async () => {
+  it('stops at a list that the broker could not read', async () => {
     const secrets = new FakeSecretsManager();
     secrets.versions.set('v2', { text: '[{"kid": "1", "secret": "short"}]', stages: ['AWSPENDING'] });
     await expect(rotate(secrets, 'v2', ['testSecret'])).rejects.toThrow('HS256 needs at least 32');

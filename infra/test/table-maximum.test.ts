@@ -9,7 +9,7 @@ import { synthApp, synthBroker } from './support/synth.ts';
 const read = (path: string) => readFileSync(new URL(`../../docs/${path}`, import.meta.url), 'utf8');
 const GUIDE = read('deploy.md');
 const COSTS = read('costs.md');
-/** A broker has two, with the same maximum. */
+/** A broker has two tables with the same maximum. */
 const TABLES = 2;
 const SECONDS_PER_DAY = 24 * 60 * 60;
 /** Units that an account allows each table, where the table itself has no maximum. */
@@ -23,7 +23,7 @@ function maximumIn(props: ApusBrokerProps): object | undefined {
   return one;
 }
 
-/** Dollars of a day in which so many units are used in each second, by the price book. */
+/** Dollars for a day in which this many units are used in each second, by the price book. */
 function dollarsPerDay(reads: number, writes: number): string {
   return dollarsOf({
     dynamodbReadUnits: reads * SECONDS_PER_DAY,
@@ -31,7 +31,7 @@ function dollarsPerDay(reads: number, writes: number): string {
   });
 }
 
-/** Dollars of a day of requests that are refused within 2 ms: Lambda lets ten a second through for each environment. */
+/** Dollars for a day of requests that are refused within 2 ms: Lambda allows ten a second for each environment. */
 function refusalsPerDay(environments: number): string {
   const requests = 10 * environments * SECONDS_PER_DAY;
   return dollarsOf({ lambdaRequests: requests, lambdaGigabyteSeconds: requests * 0.002 * 0.5 });
@@ -48,7 +48,7 @@ describe('the on-demand maximum of a table', () => {
     expect(maximumIn(less)).toEqual({ MaxReadRequestUnits: 800, MaxWriteRequestUnits: 400 });
   });
 
-  it('is what the owner says, by a prop or a flag; 0 lifts it', () => {
+  it('can be set by a prop or a flag; 0 lifts it', () => {
     const context = { maxReadRequestUnits: '700', maxWriteRequestUnits: '300' };
     synthApp(context).hasResourceProperties('AWS::DynamoDB::Table', {
       OnDemandThroughput: { MaxReadRequestUnits: 700, MaxWriteRequestUnits: 300 },
@@ -60,14 +60,14 @@ describe('the on-demand maximum of a table', () => {
     expect(tableMaximumOf({ table: { maxReadRequestUnits: 0 } })).toEqual({ maxWriteRequestUnits: 4_000 });
   });
 
-  it('is never below what the table is warmed for', () => {
+  it('is never below the warm throughput', () => {
     expect(tableMaximumOf({ table: { warmWriteUnitsPerSecond: 10_000 } })).toEqual({
       maxReadRequestUnits: 30_000,
       maxWriteRequestUnits: 10_000,
     });
   });
 
-  it('is left to the quota of the account where the throttles allow as much as that', () => {
+  it('is left to the account’s quota if the throttles allow as much as that', () => {
     const throttle = { framesPerSecond: 10_000 };
     expect(tableMaximumOf({ throttle })).toEqual({});
     expect(tableMaximumOf({ throttle, table: { maxWriteRequestUnits: 50_000 } })).toEqual({
@@ -75,7 +75,7 @@ describe('the on-demand maximum of a table', () => {
     });
   });
 
-  it('lets clients send twice the dearest frame that docs/costs.md has of one client doing one thing again and again', () => {
+  it('allows clients twice the most expensive frame that docs/costs.md lists for one client that repeats one action', () => {
     const writesOf = (row: string) => {
       const line = COSTS.split('\n').find((each) => each.startsWith(`| ${row} |`)) ?? '';
       return Number(line.split('|')[5]);
@@ -85,7 +85,7 @@ describe('the on-demand maximum of a table', () => {
     const { maxWriteRequestUnits = 0 } = tableMaximumOf({ fanOut: { maxPostsPerSecond: 0 } });
     const unitsPerFrame = (TABLES * maxWriteRequestUnits) / 500;
     expect(unitsPerFrame).toBeGreaterThanOrEqual(2 * Math.max(...repeated));
-    // The subscriber that widens a filter, once for a filter.
+    // The subscriber that widens a filter, once for each filter.
     expect(writesOf('SUBSCRIBE, filter with 12 subscribers')).toBeLessThanOrEqual(unitsPerFrame);
   });
 });

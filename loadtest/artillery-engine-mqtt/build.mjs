@@ -1,4 +1,4 @@
-// Builds the engine as Artillery loads it: CommonJS, one file, whose module is the class itself.
+// Builds the engine in the form that Artillery loads: CommonJS, one file, whose module is the class itself.
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

@@ -1,7 +1,7 @@
 import { readScenario } from '../src/scenario/read-scenario.ts';
 import type { Qos, Scenario } from '../src/scenario/scenario.ts';
 
-/** The kind of a case: it decides which figure is compared, and which direction is better. */
+/** The kind of a case: it determines the compared figure, and which direction is better. */
 export type CaseKind = 'idle' | 'paced' | 'saturated';
 
 /** One row of the comparison: a scenario that every broker runs. */
@@ -13,18 +13,18 @@ export interface Case {
   readonly scenario: Scenario;
 }
 
-/** The payload of the Open MQTT Benchmark Suite, which is our header. */
+/** The payload size of the Open MQTT Benchmark Suite, which is the size of our header. */
 const PAYLOAD_BYTES = 16;
 
-/** The generator shares two cores with the broker: faster than this and connecting measures the generator. */
+/** The generator shares two cores with the broker: with a higher rate the case would measure the generator. */
 const CONNECTS_PER_SECOND = 1_000;
 
 /** Open files of a process are 20,000 on small machines, of which generator and broker need one each. */
 const IDLE_CONNECTIONS = 10_000;
 
 /**
- * Messages under way in a closed loop, few enough for any broker's default limits (Mosquitto has 20 of QoS 1 and 2
- * under way to a client), and enough to keep it busy.
+ * Messages in flight in a closed loop: few enough for any broker's default limits (Mosquitto has 20 of QoS 1 and 2 in
+ * flight to a client), and enough to keep it busy.
  */
 const FAN_OUT_WINDOW = 10;
 const PAIR_WINDOW = 4;
@@ -48,7 +48,7 @@ export const CASES: readonly Case[] = [
   shared(),
 ];
 
-/** Run before the others, so that no broker is compared while its code is still being compiled. */
+/** Runs before the others, so that no broker is compared while its code is still being compiled. */
 export const WARM_UP: readonly Case[] = [
   { ...saturatedPairs(1), name: 'warm-up-pairs', title: 'Warm-up' },
   { ...fanOut(50, 1), name: 'warm-up-fan-out', title: 'Warm-up' },
@@ -102,7 +102,7 @@ function fanIn(): Case {
   ]);
 }
 
-/** The publisher is one of the subscribers: it sends the next message when its own has come. */
+/** The publisher is one of the subscribers: it sends the next message when it has received its own. */
 function fanOut(subscribers: number, qos: Qos): Case {
   const title = `1 to ${count(subscribers)}, QoS ${qos}, as fast as it goes`;
   return caseOf(`fan-out-${subscribers}-qos${qos}`, title, 'saturated', [
@@ -117,7 +117,7 @@ function fanOut(subscribers: number, qos: Qos): Case {
   ]);
 }
 
-/** The same with five publishers, each on a topic of its own, which all the others hear. */
+/** The same with five publishers, each on its own topic, to which all the others subscribe. */
 function fanOutOfTopics(subscribers: number, qos: Qos): Case {
   const title = `${TOPICS} topics to ${count(subscribers)}, QoS ${qos}, as fast as it goes`;
   const publishing = { qos, payloadBytes: PAYLOAD_BYTES, window: FAN_OUT_WINDOW };

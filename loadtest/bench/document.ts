@@ -45,7 +45,7 @@ export function reportText({ options, contenders, results, ...facts }: BenchFact
 /**
  * Writes the report between the document's marks. Returns the document's path.
  *
- * @throws {CommandError} when the marks are not there
+ * @throws {CommandError} if the marks are missing
  */
 export function writeReport(path: string, facts: BenchFacts): string {
   const text = readFileSync(path, 'utf8');

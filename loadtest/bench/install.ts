@@ -6,18 +6,18 @@ import { CannotInstall, type Place } from './brokers/broker.ts';
 /** The last lines of an installer's output, when it fails. */
 const LINES_MAX = 8;
 
-/** A build from sources takes minutes; an installer that waits for an answer would wait for ever. */
+/** A build from sources takes minutes; an installer that asks a question would wait for ever. */
 const INSTALL_MS_MAX = 15 * 60_000;
 
 export interface Command {
   readonly command: string;
   readonly args: readonly string[];
   readonly cwd: string;
-  /** Exit codes that are no failure, beside 0. */
+  /** Exit codes besides 0 that are no failure. */
   readonly fineCodes?: readonly number[];
 }
 
-/** Does the work once for each version: a stamp in the folder remembers it. */
+/** Does the work once for each version: a stamp in the folder records it. */
 export async function once(
   { folder, say }: Place,
   name: string,

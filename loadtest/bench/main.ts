@@ -11,7 +11,7 @@ import { type BenchOptions, HELP, optionsFrom } from './options.ts';
 import { Results } from './results.ts';
 import { type Contender, playRound } from './rounds.ts';
 
-/** Where this is built to: `loadtest/dist`. */
+/** The folder of this built file: `loadtest/dist`. */
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = join(HERE, '..', '..');
 const CACHE = join(ROOT, 'loadtest', '.bench');
@@ -70,7 +70,7 @@ async function bench(options: BenchOptions): Promise<void> {
   if (options.json !== undefined) writeFileSync(options.json, `${JSON.stringify(results, null, 2)}\n`);
 }
 
-/** The next round takes as long as the last one. */
+/** The next round is expected to take as long as the last one. */
 function isTimeFor(lastMs: number, fromMs: number, { minutesMax }: BenchOptions): boolean {
   return performance.now() - fromMs + lastMs <= minutesMax * 60_000;
 }

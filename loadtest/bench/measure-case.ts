@@ -17,16 +17,16 @@ export interface Sample {
   readonly connectionsLost: number;
   readonly connectP50Ms: number;
   readonly connectP99Ms: number;
-  /** Of the broker, for each connection made. */
+  /** The broker's CPU time for each connection made. */
   readonly connectCpuMicroseconds: number;
-  /** Resident memory that the connections have added, for each of them. */
+  /** Resident memory added for each connection. */
   readonly bytesPerConnection: number;
   readonly latencyP50Ms: number;
   readonly latencyP99Ms: number;
   readonly deliveriesPerSecond: number;
-  /** Undefined where the broker's clock did not move. */
+  /** Undefined if the broker's CPU clock did not advance. */
   readonly deliveriesPerCpuSecond: number | undefined;
-  /** Cores that the broker kept busy while messages were sent. */
+  /** How many cores the broker kept busy while messages were sent. */
   readonly coresBusy: number;
   readonly residentBytes: number;
   /** How late the generator itself was. */
@@ -44,7 +44,7 @@ export interface CaseRun {
   readonly stop: AbortSignal;
 }
 
-/** Runs a case against a running broker, and reads the resources that its process used meanwhile. */
+/** Runs a case against a running broker, and reads the resources that its process used. */
 export async function measureCase(
   { scenario }: Case,
   { url, use, startWorker, workers, seconds, scale, stop }: CaseRun,
@@ -107,7 +107,7 @@ export async function measureCase(
   };
 }
 
-/** A run in which the generator failed: its figures are of nothing. */
+/** A run in which the generator failed: its figures are meaningless. */
 export class NotMeasured extends Error {
   override readonly name = 'NotMeasured';
 }

@@ -7,13 +7,13 @@ import { CASES, type Case } from './cases.ts';
 /** How the benchmark runs this time. */
 export interface BenchOptions {
   readonly brokers: readonly BrokerKind[];
-  /** Programs to take instead of what would be installed, by the broker's name. */
+  /** Programs to use instead of the ones that would be installed, by the broker's name. */
   readonly programs: Readonly<Record<string, string>>;
   readonly cases: readonly Case[];
   readonly rounds: number;
   /** How long messages are published in each case. */
   readonly seconds: number;
-  /** No round is begun that would end later, and no case is begun after that time. */
+  /** No round begins that would end later, and no case begins after that time. */
   readonly minutesMax: number;
   readonly processes: number;
   readonly scale: number;
@@ -55,7 +55,10 @@ Usage: npm run bench -- [FLAGS]
 A missing broker is installed into loadtest/.bench when it is first asked for. Ctrl+C ends the run with the tables so
 far, and no broker is left behind.`;
 
-/** Undefined: the help is wanted. @throws {UsageError} for options that cannot be run */
+/**
+ * Undefined: the help is wanted.
+ * @throws {UsageError} for invalid options
+ */
 export function optionsFrom(args: readonly string[], cores: number): BenchOptions | undefined {
   const values = parsed(args);
   if (values.help === true) return undefined;

@@ -5,15 +5,15 @@ const TICKS_PER_SECOND = 100;
 
 /** The resources that a process has used so far. */
 export interface ProcessUse {
-  /** Of all its threads, in user and kernel mode. */
+  /** CPU time of all its threads, in user and kernel mode. */
   readonly cpuSeconds: number;
   readonly residentBytes: number;
 }
 
 /**
- * Reads the resources that a process has used, all of its threads together.
+ * Reads the resources that a process has used, with all of its threads.
  *
- * @throws {Error} when there is no such process, or no /proc
+ * @throws {Error} if there is no such process, or no /proc
  */
 export function processUse(pid: number): ProcessUse {
   return {
@@ -22,7 +22,7 @@ export function processUse(pid: number): ProcessUse {
   };
 }
 
-/** utime and stime are fields 14 and 15; the name, field 2, stands in parentheses and may contain blanks. */
+/** utime and stime are fields 14 and 15; field 2, the name, is in parentheses and may contain blanks. */
 export function cpuSecondsOf(stat: string): number {
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   const [userTicks, systemTicks] = [Number(fields[11]), Number(fields[12])];

@@ -21,8 +21,8 @@ export class Results {
   }
 
   /**
-   * How many times better ours is than the other in a figure, medians compared: above 1 ours is better, whichever way
-   * the figure points. Undefined where one of them has none.
+   * By what factor Apus is better than the other broker in a figure, by medians: above 1 Apus is better, whichever
+   * direction is better. Undefined if one of them has no figure.
    */
   advantage(given: Case, ours: BrokerKind, other: BrokerKind, figure: Figure): number | undefined {
     const mine = this.spread(given, ours, figure)?.median;
@@ -31,7 +31,7 @@ export class Results {
     return figure.isLessBetter ? theirs / mine : mine / theirs;
   }
 
-  /** Plain, for a file. */
+  /** A plain object, for a file. */
   toJSON(): Readonly<Record<string, readonly Sample[]>> {
     return Object.fromEntries(this.#samples);
   }
@@ -98,7 +98,7 @@ const CONNECT_P99: Figure = {
   digits: 'milliseconds',
 };
 
-/** The figures by which a kind of case is compared, the most telling first. */
+/** The figures by which a kind of case is compared, the most important first. */
 export const COMPARED: Readonly<Record<CaseKind, readonly Figure[]>> = {
   idle: [BYTES, CONNECT_CPU],
   paced: [PER_CPU_SECOND, P50, P99],

@@ -5,12 +5,12 @@ import { measureCase } from './measure-case.ts';
 import type { Results } from './results.ts';
 import { type RunningBroker, startBroker } from './running-broker.ts';
 
-/** Between two cases: time for the broker to clean up after the last one (closed sockets, garbage). */
+/** The pause between two cases: time for the broker to clean up after the last one (closed sockets, garbage). */
 const PAUSE_MS = 500;
 
 /**
- * A broker is warm after this much work: one with a just-in-time compiler is several times slower before. Counted in
- * its own CPU time, since a busy machine gives it little in a second.
+ * A broker is warm after this much CPU time: one with a just-in-time compiler is several times slower before. Counted
+ * in its own CPU time, since on a busy machine it gets little in a second.
  */
 const WARM_CPU_SECONDS = 2;
 const WARM_UP_SECONDS = 1.5;
@@ -30,10 +30,10 @@ export interface RoundOptions {
   readonly seconds: number;
   readonly scale: number;
   readonly processes: number;
-  /** Of one process; undefined: not known. */
+  /** The limit of one process; undefined: not known. */
   readonly openFilesMax: number | undefined;
   readonly workerProcess: string;
-  /** In the clock of `performance.now`: no case is begun later. */
+  /** In the clock of `performance.now`: no case begins later. */
   readonly untilMs: number;
   readonly results: Results;
   readonly stop: AbortSignal;
@@ -45,8 +45,8 @@ interface Running extends Contender {
 }
 
 /**
- * Starts every broker, takes each case through all of them in turn, and stops them. The first broker moves on by one
- * from case to case and round to round, so that no broker always follows the same neighbour.
+ * Starts every broker, takes each case through all of them in turn, and stops them. The broker that begins changes from
+ * case to case and round to round, so that no broker always follows the same neighbour.
  */
 export async function playRound(round: number, options: RoundOptions): Promise<void> {
   const running: Running[] = [];

@@ -8,10 +8,10 @@ import { type ProcessUse, processUse } from './process-use.ts';
 const START_MS_MAX = 60_000;
 const LOOK_MS = 50;
 
-/** Time to end by itself after SIGTERM; then SIGKILL. */
+/** How long a broker may take to end after SIGTERM; then SIGKILL follows. */
 const STOP_MS_MAX = 5_000;
 
-/** Kept of what a broker writes to standard error, for when it fails. */
+/** Characters of a broker's standard error that are kept for the error message. */
 const SAID_LENGTH_MAX = 4_000;
 
 /** A broker's process. */
@@ -22,12 +22,12 @@ export interface RunningBroker {
   stop(): Promise<void>;
 }
 
-/** A broker that did not start, or has ended; the message has its last words. */
+/** A broker that did not start, or has ended; the message contains its last output. */
 export class BrokerFailed extends Error {
   override readonly name = 'BrokerFailed';
 }
 
-/** Nothing that was started outlives this process, however it ends short of SIGKILL. */
+/** No started program outlives this process, unless SIGKILL ends this process. */
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
@@ -62,7 +62,7 @@ export async function startBroker(prepared: PreparedBroker): Promise<RunningBrok
 }
 
 function spawnBroker({ command, args, environment }: Launch): ChildProcess {
-  // In a group of its own: Ctrl+C at the terminal reaches the benchmark, which stops it in order.
+  // In its own process group: Ctrl+C at the terminal reaches only the benchmark, which stops it in order.
   const child = spawn(command, args, {
     env: { ...process.env, ...environment },
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -87,7 +87,7 @@ function lastWordsOf(child: ChildProcess): () => string {
 async function listening(child: ChildProcess, port: number, said: () => string): Promise<void> {
   const untilMs = performance.now() + START_MS_MAX;
   while (!(await answers(port))) {
-    // Once it is closed, all that it has said was read.
+    // When it is closed, all of its output has been read.
     if (child.pid === undefined || !children.has(child))
       throw new BrokerFailed(`it ended at once: ${said()}`);
     if (performance.now() > untilMs)

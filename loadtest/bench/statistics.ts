@@ -6,7 +6,7 @@ export interface Spread {
   readonly count: number;
 }
 
-/** Undefined when nothing was measured. */
+/** Undefined without measurements. */
 export function spreadOf(values: readonly number[]): Spread | undefined {
   const sorted = [...values].sort((a, b) => a - b);
   const [least] = sorted;

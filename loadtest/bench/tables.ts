@@ -79,7 +79,7 @@ function medianText(results: Results, given: Case, broker: BrokerKind, figure: F
   return spread === undefined ? '–' : figureText(spread.median, figure);
 }
 
-/** The median, and where rounds differ the least and the most. */
+/** The median, and the lowest and highest value if rounds differ. */
 function spreadText(results: Results, given: Case, broker: BrokerKind, figure: Figure): string {
   const spread = results.spread(given, broker, figure);
   if (spread === undefined) return '–';
@@ -88,7 +88,7 @@ function spreadText(results: Results, given: Case, broker: BrokerKind, figure: F
   return `${figureText(middle, figure)} (${figureText(least, figure)}–${figureText(most, figure)})`;
 }
 
-/** Bold where ours is worse: a reader looks for these. */
+/** Bold if Apus is worse: a reader looks for these. */
 function ratioText(ratio: number | undefined): string {
   if (ratio === undefined) return '–';
   const text = ratio.toLocaleString('en', { maximumSignificantDigits: 2 });
@@ -100,7 +100,7 @@ function figureText(value: number, { digits }: Figure): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 3 });
 }
 
-/** Three digits are all that such a measurement is good for. */
+/** Three significant digits: such a measurement is not more exact. */
 function wholeText(value: number): string {
   return Math.round(value).toLocaleString('en', { maximumSignificantDigits: 3 });
 }

@@ -12,7 +12,8 @@ import { artilleryFolder, isArtilleryInstalled } from '../src/artillery/install.
 import type { Report } from '../src/report/report.ts';
 import { brokerForTest, runForTest, scenarioOf, urlOf } from './support.ts';
 
-// A test starts up to five processes, one after another, and each of them others: seconds, and many on a busy machine.
+// A test starts up to five processes, one after another, each of which starts others: this takes seconds, and many on a
+// busy machine.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const LOAD_TEST = fileURLToPath(new URL('..', import.meta.url));
@@ -72,7 +73,7 @@ function smallScenario(more: object = {}): string {
   return path;
 }
 
-/** When both parts begin, in milliseconds from now: a machine that is busy takes longer to have them ready. */
+/** When both parts begin, in milliseconds from now: on a busy machine they need longer to be ready. */
 const START_DELAYS_MS = [4_000, 12_000, 36_000];
 
 /** Runs both parts of a scenario, until both were ready in time. Returns the folder of their ledgers. */
@@ -95,7 +96,7 @@ async function twoParts(scenario: string, url: string): Promise<string> {
 const FAST = ['--generator', 'fast', '--processes', '2', '--seconds', '0.5'];
 
 describe('loadtest', () => {
-  it('ends with a report for people: counts, latency, the bill', async () => {
+  it('prints a report for people: counts, latency, the bill', async () => {
     const node = await brokerForTest();
     const { code, stdout, stderr } = await loadtest(smallScenario(), '--target', node.url, ...FAST);
     expect(code).toBe(0);
@@ -117,7 +118,7 @@ describe('loadtest', () => {
     expect(stdout).toMatch(/^AWS IoT Core +\$[\d.]+ +\$[\d.]+/m);
   });
 
-  it('at our gateway door the bill is the one of its counters, to the frame', async () => {
+  it('prints at the gateway door of Apus the bill of its counters, to the frame', async () => {
     const node = await brokerForTest();
     const flags = [
       '--target',
@@ -140,7 +141,7 @@ describe('loadtest', () => {
     const quantity = (name: string) => report.bill?.lines.find(({ usage }) => usage === name)?.quantity;
     expect(quantity('gatewayMessagesIn')).toBe(counted.gatewayMessagesIn);
     expect(quantity('gatewayMessagesOut')).toBe(counted.gatewayMessagesOut);
-    // The handshake that asked which door this is came before: $connect and $disconnect.
+    // The handshake that asked for the door came before: $connect and $disconnect.
     expect(quantity('lambdaRequests')).toBe(counted.lambdaRequests - 2);
     const frames = (report.bill?.lines ?? []).filter(({ usage }) => usage?.startsWith('gatewayMessages'));
     expect(frames.every(({ basis }) => basis === 'counted')).toBe(true);
@@ -152,7 +153,7 @@ describe('loadtest', () => {
     expect(report.broker?.cpuSeconds).toBeGreaterThan(0);
   });
 
-  it('Ctrl+C ends it with the report so far', async () => {
+  it('ends at Ctrl+C with the report so far', async () => {
     const node = await brokerForTest();
     const flags = [
       '--target',
@@ -180,7 +181,9 @@ describe('loadtest', () => {
     expect(report.outcome).toMatchObject({ connections: { connected: 6 }, deliveries: { lost: 0 } });
   });
 
-  it('parts of a run, each with ledgers of its own, are one report', { timeout: 360_000 }, async () => {
+  it('combines parts of a run, each with its own ledgers, into one report', {
+    timeout: 360_000,
+  }, async () => {
     const node = await brokerForTest();
     const scenario = smallScenario({
       groups: [
@@ -203,7 +206,7 @@ describe('loadtest', () => {
     expect((JSON.parse(one.stdout) as Report).problems.join()).toMatch(/Only 1 of 2 parts are here/);
   });
 
-  it('a part that is late says so: messages that others have published meanwhile are not its own', async () => {
+  it('reports a late part: messages that others have published meanwhile are not its own', async () => {
     const node = await brokerForTest();
     const scenario = scenarioOf({
       groups: [{ name: 'all', clients: 1, publish: { topic: 't', perSecond: 10 } }],
@@ -212,7 +215,7 @@ describe('loadtest', () => {
     expect(run.problems.join()).toMatch(/^This part was ready \d+\.\d s after --start-at/);
   });
 
-  it('keeps the report, and --strict fails where a goal is missed', async () => {
+  it('stores the report, and --strict fails if a goal is missed', async () => {
     const node = await brokerForTest();
     const output = join(folderForTest(), 'reports', 'report.json');
     const scenario = smallScenario({ goals: { p95Ms: 0 } });
@@ -320,7 +323,7 @@ describe('commands that need no broker', () => {
 
 describe('Artillery itself', () => {
   it.skipIf(!isArtilleryInstalled(artilleryFolder(LOAD_TEST)))(
-    'runs the same scenario with the same report (skipped where Artillery is not installed: it weighs 600 MB and comes with the first load test)',
+    'runs the same scenario with the same report (skipped if Artillery is not installed: it needs 600 MB and is installed with the first load test)',
     async () => {
       const engine: string = '../artillery-engine-mqtt/build.mjs';
       const { buildEngine } = (await import(engine)) as { buildEngine(): Promise<void> };

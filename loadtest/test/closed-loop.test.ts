@@ -20,7 +20,7 @@ describe('a closed loop', () => {
     loop.end();
     for (let count = 0; count < 4; count += 1) loop.cameBack();
     expect(sent).toBe(5);
-    // Four came of three that were under way: one was a duplicate, and is owed nothing.
+    // Four came of three in flight: one was a duplicate, which is not replaced.
     loop.begin();
     expect(sent).toBe(8);
   });
@@ -44,7 +44,7 @@ describe('a closed loop', () => {
       const { sent, notSent } = outcome.publishes;
       expect(run.problems).toEqual([]);
       expect(notSent).toBe(0);
-      // More than the window: messages have come back, and others have followed them.
+      // More than the window: messages have come back, and others have followed.
       expect(sent).toBeGreaterThan(2);
       expect(outcome.deliveries).toMatchObject({ expected: sent * 4, received: sent * 4, lost: 0 });
     },

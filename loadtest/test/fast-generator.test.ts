@@ -12,7 +12,7 @@ const pairs = (qos: 0 | 1 | 2, clients = 5) => [
 
 describe.each(DOORS)('the fast generator at the %s door', (door) => {
   it.each([0, 1, 2] as const)(
-    'QoS %i, five pairs: all that was sent has come, once and in order',
+    'delivers all messages of five pairs once and in order, QoS %i',
     async (qos) => {
       const node = await brokerForTest();
       const { outcome, run } = await runForTest(scenarioOf({ groups: pairs(qos) }), urlOf(node, door), door);
@@ -139,7 +139,7 @@ describe('the fast generator', () => {
     expect(Object.entries(outcome.problems)).toEqual([
       [expect.stringMatching(/takes no more connections \(HTTP 503\)/), 3],
     ]);
-    // The publishers of the last three pairs are not there: messages that they should have sent are not lost.
+    // The publishers of the last three pairs are missing: their messages do not count as lost.
     expect(outcome.deliveries).toMatchObject({ expected: 20, received: 20, lost: 0 });
     expect(outcome.publishes.notSent).toBe(30);
   });

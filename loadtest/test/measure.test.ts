@@ -27,7 +27,7 @@ describe('the header of a payload', () => {
     expect(payload.toString('hex')).toBe(`ffff${'0001'}${'00000002'}${'00000003'}${'040506070809'}`);
   });
 
-  it('is read as it was written, wherever it stands', () => {
+  it('is read as it was written, at any offset', () => {
     fc.assert(
       fc.property(header, fc.integer({ min: 0, max: 9 }), (written, offset) => {
         const payload = Buffer.alloc(HEADER_BYTES + offset);
@@ -37,7 +37,7 @@ describe('the header of a payload', () => {
     );
   });
 
-  it('is not read from fewer bytes', () => {
+  it('is not read from too few bytes', () => {
     expect(readHeader(Buffer.alloc(15))).toBeUndefined();
     expect(readHeader(Buffer.alloc(20), 5)).toBeUndefined();
   });
@@ -56,7 +56,7 @@ describe('the clocks', () => {
   });
 });
 
-/** The expected answers of a sequence, by remembering everything. */
+/** The expected results, from a reference that remembers everything. */
 function naive(counters: readonly number[]) {
   const seen = new Set<number>();
   let [duplicates, outOfOrder, highest] = [0, 0, -1];
@@ -95,7 +95,7 @@ describe('a sequence', () => {
     expect(sequence.seen()).toBeTypeOf('string');
   });
 
-  it('of several members is what any of them has seen', () => {
+  it('of several members contains what any of them has received', () => {
     fc.assert(
       fc.property(fc.array(fc.array(fc.integer({ min: 0, max: 99 })), { maxLength: 4 }), (members) => {
         const set = new CounterSet();

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { type Ledger, type Publisher, Recorder, type Subscriber } from '../src/measure/index.ts';
 import { LedgerError, outcomeOf } from '../src/report/outcome.ts';
 
-/** A run by hand: the sent messages, and those that each subscriber gets, with their order and number. */
+/** A run by hand: the sent messages, and those that each subscriber receives, with their order and number. */
 class Run {
   readonly recorder: Recorder;
 
@@ -59,7 +59,7 @@ describe('the counts of a report, with faults put into it by hand', () => {
     expect(run.counts).toEqual({ ...NOTHING_WRONG, expected: 10, received: 10 });
   });
 
-  it('a message in the middle and the last two are lost', () => {
+  it('one message in the middle and the last two are lost', () => {
     const run = new Run();
     const [a, b, , d] = run.send('t', 6);
     run.receive(['t'], [a, b, d]);
@@ -177,7 +177,7 @@ describe('ledgers of several processes', () => {
 });
 
 describe('any damage', () => {
-  it('is counted as one that remembers everything would', () => {
+  it('is counted as by a reference that remembers everything', () => {
     const damage = fc.record({
       sent: fc.integer({ min: 1, max: 40 }),
       got: fc.array(fc.integer({ min: 0, max: 39 }), { maxLength: 80 }),

@@ -88,7 +88,7 @@ describe('full size on several machines', () => {
   const CONNECTIONS_OF_A_MACHINE = 25_300;
 
   it.each(scenariosOf(FOLDER).map((scenario) => [scenario.name, scenario] as const))(
-    '%s says how many parts it takes, and none has more clients than a machine carries',
+    '%s states how many parts it needs, and none has more clients than a machine can run',
     (_, scenario) => {
       const [, count = '1'] = /^([\d,]+) parts/.exec(scenario.fullSize) ?? [];
       if (count === '1') expect(scenario.fullSize).toMatch(/^One machine/);
@@ -163,7 +163,7 @@ describe('a plan', () => {
     );
   });
 
-  it('the two clients of a pair are in one part: they read one clock', () => {
+  it('the two clients of a pair are in the same part: they use the same clock', () => {
     const plan = planOf(findScenario('p2p-50K-50K-50K-50K', FOLDER), {
       ...FULL,
       scale: 0.001,
@@ -220,7 +220,7 @@ describe('the size that a machine allows', () => {
     expect(sizeOf('idle-5M', { isLocal: false }).scale).toBe(0.0054);
   });
 
-  it('is full where everything fits, and where parts share the load', () => {
+  it('is full if everything fits, or if parts share the load', () => {
     expect(sizeOf('p2p-1K-1K-1K-1K')).toEqual({ scale: 1, reason: undefined });
     expect(sizeOf('conn-1M-5K', { isLocal: false, parts: 40 }).scale).toBe(1);
   });

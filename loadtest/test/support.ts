@@ -40,7 +40,7 @@ export interface FastTestOptions {
   readonly startAtMs?: number;
 }
 
-/** Runs a scenario with the fast generator in this process, against a door of a broker that really runs. */
+/** Runs a scenario with the fast generator in this process, against a door of a real broker. */
 export async function runForTest(
   scenario: Scenario,
   url: string,

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command `apus`. npm links a command when it installs, and only where its file is there: the built one is not yet.
+// The command `apus`. npm links a command at installation only if its file exists, and the built one does not yet.
 import { existsSync } from 'node:fs';
 
 const built = new URL('dist/apus.js', import.meta.url);

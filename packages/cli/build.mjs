@@ -13,13 +13,13 @@ const common = {
   bundle: true,
   minify: true,
   sourcemap: 'linked',
-  // Workspace packages are taken from their sources.
+  // Workspace packages are bundled from their sources.
   conditions: ['source'],
   logLevel: 'warning',
 };
 
 rmSync(dist, { recursive: true, force: true });
-// Tests that build run in another environment, in which React would be built with its development checks.
+// Vitest sets another NODE_ENV, in which React would be built with its development checks.
 process.env.NODE_ENV = 'production';
 await Promise.all([
   build({
@@ -37,15 +37,15 @@ await Promise.all([
     banner: {
       js: "#!/usr/bin/env node\nimport { createRequire as apusCreateRequire } from 'node:module';\nconst require = apusCreateRequire(import.meta.url);",
     },
-    // `lmdb` is native, and loaded only with `--data`; the client of Kafka, which reads a file beside it, only for a
-    // bridge to Kafka; the AWS SDK only by commands that speak to AWS.
+    // `lmdb` is native, and loaded only with `--data`. The Kafka client reads a file beside it, and is loaded only for
+    // a bridge to Kafka. The AWS SDK is loaded only by commands that call AWS.
     external: ['bufferutil', 'utf-8-validate', 'lmdb', '@platformatic/kafka', '@aws-sdk/client-*'],
   }),
-  // Without its folder the broker runs, and says that there is no page.
+  // Without this folder the broker runs, and reports that there is no page.
   existsSync(webClient) && buildPages(),
 ]);
 
-/** The web client, and in a folder of its own below it the developers' page. */
+/** The web client, and below it the developers' page in a folder of its own. */
 async function buildPages() {
   const outDir = join(dist, 'page');
   const common = /** @type {const} */ ({ logLevel: 'warn' });

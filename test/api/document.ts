@@ -74,7 +74,7 @@ export class Document {
     this.#expectContent(`${id} ${status}`, response ?? {}, answered);
   }
 
-  /** Expects an answer for a path or a method that is not there. */
+  /** Expects an answer to a path or a method that does not exist. */
   expectOther(name: 'NotFound' | 'MethodNotAllowed', answered: Answered): void {
     this.#expectContent(name, this.#responses[name] ?? {}, answered);
   }
@@ -102,7 +102,7 @@ export class Document {
   }
 }
 
-/** The schema, with no field in an object that it does not name. */
+/** The schema, closed: its objects allow no field that it does not name. */
 function closed<T>(schema: T): T {
   if (Array.isArray(schema)) return schema.map((each) => closed(each)) as T;
   if (typeof schema !== 'object' || schema === null) return schema;
@@ -118,7 +118,7 @@ export interface Trial {
   readonly query?: string;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Runs before it. */
+  /** Runs before the request. */
   readonly before?: () => unknown;
 }
 
@@ -126,7 +126,7 @@ export function pathOf(template: string, values: Readonly<Record<string, string>
   return template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(values[name] ?? 'none'));
 }
 
-/** Calls the API at a base that ends with `/api/v5`. */
+/** Calls the API. The base ends with `/api/v5`. */
 export async function callApi(
   base: string,
   { method, path }: Pick<Described, 'method' | 'path'>,

@@ -13,15 +13,15 @@ export const KEY = 'a-key-of-the-api-that-is-long-enough';
 const SECRET = 'a secret of at least thirty-two bytes';
 const PLACE = { where: 'rules.json', directory: '.', environment: {}, nowMs: Date.now() };
 
-/** A node with something of everything that its API speaks of. */
+/** A node that holds something for each part of its API. */
 export interface FurnishedNode {
   readonly node: RunningDoors;
-  /** Ends with `/api/v5`. */
+  /** The base of the API. It ends with `/api/v5`. */
   readonly base: string;
   readonly tokenFor: (tenant: string) => Promise<string>;
-  /** Answers of the target of the rule from now on. */
+  /** Sets the answers that the rule's target gives from now on. */
   target: 200 | 400;
-  /** A client, what it holds, messages, members, a ban and dead letters, all of this tenant. */
+  /** Gives this tenant a client with its session, messages, members of a room, a ban and dead letters. */
   furnish(tenant: string): Promise<void>;
   stop(): Promise<void>;
 }

@@ -10,27 +10,27 @@ const TENANT = { name: 'globex', plan: { connectionsMax: 10 }, defaultRules: { p
 const LARGE = 'x'.repeat(3 * 1024 * 1024);
 const NO_JSON = { 'content-type': 'text/plain' };
 
-/** Answers that no request of these tests brings about. */
+/** Answers that no request of these tests causes. */
 const OUT_OF_REACH = [
-  // A bug.
+  // Only a bug causes it.
   ...OPERATION_IDS.map((id) => `${id} 500`),
-  // Of a deployment (test/cloud/api.test.ts), and of a cluster (test/cluster/api.test.ts).
+  // Only a deployment (test/cloud/api.test.ts) or a cluster (test/cluster/api.test.ts) gives it.
   ...OPERATION_IDS.flatMap((id) => [`${id} 429`, `${id} 503`]),
   ...OPERATION_IDS.filter((id) => OPERATIONS[id].doors?.includes('node') === false).flatMap((id) =>
     Object.keys(OPERATIONS[id].answers).map((status) => `${id} ${status}`),
   ),
-  // A deployment without presence, or without usage, or with too many sessions.
+  // Only a deployment without presence, without usage or with too many sessions gives it.
   ...['listMembers 501', 'getUsage 501', 'listTopics 501'],
 ];
 
 interface Found {
-  /** Of the newest message of the stream. */
+  /** The position of the stream's newest message. */
   readonly position: string;
   readonly letters: readonly string[];
   readonly furnished: FurnishedNode;
 }
 
-/** Requests for each operation, in an order in which each finds what it asks for. */
+/** Requests for each operation. Each request finds what the requests before it have made. */
 const TRIALS: Readonly<Record<OperationId, (found: Found) => readonly Trial[]>> = {
   getOpenApi: () => [{ status: 200 }],
   getAsyncApi: () => [{ status: 200 }],
@@ -163,7 +163,7 @@ const TRIALS: Readonly<Record<OperationId, (found: Found) => readonly Trial[]>> 
 const TENANT_NAME = { name: TENANT.name };
 const KEYED = { authorization: `Bearer ${KEY}` };
 
-describe('the document of a node', () => {
+describe('the OpenAPI document of a node', () => {
   let furnished: FurnishedNode;
   let document: Document;
   let found: Found;
@@ -189,17 +189,17 @@ describe('the document of a node', () => {
     return { position: message?.position ?? '', letters: data.map(({ id }) => id), furnished };
   }
 
-  /** The successful request of an operation, for something that there is. */
+  /** The request of an operation that succeeds, for something that exists. */
   const successOf = (id: OperationId): Trial =>
     TRIALS[id](found).find(({ status }) => status < 300) ?? { status: 0 };
 
-  it('has exactly the operations that there are, each of which is tried below', () => {
+  it('names exactly the operations that exist, and each is tried below', () => {
     const ids = document.operations.map(({ operationId }) => operationId).sort();
     expect(ids).toEqual([...OPERATION_IDS].sort());
     expect(Object.keys(TRIALS).sort()).toEqual(ids);
   });
 
-  describe('for a tenant without anything, beside one with everything', () => {
+  describe('the API for an empty tenant, beside a tenant that has something of everything', () => {
     const questions = () => ofTenant(document.operations).filter(({ method }) => method === 'GET');
     const tell = async (tenant: string): Promise<Readonly<Record<string, unknown>>> => {
       const answers: Record<string, unknown> = {};
@@ -214,14 +214,14 @@ describe('the document of a node', () => {
       return answers;
     };
 
-    it('says nothing of what the other one has [SEC-TENANT-4]', async () => {
+    it('shows nothing of the other tenant [SEC-TENANT-4]', async () => {
       const [own, other, empty] = [await tell(OWN), await tell(OTHER), await tell(EMPTY)];
       expect(other).toEqual(empty);
       for (const { operationId } of questions())
         expect(own[operationId], operationId).not.toEqual(other[operationId]);
     });
 
-    it('changes and removes nothing of what the other one has [SEC-TENANT-4]', async () => {
+    it('changes and removes nothing of the other tenant [SEC-TENANT-4]', async () => {
       const before = await tell(OWN);
       for (const { operationId, method } of ofTenant(document.operations)) {
         if (method === 'GET') continue;
@@ -251,7 +251,7 @@ describe('the document of a node', () => {
     document.expectAnswer('removeTenant', answered);
   });
 
-  it('describes what a caller is told that has no key, a wrong one, or a tenant that cannot be', async () => {
+  it('describes the answers to a caller without a key, with a wrong key, or with an invalid tenant', async () => {
     for (const { operationId } of document.operations) {
       const id = operationId as OperationId;
       for (const [status, headers] of [
@@ -266,7 +266,7 @@ describe('the document of a node', () => {
     }
   });
 
-  it('describes what pages of other sites are told, and what a plain node does not have', async () => {
+  it('describes the answers to pages of other sites, and to requests for features that a plain node lacks', async () => {
     const plain = await startDoors({ port: 0, logLevel: 'silent' });
     const base = new URL('/api/v5', plain.httpUrl).href;
     try {
@@ -285,7 +285,7 @@ describe('the document of a node', () => {
     }
   });
 
-  it('has no other methods: each path answers 405 to them, and says which it takes', async () => {
+  it('has no other methods: each path answers 405 to them and names those that it takes', async () => {
     for (const path of new Set(document.operations.map((each) => each.path))) {
       const taken = document.operations.filter((each) => each.path === path).map(({ method }) => method);
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -298,7 +298,7 @@ describe('the document of a node', () => {
   });
 
   it.each(['', '/', '/nodes', '/clients/a/b', '/Clients', '/openapi.yaml', '/clients//'])(
-    'has no other paths: %s is answered 404',
+    'has no other paths: %s is answered with 404',
     async (path) => {
       const answered = await callApi(furnished.base, { method: 'GET', path }, { headers: KEYED });
       expect(answered.status).toBe(404);
@@ -306,7 +306,7 @@ describe('the document of a node', () => {
     },
   );
 
-  it('has no answers that these tests do not see, but for a few', () => {
+  it('has no answer that these tests do not see, except those listed above', () => {
     expect([...document.unseen()].sort()).toEqual([...OUT_OF_REACH].sort());
   });
 });
@@ -317,7 +317,7 @@ function ofTenant(operations: readonly Described[]): readonly Described[] {
 
 const TIMES = ['connected_seconds', 'since', 'status', 'last_error'];
 
-/** Values that change by themselves are left out. */
+/** Leaves out values that change by themselves. */
 function withoutTimes(body: unknown): unknown {
   return JSON.parse(JSON.stringify(body ?? null), (name, value) => (TIMES.includes(name) ? 0 : value));
 }

@@ -9,16 +9,16 @@ export type Fields = Readonly<Record<string, unknown>>;
 
 const VERSION = { protocolVersion: 5 } as never;
 const CONNECT = { cmd: 'connect', protocolId: 'MQTT', protocolVersion: 5, clean: true, keepalive: 0 };
-/** How long an attacker waits for an answer that may not come, as its connection may be read no more. */
+/** How long an attacker waits for an answer. None may come: the broker may have stopped reading the connection. */
 const ANSWER_MS = 10_000;
-/** The same for bytes that may not leave, as the broker has stopped to read. */
+/** How long an attacker waits until its bytes have left. They may never leave: the broker may have stopped reading. */
 const SENT_MS = 500;
 
 export function encode(packet: Fields): Buffer {
   return generate(packet as never, VERSION);
 }
 
-/** A client of either door that keeps to no rule: what it sends, and in which frames, is the attack's. */
+/** A client of either door that keeps no rule. The attack decides which bytes it sends, and in which frames. */
 export class Attacker {
   readonly door: DoorOfClient;
   isClosed = false;
@@ -41,7 +41,7 @@ export class Attacker {
     socket.on('error', () => {});
   }
 
-  /** Opens a WebSocket and says nothing. */
+  /** Opens a WebSocket and sends nothing. */
   static async open(door: DoorOfClient, url: string): Promise<Attacker> {
     const socket = new WebSocket(url, door === 'node' ? ['mqtt'] : ['mqtt-text-v1']);
     const attacker = new Attacker(door, socket);
@@ -56,13 +56,13 @@ export class Attacker {
     return attacker;
   }
 
-  /** A packet in a message of its own. */
+  /** Sends a packet in a message of its own. */
   send(packet: Fields): void {
     const bytes = encode(packet);
     this.#socket.send(this.door === 'node' ? bytes : bytes.toString('base64'));
   }
 
-  /** The beginning of a message whose end never comes, in fragments of this size. */
+  /** Sends the beginning of a message, in fragments of this size. The end never comes. */
   async begin(bytes: number, fragmentBytes: number): Promise<void> {
     const fragment = this.door === 'node' ? Buffer.alloc(fragmentBytes) : 'A'.repeat(fragmentBytes);
     for (let sent = 0; sent < bytes && !this.isClosed; sent += fragmentBytes)
@@ -70,7 +70,7 @@ export class Attacker {
     await this.sent();
   }
 
-  /** So many answers came, or the connection ended, or neither for a while. */
+  /** Waits until this many answers have come, the connection has ended, or a while has passed. */
   async answered(count: number): Promise<void> {
     const isDone = () => this.#answers.length >= count || this.isClosed;
     if (isDone()) return;
@@ -84,14 +84,14 @@ export class Attacker {
     });
   }
 
-  /** All has left for the broker, or the connection ended, or neither for a while. */
+  /** Waits until all bytes have left for the broker, the connection has ended, or a while has passed. */
   async sent(): Promise<void> {
     const isDone = () => this.#socket.bufferedAmount === 0 || this.isClosed;
     for (const endMs = Date.now() + SENT_MS; !isDone() && Date.now() < endMs; )
       await new Promise((resolve) => setTimeout(resolve, 10));
   }
 
-  /** The answers, each in bytes of its own at the node door. */
+  /** The broker's answers. At the node door each has bytes of its own. */
   get answers(): readonly Buffer[] {
     return this.#answers;
   }

@@ -2,18 +2,20 @@ import { ApusProcess } from './apus-process.ts';
 import { Attacker, type DoorOfClient } from './attackers.ts';
 import type { MemoryAttack } from './memory-attacks.ts';
 
-/** The process has opened its doors and compiled what a client needs, before it is measured. */
+/** The attacks are measured after the process has opened its doors and compiled the code that a client needs. */
 const WARM_UP_CLIENTS = 20;
 
 export interface Measured {
   readonly growthBytes: number;
   /** The broker's answers to the attackers. */
   readonly said: string;
-  /** Another client is let in while the attackers hold on. */
+  /** Whether the broker lets another client in while the attackers hold on. */
   readonly isServing: boolean;
 }
 
-/** Attacks a broker in a process of its own, and tells by how much that has grown while the attackers hold on. */
+/**
+ * Attacks a broker in a process of its own, and returns by how much the process has grown while the attackers hold on.
+ */
 export async function measure(program: string, attack: MemoryAttack, door: DoorOfClient): Promise<Measured> {
   const apus = await ApusProcess.start(program);
   try {

@@ -4,7 +4,7 @@ import { buildCommand } from '../support/build-command.ts';
 import { measure } from './measure.ts';
 import { DOORS, MEMORY_ATTACKS } from './memory-attacks.ts';
 
-/** A few seconds, and several times as many where the machine is busy. */
+/** The limit of a test. An idle machine needs a few seconds, a busy one several times as many. */
 const BUILD_MS_MAX = 180_000;
 
 let directory = '';
@@ -14,7 +14,7 @@ beforeAll(async () => {
 
 describe.each(DOORS)('a broker that is attacked at its %s door', (door) => {
   it.each(MEMORY_ATTACKS)(
-    'by $name stays small, and serves others [SEC-MEMORY-1] [SEC-MEMORY-2] [SEC-MEMORY-3] [SEC-MEMORY-4]',
+    'by $name stays small, and serves other clients [SEC-MEMORY-1] [SEC-MEMORY-2] [SEC-MEMORY-3] [SEC-MEMORY-4]',
     async (attack) => {
       const { growthBytes, isServing } = await measure(join(directory, 'apus.js'), attack, door);
       expect(growthBytes).toBeLessThan(attack.growthBytesMax);

@@ -4,10 +4,13 @@ export const DOORS: readonly DoorOfClient[] = ['node', 'gateway'];
 
 const KILOBYTES = 1_000;
 const QUOTA_EXCEEDED = 0x97;
-/** Twenty that never finish 8 MB are seen already; from forty on it is plain whether there is a bound. */
+/**
+ * Attackers at a time. Twenty that never finish 8 MB already show in the memory; from forty on it is plain whether
+ * there is a bound.
+ */
 const CONNECTIONS = 40;
 
-/** Sizes that the packets and messages of a door may have: the gateway's limits are those of AWS. */
+/** The largest packet and the largest message of each door. Those of the gateway door are AWS's limits. */
 const SIZES = {
   node: {
     filtersPerPacket: 4_000,
@@ -23,7 +26,7 @@ const SIZES = {
   },
 } as const;
 
-/** The clients of an attack, which hold on, and what the broker said. */
+/** The clients of an attack, which keep their connections open, and the answers of the broker. */
 export interface Attacked {
   readonly attackers: readonly Attacker[];
   readonly said: string;
@@ -36,7 +39,7 @@ export interface MemoryAttack {
   run(door: DoorOfClient, url: string): Promise<Attacked>;
 }
 
-/** Attacks that were seen to take hundreds of megabytes of a node. */
+/** Attacks that took hundreds of megabytes of an earlier node. */
 export const MEMORY_ATTACKS: readonly MemoryAttack[] = [
   { name: '4,000 filters of 200 levels', growthBytesMax: 60_000 * KILOBYTES, run: manyLevels },
   { name: 'retained messages', growthBytesMax: 150_000 * KILOBYTES, run: largeRetained },

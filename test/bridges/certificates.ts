@@ -17,8 +17,8 @@ commonName = supplied
 `;
 
 /**
- * A folder with an authority, `ca.pem`, and with certificates and keys that it has signed: `server` for this machine,
- * `client`, and `expired`, which was valid for a day in 2020. The caller removes it.
+ * A folder with a certificate authority, `ca.pem`, and with certificates and keys that it has signed: `server` for this
+ * machine, `client`, and `expired`, which was valid for a day in 2020. The caller removes the folder.
  */
 export function makeCertificates(): { readonly directory: string; remove(): void } {
   const cwd = mkdtempSync(join(tmpdir(), 'apus-bridge-tls-'));

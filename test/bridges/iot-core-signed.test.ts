@@ -17,7 +17,7 @@ const CREDENTIALS = {
 };
 const BOTH = { filter: 'things/#' };
 
-/** As in a process on AWS; the SDK finds them. */
+/** The AWS SDK finds the credentials here, as in a process on AWS. */
 function useCredentials({ accessKeyId, secretAccessKey, sessionToken }: typeof CREDENTIALS): void {
   vi.stubEnv('AWS_ACCESS_KEY_ID', accessKeyId);
   vi.stubEnv('AWS_SECRET_ACCESS_KEY', secretAccessKey);
@@ -57,7 +57,7 @@ test('a bridge over a WebSocket signs its address, session token included, and c
   expect(door.refused).toEqual([]);
 });
 
-test('it signs anew for each connection, with the credentials of that moment', async () => {
+test('it signs each connection anew, with the credentials of that moment', async () => {
   const { door, here } = await bridged({ out: [BOTH] });
   await untilConnected(here);
   door.cut();

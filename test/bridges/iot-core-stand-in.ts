@@ -16,13 +16,13 @@ const QUOTA_EXCEEDED = 0x97;
 
 export interface IotCoreStandIn {
   readonly port: number;
-  /** Messages of clients, in their order; those that were told to come later as well. */
+  /** Messages that clients have sent, in order, including those that it answered with 0x97. */
   readonly published: IPublishPacket[];
-  /** Connections that it has ended since a limit was exceeded. */
+  /** Connections that it has ended because a client exceeded a limit. */
   readonly ended: string[];
   /** ALPN protocols that clients have offered. */
   readonly protocols: (string | false | null)[];
-  /** Answers so many of the next PUBLISH packets with 0x97. */
+  /** Answers this many of the next PUBLISH packets with 0x97. */
   throttle(count: number): void;
 }
 
@@ -109,7 +109,7 @@ export async function startIotCoreStandIn(certificates: string): Promise<IotCore
   };
 }
 
-/** The limit that a packet exceeds. */
+/** The limit that a packet exceeds, if any. */
 function limitOf(packet: Packet): string | undefined {
   if (packet.cmd === 'subscribe' && packet.subscriptions.length > TOPIC_FILTERS_MAX) return 'topic filters';
   if (packet.cmd === 'subscribe' && packet.subscriptions.some(({ qos }) => qos > 1)) return 'QoS';

@@ -39,7 +39,7 @@ describe('a bridge to IoT Core, at a stand-in with its limits', () => {
     return { there, here, certificates };
   }
 
-  test('does not deliver again what it has sent, though the same topics cross both ways', async () => {
+  test('does not receive its own messages again, though the same topics cross in both directions', async () => {
     const { there, here } = await bridged({ in: [BOTH], out: [BOTH] });
     const seen = await collector(here.url, '#');
     const publisher = await clientFor(here.url);
@@ -54,7 +54,7 @@ describe('a bridge to IoT Core, at a stand-in with its limits', () => {
     });
   });
 
-  test('brings the answer of a thing that copies the properties of what it was asked', async () => {
+  test('carries the answer of a device that copies the user properties of the request', async () => {
     const { there, here, certificates } = await bridged({ in: [BOTH], out: [{ filter: 'things/ask/#' }] });
     const file = (name: string) => readFileSync(join(certificates, name));
     const thing = await clientFor(`mqtts://localhost:${there.port}`, {
@@ -88,7 +88,7 @@ describe('a bridge to IoT Core, at a stand-in with its limits', () => {
     expect(there.ended).toEqual([]);
   });
 
-  test('sends again what came at once too much (0x97), and gives it up in no case', async () => {
+  test('sends again the messages that the endpoint refuses because they come too fast (0x97), and gives up none', async () => {
     const { there, here } = await bridged({ out: [BOTH] });
     there.throttle(2);
     const publisher = await clientFor(here.url);
@@ -98,7 +98,7 @@ describe('a bridge to IoT Core, at a stand-in with its limits', () => {
     expect((await statusOf(here)).out.refused).toBe(0);
   });
 
-  test('says its protocol by ALPN where it is told to', async () => {
+  test('names its protocol by ALPN where its configuration asks for it', async () => {
     const certificates = certificatesForTest();
     const there = await startIotCoreStandIn(certificates);
     const place = { where: 'b', directory: certificates, environment: {}, nowMs: Date.now() + 5_000 };

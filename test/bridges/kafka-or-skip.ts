@@ -4,8 +4,8 @@ import { type Kafka, type KafkaSecurity, makeKafka } from '../../loadtest/bench/
 export type { Kafka } from '../../loadtest/bench/kafka/broker.ts';
 
 /**
- * One Kafka for the tests of a file. Undefined where it cannot be started: then a skipped test says why, because a
- * developer without Java can still work on the rest. In CI that fails.
+ * One Kafka for the tests of a file. Undefined where it cannot be started: a skipped test then gives the reason, so
+ * that a developer without Java can run the other tests. In CI it is a failure.
  */
 export async function kafkaOrSkip(security?: KafkaSecurity): Promise<Kafka | undefined> {
   try {

@@ -25,7 +25,7 @@ export function kafkaRecords(bootstrapBrokers: string[]) {
   }
 
   function producer(): Producer<Bytes, Bytes, Bytes, Bytes> {
-    // A request that is sent again, as on a busy machine, writes its records once.
+    // The producer is idempotent: a request that it repeats on a busy machine writes its records once.
     const made = new Producer<Bytes, Bytes, Bytes, Bytes>({
       ...client,
       autocreateTopics: false,
@@ -48,7 +48,7 @@ export function kafkaRecords(bootstrapBrokers: string[]) {
     await by.send({ messages });
   }
 
-  /** Everything of a topic, from its beginning on. */
+  /** Reads all records of a topic, from its beginning. */
   async function consumed(topic: string): Promise<readonly KafkaRecord[]> {
     const records: KafkaRecord[] = [];
     const consumer = new Consumer<Bytes, Bytes, Bytes, Bytes>({ ...client, groupId: unique('reader') });

@@ -64,7 +64,7 @@ describe.skipIf(kafka === undefined)('from Kafka', () => {
       .toEqual([['prices/a', '2']]);
   });
 
-  test('records that can be no message are skipped and counted, and the others come', async () => {
+  test('records that cannot become messages are skipped and counted, and the others arrive', async () => {
     const topic = await topicWith(1);
     const node = await bridged(topic);
     const { texts } = await collector(node.url, 'prices/#');
@@ -86,7 +86,7 @@ describe.skipIf(kafka === undefined)('from Kafka', () => {
     expect((await statusOf(node)).in).toMatchObject({ forwarded: 1, skipped: 7 });
   });
 
-  test('each partition comes in its order, to every subscriber', async () => {
+  test('the records of each partition arrive in their order at every subscriber', async () => {
     const topic = await topicWith(3);
     const node = await bridged(topic);
     const seen = [await collector(node.url, 'prices/+'), await collector(node.url, '#')];
@@ -124,7 +124,7 @@ describe.skipIf(kafka === undefined)('from Kafka', () => {
     await expect.poll(() => texts().sort()).toEqual(['5', '6', '7', '8', '9']);
   });
 
-  test('two nodes of one group share the partitions, and a restart goes on where the offsets are', async () => {
+  test('two nodes of one consumer group share the partitions, and a restarted node continues at the committed offsets', async () => {
     const topic = await topicWith(4);
     const [one, other] = [await bridged(topic), await bridged(topic)];
     const seen = [await collector(one.url, '#'), await collector(other.url, '#')];
@@ -147,7 +147,7 @@ describe.skipIf(kafka === undefined)('from Kafka', () => {
     await expect.poll(share, ARRIVAL).toBe(true);
     await one.stop();
     for (let more = 0; more < 20; more += 1) await sendToEach();
-    // Records whose offsets were not committed when the group moved come twice, and none is missing.
+    // Records whose offsets were not committed when the group was rebalanced arrive twice. None is missing.
     for (const partition of [0, 1, 2, 3]) {
       const valuesAt = ({ packets }: (typeof seen)[number]) =>
         packets
@@ -186,7 +186,7 @@ describe.skipIf(kafka === undefined)('to Kafka', () => {
     });
   });
 
-  test('other topics stay here, and subscribers get what leaves', async () => {
+  test('messages of other topics stay in the broker, and local subscribers also get those that go to Kafka', async () => {
     const topic = await topicWith(1);
     const node = await bridged(topic);
     const { texts } = await collector(node.url, '#');
@@ -197,7 +197,7 @@ describe.skipIf(kafka === undefined)('to Kafka', () => {
     expect((await statusOf(node)).out).toMatchObject({ forwarded: 1 });
   });
 
-  test('says at once whether Kafka and its topics are there', async () => {
+  test('its state says at once whether Kafka and its topics exist', async () => {
     const node = await bridged(await topicWith(1));
     await untilConnected(node);
     const without = await bridged(unique('missing'));
@@ -205,7 +205,7 @@ describe.skipIf(kafka === undefined)('to Kafka', () => {
     expect((await statusOf(without)).last_error).toMatch(/topic/i);
   });
 
-  test('a record that Kafka would refuse for its size is refused (0x97), and the next one is taken', async () => {
+  test('a message that is too large for Kafka is refused (0x97), and the next one is accepted', async () => {
     const topic = await topicWith(1);
     const node = await bridged(topic, {}, { recordBytesMax: 10_000 });
     const publisher = await clientFor(node.url);
@@ -217,7 +217,7 @@ describe.skipIf(kafka === undefined)('to Kafka', () => {
 });
 
 describe.skipIf(kafka === undefined)('kill -9 of Kafka', () => {
-  test('while it is away, publishers wait, then are refused (0x97); what was acknowledged is there, in order', async () => {
+  test('publishers wait while it is away, then are refused (0x97); every acknowledged message is in Kafka, in order', async () => {
     if (kafka === undefined) return;
     const topic = await topicWith(1);
     const node = await bridgedNode({
@@ -250,7 +250,7 @@ describe.skipIf(kafka === undefined)('kill -9 of Kafka', () => {
     expect(there.filter((text) => acknowledged.includes(text))).toEqual([...new Set(acknowledged)]);
   });
 
-  test('under load, what it has reaches subscribers, in order', async () => {
+  test('under load, its records reach subscribers in order', async () => {
     if (kafka === undefined) return;
     const topic = await topicWith(1);
     const node = await bridgedNode({

@@ -9,11 +9,11 @@ import { firstOf, LOAD, type Load, publishAll, reader } from './load.ts';
 const built = new Built();
 const KILLS = 3;
 const ARRIVAL = { timeout: 120_000, interval: 100 };
-/** All of the load may have to wait. */
+/** The longest wait, as all of the load may have to wait. */
 const QUEUE = 100_000;
 const killable = (args: readonly string[] = []) => startKillable(built, QUEUE, args);
 
-/** Kills the broker as often as asked while the load runs, each time when so many messages have been sent. */
+/** Kills the broker this many times while the load runs, each time after this many messages. */
 async function underLoad(load: Load, publisherUrl: string, kill: () => Promise<void>): Promise<void> {
   const publisher = await clientFor(publisherUrl, { clientId: 'publisher', clean: false });
   let kills: Promise<void> = Promise.resolve();
@@ -25,7 +25,7 @@ async function underLoad(load: Load, publisherUrl: string, kill: () => Promise<v
 
 describe('kill -9 under load', () => {
   test.each([1, 2] as const)(
-    'of the other broker: what is acknowledged here at QoS %i arrives there, in order',
+    'of the other broker: messages that this broker acknowledges at QoS %i arrive there, in order',
     async (qos) => {
       const there = await killable();
       const mapping = { filter: '#', localPrefix: 'up/', remotePrefix: 'x/', qos };
@@ -42,7 +42,7 @@ describe('kill -9 under load', () => {
   );
 
   test.each([1, 2] as const)(
-    'of this broker: what the other acknowledges at QoS %i arrives here, in order',
+    'of this broker: messages that the other one acknowledges at QoS %i arrive here, in order',
     async (qos) => {
       const there = await nodeForTest({ queueLengthMax: QUEUE });
       const file = join(directory(), 'bridges.json');
@@ -62,7 +62,7 @@ describe('kill -9 under load', () => {
     },
   );
 
-  test('of this broker: what it has acknowledged arrives at the other, in order', async () => {
+  test('of this broker: messages that it has acknowledged arrive at the other one, in order', async () => {
     const there = await nodeForTest({ queueLengthMax: QUEUE });
     const file = join(directory(), 'bridges.json');
     const mapping = { filter: '#', localPrefix: 'up/', remotePrefix: 'x/', qos: 1 };
@@ -81,7 +81,7 @@ describe('kill -9 under load', () => {
   });
 });
 
-/** The bridge has subscribed: before, what is published does not wait for it. */
+/** Waits until the bridge has subscribed. The other broker keeps nothing for it before. */
 async function hasSession(httpUrl: string, clientId: string): Promise<boolean> {
   const response = await fetch(new URL(`/api/v5/clients/${clientId}`, httpUrl));
   const { subscriptions_cnt: count } = (await response.json()) as { readonly subscriptions_cnt?: number };

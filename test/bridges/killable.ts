@@ -11,7 +11,7 @@ export function directory(): string {
   return path;
 }
 
-/** `apus serve` in a directory, which a kill does not empty, at one port. */
+/** `apus serve` with a data directory and a port that stay the same over kills. */
 export async function startKillable(
   built: Built,
   queueLengthMax: number,

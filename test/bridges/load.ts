@@ -19,10 +19,10 @@ export const LOAD = {
   count: COUNT,
 } as const;
 
-/** Messages that are under way at a time. */
+/** Messages in flight at a time. */
 const WINDOW = 20;
 
-/** Publishes all of it, and is done when all of it is acknowledged. */
+/** Publishes all numbers, and resolves when all are acknowledged. */
 export async function publishAll(
   publisher: MqttClient,
   { prefix, topics, numbers, qos }: Load,
@@ -45,7 +45,7 @@ export interface Arrived {
   readonly number: number;
 }
 
-/** A client whose session outlives its connections: everything that it has been sent. */
+/** A client whose session outlives its connections, with all messages that it has received. */
 export async function reader(url: string, filter: string): Promise<readonly Arrived[]> {
   const arrived: Arrived[] = [];
   const properties = { sessionExpiryInterval: 3600 };
@@ -55,7 +55,7 @@ export async function reader(url: string, filter: string): Promise<readonly Arri
   return arrived;
 }
 
-/** The numbers of a topic in the order in which each came first: a repetition is no disorder. */
+/** The numbers of a topic, in the order in which each came first. Repetitions are left out. */
 export function firstOf(arrived: readonly Arrived[], topic: string): readonly number[] {
   return [...new Set(arrived.filter((each) => each.topic === topic).map(({ number }) => number))];
 }

@@ -5,11 +5,11 @@ import { onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import { end, launch, programOrSkip } from '../support/program.ts';
 
-/** The program of Mosquitto, which Debian puts where only administrators look. */
+/** The program of Mosquitto. Debian installs it in a folder that is only in the path of root. */
 export function mosquittoOrSkip(): string | undefined {
   return programOrSkip({
     programs: [process.env.APUS_MOSQUITTO, 'mosquitto', '/usr/sbin/mosquitto'],
-    // It has no flag for its version alone, and its help ends with 3.
+    // Mosquitto has no flag that prints only its version. Its help prints it and ends with 3.
     args: ['-h'],
     status: 3,
     reason: 'needs Mosquitto: install it, or name the program in APUS_MOSQUITTO',
@@ -19,11 +19,13 @@ export function mosquittoOrSkip(): string | undefined {
 export interface Mosquitto {
   readonly port: number;
   readonly securePort: number;
-  /** Ends it with a signal, and starts it again over the same database. */
+  /** Ends Mosquitto with a signal, and starts it again with the same database. */
   restart(signal: NodeJS.Signals): Promise<void>;
 }
 
-/** A Mosquitto for the length of one test, with a database; over TLS it wants a certificate of its authority. */
+/**
+ * A Mosquitto with a database, for the length of one test. Over TLS it asks clients for a certificate of its authority.
+ */
 export async function startMosquitto(program: string, certificates?: string): Promise<Mosquitto> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-mosquitto-'));
   const [port, securePort] = [await freePort(), await freePort()];
@@ -47,7 +49,7 @@ export async function startMosquitto(program: string, certificates?: string): Pr
 function configurationOf(directory: string, port: number, securePort: number, certificates?: string): string {
   const lines = [`listener ${port} 127.0.0.1`, 'allow_anonymous true', 'persistence true'];
   lines.push(`persistence_location ${directory}/`, 'max_queued_messages 0', 'max_inflight_messages 20');
-  // As root it would become another user, to whom the folder does not belong.
+  // Started as root, Mosquitto would become another user, which could not write to the folder.
   lines.push('user root');
   if (certificates !== undefined) {
     lines.push(

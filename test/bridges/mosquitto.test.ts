@@ -22,7 +22,7 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
   const mosquitto = (certificates?: string) => startMosquitto(program ?? '', certificates);
 
   test.each(['3.1.1', '5'] as const)(
-    'carries messages both ways in MQTT %s, and none goes round',
+    'carries messages in both directions in MQTT %s, and none goes round in a loop',
     async (version) => {
       const { port } = await mosquitto();
       const there = `mqtt://127.0.0.1:${port}`;
@@ -46,7 +46,7 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
     },
   );
 
-  test('retained messages cross with their flag, once', async () => {
+  test('carries retained messages with their flag, once', async () => {
     const { port } = await mosquitto();
     const there = `mqtt://127.0.0.1:${port}`;
     await (await clientFor(there)).publishAsync('chat/old', 'kept', { qos: 1, retain: true });
@@ -81,7 +81,7 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
     },
   );
 
-  test('goes on where Mosquitto is killed: what it has not acknowledged arrives', async () => {
+  test('continues when Mosquitto is killed: unacknowledged messages arrive', async () => {
     const there = await mosquitto();
     const url = `mqtt://127.0.0.1:${there.port}`;
     const mapping = { filter: '#', localPrefix: 'l/', remotePrefix: 'r/', qos: 1 };
@@ -95,7 +95,7 @@ describe.skipIf(program === undefined)('a bridge to Mosquitto', () => {
     expect((await statusOf(here)).status).toBe('connected');
   });
 
-  test('shows its certificate, and trusts the one that it was told to', async () => {
+  test('presents its client certificate, and trusts the configured authority', async () => {
     const { directory: certificates, remove } = makeCertificates();
     onTestFinished(remove);
     const { securePort } = await mosquitto(certificates);

@@ -55,7 +55,7 @@ describe.skipIf(ministack === undefined)('a rule to AWS (MiniStack)', () => {
     ]);
   });
 
-  test('puts messages into a FIFO queue, a topic in its order', async () => {
+  test('puts messages into a FIFO queue, those of a topic in order', async () => {
     const queueUrl = await queue('ordered.fifo', { FifoQueue: 'true' });
     const node = await ruledNode([{ filter: 'a/#', to: { sqs: { queueUrl, ...place } } }]);
     await publish(node, ['1', '2', '3']);
@@ -85,7 +85,7 @@ describe.skipIf(ministack === undefined)('a rule to AWS (MiniStack)', () => {
     });
   });
 
-  test('to a queue or a function that is not there has dead letters with the reason of AWS', async () => {
+  test('has dead letters with the reason of AWS for a queue or a function that does not exist', async () => {
     const queueUrl = `${place.endpoint}/000000000000/none`;
     const node = await ruledNode([
       { name: 'queue', filter: 'a/#', to: { sqs: { queueUrl, ...place } }, attempts: 1 },

@@ -15,7 +15,7 @@ import { KafkaTarget } from '../../packages/bridges/src/rules/targets/kafka.ts';
 import { unique } from '../support/unique.ts';
 import { kafkaOrSkip } from './kafka-or-skip.ts';
 
-/** The function of the rules of a deployment, whose events SQS makes, at a Kafka that is restarted. */
+/** The rules function of a deployment, with the events that SQS makes, at a Kafka that is restarted. */
 
 const kafka = await kafkaOrSkip();
 const brokers = [kafka?.address ?? ''];
@@ -79,23 +79,24 @@ function recordOf(number: number): SqsRecord {
 }
 
 describe.skipIf(kafka === undefined)('a rule to Kafka in a deployment', () => {
-  test('puts messages there in their order, keeps them while Kafka is down, and puts them there then', async () => {
+  test('writes messages in their order, keeps them while Kafka is down, and writes them when it is back', async () => {
     const topic = await newTopic();
     const send = functionOf(topic);
     expect(await send([1, 2, 3])).toEqual([]);
     await kafka?.kill();
-    // They stay in the queue of the rules, and come again.
+    // The messages stay in the queue of the rules, and the queue delivers them again.
     expect(await send([4, 5])).toEqual(['m-4', 'm-5']);
     await kafka?.start();
     await expect.poll(async () => await send([4, 5]), ARRIVAL).toEqual([]);
     expect(await send([6])).toEqual([]);
     const records = await consumed(topic);
     await expect.poll(() => records.at(-1), ARRIVAL).toBe('k1 6');
-    // A call that got no answer may have arrived: at least once, and first receipts in their order.
+    // A call without an answer may have reached Kafka. The records are there at least once, and their first copies are
+    // in order.
     expect([...new Set(records)]).toEqual([1, 2, 3, 4, 5, 6].map((number) => `k1 ${number}`));
   });
 
-  test('is what its function does as it is deployed: one file, which finds no library beside it', async () => {
+  test('works from the deployed file alone, with no library beside it', async () => {
     const topic = await newTopic();
     const folder = mkdtempSync(join(tmpdir(), 'apus-rules-kafka-'));
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -112,7 +113,7 @@ describe.skipIf(kafka === undefined)('a rule to Kafka in a deployment', () => {
   });
 });
 
-/** Lambda's part. */
+/** This handler does the part of Lambda. */
 const CALL = `
 import { readFileSync } from 'node:fs';
 const { handler } = await import('./index.mjs');
@@ -121,7 +122,7 @@ const answer = await handler(event, { getRemainingTimeInMillis: () => 180000, aw
 process.stdout.write('ANSWER ' + JSON.stringify(answer) + '\\n', () => process.exit(0));
 `;
 
-/** No service of AWS is called for messages that arrive. */
+/** The function calls no service of AWS for these messages. */
 const VARIABLES = {
   APUS_TABLE_NAME: 'table',
   APUS_SESSIONS_TABLE_NAME: 'sessions',

@@ -21,14 +21,14 @@ function rulesFile(url: string, others: object = {}): string {
 }
 
 describe('kill -9 of a broker with rules, under load', () => {
-  test('loses nothing for a webhook that was acknowledged, and keeps the order of a topic', async () => {
+  test('loses no acknowledged message for a webhook, and keeps the order of a topic', async () => {
     const server = await receiver();
     const here = await startKillable(built, QUEUE, ['--rules', rulesFile(server.url)]);
     const load = { ...LOAD, prefix: 'up/', qos: 1 } as const;
     const publisher = await clientFor(here.url, { clientId: 'publisher', clean: false });
     let kills: Promise<void> = Promise.resolve();
     await publishAll(publisher, load, (count) => {
-      // The endpoint fails as well, every now and then.
+      // The endpoint fails now and then, too.
       server.answer = count % 50 < 10 ? status(503) : SIMPLY_OK;
       if (count % Math.ceil(load.count / (KILLS + 1)) === 0) kills = kills.then(here.kill);
     });
@@ -41,7 +41,7 @@ describe('kill -9 of a broker with rules, under load', () => {
     }
   });
 
-  test('loses no dead letter, and no message that is delayed', async () => {
+  test('loses no dead letter and no delayed message', async () => {
     const server = await receiver(status(400));
     const here = await startKillable(built, QUEUE, ['--rules', rulesFile(server.url)]);
     const client = await clientFor(here.url, { clientId: 'publisher', clean: false });

@@ -17,7 +17,7 @@ export interface SignedStandIn {
   readonly port: number;
   /** Why handshakes were refused, in their order. */
   readonly refused: string[];
-  /** The addresses that were let in. */
+  /** The addresses whose handshakes it accepted. */
   readonly accepted: string[];
   /** Ends all connections. */
   cut(): void;
@@ -30,8 +30,8 @@ interface Credentials {
 }
 
 /**
- * The WebSocket door of AWS IoT Core before an MQTT broker of this machine: it checks the Signature Version 4 of each
- * handshake, which covers all of the query but the session token, and passes on what follows.
+ * The WebSocket door of AWS IoT Core, before an MQTT broker of this machine. It checks the Signature Version 4 of each
+ * handshake, which covers the whole query except the session token, and passes on the bytes that follow.
  */
 export async function startSignedStandIn(
   certificates: string,

@@ -19,7 +19,7 @@ const PATHS = process.env.APUS_CHROMIUM === undefined ? INSTALLED : [process.env
  */
 const ARGS = ['--no-sandbox', '--disable-background-networking', '--js-flags=--no-maglev,--no-opt'];
 
-/** Why the tests in a browser are skipped here, or undefined. In CI a missing browser is a failure. */
+/** The reason why the tests in a browser are skipped here, or undefined. In CI a missing browser is a failure. */
 export function whyNoBrowser(): string | undefined {
   if (PATHS.some(existsSync)) return undefined;
   if (process.env.CI !== undefined) throw new Error(`no browser at ${PATHS.join(', ')}`);

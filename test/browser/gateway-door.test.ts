@@ -14,8 +14,8 @@ import { slowDown } from './support/slowdown.ts';
 const root = fileURLToPath(new URL('./app', import.meta.url));
 const skipped = whyNoBrowser();
 /**
- * A page built with Vite and stock mqtt.js, served from somewhere else than the broker, as an app would be. Skipped on a
- * machine that has no browser, except in CI, where that is a failure.
+ * A page that is built with Vite and uses stock mqtt.js. Its origin is not the broker's, as with any app. Skipped on a
+ * machine without a browser, except in CI, where that is a failure.
  */
 describe.skipIf(skipped !== undefined)('a page with stock mqtt.js and the transport, in Chromium', () => {
   let outDir: string;
@@ -67,7 +67,7 @@ describe.skipIf(skipped !== undefined)('a page with stock mqtt.js and the transp
     },
   );
 
-  it('receives what a client of the node door publishes', async () => {
+  it('receives the messages of a client of the node door', async () => {
     const page = await open(5);
     await page.getByText('browser/bye done').waitFor();
     const publisher = await mqtt.connectAsync(node.url);

@@ -10,7 +10,7 @@ const LINKS =
   '[a](javascript:window.hacked=1) <a href="javascript:window.hacked=1">b</a> javascript:window.hacked=1 data:text/html,x';
 const SCHEMA_BYTES = 64 * 1024;
 
-/** 64 KiB of fields, each of which leads back to all of them. */
+/** A schema with 64 KiB of fields. Each field refers to all of them again. */
 function largeSchema(): object {
   const properties: Record<string, object> = {};
   for (let index = 0; JSON.stringify(properties).length < SCHEMA_BYTES; index++)
@@ -67,7 +67,7 @@ clientSuite('a document of a stranger on the page for developers', (suite) => {
     return await suite.openUrl(portalUrl(served.pageUrl), { context });
   }
 
-  /** Nothing of it is more than text. */
+  /** The page shows all of it as text. */
   async function expectOnlyText(page: Page): Promise<void> {
     await eventually(() => page.evaluate('window.hacked')).toBeUndefined();
     await eventually(() => page.locator('img, main script, iframe, object, embed, svg').count()).toBe(0);
@@ -80,7 +80,7 @@ clientSuite('a document of a stranger on the page for developers', (suite) => {
   const elements = async (page: Page) =>
     (await page.evaluate('document.querySelectorAll("*").length')) as number;
 
-  it('with markup, script links, 100 topics with 64 KiB of schema each that leads back to itself, is text and stays small', async () => {
+  it('with markup, script links and 100 topics with 64 KiB of recursive schema each shows text and stays small', async () => {
     const { page } = await openWith(hostileDocument());
     await page.getByText('100 topics').waitFor();
     await expectOnlyText(page);
@@ -90,7 +90,7 @@ clientSuite('a document of a stranger on the page for developers', (suite) => {
     await page.getByRole('heading', { level: 1 }).filter({ hasText: '77' }).waitFor();
     await page.getByRole('button', { name: /^\d+ more$/ }).waitFor();
     expect(await elements(page)).toBeLessThan(2_000);
-    // Each level holds all fields once more.
+    // Each level contains all fields again.
     for (let level = 0; level < 5; level++) {
       await page
         .locator('.schema summary')
@@ -114,7 +114,7 @@ clientSuite('a document of a stranger on the page for developers', (suite) => {
     await page.getByText(words).waitFor();
   });
 
-  it('has no topic that an odd address of the page names', async () => {
+  it('shows no topic for a malformed address', async () => {
     const client = await suite.openUrl(`${portalUrl(served.pageUrl)}%00%zz<b>/${encodeURIComponent(MARKUP)}`);
     await client.page.getByText('describes no topic').waitFor();
     await expectOnlyText(client.page);

@@ -20,7 +20,7 @@ import type { Served } from './support/served-client.ts';
 
 const SECRET = 'a secret of at least thirty-two bytes';
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Programs find the packages of this repository from here. */
+/** Programs in this folder find the packages of this repository. */
 const FOLDERS = join(ROOT, 'test', 'artefacts', 'pasted');
 const PAYLOAD = '{"celsius":21.5,"at":"2026-11-26T12:00:00Z","quality":"good"}';
 const LINE = `sensors/s-17/temperature ${PAYLOAD}`;
@@ -58,7 +58,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     for (const path of [folder, commands]) await rm(path, { recursive: true, force: true });
   });
 
-  /** A folder with an `npx` that runs the command as it has been built for the tests. */
+  /** A folder with an `npx` that runs the command line as built for the tests. */
   async function commandsFolder(): Promise<string> {
     const path = await mkdtemp(join(tmpdir(), 'apus-npx-'));
     const npx = join(path, 'npx');
@@ -68,7 +68,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     return path;
   }
 
-  /** The programs of a language as the page has them: with the past, since they are run one behind the other. */
+  /** The programs of a language as the page shows them, with history: they run one after another. */
   async function programsOf(broker: (typeof BROKERS)[number], door: string, language: string): Promise<Page> {
     const client = await suite.openUrl(portalUrl(served[broker].pageUrl, 'sensors/{sensor}/temperature'));
     const { page } = client;
@@ -92,7 +92,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     return (await promisify(execFile)(program, args, { cwd: folder, env, timeout: 60_000 })).stdout;
   }
 
-  /** The first line of a program that goes on. */
+  /** The first line that a running program prints. */
   async function firstLineOf(program: string, args: readonly string[], env = environment): Promise<string> {
     const child = spawn(program, args, {
       cwd: folder,
@@ -110,7 +110,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     return path;
   }
 
-  /** `@apus/client` is not installed here: it is taken from its sources. */
+  /** `@apus/client` is not installed here. The bundler takes it from its sources. */
   async function withTransport(path: string): Promise<string> {
     const outfile = path.replace('.mjs', '-bundle.mjs');
     const common = { bundle: true, platform: 'node', format: 'esm' } as const;
@@ -197,7 +197,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
     expect(printed).toContain('Payload format invalid /celsius must be number');
   });
 
-  /** A page with both components, which have to fit their types. */
+  /** A page with both components. Their types have to fit. */
   async function siteOf(programs: ReadonlyMap<string, string>): Promise<string> {
     const root = await mkdtemp(join(folder, 'react-'));
     const files = [...programs].map(([name, code]) => [join(root, `${name}.tsx`), code] as const);

@@ -13,9 +13,9 @@ import { eventually } from './support/eventually.ts';
 import { answerOf, codeOf, EXAMPLE_FLAGS, portalUrl } from './support/portal-page.ts';
 import type { Served } from './support/served-client.ts';
 
-/** All that the page fetches before its visitor tries something, each file compressed with gzip. */
+/** All files that the page fetches before its visitor tries something, each compressed with gzip. */
 const PORTAL_WEIGHT_BYTES_MAX = 90 * 1024;
-/** The first try fetches mqtt.js and the transport. */
+/** The files that the first try fetches: mqtt.js and the transport. */
 const TRY_WEIGHT_BYTES_MAX = 75 * 1024;
 
 const TEMPERATURE = 'sensors/{sensor}/temperature';
@@ -47,7 +47,7 @@ clientSuite('the page for developers', (suite) => {
     await rm(folder, { recursive: true, force: true });
   });
 
-  it('asks a visitor for a token where the document is refused, and says what the broker refuses then', async () => {
+  it('asks a visitor for a token where the document is refused, and shows the broker’s refusal of the token', async () => {
     const client = await suite.openUrl(portalUrl(guarded.pageUrl, TEMPERATURE));
     const { page } = client;
     await page.getByRole('heading', { name: 'Your credentials' }).waitFor();
@@ -58,7 +58,7 @@ clientSuite('the page for developers', (suite) => {
     await page.getByLabel('Token or password').fill(await tokenFor('sensors/s-1/temperature'));
     await show.click();
     await page.getByRole('heading', { level: 1, name: 'Temperature' }).waitFor();
-    // The browser itself writes a line for each 401.
+    // The browser itself logs a line for each 401.
     expect(client.complaints.splice(0).filter((line) => !line.includes('401'))).toEqual([]);
 
     const saved = await client.download(page.getByRole('link', { name: 'The AsyncAPI document' }));
@@ -92,7 +92,7 @@ clientSuite('the page for developers', (suite) => {
     await client.screenshot('portal-tried');
   });
 
-  it('shows a visitor of one tenant nothing of another, neither as messages nor as an example [SEC-TENANT-2]', async () => {
+  it('shows a visitor of one tenant no message and no example of another tenant [SEC-TENANT-2]', async () => {
     const visit = async (tenant: string): Promise<Page> => {
       const context = await suite.newContext();
       const client = await suite.openUrl(portalUrl(guarded.pageUrl, TEMPERATURE), { context });
@@ -126,7 +126,7 @@ clientSuite('the page for developers', (suite) => {
     await eventually(() => codeOf(third, 'The newest that has come.').count()).toBe(0);
   });
 
-  it('sends an example and shows it come back, through both doors, and from the past', async () => {
+  it('sends an example and shows it arrive, through both doors, and from history', async () => {
     const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE));
     const received = page.getByRole('list', { name: 'Received messages' }).getByRole('listitem');
     await page.getByLabel('sensor', { exact: true }).fill('s-9');
@@ -148,7 +148,7 @@ clientSuite('the page for developers', (suite) => {
     await answerOf(page).getByText('is no topic to publish to').waitFor();
   });
 
-  it('says so where the broker is gone', async () => {
+  it('says when the broker is gone', async () => {
     const short = await suite.built.serve(EXAMPLE_FLAGS);
     const client = await suite.openUrl(portalUrl(short.pageUrl, TEMPERATURE));
     await client.page.getByRole('button', { name: 'Listen', exact: true }).click();
@@ -160,7 +160,7 @@ clientSuite('the page for developers', (suite) => {
     client.complaints.length = 0;
   });
 
-  it('shows fields with their types and constraints, and the newest payload that has come', async () => {
+  it('shows fields with their types and constraints, and the newest payload', async () => {
     const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE));
     await page.getByRole('button', { name: 'Publish', exact: true }).click();
     await answerOf(page).getByText('has accepted').waitFor();
@@ -198,7 +198,7 @@ clientSuite('the page for developers', (suite) => {
     await eventually(() => list.getByRole('link').count()).toBe(1);
   });
 
-  it('copies, and says that it has', async () => {
+  it('copies a text, and says that it has', async () => {
     const context = await suite.newContext();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     const { page } = await suite.openUrl(portalUrl(open.pageUrl, TEMPERATURE), { context });
@@ -254,7 +254,7 @@ clientSuite('the page for developers', (suite) => {
     await eventually(() => page.locator('meta[http-equiv="Content-Security-Policy"]').count()).toBe(1);
   });
 
-  it('weighs little, and fetches a client of MQTT when its visitor tries something', async () => {
+  it('is small, and fetches an MQTT client only when its visitor tries something', async () => {
     const context = await suite.newContext();
     const paths = new Set<string>();
     context.on('request', (request) => paths.add(new URL(request.url()).pathname));

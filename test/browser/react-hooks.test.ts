@@ -64,7 +64,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
     return site.resolvedUrls?.local[0] ?? '';
   }
 
-  /** A page whose console stays empty: React says there what a component does wrong. */
+  /** A page whose console must stay empty: React logs the mistakes of components there. */
   async function open(site: string, parameters: Record<string, string>): Promise<[Page, string[]]> {
     const page = await (await browser.newContext()).newPage();
     const complaints: string[] = [];
@@ -84,7 +84,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
     return subscriptions.map(({ topic }) => topic).sort();
   }
 
-  describe('components that come and go in StrictMode', () => {
+  describe('components that mount and unmount in StrictMode', () => {
     let site: string;
 
     beforeAll(async () => {
@@ -134,7 +134,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
       await page.context().close();
     });
 
-    it('make a member present while they are there, with its last data', async () => {
+    it('make a member present while they are mounted, with its last data', async () => {
       const [ann, bob] = [unique('ann'), unique('bob')];
       const [page, complaints] = await open(site, { url: node.url, id: ann });
       const [other] = await open(site, { url: node.url, id: bob });
@@ -187,7 +187,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
       page.getByLabel('Messages').locator('li:not([aria-hidden])').allTextContents();
     const membersOf = (page: Page) => page.getByLabel('Members').locator('li').allTextContents();
 
-    it('has the last messages for newcomers, and shows who is there and who types', async () => {
+    it('gives newcomers the last messages, and shows who is present and who is typing', async () => {
       const room = unique('room');
       const [ann, complaints] = await enter('Ann', room);
       await say(ann, 'Hello');
@@ -200,7 +200,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
       await say(bob, 'Hi, Ann');
       await expect.poll(() => linesOf(ann)).toEqual(['Ann Hello', 'Bob Hi, Ann']);
       await expect.poll(() => membersOf(ann)).toEqual(['Ann', 'Bob']);
-      // A stranger's payload is shown as it is, and breaks nothing.
+      // The page shows another client's malformed payload as it is, and keeps working.
       await backend.publishAsync(`chat/${room}`, '<b>no JSON', { qos: 1 });
       await expect.poll(async () => (await linesOf(ann)).at(-1)).toBe('? <b>no JSON');
       expect(complaints).toEqual([]);
@@ -218,7 +218,7 @@ describe.skipIf(skipped !== undefined)('hooks of @apus/react, in Chromium', () =
     const publish = async (symbol: string, price: number) =>
       await backend.publishAsync(`prices/${symbol}`, JSON.stringify({ price, change: 1 }), { qos: 1 });
 
-    it('has the last price of everything when it opens, and the last prices of one thing at a click', async () => {
+    it('has the last price of everything when it opens, and the last prices of one item at a click', async () => {
       for (const price of [1, 2, 3]) await publish('ONE', price);
       await publish('TWO', 20);
       await backend.publishAsync('prices/ODD', 'no JSON', { qos: 1 });

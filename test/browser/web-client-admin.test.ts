@@ -134,7 +134,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await page.getByText('1 in all').waitFor();
   });
 
-  it('keeps a client out, and lets it in again', async () => {
+  it('bans a client, and lets it in again', async () => {
     const sensor = await device('banned/sensor');
     const client = await suite.open('admin');
     const { page } = client;
@@ -151,7 +151,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await dialog.getByRole('button', { name: 'Ban', exact: true }).click();
     expect(await ended).toBe(true);
     await eventually(() => page.getByRole('dialog').count()).toBe(0);
-    // A look at a client that is just gone is an error to the console.
+    // The browser logs an error for a request about a client that has just gone.
     client.complaints.length = 0;
     await page.getByRole('tab', { name: 'Bans' }).click();
     const row = page.getByRole('row').filter({ hasText: 'banned/sensor' });
@@ -180,7 +180,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await page.getByLabel('Key of the API').fill('a wrong one');
     await page.getByRole('button', { name: 'Use it' }).click();
     await page.getByRole('alert').first().getByText('The key is not right').waitFor();
-    // A refusal is an error to the console.
+    // The browser logs an error for a refused request.
     client.complaints.length = 0;
     await page.getByLabel('Key of the API').fill(KEY);
     await page.getByRole('button', { name: 'Use it' }).click();
@@ -215,7 +215,7 @@ clientSuite('the web client’s admin view', (suite) => {
     await client.screenshot(`admin-${colorScheme}-${width}`);
   });
 
-  describe('from static files', () => {
+  describe('served as static files', () => {
     let site: StaticSite;
 
     beforeAll(async () => {
@@ -223,7 +223,7 @@ clientSuite('the web client’s admin view', (suite) => {
     });
     afterAll(async () => site?.stop());
 
-    it('leads to CloudWatch, where a deployment tells of itself', async () => {
+    it('links to CloudWatch where a deployment names its dashboard', async () => {
       const client = await suite.openUrl('about:blank');
       const { page } = client;
       const dashboardUrl = 'https://eu-west-1.console.aws.amazon.com/cloudwatch/home#dashboards:name=Apus';

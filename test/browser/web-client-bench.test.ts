@@ -52,7 +52,7 @@ clientSuite('the bench of the web client', (suite) => {
     await client.screenshot(`bench-${door}-light`);
   });
 
-  it('exports what it has measured', async () => {
+  it('exports its measurements', async () => {
     const client = await open();
     const { page } = client;
     await client.openView('Bench');
@@ -69,7 +69,7 @@ clientSuite('the bench of the web client', (suite) => {
     });
   });
 
-  it('stops when it is told to, and says what is wrong with a plan', async () => {
+  it('stops when its user stops it, and says which part of a plan is wrong', async () => {
     const client = await open();
     const { page } = client;
     await client.openView('Bench');

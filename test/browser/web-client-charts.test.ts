@@ -7,7 +7,7 @@ import { eventually } from './support/eventually.ts';
 /** The first bytes of every PNG. */
 const PNG_SIGNATURE = '89504e470d0a1a0a';
 
-/** A click that is taken is said to be at once. */
+/** The page confirms a click at once. */
 const SAID_WITHIN_MS = 3_000;
 
 clientSuite('charts in the web client', (suite) => {
@@ -22,8 +22,8 @@ clientSuite('charts in the web client', (suite) => {
   }
 
   /**
-   * Clicks the number of a line of the payload, in the details of the message that is open. These may be drawn anew just
-   * then, and a click that begins on one element and ends on another is none.
+   * Clicks the number of a line of the payload, in the details of the open message. React may just render the details
+   * again, and a click that begins on one element and ends on another has no effect.
    */
   async function chartNumber(client: ClientPage, name: string): Promise<void> {
     const line = client.page.getByRole('treeitem').filter({ hasText: `${name}:` });
@@ -37,14 +37,14 @@ clientSuite('charts in the web client', (suite) => {
     }).toBe('charted');
   }
 
-  /** Goes to the charts by what is said after a click on `button`. */
+  /** Clicks `button`, and follows the link to the charts in the notice that appears. */
   async function followToCharts(client: ClientPage, button: Locator): Promise<void> {
     await button.click();
     await client.page.getByRole('link', { name: 'Open the charts' }).click();
     await eventually(() => client.page.url()).toContain('#/charts');
   }
 
-  /** Keeps the first values in the window until the end, on a slow machine too. */
+  /** Keeps the first values in the window until the end of the test, on a slow machine too. */
   async function lengthenWindow(client: ClientPage): Promise<void> {
     await client.page.locator('label', { hasText: '15 min' }).click();
     await client.page.getByRole('img', { name: /over the last 15 min$/ }).waitFor();
@@ -56,7 +56,7 @@ clientSuite('charts in the web client', (suite) => {
     return rows;
   }
 
-  /** How often the only line of a chart in light colours is interrupted, from its first pixel to its last. */
+  /** The number of gaps in the only line of a chart in light colours, from its first pixel to its last. */
   async function lineBreaks(chart: Locator): Promise<number> {
     return await chart.locator('canvas').evaluate((canvas: HTMLCanvasElement) => {
       const { width, height } = canvas;
@@ -80,7 +80,7 @@ clientSuite('charts in the web client', (suite) => {
     return (await row.getByRole('cell').allTextContents()).slice(0, 5);
   }
 
-  it('charts a number that is clicked in a payload, with what came before and what comes', async () => {
+  it('charts a number that is clicked in a payload, with earlier and later values', async () => {
     const client = await open('room/#');
     const { page } = client;
     await tell('room/1', { temperature: 20, air: { humidity: 40 } });
@@ -165,7 +165,7 @@ clientSuite('charts in the web client', (suite) => {
     const png = await client.download(client.page.getByRole('button', { name: 'Export PNG' }));
     expect(png.name).toMatch(/^apus-charts-.*\.png$/);
     expect(png.bytes.subarray(0, 8).toString('hex')).toBe(PNG_SIGNATURE);
-    // The picture is as wide as the chart, and higher: the legend is above it.
+    // The picture is as wide as the chart, and taller: it has the legend above the chart.
     const chart = await client.page.getByRole('img', { name: /^Chart of/ }).boundingBox();
     expect(png.bytes.readUInt32BE(16)).toBe(Math.round(chart?.width ?? 0));
     expect(png.bytes.readUInt32BE(20)).toBeGreaterThan(Math.round(chart?.height ?? 0));
@@ -196,7 +196,7 @@ clientSuite('charts in the web client', (suite) => {
     await eventually(numbers).toEqual(['–', '–', '–', '–', '0']);
   });
 
-  it('tells how late messages are and how many are missing, and charts both', async () => {
+  it('measures how late messages are and how many are missing, and charts both', async () => {
     const client = await open('late/#');
     const { page } = client;
     await tell('late/1', { seq: 1, ts: Date.now() - 5_000 });
@@ -218,7 +218,7 @@ clientSuite('charts in the web client', (suite) => {
     expect(count).toBe('3');
   });
 
-  it('asks for a series by topic and path, and says what is wrong with them', async () => {
+  it('asks for a series by topic and path, and says which of them is wrong', async () => {
     const client = await open('ask/#');
     const { page } = client;
     await tell('ask/1', { rooms: [{ 'the name': 7 }] });
@@ -262,7 +262,7 @@ clientSuite('charts in the web client', (suite) => {
     await page.getByRole('img', { name: 'Chart of 2 series' }).waitFor();
   });
 
-  it('tells more of a range that is selected, by key', async () => {
+  it('shows the statistics of a range that is selected by key', async () => {
     const client = await open('range/#');
     const { page } = client;
     for (const a of [1, 2, 9]) await tell('range/1', { a });
@@ -273,9 +273,9 @@ clientSuite('charts in the web client', (suite) => {
     await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('3');
     await page.getByRole('button', { name: 'Select a range' }).click();
     const range = page.getByRole('group', { name: 'Selected range' });
-    // The middle of the window: nothing came then.
+    // The middle of the window, which has no samples.
     await eventually(() => numbersOf(series(client, '$.a')).then((numbers) => numbers.at(-1))).toBe('0');
-    // From three quarters of the window to its end.
+    // The last quarter of the window.
     const end = range.getByRole('slider', { name: 'End of the range' });
     for (let step = 0; step < 25; step += 1) await end.press('ArrowRight');
     const cells = async () => (await series(client, '$.a').getByRole('cell').allTextContents()).slice(0, 9);
@@ -297,7 +297,7 @@ clientSuite('charts in the web client', (suite) => {
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('charts-dark');
     await client.page.setViewportSize({ width: 390, height: 844 });
-    // The navigation slides away.
+    // Waits until the navigation has slid away.
     await eventually(() => client.overflow()).toBeLessThanOrEqual(0);
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('charts-phone-dark');

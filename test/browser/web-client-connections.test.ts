@@ -13,7 +13,7 @@ import type { Served } from './support/served-client.ts';
 const PASSWORD = 'correct horse';
 
 clientSuite('connections in the web client', (suite) => {
-  /** Where only Ada may come in, and only to her own topics. */
+  /** A broker that admits only Ada, and only to her own topics. */
   let guarded: Served;
 
   beforeAll(async () => {
@@ -55,7 +55,7 @@ clientSuite('connections in the web client', (suite) => {
     await client.screenshot(`connection-${door}-light`);
   });
 
-  it('sends everything that CONNECT can say', async () => {
+  it('sends every field of CONNECT', async () => {
     const client = await suite.open('connection');
     const { page } = client;
     await client.newConnection('everything', suite.served.nodeUrl);
@@ -121,7 +121,7 @@ clientSuite('connections in the web client', (suite) => {
     await eventually(() => client.stored()).toContain('ada');
     expect(await client.stored()).not.toContain(PASSWORD);
 
-    // After a reload it is asked for again, and now stored because its owner says so.
+    // After a reload the page asks for it again. Its user now chooses to store it.
     await page.reload();
     await page.getByRole('button', { name: 'Connect', exact: true }).click();
     const dialog = page.getByRole('dialog', { name: 'Secrets for “guarded”' });
@@ -132,12 +132,12 @@ clientSuite('connections in the web client', (suite) => {
     await dialog.getByRole('button', { name: 'Connect' }).click();
     await client.connected();
     await eventually(() => client.stored()).toContain(PASSWORD);
-    // Nothing has to be asked for: it comes back by itself.
+    // The password is stored: the page connects by itself.
     await page.reload();
     await client.connected();
   });
 
-  it('says in words what the server refuses: a subscription, a publish', async () => {
+  it('says in words why the server refuses a subscription or a PUBLISH', async () => {
     const client = await suite.open('connection');
     const { page } = client;
     await client.newConnection('guarded', guarded.nodeUrl);
@@ -157,7 +157,7 @@ clientSuite('connections in the web client', (suite) => {
     await client.screenshot('messages-refused-light');
   });
 
-  it('keeps profiles: renamed, duplicated, deleted, and there again after a reload', async () => {
+  it('keeps profiles over a reload: renamed, duplicated and deleted', async () => {
     const client = await suite.open('connection');
     const { page } = client;
     await client.newConnection('first name', suite.served.nodeUrl);
@@ -172,7 +172,7 @@ clientSuite('connections in the web client', (suite) => {
     };
     await menu('Duplicate');
     await item(client, 'Copy of second name').waitFor();
-    // It is shown before it is written.
+    // The page shows the change before the browser has stored it.
     await eventually(() => client.stored()).toContain('Copy of second name');
     await page.reload();
     await item(client, 'second name').waitFor();
@@ -216,7 +216,7 @@ clientSuite('connections in the web client', (suite) => {
     expect(await client.stored()).not.toContain(token);
   });
 
-  it('takes no new connection before it has found those that there are', async () => {
+  it('takes no new connection before it has found the stored ones', async () => {
     const client = await suite.openUrl('about:blank');
     const { page } = client;
     let letGo = (): void => {};
@@ -238,12 +238,12 @@ clientSuite('connections in the web client', (suite) => {
   });
 
   it('shares a connection by an address without its secrets, and connects only when told to', async () => {
-    // Here everything moves as it does for most people: the menu still fades while the dialog behind it opens.
+    // Animations run here, as they do for most people: the menu still fades while the dialog behind it opens.
     const client = await suite.open('connection', { motion: true });
     const { page } = client;
     await client.newConnection('to be shared', guarded.nodeUrl.replace('//', '//ada:hunter2@'));
     await page.getByLabel('User name').focus();
-    // Credentials in the URL have moved to their fields.
+    // The page has moved credentials from the URL to their fields.
     await eventually(() => page.getByLabel('URL').inputValue()).toBe(guarded.nodeUrl);
     await eventually(() => page.getByLabel('User name').inputValue()).toBe('ada');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
@@ -285,7 +285,7 @@ clientSuite('connections in the web client', (suite) => {
     ).toBe(2);
   });
 
-  it('notices when the server goes, says so, and comes back with it', async () => {
+  it('notices that the server goes, says so, and reconnects when it is back', async () => {
     const atPort = ['--port', String(await freePort())];
     let fleeting = await suite.built.serve(atPort);
     onTestFinished(() => fleeting.stop());
@@ -293,7 +293,7 @@ clientSuite('connections in the web client', (suite) => {
     const { page } = client;
     await client.connected();
     await client.subscribe('back/#');
-    // The other views are fetched while the server is there.
+    // Fetches the scripts of the other views while the server is there.
     await eventually(() =>
       page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name).join()"),
     ).toContain('connection-view');
@@ -306,11 +306,11 @@ clientSuite('connections in the web client', (suite) => {
     await page.getByRole('banner').getByRole('img', { name: 'Connected', exact: true }).waitFor();
     await client.openView('Messages');
     await client.subscription('back/#').getByText('QoS 1').waitFor();
-    // Sockets that cannot be opened are errors to the console.
+    // The browser logs an error for a socket that cannot be opened.
     client.complaints.length = 0;
   });
 
-  it('bills what a connection of the gateway door has done, and a month of such clients', async () => {
+  it('shows the price of a connection of the gateway door, and of a month of such clients', async () => {
     const client = await suite.open('messages');
     const { page } = client;
     await client.connectToGateway();

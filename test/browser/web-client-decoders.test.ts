@@ -71,7 +71,7 @@ clientSuite('decoders by topic filter in the web client', (suite) => {
     await client.rows('plant/1', '"celsius": -3').first().waitFor();
   });
 
-  it('decodes Avro by a schema, and says why where it cannot', async () => {
+  it('decodes Avro by a schema, and says why it cannot decode a payload', async () => {
     const client = await open('avro/#', 'avro/1', Buffer.from([4, 0x61, 0x37, 5]));
     const { page } = client;
     await page.getByRole('button', { name: 'Decoders by topic filter' }).click();
@@ -112,7 +112,7 @@ clientSuite('decoders by topic filter in the web client', (suite) => {
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('decoders-dark');
     await page.setViewportSize({ width: 834, height: 1112 });
-    // The details are drawn anew in a drawer, and the dialog goes with them.
+    // The page renders the details anew in a drawer, and the dialog closes with them.
     await page.getByRole('button', { name: 'Decoders by topic filter' }).click();
     await dialogOf(client).waitFor();
     expect(await client.accessibilityProblems()).toEqual([]);

@@ -10,7 +10,7 @@ clientSuite('what becomes of what is published', (suite) => {
   const status = (client: ClientPage) =>
     client.page.getByRole('form', { name: 'Publish' }).getByRole('status').first();
 
-  /** Clicks Publish, and waits for no outcome. */
+  /** Clicks Publish, and does not wait for the outcome. */
   async function send(client: ClientPage, topic: string, qos: 0 | 1 | 2): Promise<void> {
     const form = client.page.getByRole('form', { name: 'Publish' });
     await form.getByLabel('Topic', { exact: true }).fill(topic);
@@ -22,7 +22,7 @@ clientSuite('what becomes of what is published', (suite) => {
     client.rows(topic).and(client.page.locator('[data-direction="published"]')).locator('abbr').first();
 
   it.each(cases(['node'], ['gateway']))(
-    'looks before it sends what is too large, and says by how much while it is written, at the %s door',
+    'checks the size of a message before it sends it, and shows by how much it is too large, at the %s door',
     async (door) => {
       const served = await suite.built.serve(['--maximum-packet-size', String(MAXIMUM_PACKET_SIZE)]);
       onTestFinished(() => served.stop());
@@ -44,7 +44,7 @@ clientSuite('what becomes of what is published', (suite) => {
       await eventually(() => size.textContent()).toBe('987 B of 1,000 B');
       await send(client, 'big/one', 0);
       await eventually(() => fateOf(client, 'big/one').textContent()).toBe('sent');
-      // Only the one that fits has left, and the connection stands.
+      // Only the message that fits was sent, and the connection is still open.
       await eventually(() => client.rows('big/one').count()).toBe(1);
       await client.page.getByRole('button', { name: 'Disconnect' }).waitFor();
     },
@@ -59,7 +59,7 @@ clientSuite('what becomes of what is published', (suite) => {
       await eventually(() => fateOf(client, `fate/${door}/1`).textContent()).toBe('ack');
       await send(client, `fate/${door}/0`, 0);
       await eventually(() => fateOf(client, `fate/${door}/0`).textContent()).toBe('sent');
-      // No client speaks for the server.
+      // No client may publish under the server's name.
       await send(client, `$SYS/${door}/1`, 1);
       await eventually(() => fateOf(client, `$SYS/${door}/1`).textContent()).toBe('0x87');
       await send(client, `$SYS/${door}/2`, 2);
@@ -75,7 +75,7 @@ clientSuite('what becomes of what is published', (suite) => {
     },
   );
 
-  /** Connects with MQTT 3.1.1, whose server tells no limits. */
+  /** Connects with MQTT 3.1.1, in which the server tells no limits. */
   async function connectOld(client: ClientPage, url: string): Promise<void> {
     const { page } = client;
     await client.newConnection('Old', url);

@@ -18,7 +18,7 @@ clientSuite("the gateway's frames in the web client", (suite) => {
     return found;
   }
 
-  it('shows which packets shared a frame, what each is billed, and what sharing saves', async () => {
+  it('shows which packets share a frame, how each is billed, and how much sharing saves', async () => {
     const client = await open('shared/#');
     const { page } = client;
     const form = page.getByRole('form', { name: 'Publish' });
@@ -54,7 +54,7 @@ clientSuite("the gateway's frames in the web client", (suite) => {
     await client.screenshot('frames');
   });
 
-  it('leads from a packet of the timeline to its frame, and tells a push from a reply', async () => {
+  it('leads from a packet of the timeline to its frame, and distinguishes a push from a reply', async () => {
     const client = await open('pushed/#');
     const { page } = client;
     await suite.other.publishAsync('pushed/1', 'one', { qos: 1 });
@@ -78,7 +78,7 @@ clientSuite("the gateway's frames in the web client", (suite) => {
     await page.getByText('and 1 PUBACK that it left out').waitFor();
   });
 
-  it('says at the node door that there are none', async () => {
+  it('says at the node door that there are no billed frames', async () => {
     const client = await suite.openConnected('frames');
     await client.page.getByText('There are no frames at the node door').waitFor();
     expect(await client.accessibilityProblems()).toEqual([]);

@@ -6,13 +6,13 @@ import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
 interface Look {
-  /** More than one: the page changes from one to the next wherever it is looked at. */
+  /** More than one: the page switches between them in every view that is checked. */
   readonly colours: readonly [Colours, ...Colours[]];
   readonly width: number;
   readonly height: number;
 }
 
-/** Sizes of windows: in CI every view is looked at in both colours, in a wide window and on a phone. */
+/** Sizes of windows. In CI every view is checked in both colours, in a wide window and on a phone. */
 const LOOKS = cases<Look>(
   [{ colours: ['light'], width: 1_280, height: 800 }],
   [
@@ -28,14 +28,14 @@ const RECORDING = [
   '{"time":"2026-05-01T10:00:01.5Z","topic":"lab/2","payload":"hello","retain":true}',
 ].join('\n');
 
-/** Some twenty things are looked at, each of them whole. */
+/** Some twenty elements are checked, each of them whole. */
 const LOOK_MS_MAX = 300_000;
 
 /** Elements that open above the page. */
 const OVERLAY = '[role="menu"]:visible, [role="dialog"]:visible';
 
 clientSuite('views full of data', (suite) => {
-  /** The problems of each thing that was looked at; a picture of each lies among the artefacts. */
+  /** The problems of each element that was checked. A picture of each is among the artefacts. */
   class Looks {
     readonly client: ClientPage;
     readonly problems: string[] = [];
@@ -57,7 +57,7 @@ clientSuite('views full of data', (suite) => {
       }
     }
 
-    /** Looks at the element that a click opens; Escape closes it. */
+    /** Checks the element that a click opens. Escape closes it. */
     async opened(what: string, name: string | RegExp): Promise<void> {
       const { page } = this.client;
       await page
@@ -170,7 +170,7 @@ clientSuite('views full of data', (suite) => {
   async function lookAtOtherViews(looks: Looks): Promise<void> {
     const { client } = looks;
     const { page } = client;
-    // The first number has a chart since its notice was looked at.
+    // The first number has had a chart since its notice was checked.
     await client.rows('full/room/1', '"celsius":24,').first().click();
     await page.getByRole('treeitem').filter({ hasText: 'seq:' }).getByTitle('Chart this number').click();
     await page.getByRole('button', { name: 'Close the details' }).click();

@@ -58,7 +58,7 @@ clientSuite('the layout of the web client', (suite) => {
     await client.screenshot(`layout-details-${place}`);
   });
 
-  it('resizes by key what its lines are named after, and says what was done where it covers nothing', async () => {
+  it('resizes panes by key, and says what was done in a place where it covers nothing', async () => {
     const client = await open({ context: await suite.newContext() });
     const { page } = client;
     for (const [name, key, region] of [
@@ -87,7 +87,7 @@ clientSuite('the layout of the web client', (suite) => {
     expect(notice.y).toBeGreaterThanOrEqual(panel.y + panel.height);
   });
 
-  it('shows the columns that are chosen, and remembers them', async () => {
+  it('shows the columns that its user chooses, and remembers them', async () => {
     const client = await open({ context: await suite.newContext() });
     const { page } = client;
     await client.subscribe('columns/#');
@@ -115,7 +115,7 @@ clientSuite('the layout of the web client', (suite) => {
     const { page } = client;
     await page.getByRole('grid').focus();
     const palette = page.getByRole('dialog', { name: 'Commands' });
-    // Keys that are pressed before its field has the keyboard go to the page.
+    // Keys that are pressed before the field has the focus go to the page.
     const openPalette = async () => {
       await page.keyboard.press('ControlOrMeta+k');
       await eventually(() => palette.locator('input:focus').count()).toBe(1);
@@ -130,13 +130,13 @@ clientSuite('the layout of the web client', (suite) => {
     await page.keyboard.type('packets view');
     await page.keyboard.press('Enter');
     await page.getByRole('grid', { name: 'Packets, newest first' }).waitFor();
-    // A command of another view opens that view, with the keyboard in its place.
+    // A command of another view opens that view and moves the focus there.
     await openPalette();
     await page.keyboard.type('write a mess');
     await page.keyboard.press('Enter');
     const topic = publishForm(client).getByLabel('Topic', { exact: true });
     await eventually(() => topic.and(page.locator(':focus')).count()).toBe(1);
-    // Also from within a field of text.
+    // The key works in a text field, too.
     await openPalette();
     await page.keyboard.type('disconnect this');
     await page.keyboard.press('ArrowUp');
@@ -144,7 +144,7 @@ clientSuite('the layout of the web client', (suite) => {
     await page.getByRole('banner').getByRole('button', { name: 'Connect', exact: true }).waitFor();
   });
 
-  it('shows connections side by side, each with its messages, and the one that is used is the active one', async () => {
+  it('shows connections side by side, each with its messages; the one used last is the active one', async () => {
     const client = await open({ context: await suite.newContext() });
     const { page } = client;
     await client.subscribe('beside/#');
@@ -187,7 +187,7 @@ clientSuite('the layout of the web client', (suite) => {
     expect(await client.stored()).not.toContain('"password":"secret"');
   });
 
-  it('leads from an address that a browser cannot open to the one that is probably meant', async () => {
+  it('offers the address that is probably meant, for an address that a browser cannot open', async () => {
     const client = await open();
     const { page } = client;
     await page.getByRole('button', { name: 'New connection', exact: true }).click();
@@ -207,7 +207,7 @@ clientSuite('the layout of the web client', (suite) => {
     await page.getByRole('banner').getByText(host, { exact: true }).waitFor();
   });
 
-  it('takes what was entered along to the rest of the fields, and adds nothing when it is left', async () => {
+  it('takes the entered values along to the full editor, and adds nothing when it is left', async () => {
     const client = await open();
     const { page } = client;
     const add = page.getByRole('button', { name: 'New connection', exact: true });
@@ -277,7 +277,7 @@ clientSuite('the layout of the web client', (suite) => {
   });
 });
 
-/** Lines that a text is broken into. */
+/** The lines into which a text is broken. */
 async function lines(text: Locator): Promise<number> {
   return await text.evaluate((element) => element.getClientRects().length);
 }

@@ -17,9 +17,9 @@ clientSuite('what is missing in the web client', (suite) => {
   const numbersIn = (texts: readonly string[]): number =>
     texts.reduce((sum, text) => sum + Number(/([\d,]+) messages? /.exec(text)?.[1]?.replaceAll(',', '')), 0);
 
-  it('says how many messages the broker has dropped, where they are missing, to the last one', async () => {
+  it('says how many messages the broker has dropped, at the place where they are missing, to the last one', async () => {
     const COUNT = 4_000;
-    // A queue as short as this overflows, however fast the page reads.
+    // A queue this short overflows, however fast the page reads.
     const served = await suite.built.serve(['--queue-length-max', '5', '--inflight-messages-max', '5']);
     onTestFinished(() => served.stop());
     const client = await suite.openUrl(`${served.pageUrl}#/messages`);
@@ -36,18 +36,18 @@ clientSuite('what is missing in the web client', (suite) => {
     const advice =
       /The broker dropped [\d,]+ messages? for this client: read faster, use QoS 0, or raise --queue-length-max/;
     await marks(client, 'dropped').filter({ hasText: advice }).first().waitFor();
-    // The API says the same.
+    // The API reports the same number.
     const metrics = (await (await fetch(new URL('/api/v5/metrics', served.pageUrl))).json()) as [
       Record<string, number>,
     ];
     expect((await received()) + (metrics[0]['delivery.dropped.queue_full'] ?? 0)).toBe(COUNT);
     expect(await client.accessibilityProblems()).toEqual([]);
     await client.screenshot('losses-dropped-light');
-    // Notices are no messages.
+    // Notices do not count as messages.
     await eventually(() => client.topics()).not.toContain('$SYS/session/dropped');
   });
 
-  it('says how long it was away, and whether the session went on', async () => {
+  it('says how long it was offline, and whether its session was resumed', async () => {
     const client = await suite.openConnected('messages');
     await client.subscribe('away/#');
     await suite.other.publishAsync('away/one', 'before');

@@ -7,7 +7,7 @@ import { eventually } from './support/eventually.ts';
 clientSuite('messages in the web client', (suite) => {
   const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('messages', options);
 
-  /** A view hears of its keys a moment after it is drawn. */
+  /** A view handles its keys a moment after it is rendered. */
   async function pressUntilFocused(client: ClientPage, key: string, field: Locator): Promise<void> {
     const isFocused = (): Promise<boolean> => field.and(client.page.locator(':focus')).isVisible();
     await eventually(async () => {
@@ -49,7 +49,7 @@ clientSuite('messages in the web client', (suite) => {
       await eventually(() => client.subscription(`${topic}/#`).textContent()).toContain('4 received');
     });
 
-    it('receives what a client of the other door publishes', async () => {
+    it('receives the messages of a client of the other door', async () => {
       const client = await open();
       const { page } = client;
       await page.getByRole('navigation').getByTitle(urlOf(name)).click();
@@ -87,7 +87,7 @@ clientSuite('messages in the web client', (suite) => {
     await eventually(() => client.topics()).toEqual(['find/hall/light']);
     await query.fill('(');
     await eventually(() => query.getAttribute('aria-invalid')).toBe('true');
-    // A query that fits nothing leaves an empty list, and a wrong one behind it says so.
+    // A query without a match leaves an empty list. The wrong query after it shows its error.
     await query.fill('no such thing');
     await page.getByText('No message fits the filter').waitFor();
     await kind('JSONPath');
@@ -103,7 +103,7 @@ clientSuite('messages in the web client', (suite) => {
     await eventually(() => client.topics().then((topics) => topics[0])).toBe('find/attic/temperature');
   });
 
-  it('stands still while paused, and counts what comes', async () => {
+  it('stands still while paused, and counts new messages', async () => {
     const client = await open();
     const { page } = client;
     await client.subscribe('pause/#');
@@ -161,7 +161,7 @@ clientSuite('messages in the web client', (suite) => {
     await eventually(() => client.page.locator('main img, main b').count()).toBe(0);
   });
 
-  it('shows the characters of a topic that cannot be seen, in the list, the details and the tree', async () => {
+  it('shows the invisible characters of a topic, in the list, the details and the tree', async () => {
     const client = await open();
     await client.subscribe('unseen/#');
     await suite.other.publishAsync('unseen/\u202Egpj.exe', 'x');

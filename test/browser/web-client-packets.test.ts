@@ -19,7 +19,7 @@ clientSuite('the timeline of packets in the web client', (suite) => {
     return found;
   }
 
-  it('stands still while it is paused, and shows what came when it goes on', async () => {
+  it('stands still while it is paused, and shows the new packets when it continues', async () => {
     const client = await open('still/#');
     const { page } = client;
     await suite.other.publishAsync('still/1', 'one', { qos: 1 });
@@ -30,7 +30,8 @@ clientSuite('the timeline of packets in the web client', (suite) => {
     await page.getByRole('button', { name: 'Pause', exact: true }).click();
     await page.getByRole('button', { name: 'Resume', exact: true }).waitFor();
     await suite.other.publishAsync('still/2', 'two', { qos: 1 });
-    // The worker tells of rates after the messages themselves. They go back to zero: messages come until it was seen.
+    // The worker sends the rates after the messages themselves. The rates fall back to zero, so the test publishes
+    // until the page has shown them.
     await eventually(async () => {
       await suite.other.publishAsync('still/3', 'three', { qos: 1 });
       return await rates.textContent();
@@ -41,7 +42,7 @@ clientSuite('the timeline of packets in the web client', (suite) => {
     await rows(client, 'still/3').first().waitFor();
   });
 
-  it('hides what is not looked for, and says so when that is all', async () => {
+  it('hides the packets that do not match, and says so when none matches', async () => {
     const client = await open('hidden/#');
     const { page } = client;
     await page.getByRole('button', { name: 'Clear the timeline' }).click();

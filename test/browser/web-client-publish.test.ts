@@ -12,7 +12,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await form(client).getByRole('radiogroup', { name: 'Payload format' }).getByText(format).click();
   }
 
-  it('shows the same bytes in the format that is chosen', async () => {
+  it('shows the same bytes in the chosen format', async () => {
     const client = await suite.openConnected('messages');
     await client.fillPayload('Text', '{"é":1}');
     await chooseFormat(client, 'Hex');
@@ -23,7 +23,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await eventually(() => client.payload()).toBe('{"é":1}');
   });
 
-  it('keeps what cannot be converted, and says why', async () => {
+  it('keeps a payload that it cannot convert, and says why', async () => {
     const client = await suite.openConnected('messages');
     await client.fillPayload('Hex', 'ff 00');
     await chooseFormat(client, 'Text');
@@ -37,7 +37,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await eventually(() => client.payload()).toBe('ff 0');
   });
 
-  it('gets the code editor for a large payload that is entered, or when it is asked for, and not before', async () => {
+  it('opens the code editor for a large payload or on request, and not before', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const field = form(client).getByRole('textbox', { name: 'Payload' });
@@ -63,7 +63,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await eventually(async () => (await client.payload()).length).toBe(5_000);
   });
 
-  it('shows its labels whole', async () => {
+  it('shows its labels in full', async () => {
     const client = await suite.openConnected('messages', { width: 1_280, height: 800 });
     await client.page.getByRole('button', { name: 'Properties, request, burst' }).click();
     await client.page.getByRole('tab', { name: 'Burst' }).click();
@@ -94,7 +94,7 @@ clientSuite('the publish panel of the web client', (suite) => {
     await eventually(() => size.textContent()).toMatch(/^0 B/);
   });
 
-  it('counts the bytes of a large payload once, however often the page is drawn', async () => {
+  it('counts the bytes of a large payload once, however often the page is rendered', async () => {
     const client = await suite.openConnected('messages');
     await client.page.evaluate((charactersMin) => {
       const { encode } = TextEncoder.prototype;

@@ -6,7 +6,7 @@ import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
 clientSuite('a page that is reloaded', (suite) => {
-  it('opens again what was open, leaves closed what was closed, and has what was being written', async () => {
+  it('opens the same connections again, and has the unsent message', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const open = () => page.getByRole('navigation').getByRole('img', { name: 'Connected', exact: true });
@@ -60,7 +60,7 @@ clientSuite('a page that is reloaded', (suite) => {
     ).toBe('true');
   });
 
-  it('has the sizes of its panes again, and what was open of the publish panel', async () => {
+  it('has the sizes of its panes again, and the open parts of the publish panel', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const form = page.getByRole('form', { name: 'Publish' });
@@ -88,7 +88,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(sizes).toEqual(arranged);
   });
 
-  it('goes on with its charts', async () => {
+  it('continues its charts', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const row = page.getByRole('table', { name: 'Series' }).locator('tbody').getByRole('row');
@@ -124,7 +124,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => kept(client)).toContain(`"${topic}"`);
   }
 
-  it('shows the messages that were kept, and where they end', async () => {
+  it('shows the stored messages, and where they end', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     await client.subscribe('stays/#');
@@ -155,7 +155,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await client.screenshot('messages-kept-light');
   });
 
-  it('shows no message again that was cleared, or forgotten, or of a connection that keeps none', async () => {
+  it('does not show messages again that were cleared or forgotten, or of a connection that stores none', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const goesByReload = async (topic: string): Promise<void> => {
@@ -192,7 +192,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await goesByReload('gone/off');
   });
 
-  it('keeps no messages of a connection that came with a link, unless its receiver wants it', async () => {
+  it('stores no messages of a connection that came with a link, unless its user wants it', async () => {
     const page = new URL(suite.served.pageUrl);
     const profile = { ...newProfile(suite.served.nodeUrl, 'Shared'), keepsMessages: true };
     const client = await suite.openUrl(shareAddress(profile, page.href));
@@ -203,7 +203,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => keeps.isChecked()).toBe(true);
   });
 
-  it('says once that the browser has no room, and goes on', async () => {
+  it('says once that the browser has no room, and continues', async () => {
     const client = await suite.openConnected('messages');
     const { page } = client;
     const said = page.getByText('This browser has no room left');
@@ -220,7 +220,7 @@ clientSuite('a page that is reloaded', (suite) => {
     await eventually(() => said.count()).toBe(0);
   });
 
-  it('says once that the browser stores nothing, and goes on', async () => {
+  it('says once that the browser stores nothing, and continues', async () => {
     const context = await suite.newContext();
     await context.addInitScript(`IDBFactory.prototype.open = () => {
       throw new DOMException('not here', 'SecurityError');
@@ -233,7 +233,7 @@ clientSuite('a page that is reloaded', (suite) => {
   });
 
   it.each(['apus', 'apus-kept'])(
-    'says that it has to be reloaded where a newer page changed the shape of %s',
+    'says that it has to be reloaded when a newer page has changed the shape of %s',
     async (name) => {
       const client = await suite.openConnected('messages');
       const { page } = client;
@@ -250,7 +250,7 @@ clientSuite('a page that is reloaded', (suite) => {
           }),
         name,
       );
-      // It is kept in one of them, and in the other among what was published.
+      // The page keeps the text in one of them, and in the other among the published messages.
       await client.publish('newer/second', 'x');
       await told.waitFor();
     },

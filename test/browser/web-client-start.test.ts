@@ -28,7 +28,7 @@ clientSuite('the first minute with the web client', (suite) => {
     await client.screenshot('start-light');
   });
 
-  it('shows nothing of one broker under another, and cleans up behind itself once', async () => {
+  it('shows nothing of one broker under another, and removes its example once', async () => {
     const kept: string[] = [];
     suite.other.on('message', (topic, payload) => {
       if (topic.endsWith('/kept') && payload.length === 0) kept.push(topic);
@@ -56,7 +56,7 @@ clientSuite('the first minute with the web client', (suite) => {
     await suite.other.unsubscribeAsync('apus/example/#');
   });
 
-  it('lets its reader publish, and shows what comes of it', async () => {
+  it('lets its reader publish, and shows the outcome', async () => {
     const client = await suite.openUrl(suite.served.pageUrl);
     const { page } = client;
     await page.getByText('and gets the retained message at once').waitFor();
@@ -116,7 +116,7 @@ clientSuite('the first minute with the web client', (suite) => {
     await client.page.getByRole('button', { name: 'Colours' }).click();
     const dark = client.page.getByRole('menuitem', { name: 'Dark' });
     await dark.waitFor();
-    // Looked at in the task after the click, which is before any frame: what fades is still there.
+    // Checked in the task after the click, before the next frame: an element that fades is still there.
     const menusLeft = await dark.evaluate(async (item: HTMLElement) => {
       item.click();
       await new Promise((resolve) => setTimeout(resolve, 0));
@@ -134,7 +134,7 @@ clientSuite('the first minute with the web client', (suite) => {
     expect(await client.accessibilityProblemsInBothColours('start-axe')).toEqual([]);
   });
 
-  describe('from static files', () => {
+  describe('served as static files', () => {
     let site: StaticSite;
 
     beforeAll(async () => {

@@ -17,7 +17,7 @@ const STREAMS = {
   ],
 };
 
-/** The transport waits some seconds before it asks again whether it can go on. */
+/** The transport waits some seconds before it tries to reconnect. */
 const COMES_BACK_MS = 3 * PATIENCE_MS;
 
 clientSuite('streams and presence in the web client', (suite) => {
@@ -73,7 +73,7 @@ clientSuite('streams and presence in the web client', (suite) => {
   const marks = (client: ClientPage, kind: string) => client.page.locator(`[data-mark="${kind}"]`);
 
   it.each(cases(['node'], ['gateway']))(
-    'read a stream from its past, and show what was recovered and what was not, at the %s door',
+    'read the history of a stream, and show what was recovered and what was not, at the %s door',
     { timeout: 6 * PATIENCE_MS },
     async (door) => {
       const { client, other, way } = await openCuttable(door);
@@ -132,7 +132,7 @@ clientSuite('streams and presence in the web client', (suite) => {
       await members.filter({ hasText: 'ann' }).filter({ hasText: '{"mood":"well"}' }).waitFor();
       await page.getByText('the broker counts 1').waitFor();
       const self = page.getByRole('form', { name: 'Be there yourself' });
-      // By the usual rules a member is the client identifier.
+      // By the default rules the name of a member is its client identifier.
       await eventually(() => self.getByLabel('Member').inputValue()).toBe('page');
       await other.subscribeAsync('$presence/room-7/page', { qos: 1 });
       await self.getByRole('button', { name: 'Enter' }).click();
@@ -149,7 +149,7 @@ clientSuite('streams and presence in the web client', (suite) => {
       expect(await client.accessibilityProblems()).toEqual([]);
       await client.screenshot(`presence-${door}-phone-dark`);
       await page.setViewportSize({ width: 1440, height: 900 });
-      // A connection that is lost leaves after a while; the next one enters again.
+      // The member leaves some time after its connection was lost. The next connection enters again.
       way.cut();
       await other.publishAsync('$presence/room-7/bob', 'hello', { qos: 1 });
       await other.publishAsync('$presence/room-7/ann', '', { qos: 1 });

@@ -21,7 +21,7 @@ const MINUTE_MS = 60_000;
 const STAGE = { ApiId: 'a1b2c3', Stage: 'mqtt' };
 
 clientSuite('the web client’s admin view, of tenants and of a deployment', (suite) => {
-  it('shows the tenants of a node that keeps a register, what each has used, and what each has', async () => {
+  it('shows the tenants of a node with a register, the usage of each, and the resources of each', async () => {
     const file = join(suite.built.directory, 'tenants.json');
     const node = await suite.built.serve(['--tenants', file]);
     onTestFinished(() => node.stop());
@@ -154,7 +154,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByRole('button', { name: 'Use it' }).click();
     }
 
-    it('wants the key, and asks once, and not every two seconds', async () => {
+    it('asks for the key once, and not every two seconds', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
       const { page } = client;
       await page.route('**/config.json', (route) =>
@@ -164,7 +164,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await page.getByLabel('Key of the API').fill('a wrong one');
       await page.getByRole('button', { name: 'Use it' }).click();
       await page.getByRole('alert').first().getByText('The key is not right').waitFor();
-      // A refusal is an error to the console.
+      // The browser logs an error for a refused request.
       client.complaints.length = 0;
       await page.getByLabel('Key of the API').fill(API_KEY);
       const before = api.requests.length;
@@ -234,7 +234,7 @@ clientSuite('the web client’s admin view, of tenants and of a deployment', (su
       await eventually(() => page.getByRole('alert').count()).toBe(0);
     });
 
-    it('shows what CloudWatch has counted, the breaker while it is closed and once it has tripped, and quotas', async () => {
+    it('shows the metrics of CloudWatch, the breaker before and after it has tripped, and quotas', async () => {
       const client = await suite.openUrl('about:blank', { context: await suite.newContext() });
       const { page } = client;
       await signIn(client);

@@ -66,7 +66,7 @@ clientSuite('import and export in the web client', (suite) => {
     await eventually(() => client.rows('to/file/again/to/file/bytes').count()).toBe(2);
   });
 
-  it('a replay at a rate goes on behind other views, and stops when it is told to', async () => {
+  it('a replay at a rate continues behind other views, and stops when its user stops it', async () => {
     const client = await suite.openConnected('transfer');
     const { page } = client;
     const line = JSON.stringify({ topic: 'slow', payloadText: 'x', timeMs: 0 });
@@ -126,7 +126,7 @@ clientSuite('import and export in the web client', (suite) => {
       .waitFor();
   });
 
-  it('a file that is none is answered with what is wrong with it', async () => {
+  it('an invalid file is answered with its error', async () => {
     const client = await suite.open('transfer');
     const alert = client.page.getByRole('alert');
     await choose(client, 'letter.txt', 'Dear reader,');
@@ -146,7 +146,7 @@ clientSuite('import and export in the web client', (suite) => {
     const { page } = client;
     const line = '{"topic": "later", "payloadText": "x"}\n';
     const reading = page.getByText('Reading later.jsonl …');
-    // The first worker that would read it never gets its script: the reading does not end by itself.
+    // The first worker never gets its script, so this reading does not end by itself.
     await page.route('**/read-worker-*.js', () => {}, { times: 1 });
     await choose(client, 'later.jsonl', line);
     await reading.waitFor();

@@ -5,7 +5,7 @@ import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
 
-/** More than are drawn, so that what is not in sight is part of what is tested. */
+/** More topics than the tree renders, so that the test covers those out of sight. */
 const MACHINES = 400;
 const MEASUREMENTS = ['speed', 'state', 'temperature'] as const;
 const TOPICS = MACHINES * MEASUREMENTS.length;
@@ -17,7 +17,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await suite.other.publishAsync(topic, payload, { qos: 1, retain: true });
   }
 
-  /** A plant whose every topic has a retained message, and one beside it that is not cleared. */
+  /** A plant whose topics all have a retained message, and one beside it that is not cleared. */
   async function buildPlant(name: string): Promise<void> {
     const topics = Array.from({ length: TOPICS }, (_, index) => {
       const machine = Math.floor(index / MEASUREMENTS.length);
@@ -94,7 +94,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await client.screenshot('tree-light');
   });
 
-  it('keeps the order that people expect, and scrolls to its end', async () => {
+  it('sorts topics in the order that people expect, and scrolls to its end', async () => {
     const client = await open();
     await subscribe(client, 'shown/#');
     await count(client, '1,200 topics');
@@ -117,7 +117,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await eventually(() => line(client, 'machine-399').getAttribute('aria-expanded')).toBe('false');
   });
 
-  it('finds topics by text and by filter, and goes back to what was open', async () => {
+  it('finds topics by text and by filter, and then shows the levels that were open', async () => {
     const client = await open();
     await subscribe(client, 'shown/#');
     await count(client, '1,200 topics');
@@ -134,7 +134,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await eventually(() => client.page.getByRole('treeitem').count()).toBe(1);
   });
 
-  it('clears the retained messages below a topic, after it was asked, and no others', async () => {
+  it('clears the retained messages below a topic after confirmation, and no others', async () => {
     await buildPlant('cleared');
     const client = await open();
     const { page } = client;
@@ -173,7 +173,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     expect(await retainedAt('lost/#', 1)).toEqual(['lost/1']);
   });
 
-  it('leads on to messages, to publishing and to charts', async () => {
+  it('leads to messages, to publishing and to charts', async () => {
     const client = await open();
     const { page } = client;
     await subscribe(client, 'lead/#');
@@ -233,7 +233,7 @@ clientSuite('the topic tree of the web client', (suite) => {
     await page.locator('label', { hasText: 'Changes' }).click();
     const change = page.getByRole('group', { name: 'List of changes' }).getByRole('listitem');
     await eventually(() => change.textContent()).toBe('$.valuechanged2021');
-    // Messages that come meanwhile do not move it.
+    // Messages that arrive meanwhile do not move it.
     await suite.other.publishAsync('history/temperature', '{"value":30}', { qos: 1 });
     await place.filter({ hasText: /^2 of 4 · / }).waitFor();
     await history.getByRole('combobox', { name: 'Compare with' }).click();

@@ -12,7 +12,7 @@ interface Weight {
 }
 
 clientSuite('the weight of the web client', (suite) => {
-  /** The files that a fresh page, opened at its own address, fetches until it shows the message: the heaviest first. */
+  /** The files that a fresh page fetches from its own address until it shows the message, the largest first. */
   async function weigh(view: string, shown: (client: ClientPage) => Promise<void>): Promise<Weight[]> {
     const paths = new Set<string>();
     const context = await suite.newContext();

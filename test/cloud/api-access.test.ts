@@ -28,10 +28,10 @@ afterAll(() => {
   expect(world.failures).toEqual([]);
 });
 
-/** In an environment that has counted nothing yet. */
+/** In a new environment, whose rate limits are unused. */
 const newFunction = (): ApiFunction => world.apiFunction({ keysSha256: KEYS });
 
-it('`apus clients`, `ban`, `bans`, `unban` and `presence` go with the URL of a deployment and its key', async () => {
+it('`apus clients`, `ban`, `bans`, `unban` and `presence` work with the URL of a deployment and its key', async () => {
   const { mqtt } = new Program(world.emulator, 'ann', { username: 'by-hand' });
   onTestFinished(async () => void (await mqtt.endAsync(true)));
   await mqtt.publishAsync('$presence/room/ann', 'here', { qos: 1 });
@@ -51,7 +51,7 @@ it('`apus clients`, `ban`, `bans`, `unban` and `presence` go with the URL of a d
   expect(await operator.kick('stranger')).toBe(false);
 });
 
-it('`apus clients` goes on with `meta.next` of each page, where pages are not counted', async () => {
+it('`apus clients` continues with `meta.next` of each page, since pages are not counted', async () => {
   const asked: (string | null)[] = [];
   const pages = ['one', 'two', 'three'];
   const { url, stop } = await startFunctionUrl(async ({ rawQueryString }) => {
@@ -74,7 +74,7 @@ describe('access to the API of a deployment [SEC-API-1]', () => {
     (await call(handler, { method: 'GET', path: '/banned' }, { headers }, from)).status;
   const basic = (password: string) => `Basic ${Buffer.from(`any:${password}`).toString('base64')}`;
 
-  it('takes each key that is known, in both schemes, and nothing that looks like one', async () => {
+  it('is granted to each known key, in both schemes, and to nothing else', async () => {
     const handler = newFunction();
     for (const authorization of [`Bearer ${KEY}`, `bearer ${OTHER_KEY}`, basic(KEY)])
       expect(await get(handler, { authorization })).toBe(200);
@@ -90,7 +90,7 @@ describe('access to the API of a deployment [SEC-API-1]', () => {
     for (const authorization of wrong) expect(await get(handler, { authorization })).toBe(401);
   });
 
-  it('slows an address that guesses, and lets the operator in from there', async () => {
+  it('is slowed for an address that guesses, and granted to the operator there', async () => {
     const handler = newFunction();
     const statuses = [];
     for (let count = 0; count < 60; count += 1)
@@ -100,21 +100,21 @@ describe('access to the API of a deployment [SEC-API-1]', () => {
     expect(await get(handler, { authorization: 'Bearer x' }, { sourceIp: '192.0.2.99' })).toBe(401);
   });
 
-  it('bounds a program that holds the key and asks in a loop', async () => {
+  it('is bounded for a program that has the key and asks in a loop', async () => {
     const handler = newFunction();
     const statuses = [];
     for (let count = 0; count < 100; count += 1) statuses.push(await get(handler, {}));
     expect(new Set(statuses)).toEqual(new Set([200, 429]));
   });
 
-  it('where callers sign, asks for whom Lambda has verified, and looks at no key', async () => {
+  it('uses the caller that Lambda has verified if callers sign, and checks no key', async () => {
     const handler = world.apiFunction({ keysSha256: undefined });
     const authorization = `Bearer ${KEY}`;
     expect(await get(handler, { authorization })).toBe(403);
     expect(await get(handler, {}, { signedBy: 'arn:aws:iam::123456789012:user/ops' })).toBe(200);
   });
 
-  it('takes no query without bounds', async () => {
+  it('refuses a query without bounds', async () => {
     const query = `?who=${'x'.repeat(5_000)}`;
     expect((await call(newFunction(), { method: 'GET', path: '/banned' }, { query })).status).toBe(400);
   });

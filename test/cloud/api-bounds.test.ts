@@ -51,7 +51,7 @@ const newFunction = (parts: ApiParts = { breaker: stage.breaker() }) =>
 const look = async (handler = newFunction()) => await call(handler, { method: 'GET', path: '/breaker' });
 
 describe('the breaker of a deployment, as its operator sees it', () => {
-  it('is closed while the stage has its throttle, and says how near the last minute came', async () => {
+  it('is closed while the stage has its throttle, and reports how near the last minute came', async () => {
     stage.lastMinute = { atMs: NOW_MS - 2 * MINUTE_MS, value: 61_234 };
     expect((await look()).body).toEqual({
       state: 'closed',
@@ -64,7 +64,7 @@ describe('the breaker of a deployment, as its operator sees it', () => {
     });
   });
 
-  it('is tripped while the stage lets one frame through, and says since when and until when', async () => {
+  it('is tripped while the stage lets one frame through, and reports since when and until when', async () => {
     Object.assign(stage, { framesPerSecond: 1, updatedAtMs: NOW_MS - 5 * MINUTE_MS });
     expect((await look()).body).toMatchObject({
       state: 'tripped',
@@ -78,7 +78,7 @@ describe('the breaker of a deployment, as its operator sees it', () => {
     expect((await look(byHand)).body).toMatchObject({ state: 'tripped', closes_at: null });
   });
 
-  it('is no riddle where the owner has deployed one frame a second, or another number by hand', async () => {
+  it('is recognised if the owner has deployed one frame a second, or another number by hand', async () => {
     stage.framesPerSecond = 1;
     const slow = newFunction({ breaker: stage.breaker({ framesPerSecond: 1 }) });
     expect((await look(slow)).body).toMatchObject({ state: 'closed' });
@@ -86,7 +86,7 @@ describe('the breaker of a deployment, as its operator sees it', () => {
     expect((await look()).body).toMatchObject({ state: 'closed', frames_per_second_max: 50 });
   });
 
-  it('costs a question at API Gateway in ten seconds, whatever a loop of requests asks [SEC-API-1]', async () => {
+  it('causes at most one request to API Gateway in ten seconds, for any loop of requests [SEC-API-1]', async () => {
     const handler = newFunction();
     await Promise.all(Array.from({ length: 30 }, () => look(handler)));
     expect(stage.looks).toBe(1);
@@ -98,7 +98,7 @@ describe('the breaker of a deployment, as its operator sees it', () => {
     expect(stage.looks).toBe(2);
   });
 
-  it('is unknown where API Gateway does not answer, which is not asked again at once', async () => {
+  it('is unknown if API Gateway does not answer, and is not asked for again at once', async () => {
     stage.isSilent = true;
     const handler = newFunction();
     for (let times = 0; times < 5; times += 1)
@@ -112,7 +112,7 @@ describe('the breaker of a deployment, as its operator sees it', () => {
     expect(await look(handler)).toMatchObject({ status: 200 });
   });
 
-  it('is of all tenants, and not there where the owner wants none', async () => {
+  it('is the same for all tenants, and missing if the owner wants none', async () => {
     const request = { method: 'GET', path: '/breaker' };
     const of = { headers: { 'apus-tenant': 'acme' } };
     expect(await call(newFunction(), request, of)).toMatchObject({ status: 200 });
@@ -135,7 +135,7 @@ describe('the quotas of a deployment', () => {
       data.find((quota) => quota.scope === scope && quota.name === name);
   };
 
-  it('say what the clients of a tenant have of them, and what all have sent', async () => {
+  it('report what the clients of a tenant use of them, and what all have sent', async () => {
     stage.lastMinute = { atMs: NOW_MS, value: 12 };
     const quota = await vi.waitFor(async () => {
       const found = await quotasOf('default');
@@ -148,16 +148,16 @@ describe('the quotas of a deployment', () => {
     expect(quota('tenant', 'bytesPerSecondMax')).toBeUndefined();
   });
 
-  it('are those of its plan where a tenant has one, and say nothing of another tenant [SEC-TENANT-4]', async () => {
+  it('are those of its plan if a tenant has one, and reveal nothing of another tenant [SEC-TENANT-4]', async () => {
     const quota = await quotasOf('acme');
     expect(quota('tenant', 'connectionsMax')).toMatchObject({ max: 7, used: 0 });
     expect(quota('tenant', 'retainedMessagesMax')).toMatchObject({ max: 3, used: null });
     expect(quota('tenant', 'messagesPerMinuteMax')).toMatchObject({ max: 60_000, used: null });
-    // Each environment counts for itself: to add them up would cost writes (docs/tenants.md).
+    // Each environment counts separately: adding the counts up would cost writes (docs/tenants.md).
     expect(quota('tenant', 'deliveriesPerMinuteMax')).toMatchObject({ max: 600, used: null });
   });
 
-  it('are listed as well where the time is not enough to count, and without a breaker', async () => {
+  it('are listed even if there is no time to count, and without a breaker', async () => {
     const handler = world.apiFunction({ keysSha256: KEYS }, { clock });
     const event = {
       rawPath: '/api/v5/quotas',

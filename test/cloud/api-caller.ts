@@ -5,7 +5,7 @@ import { type Answered, type Described, pathOf, type Trial } from '../api/docume
 export const KEY = 'a-key-of-the-operator-of-a-deployment';
 export const OTHER_KEY = 'another-key-that-is-being-brought-in';
 const hashOf = (key: string) => createHash('sha256').update(key).digest('hex');
-/** As the stack has them. */
+/** The keys that the stack has. */
 export const KEYS = [hashOf(KEY), hashOf(OTHER_KEY)];
 
 /** The caller, as the URL of the function knows it. */
@@ -14,7 +14,7 @@ export interface From {
   readonly signedBy?: string;
 }
 
-/** A request as the URL of the function hands it over. */
+/** A request in the form of a function URL. */
 export async function call(
   handler: ApiFunction,
   { method, path }: Pick<Described, 'method' | 'path'>,

@@ -21,7 +21,7 @@ export type ApiParts = Partial<
 
 const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The function of rules, over queues of its own. Its target takes what it is told to take. */
+/** The function of rules, with its own queues. The test decides which messages its target takes. */
 export async function rulesBeside(tenants: readonly string[], letters: readonly string[]) {
   const sqs = createSqs({ clock: new ManualClock(), seed: 1 });
   const client = new SQSClient(sqs.clientConfig());
@@ -61,7 +61,7 @@ export async function rulesBeside(tenants: readonly string[], letters: readonly 
     target,
     rules: {
       filters,
-      // As it goes over the network.
+      // Serialized, as over the network.
       ask: async (request: object) =>
         JSON.parse(
           JSON.stringify(await operate(request as never, { getRemainingTimeInMillis: () => 180_000 })),
@@ -99,7 +99,7 @@ export function describedFor(tenants: readonly string[]): NonNullable<ApiParts['
   };
 }
 
-/** The stage of a deployment, and its messages, as a test sets them. */
+/** The stage of a deployment, and its message counts, set by a test. */
 export class FakeStage {
   framesPerSecond = 500;
   updatedAtMs = 0;

@@ -7,7 +7,7 @@ import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-proce
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 });
 
 const [OWN, OTHER] = ['acme', 'others'];
-/** Topic filters of each client: one has many more than a page. */
+/** Topic filters of each client: one client has many more than a page. */
 const FILTERS: Readonly<Record<string, readonly string[]>> = {
   many: Array.from({ length: 17 }, (_, index) => `many/${index}/+`),
   ...Object.fromEntries(Array.from({ length: 12 }, (_, index) => [`c${index}`, ['all/#', `own/${index}`]])),
@@ -79,13 +79,13 @@ const all = Object.entries(FILTERS).flatMap(([clientId, filters]) =>
   filters.map((topic) => `${clientId} ${topic}`),
 );
 
-it.each([1, 2, 5, 17, 1_000])('tells each subscription of a tenant once, in pages of %i', async (limit) => {
+it.each([1, 2, 5, 17, 1_000])('lists each subscription of a tenant once, in pages of %i', async (limit) => {
   const pages = await pagesOf('/subscriptions', `limit=${limit}`);
   expect(namesOf(pages.flatMap(({ data }) => data)).sort()).toEqual([...all].sort());
   for (const { data } of pages) expect(data.length).toBeLessThanOrEqual(limit);
 });
 
-it('tells nothing of another tenant, whose sessions stand between [SEC-TENANT-4]', async () => {
+it('lists nothing of another tenant, whose sessions are in between [SEC-TENANT-4]', async () => {
   const pages = await pagesOf('/subscriptions', 'limit=3', OTHER);
   const topics = new Set(pages.flatMap(({ data }) => data.map(({ topic }) => topic)));
   expect(topics).toEqual(new Set(['secret/#']));

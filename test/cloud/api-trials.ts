@@ -15,7 +15,7 @@ export interface Found {
 }
 
 const cursor = (position: object) => Buffer.from(JSON.stringify(position)).toString('base64url');
-/** Where a walk over the table may go on. */
+/** The key from which a scan of the table may continue. */
 const CURSOR = cursor({ p: 'any', s: 'session' });
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -29,7 +29,7 @@ export interface TrialSetting {
 
 export type Trials = Readonly<Partial<Record<OperationId, (found: Found) => readonly Trial[]>>>;
 
-/** Requests for each operation at a deployment, in an order in which each finds what it asks for. */
+/** Requests for each operation of a deployment, in an order in which each finds the data that it needs. */
 export function trialsOf({ takes, has }: TrialSetting): Trials {
   return {
     getOpenApi: () => [{ status: 200 }],
@@ -136,7 +136,7 @@ export function trialsOf({ takes, has }: TrialSetting): Trials {
     addBan: () => [
       { status: 200, body: { as: 'username', who: 'mallory', until: '2099-01-01T00:00:00Z' } },
       { status: 400, body: { as: 'nothing' } },
-      // The tenant is the header's: nothing in the body stands for it.
+      // The header selects the tenant: no field of the body does.
       { status: 400, body: { as: 'username', who: 'mallory', tenant: 'others' } },
       { status: 400, body: { as: 'username', who: 'mallory', action: 'kick' } },
       { status: 400, body: '{' },

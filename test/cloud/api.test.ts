@@ -25,14 +25,14 @@ const has = (some: 'all' | 'none') => {
   parts = some === 'all' ? whole : {};
 };
 
-/** Answers that no request of these tests brings about. */
+/** Answers that these tests cannot cause. */
 const OUT_OF_REACH = [
-  // A bug, a table that is too large for its time.
+  // Caused by a bug, or by a table that is too large for the time.
   ...OPERATION_IDS.flatMap((id) => [`${id} 500`, ...(AWAITED.includes(id) ? [] : [`${id} 503`])]),
-  // A node says it of an operation that a deployment alone answers.
+  // Returned by a node for an operation that only a deployment answers.
   'getBreaker 501',
   ...['publishBulk 200', 'publishBulk 413', 'publishBulk 415'],
-  // A node without a register.
+  // Returned by a node without a register.
   ...['listTenants 404', 'createTenant 404'],
 ];
 
@@ -83,7 +83,7 @@ afterAll(async () => {
   expect(world.failures).toEqual([]);
 });
 
-/** A table of so many sessions of the default tenant. */
+/** A table with this many sessions of the default tenant. */
 function scanOf(sessions: number): NonNullable<ApiParts['scan']> {
   const found = Array.from({ length: sessions }, (_, index) => ({
     ...{ kind: 'session', tenant: 'default', clientId: `c${index}`, incarnation: 'i' },
@@ -105,7 +105,7 @@ async function furnish(tenant: string): Promise<void> {
   expect((await call(newFunction(), { method: 'POST', path: '/banned' }, banned)).status).toBe(200);
 }
 
-/** In an environment that has counted nothing yet. */
+/** In a new environment, whose rate limits are unused. */
 function newFunction(): ApiFunction {
   return world.apiFunction({ keysSha256: KEYS }, parts);
 }
@@ -114,7 +114,7 @@ async function ask(id: OperationId, trial: Omit<Trial, 'status'> = {}): Promise<
   return await call(newFunction(), document.operation(id), trial);
 }
 
-describe('the API of a deployment, for a tenant without anything beside one with everything', () => {
+describe('the API of a deployment, for an empty tenant beside one with all kinds of data', () => {
   const questions = () =>
     document.operations.filter(({ method, 'x-apus-scope': scope }) => scope === 'tenant' && method === 'GET');
   const successOf = (id: OperationId) => TRIALS[id]?.(found).find(({ status }) => status < 300);
@@ -132,14 +132,14 @@ describe('the API of a deployment, for a tenant without anything beside one with
     return answers;
   };
 
-  it('says nothing of what the other one has [SEC-TENANT-4]', async () => {
+  it('returns nothing of the other tenant [SEC-TENANT-4]', async () => {
     const [own, other, empty] = [await tell(OWN), await tell(OTHER), await tell(EMPTY)];
     expect(other).toEqual(empty);
     for (const { operationId } of questions())
       expect(own[operationId], operationId).not.toEqual(other[operationId]);
   });
 
-  it('changes and removes nothing of what the other one has [SEC-TENANT-4]', async () => {
+  it('changes and removes nothing of the other tenant [SEC-TENANT-4]', async () => {
     const before = await tell(OWN);
     for (const { operationId, method, 'x-apus-scope': scope } of document.operations) {
       if (method === 'GET' || scope === 'broker') continue;
@@ -150,8 +150,8 @@ describe('the API of a deployment, for a tenant without anything beside one with
   });
 });
 
-describe('the document at a deployment', () => {
-  it('is that of a node, and each operation is tried', () => {
+describe('the API document at a deployment', () => {
+  it('is the same as at a node, and each operation is tried', () => {
     const ids = document.operations.map(({ operationId }) => operationId);
     expect([...ids].sort()).toEqual([...OPERATION_IDS].sort());
     expect(Object.keys(TRIALS).sort()).toEqual([...OPERATION_IDS].sort());
@@ -166,7 +166,7 @@ describe('the document at a deployment', () => {
     }
   });
 
-  it('describes what is said where another service does not answer, and where sessions are too many', async () => {
+  it('describes the answers if another service does not answer, and if there are too many sessions', async () => {
     const silence = new Error('it is silent');
     parts = {
       rules: { ...outside.rules, ask: () => Promise.reject(silence) },
@@ -188,7 +188,7 @@ describe('the document at a deployment', () => {
     parts = whole;
   });
 
-  it('describes what a deployment answers that keeps no presence and counts no usage', async () => {
+  it('describes the answers of a deployment without presence and usage', async () => {
     const bare = await startCloudInProcess({ seed: 8 });
     const handler = bare.apiFunction({ keysSha256: KEYS });
     for (const id of ['listMembers', 'getUsage'] as const) {
@@ -201,7 +201,7 @@ describe('the document at a deployment', () => {
     expect(bare.failures).toEqual([]);
   });
 
-  it('describes what backends are answered at the URL of httpPublish', async () => {
+  it('describes the answers for backends at the URL of httpPublish', async () => {
     const keys = [
       { name: 'backend', key: KEY, publish: ['news/#', 'a/#'], subscribe: ['chat/#', '$presence/#'] },
     ];
@@ -231,7 +231,7 @@ describe('the document at a deployment', () => {
     }
   });
 
-  it('describes what strangers, and requests for a tenant that cannot be, are told', async () => {
+  it('describes the answers for callers without a key, and for invalid tenants', async () => {
     const iam = world.apiFunction({ keysSha256: undefined });
     for (const { operationId } of document.operations) {
       const id = operationId as OperationId;
@@ -251,7 +251,7 @@ describe('the document at a deployment', () => {
     }
   });
 
-  it('has no other methods and no other paths', async () => {
+  it('lists all methods and paths', async () => {
     for (const path of new Set(document.operations.map((each) => each.path))) {
       const taken = document.operations.filter((each) => each.path === path).map(({ method }) => method);
       for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']) {
@@ -265,7 +265,7 @@ describe('the document at a deployment', () => {
       document.expectOther('NotFound', await call(newFunction(), { method: 'GET', path }));
   });
 
-  it('has no answers that these tests do not see, but for a few', () => {
+  it('contains no answers that these tests do not see, with a few exceptions', () => {
     const seenElsewhere = ['400', '401', '403', '429'];
     const outOfReach = OUT_OF_REACH.filter((name) => !seenElsewhere.includes(name.split(' ')[1] ?? ''));
     expect([...document.unseen()].sort()).toEqual([...new Set(outOfReach)].sort());

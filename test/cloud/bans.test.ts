@@ -10,10 +10,10 @@ import { cases } from '../support/runs.ts';
 import { TABLE } from './names.ts';
 import { type InProcessWorld, startCloudInProcess } from './start-cloud-in-process.ts';
 
-/** A machine that is busy may take its time; in virtual time it takes none. */
+/** A busy machine may need longer; in virtual time the test takes none. */
 const TIMEOUT_MS = 240_000;
 
-/** The time that a ban may take. */
+/** The time that a ban may take to be effective. */
 const MINUTE_MS = 60_000;
 
 /** A filter with more is served by workers. */
@@ -30,10 +30,10 @@ const tokens = {
   },
 };
 
-/** A program with mqtt.js, which comes back by itself. */
+/** A program with mqtt.js, which reconnects by itself. */
 class Program {
   readonly mqtt: mqtt.MqttClient;
-  /** The packets that it was sent, and their times. */
+  /** The packets that it received, with their times. */
   readonly received: { readonly text: string; readonly atMs: number }[] = [];
   /** When its PUBLISH packets were acknowledged. */
   readonly acceptedAtMs: number[] = [];
@@ -136,7 +136,7 @@ describe('a minute after a ban', () => {
       expect(idle.texts('news').length).toBeGreaterThan(5);
       const bannedAtMs = time.nowMs;
       const banning = world.operate({ action: 'ban', as: 'username', who: 'anna', reason: 'spam' });
-      // Frames of environments that have not read the list yet let some of them in, until they have.
+      // Environments that have not read the list yet admit some of their frames.
       const intruders: Program[] = [];
       for (let second = 0; second < 60; second += 2) {
         intruders.push(new Program(`anna.${second + 10}`, { reconnectPeriod: 0 }).subscribe('news'));
@@ -189,7 +189,7 @@ describe('a minute after a ban', () => {
   );
 });
 
-/** The operator's function has died once the list was written. */
+/** The operator's function has died after it wrote the list. */
 async function banWithoutEnforcing(ban: Pick<Ban, 'as' | 'who'> & Partial<Ban>): Promise<void> {
   const client = new DynamoDBClient(world.dynamoDb.clientConfig());
   const { bans } = createDynamoStores({ client, tableName: TABLE });
@@ -249,7 +249,7 @@ describe('a minute after a ban whose operator’s function has died', () => {
 
 describe('a ban of an address', () => {
   it(
-    'closes its idle connections, and leaves their sessions, which may come from another address [SEC-BAN-2]',
+    'closes its idle connections, and keeps their sessions, which may continue from another address [SEC-BAN-2]',
     async () => {
       const stored = { clean: false, properties: { sessionExpiryInterval: 600 }, reconnectPeriod: 0 };
       const idle = new Program('anna.1', { ...stored, clientId: 'anna-1' }, '192.0.2.1').subscribe('news');
@@ -359,7 +359,7 @@ describe('the sweep', () => {
     async () => {
       const idle = new Program('anna.1', { reconnectPeriod: 0 }).subscribe('news');
       await leaveSession('anna.2', 'anna-away');
-      // It has died once the list was written.
+      // The function has died after it wrote the list.
       const client = new DynamoDBClient(world.dynamoDb.clientConfig());
       const { bans } = createDynamoStores({ client, tableName: TABLE });
       const ban = { as: 'username', who: 'anna', tenant: 'default', by: '', reason: '', atMs: 0 } as const;

@@ -7,7 +7,10 @@ export interface FloodOptions {
   readonly framesPerSecond: number;
   /** Of each frame. */
   readonly packet: PublishPacket;
-  /** How long it stays away when it has been cut. @default 100 */
+  /**
+   * How long the client stays away after it was cut.
+   * @default 100
+   */
   readonly returnMs?: number;
 }
 
@@ -22,7 +25,7 @@ const OPEN = 1;
 const RETURN_MS = 100;
 const TICK_MS_MIN = 10;
 
-/** A client that waits for no answer, and comes back whenever it is cut. */
+/** A client that waits for no answer, and reconnects whenever it is cut. */
 export class Flood {
   readonly connections: Connection[] = [];
   /** Connections that ended before CONNACK. */

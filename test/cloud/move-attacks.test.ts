@@ -27,7 +27,7 @@ async function start(options = OPEN): Promise<void> {
 
 interface Moving {
   readonly client: TextClient;
-  /** Proves that its bearer is this client. */
+  /** Proves that its holder is this client. */
   readonly ticket: string;
 }
 
@@ -63,7 +63,7 @@ async function publishNews(payload: string, url = world.url): Promise<void> {
   client.close();
 }
 
-/** The client still has its session on the connection that it had. */
+/** Expects that the client still has its session on its former connection. */
 async function expectUnharmed({ client }: Moving): Promise<void> {
   await publishNews('still there');
   expect(await pushedTo(client)).toEqual(['still there']);
@@ -145,7 +145,7 @@ it('refuses a ticket of a session that another connection has taken over', async
   await expectUnharmed(successor);
 });
 
-it('a CONNECT takes over a session that has moved, and ends the connection that it moved to', async () => {
+it('gives a session that has moved to another CONNECT, and closes the connection that it moved to', async () => {
   await start();
   const { ticket } = await movable({ clientId: 'c' });
   const now = await TextClient.open(world.url);
@@ -177,22 +177,25 @@ it('gives no ticket to a client that has not offered to move', async () => {
   expect((await client.exchange(connect())).move).toBeUndefined();
 });
 
-it.each([true, false])('keeps the will of the session for its end (said goodbye: %s)', async (isGoodbye) => {
-  await start();
-  const watcher = await movable({ clientId: 'watcher' });
-  const will = { topic: 'news', payload: Buffer.from('gone'), qos: 1, retain: false };
-  const { client: old, ticket } = await movable({ clientId: 'c', will });
-  const now = await TextClient.open(world.url);
-  ticketOf(await askedOn(now, ticket));
-  expect(await old.expectClose()).toBe(1000);
-  // Any 0x04 leaves the will.
-  await now.exchange({ cmd: 'disconnect', reasonCode: isGoodbye ? 0 : 4 });
-  now.close();
-  if (!isGoodbye) expect(await pushedTo(watcher.client)).toEqual(['gone']);
-  else await watcher.client.expectNoPush();
-});
+it.each([true, false])(
+  'keeps the will of the session for its end (sent DISCONNECT: %s)',
+  async (isDisconnect) => {
+    await start();
+    const watcher = await movable({ clientId: 'watcher' });
+    const will = { topic: 'news', payload: Buffer.from('gone'), qos: 1, retain: false };
+    const { client: old, ticket } = await movable({ clientId: 'c', will });
+    const now = await TextClient.open(world.url);
+    ticketOf(await askedOn(now, ticket));
+    expect(await old.expectClose()).toBe(1000);
+    // Any disconnect with 0x04 keeps the will.
+    await now.exchange({ cmd: 'disconnect', reasonCode: isDisconnect ? 0 : 4 });
+    now.close();
+    if (!isDisconnect) expect(await pushedTo(watcher.client)).toEqual(['gone']);
+    else await watcher.client.expectNoPush();
+  },
+);
 
-/** Takes a token that is a name and the filters it may have. */
+/** Accepts a token that consists of a name and the allowed filters. */
 const tokens = {
   async verify(token: string): Promise<Identity | Refusal> {
     const [name = '', filter = ''] = token.split(':');

@@ -5,13 +5,13 @@ import { sized } from '../support/runs.ts';
 import { Program } from './program.ts';
 import { VirtualStage } from './virtual-stage.ts';
 
-/** A machine that is busy may take its time; in virtual time it takes none. */
+/** A busy machine may need longer; in virtual time the test takes none. */
 const TIMEOUT_MS = 300_000;
 
 /** A week in CI, and six hours elsewhere. */
 const DAYS = sized(0.25, 7);
 
-/** Moves of a connection of two hours on a day, at least: each comes before 96 % of them have passed. */
+/** The fewest moves of a connection of two hours within a day: each comes before 96 % of them have passed. */
 const MOVES_A_DAY = 12;
 
 const stage = new VirtualStage(7);
@@ -25,7 +25,7 @@ function program(name: string, options: IClientOptions = {}): Program {
 
 const seconds = (count: number) => stage.seconds(count);
 
-/** Connected and subscribed, with nothing noticed yet. */
+/** Connected and subscribed, without any event yet. */
 async function subscribed(program: Program, filters: Record<string, { qos: 0 | 1 | 2 }>): Promise<Program> {
   await seconds(1);
   program.mqtt.subscribe(filters);
@@ -40,7 +40,7 @@ const TOPICS = ['q0', 'q1', 'q2'] as const;
 
 describe('a connection that is never cut', () => {
   it(
-    'for hours and days its programs see messages only: none lost, doubled or out of order',
+    'shows its programs only messages for hours and days: none lost, doubled or out of order',
     async () => {
       await stage.start();
       const readers = [
@@ -125,12 +125,12 @@ describe('a connection that is never cut', () => {
   );
 });
 
-/** Each post is answered 200, and leaves up to 100 ms later, in its order: if its connection is there. */
+/** Each post is answered 200, and leaves up to 100 ms later, in order, if its connection still exists. */
 const LATE_POSTS = { postOvertaken: 1 };
 
 const NO_FAULTS = Object.fromEntries(FAULT_KINDS.map((kind) => [kind, 0])) as Rates;
 
-/** Half of the readers stand in a shard, which workers serve. */
+/** Half of the readers are in a shard, which workers serve. */
 async function playDensely(everyMs: number, begin?: () => void): Promise<void> {
   const readers: Program[] = [];
   for (const name of ['a', 'b', 'c', 'd']) {
@@ -161,9 +161,9 @@ async function playDensely(everyMs: number, begin?: () => void): Promise<void> {
 }
 
 /**
- * The reader's messages where the store fails. Where its answer was lost, a message of QoS 1 may come twice. A worker that
- * does not know what has arrived closes the connection, and the session is resumed: messages of QoS 0 that are missing
- * are told with `gap`.
+ * The reader's messages while the store fails. If an answer was lost, a message of QoS 1 may come twice. A worker that
+ * does not know which posts have arrived closes the connection, and the session is resumed: missing messages of QoS 0
+ * are reported with `gap`.
  */
 function owed(reader: Program, topic: (typeof TOPICS)[number], sent: readonly string[]): readonly string[] {
   const received = reader.of(topic);
@@ -173,5 +173,5 @@ function owed(reader: Program, topic: (typeof TOPICS)[number], sent: readonly st
   return sent.filter((payload) => told.has(payload)).join() === received.join() ? sent : received;
 }
 
-/** Some moves of each client, of which each takes a second. */
+/** Some moves of each client; each takes a second. */
 const DENSE_MS = sized(6_000, 25_000);

@@ -32,7 +32,7 @@ afterEach(async () => {
   expect(world.failures).toEqual([]);
 });
 
-/** A deployment whose clients may show a password by CONNECT, or have to show a token in the handshake. */
+/** A deployment whose clients may send a password in CONNECT, or must send a token in the handshake. */
 async function start(mqttPassword: boolean, alterations: Alterations = {}): Promise<void> {
   const identity = { authenticators: [{ apiKeys: { keys: [{ name: 'meter', key: KEY }] } }], mqttPassword };
   const variables = { APUS_IDENTITY: JSON.stringify(identity) };
@@ -40,7 +40,7 @@ async function start(mqttPassword: boolean, alterations: Alterations = {}): Prom
   world = await time.during(startCloudInProcess({ seed: 7, ...authentication, alterations }));
 }
 
-/** A socket that sends what it is told to, and notes its end. */
+/** A socket that sends the test's frames, and records its end. */
 function open(query = '') {
   const socket = new world.emulator.WebSocket(`${world.url}${query}`, ['mqtt-text-v1']);
   const openedAtMs = time.nowMs;
@@ -54,8 +54,8 @@ function open(query = '') {
   return { seen, send };
 }
 
-describe('where CONNECT may show a password', () => {
-  it('a socket that sends no packet is cut after 10 s [SEC-MEMORY-6]', async () => {
+describe('a deployment that accepts passwords in CONNECT', () => {
+  it('cuts a socket that sends no packet after 10 s [SEC-MEMORY-6]', async () => {
     await start(true);
     const { seen } = open();
     await time.advance(9_000);
@@ -65,7 +65,7 @@ describe('where CONNECT may show a password', () => {
     expect(seen.closedAfterMs).toBeLessThan(13_000);
   });
 
-  it('a socket may send CONNECT alone: anything else ends it', async () => {
+  it('ends a socket that sends anything else before CONNECT', async () => {
     await start(true);
     const { seen, send } = open();
     await time.advance(1_000);
@@ -74,7 +74,7 @@ describe('where CONNECT may show a password', () => {
     expect(seen.closedAfterMs).toBeLessThan(3_000);
   });
 
-  it('a CONNECT that comes later is refused, also where the timer was lost', async () => {
+  it('refuses a CONNECT that comes later, even if the timer was lost', async () => {
     const losesTimer = ({ environment }: Cloud) =>
       vi.spyOn(environment.connectDeadline as ConnectDeadline, 'arm').mockResolvedValue();
     await start(true, { cloud: losesTimer });
@@ -87,7 +87,7 @@ describe('where CONNECT may show a password', () => {
     expect(seen.texts).toEqual([]);
   });
 
-  it('a client that has shown its password stays', async () => {
+  it('keeps a client that has sent its password', async () => {
     await start(true);
     const client = connectInTextFrames(
       mqtt,
@@ -106,7 +106,7 @@ describe('where CONNECT may show a password', () => {
 });
 
 describe('where the handshake has to show a token', () => {
-  it('a connection has no timer: it has a token, and the sweep is enough', async () => {
+  it('has no timer for connections: they have a token, and the sweep is enough', async () => {
     await start(false);
     const before = world.emulator.sqs.depth(TIMERS);
     const { seen } = open(`?token=${KEY}`);

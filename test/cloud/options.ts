@@ -4,15 +4,15 @@ import type { DynamoDb, DynamoDbFaults, EmulatorOptions, Faults } from '@apus/em
 import type { DynamoOptions } from '@apus/store-dynamodb';
 import type { Outside, OutsideFunctions } from './outside.ts';
 
-/** Changes what a deployment is made of, so that a test can see what a protection is for. */
+/** Changes to a deployment with which a test shows the purpose of a protection. */
 export interface Alterations {
-  /** Stands between the stores and DynamoDB. */
+  /** A wrapper between the stores and DynamoDB. */
   readonly dynamo?: (client: CloudOptions['dynamo']) => CloudOptions['dynamo'];
   /** Options of the stores, instead of those of a deployment. */
   readonly stores?: CloudOptions['stores'];
-  /** Changes what an execution environment has been put together from. */
+  /** Changes the parts of an execution environment. */
   readonly cloud?: (cloud: Cloud) => void;
-  /** The functions between the deployment and another system. */
+  /** The functions for rules and bridges. */
   readonly outside?: (functions: OutsideFunctions) => OutsideFunctions;
 }
 
@@ -28,7 +28,10 @@ export interface CloudWorldOptions {
   readonly completed?: DynamoOptions['completed'];
   /** Timeout of the workers, and visibility timeout of their queues. @default 30 */
   readonly workerSeconds?: number;
-  /** Of the workers. @default a deployment's */
+  /**
+   * The memory of the workers.
+   * @default a deployment's
+   */
   readonly workerLimits?: FanOutWorkerOptions['limits'];
   /** @default every client is accepted, without a name */
   readonly authenticator?: Authenticator;
@@ -40,17 +43,26 @@ export interface CloudWorldOptions {
   /** Asks for signed handshakes. @default API Gateway asks for nothing */
   readonly iamCallers?: EmulatorOptions['iamCallers'];
   readonly limits?: Partial<BrokerLimits>;
-  /** @default any amount */
+  /** @default no limit */
   readonly quotas?: QuotaScopes;
   /** Of the gateway. @default AWS's */
   readonly gatewayLimits?: EmulatorOptions['limits'];
-  /** The age of a connection at which a client is told that it will be cut. @default the gateway's */
+  /**
+   * The age at which clients are told that their connection will be cut.
+   * @default the gateway's
+   */
   readonly connectionSeconds?: () => number;
-  /** How long after a loss a client may go on with its session. @default a deployment's */
+  /**
+   * How long after a loss a client may resume its session.
+   * @default a deployment's
+   */
   readonly resumeSeconds?: number;
   /** Milliseconds from a session's move to the cut of its old connection. @default 0: before its subscriptions move */
   readonly cutAfterMs?: number;
-  /** As `apus serve --streams` has them. @default none */
+  /**
+   * The streams, in the form of `apus serve --streams`.
+   * @default none
+   */
   readonly streams?: readonly GivenStream[];
   /** Members of rooms are kept. @default false */
   readonly presence?: boolean;
@@ -60,20 +72,29 @@ export interface CloudWorldOptions {
   readonly tracer?: CloudOptions['tracer'];
   /** The usage of tenants is counted. @default false */
   readonly usage?: boolean;
-  /** Tenants that know their filters' shapes from the start, where the time is real. @default the default one */
+  /**
+   * Tenants with known filter shapes from the start, if time is real.
+   * @default the default tenant
+   */
   readonly tenants?: readonly string[];
-  /** Shapes that they know beside the usual ones. @default none */
+  /**
+   * Their shapes besides the usual ones.
+   * @default none
+   */
   readonly shapes?: readonly string[];
-  /** Another system, which messages leave for and records come from. @default none */
+  /**
+   * Another system with a rule's target and a source of records.
+   * @default none
+   */
   readonly outside?: Outside;
   readonly alterations?: Alterations;
   /** From 0 to 1. @default Math.random */
   readonly random?: () => number;
-  /** An execution environment begins to handle a frame: its MQTT bytes. */
+  /** Called when an execution environment begins to handle a frame, with its MQTT bytes. */
   readonly onFrame?: (environmentId: string, bytes: Buffer) => void;
 }
 
-/** The parts of every world, with sockets or without. */
+/** The parts of every deployment under test, with sockets or without. */
 export interface World {
   readonly url: string;
   readonly dynamoDb: DynamoDb;

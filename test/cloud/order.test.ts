@@ -7,7 +7,7 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** A page of small ones, a large one that does not fit behind it into a reply of 98,286 bytes, and again. */
+/** A page of small messages, then a large one that does not fit behind it into a reply of 98,286 bytes, and so on. */
 const SIZES_BYTES = [9_000, 9_000, 90_000, 20, 9_000, 98_000, 90_000, 9_000, 20, 20, 95_000, 9_000];
 const MESSAGES = SIZES_BYTES.map((bytes, index) => `${index} `.padEnd(bytes, '.'));
 const ORDER = MESSAGES.map((_, index) => index);
@@ -21,7 +21,7 @@ afterEach(async () => {
   await world.emulator.quiet();
   expect(world.failures).toEqual([]);
 });
-/** A client whose session stays, and whose window is smaller than what waits for it. */
+/** A client with a persistent session, whose window is smaller than the number of waiting messages. */
 function open(clientId: string): mqtt.MqttClient {
   const client = connectInTextFrames(mqtt, world.url, {
     protocolVersion: 5,
@@ -50,7 +50,7 @@ function numbers(client: mqtt.MqttClient): Promise<number[]> {
   });
 }
 
-/** One after another, or all of them in one call, whose posts are gathered. */
+/** Published one after another, or all of them in one call, whose posts are gathered. */
 async function publish(topic: string, qos: 1 | 2, isGathered: boolean): Promise<void> {
   const bodies = MESSAGES.map((payload) => ({ topic, payload, qos }));
   if (isGathered) expect((await backend('/api/v5/publish/bulk', bodies)).status).toBe(200);
@@ -85,7 +85,7 @@ describe('large and small messages of one topic [MQTT-4.6.0-5] [MQTT-4.6.0-6]', 
       const reader = open(topic);
       await reader.subscribeAsync(topic, { qos: way.qos });
       const received = numbers(reader);
-      // Its acknowledgements leave with frames that want a reply, and the reply brings the waiting messages.
+      // Its acknowledgements leave in frames that want a reply, and the reply brings the waiting messages.
       reader.on('message', () => reader.publish('answers', 'x', { qos: 1 }));
       await publish(topic, way.qos, way.isGathered);
       expect(await received).toEqual(ORDER);

@@ -19,11 +19,11 @@ export const KAFKA_FUNCTION = 'apus-kafka';
 
 const TOPIC_LEVELS_MAX = 128;
 
-/** Another system, which a deployment has a rule for and takes records from. */
+/** Another system: the target of a rule of the deployment, and the source of records. */
 export interface Outside {
-  /** The topics whose messages leave. */
+  /** The filter of the rule. */
   readonly filter: string;
-  /** Takes them. Its calls are not the account's, so faults of the emulator do not strike them. */
+  /** The target. Its calls are not the account's, so faults of the emulator do not strike them. */
   send(messages: readonly { readonly topic: string; readonly payload: Uint8Array }[]): Promise<boolean>;
   /** A message that the rule has given up. */
   gaveUp(topic: string, payload: Uint8Array): void;

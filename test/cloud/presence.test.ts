@@ -7,7 +7,7 @@ import { VirtualStage } from './virtual-stage.ts';
 /** A machine that is busy may take its time; in virtual time it takes none. */
 const TIMEOUT_MS = 300_000;
 
-/** Of a lost member, and the whole seconds and hops of a queue. */
+/** The grace of a lost member, plus the whole seconds and hops of a queue. */
 const AFTER_GRACE_SECONDS = 8;
 
 const stage = new VirtualStage(9, { presence: true });

@@ -2,7 +2,7 @@ import { connect as connectInTextFrames, createTransport, type TransportEvent } 
 import type { InProcessEmulator } from '@apus/emulator';
 import * as mqtt from 'mqtt';
 
-/** Events that a program notices of its client, but for messages. */
+/** Events of its client that a program notices, without messages. */
 const EVENTS = ['connect', 'reconnect', 'close', 'disconnect', 'offline', 'error', 'end'] as const;
 
 type Socket = InstanceType<InProcessEmulator['WebSocket']>;
@@ -13,7 +13,7 @@ export class Program {
   readonly received: string[] = [];
   readonly noticed: string[] = [];
   readonly events: TransportEvent[] = [];
-  /** No handshake succeeds. */
+  /** While set, no handshake succeeds. */
   isOffline = false;
   readonly #statistics: { readonly connections: number };
   readonly #sockets: Socket[] = [];

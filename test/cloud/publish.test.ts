@@ -7,7 +7,7 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** More than a filter's head holds: the others are reached by workers. */
+/** More subscribers than a filter's head item holds: workers reach the others. */
 const SUBSCRIBERS = 12;
 
 let world: CloudWorld;

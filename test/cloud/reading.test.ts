@@ -104,7 +104,7 @@ describe('GET /api/v5/streams/NAME/messages at a deployment', () => {
     expect(await statusOf('stranger', 'chat/messages?topic=chat/a')).toBe(401);
   });
 
-  it('is read with GET alone', async () => {
+  it('allows GET only', async () => {
     expect(await read('reader', '/api/v5/streams', 'POST')).toMatchObject({
       status: 405,
       headers: { allow: 'GET' },
@@ -130,7 +130,7 @@ describe('GET /api/v5/presence/ROOM at a deployment', () => {
   });
 });
 
-it('reading in a loop is bounded, and publishing is not refused for it [SEC-COST-2]', async () => {
+it('reads in a loop are bounded, and do not cause publishes to be refused [SEC-COST-2]', async () => {
   const statuses = new Set<number>();
   for (let count = 0; count < 60; count++) statuses.add((await read('eager', '/api/v5/streams')).status);
   expect([...statuses]).toEqual([200, 429]);

@@ -18,8 +18,8 @@ interface Claims {
 }
 
 /**
- * Takes every token whose end has not come. Signing a token is tested elsewhere, and needs threads, which are not of
- * virtual time.
+ * Accepts every token that has not expired. Other tests sign tokens, for which threads are needed that virtual time
+ * does not control.
  */
 const tokens = {
   async verify(token: string): Promise<Identity | Refusal> {
@@ -109,7 +109,7 @@ afterEach(async () => {
 
 const seconds = (count: number): Promise<void> => time.advance(count * 1_000);
 
-/** Connected and subscribed, with nothing noticed yet. */
+/** Connected and subscribed, without any event yet. */
 async function subscribed(program: Program): Promise<Program> {
   await seconds(1);
   program.mqtt.subscribe('news', { qos: 1 });
@@ -119,7 +119,7 @@ async function subscribed(program: Program): Promise<Program> {
   return program;
 }
 
-/** Publishes a number every so often, from a client whose own token does not end. */
+/** Publishes a number at an interval, from a client whose own token does not end. */
 async function publishNumbers(count: number, everySeconds: number): Promise<string[]> {
   const publisher = new Program('paul', {}, () => tokenOf('paul', DAY_SECONDS));
   await seconds(1);

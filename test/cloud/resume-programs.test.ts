@@ -21,7 +21,7 @@ const TOPICS = ['q0', 'q1', 'q2'] as const;
 const ALL = { q0: { qos: 0 }, q1: { qos: 1 }, q2: { qos: 2 } } as const;
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 86_400 } } as const;
 
-/** Connected and subscribed, with nothing noticed yet. */
+/** Connected and subscribed, without any event yet. */
 async function subscribed(name: string, options: IClientOptions = {}): Promise<Program> {
   const reader = program(name, options);
   await seconds(1);
@@ -32,19 +32,19 @@ async function subscribed(name: string, options: IClientOptions = {}): Promise<P
   return reader;
 }
 
-/** How a connection is lost, in turn. */
+/** The kinds of losses, used in turn. */
 const WAYS = [
   ({ connectionId }: Program) => stage.world.emulator.cutConnection(connectionId),
-  // A gateway that restarts, and one that says that two hours are over.
+  // The gateway restarts, or reports that two hours are over.
   ({ connectionId }: Program) => stage.world.emulator.closeConnection(connectionId, 1012, 'Service restart'),
   ({ connectionId }: Program) => stage.world.emulator.closeConnection(connectionId, 1001, 'Going away'),
-  // A phone that has changed networks: the gateway sends on into the old one.
+  // A phone has changed networks: the gateway goes on sending to the old one.
   ({ connectionId }: Program) => stage.world.emulator.loseConnection(connectionId, true),
 ] as const;
 
 const IN_ORDER = [WAYS[1], WAYS[2]] as const;
 
-/** Publishes 5 messages a second at each QoS, and breaks connections now and then. Answers what was published. */
+/** Publishes 5 messages a second at each QoS, and breaks connections now and then. Returns the published messages. */
 async function playFor(
   playSeconds: number,
   publisher: Program,
@@ -109,7 +109,7 @@ describe('a program whose connection is lost', () => {
         for (const topic of ['q0', 'q1']) expect(isInOrder(reader.of(topic))).toBe(true);
         expect(reader.noticed).toEqual([]);
         expect(reader.told('resumed')).toBeGreaterThanOrEqual(8);
-        // Half of the connections were closed in order: nothing is missing then, and nothing is said.
+        // Half of the connections were closed in order: then nothing is missing, and no gap is reported.
         expect(reader.told('gap')).toBe(reader.told('resumed') / 2);
       }
     },
@@ -117,7 +117,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'misses no message at any QoS, in any session, where the gateway closes in order, as it does at its limit of time',
+    'misses no message at any QoS, in any session, if the gateway closes in order, as it does at two hours',
     async () => {
       await stage.start();
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
@@ -148,7 +148,7 @@ describe('a program whose connection is lost', () => {
   );
 
   it(
-    'is cut at the gateway’s limit of age, three times, before it has moved, and the program sees no disconnect',
+    'is cut three times at two hours before it has moved, and the program sees no disconnect',
     async () => {
       await stage.start({ gatewayLimits: { connectionDurationMs: 20_000 } });
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
@@ -160,11 +160,11 @@ describe('a program whose connection is lost', () => {
         expect(reader.told('resumed')).toBeGreaterThanOrEqual(3);
       }
       for (const reader of readers) {
-        // The publisher sends a message again whose PUBACK it has not got: at least once.
+        // The publisher repeats a message whose PUBACK it has not received: at least once.
         expect([...new Set(reader.of('q1'))]).toEqual(sent);
         expect(reader.of('q2')).toEqual(sent);
       }
-      // Messages of its own at QoS 0 whose frame was not answered: the publisher is told how many.
+      // Its own QoS 0 messages in unanswered frames: the publisher is told how many.
       const unknown = publisher.events.reduce(
         (sum, event) => sum + (event.type === 'gap' ? event.published : 0),
         0,
@@ -196,7 +196,7 @@ describe('a program whose connection is lost', () => {
       await seconds(90);
       for (const reader of readers) expect(reader.noticed).toEqual([]);
       expect(readers[1]?.of('q1')).toEqual(sent);
-      // The first of them: the rest is more than is kept.
+      // The first messages: the others exceed the buffer.
       expect(readers[0]?.of('q1')).toEqual(sent.slice(0, 32));
       expect(readers[0]?.told('gap')).toBe(1);
     },

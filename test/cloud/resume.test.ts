@@ -37,14 +37,14 @@ async function resumable(fields: Fields = {}, qos = 1, url = world.url): Promise
   return { client, ticket: ticketOf(reply.move) };
 }
 
-/** `missed`: what a reply to a resume may say besides. */
+/** `missed`: gaps that the reply to a resume may report besides. */
 function ticketOf(move: string | undefined, missed?: 'g'): string {
   const [ticket = '', ...rest] = (move ?? '').split(',');
   expect(rest).toEqual(['7200', '60', ...(missed === undefined ? [] : [missed])]);
   return ticket;
 }
 
-/** The network breaks, and the server has noticed. */
+/** The network breaks, and the server notices. */
 async function lose({ client }: Resumable): Promise<void> {
   await client.vanish();
   await world.emulator.quiet();
@@ -176,7 +176,7 @@ describe('messages that come for a session that ends with its connection, while 
     expect(await pushedTo(client)).toEqual(['34']);
   });
 
-  it('are reported as missing where workers send them', async () => {
+  it('are reported as missing if workers send them', async () => {
     await start({ inlineSubscribersMax: 1, shardSubscribers: 10 });
     const others = [await resumable({ clientId: 'a' }), await resumable({ clientId: 'b' })];
     const before = await resumable({ clientId: 'c' });
@@ -202,7 +202,7 @@ it.each([
   expect(await pushedTo(client)).toEqual(['unharmed']);
 });
 
-it('refuses a ticket that has been used, and leaves the connection alone [SEC-MOVE-1]', async () => {
+it('refuses a used ticket, and does not affect the connection [SEC-MOVE-1]', async () => {
   await start();
   const { ticket } = await resumable({ clientId: 'c' });
   const { client } = await resume(ticket);
@@ -231,23 +231,23 @@ it('gives a session to one of two connections that ask at once', async () => {
   expect(await pushedTo(winner as TextClient)).toEqual(['once']);
 });
 
-it('goes on where the session has moved to, when that connection is lost before its client knows', async () => {
+it('resumes a session that has moved, if its new connection is lost before the client knows of it', async () => {
   await start();
   const { ticket } = await resumable({ clientId: 'c' });
   const moved = await TextClient.open(world.url);
   moved.sendText(`~${ticket}`);
   ticketOf((await moved.replies.next()).move);
-  // Not while that connection is there: the client knows then.
+  // Not while that connection exists: then the client knows of it.
   expect(await askedOn(await TextClient.open(world.url), ticket)).toBe('!unknown');
   await lose({ client: moved, ticket });
   const { client, missed } = await resume(ticket);
-  // The messages sent on the connection that the client has never used are gone.
+  // Messages sent on the connection that the client has never used are lost.
   expect(missed).toBe(true);
   await publishNews('after');
   expect(await pushedTo(client)).toEqual(['after']);
 });
 
-it('takes a subscription along that a move has left behind whose handler died', async () => {
+it('resumes a subscription that a dead handler has not moved', async () => {
   let dies = true;
   const carriesFrom = 'contains(#entry, :from)';
   const whereMovesDie = (client: Sender): Sender => {
@@ -268,7 +268,7 @@ it('takes a subscription along that a move has left behind whose handler died', 
   await lose({ client: moved, ticket });
   expect(await subscribedConnection()).toBe(ticket.split('.')[0]);
   const { client, ticket: next } = await resume(ticket);
-  // The item that says where to post instead is there for an hour only.
+  // The item with the address of the new connection exists for an hour only.
   expect(await subscribedConnection()).toBe(next.split('.')[0]);
   await publishNews('after');
   expect(await pushedTo(client)).toEqual(['after']);
@@ -344,7 +344,7 @@ it('ends the session when no client has resumed it for a minute', async () => {
 /** The grace of a lost connection, in which its DISCONNECT may still be committing, and some more for its timer. */
 const WILL_AFTER_SECONDS = 15;
 
-/** Each second's work is done before the next one begins. */
+/** All work of a second is finished before the next one begins. */
 async function letSecondsPass(clock: ManualClock, seconds: number): Promise<void> {
   for (let second = 0; second < seconds; second += 1) {
     await clock.advance(1_000);
@@ -352,7 +352,7 @@ async function letSecondsPass(clock: ManualClock, seconds: number): Promise<void
   }
 }
 
-/** Seconds pass until the reply is there, which waits for some of them: its frame needs a moment of the true time to arrive. */
+/** Lets seconds pass until the reply has come: its frame needs a moment of real time. */
 async function passing(clock: ManualClock, reply: Promise<unknown>): Promise<void> {
   let isThere = false;
   const seen = () => {
@@ -367,7 +367,7 @@ async function passing(clock: ManualClock, reply: Promise<unknown>): Promise<voi
 }
 
 it.each([true, false])(
-  'withdraws the will only when the client is back in time (it is: %s)',
+  'withdraws the will only if the client returns in time (it does: %s)',
   async (isInTime) => {
     const clock = new ManualClock();
     await start({ clock });

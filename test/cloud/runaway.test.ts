@@ -19,14 +19,14 @@ const MESSAGES_PER_MINUTE_MAX = 100_000;
 const CUT_MS_MAX = 5_000;
 /** Half a minute of a flood in CI. */
 const FLOOD_SECONDS = sized(12, 30);
-/** The breaker counts by the minute: CI plays a minute, and other machines a third of one. */
+/** The breaker counts by the minute: CI plays a whole minute, other machines a third of one. */
 const COUNTED_SECONDS = sized(20, 60);
 const MINUTES = sized(1, 2);
-/** More than the stage lets through. */
+/** More than the stage allows. */
 const FLOOD_PER_SECOND = 700;
-/** Everything a tenth as large and as fast: four floods take their time. */
+/** All limits and rates are a tenth, since four floods take long. */
 const SCALE = 10;
-/** Nearly as much as an identity may: none is stopped by its own quotas. */
+/** Nearly the quota of an identity, so that its own quotas stop none. */
 const BUSY_PER_SECOND = 90 / SCALE;
 const SCALED_QUOTAS: QuotaScopes = {
   identity: scaled(GATEWAY_QUOTAS.identity),
@@ -39,7 +39,7 @@ function scaled<T extends RateQuotas>(quotas: T): T {
   return Object.fromEntries(entries) as unknown as T;
 }
 
-/** Clients of one identity have its name in front: `mallory-1`, `mallory-2`. */
+/** The names of the clients of an identity: `mallory-1`, `mallory-2`. */
 const AUTHENTICATOR: Authenticator = {
   authenticate: ({ clientId }) => ({ tenant: 'default', name: clientId.split('-')[0] ?? '' }),
 };
@@ -89,7 +89,7 @@ describe('one identity that floods a deployment', () => {
     return client;
   }
 
-  /** Publishes one message in each `everyMs`, and answers how long each took to be acknowledged, in ms. */
+  /** Publishes a message every `everyMs`, and returns how long each acknowledgement took, in ms. */
   async function honestLatencies(
     client: mqtt.MqttClient,
     seconds: number,
@@ -130,7 +130,7 @@ describe('one identity that floods a deployment', () => {
     const frames = world.emulator.counters.snapshot().messages.in.count - before;
     for (const { openedAtMs, closedAtMs = Date.now() } of flood.connections)
       expect(closedAtMs - openedAtMs).toBeLessThan(CUT_MS_MAX);
-    // A hundred a second are its quota.
+    // The quota is a hundred a second.
     expect(frames).toBeLessThan(FLOOD_SECONDS * 150);
     expect(beside).toHaveLength(FLOOD_SECONDS);
     expect(percentile(beside, 0.99)).toBeLessThanOrEqual(2 * percentile(alone, 0.99));
@@ -188,7 +188,7 @@ describe('one identity that floods a deployment', () => {
     expect(await honestLatencies(reformed, 30, SCALE * 1_000)).toHaveLength(3);
   });
 
-  it('comes back by itself when it sends no more than it may', async () => {
+  it('reconnects by itself when it sends no more than it may', async () => {
     await start(STAGE);
     const flood = new Flood(world.emulator, {
       clientId: 'mallory-1',

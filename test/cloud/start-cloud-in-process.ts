@@ -10,7 +10,7 @@ import { FAN_OUT_DEAD, TIMERS_DEAD } from './names.ts';
 import type { CloudWorldOptions, World } from './options.ts';
 import { startDynamoDb } from './start-cloud.ts';
 
-/** The same deployment without a socket: with timers that a test moves, nothing of it depends on the machine. */
+/** The same deployment without sockets: with timers that a test moves, it does not depend on the machine. */
 export interface InProcessWorld extends World {
   readonly emulator: InProcessEmulator;
   /** Invokes the operator's function. */
@@ -21,7 +21,7 @@ export interface InProcessWorld extends World {
   apiFunction(access: ApiFunctionOptions['access'], parts?: ApiParts): ApiFunction;
   /** Ends the epoch of a topic of a stream, as its owner. */
   newEpoch(topic: string): Promise<void>;
-  /** Bans a name, as an operator whose function dies when the list is written. */
+  /** Bans a name; the operator's function dies when the list is written. */
   ban(username: string): Promise<void>;
   stop(): void;
 }
@@ -29,7 +29,7 @@ export interface InProcessWorld extends World {
 /** Of the operator's function. */
 const OPERATOR_MS = 840_000;
 
-/** Faults of the store strike the operator too, who asks again. */
+/** Faults of the store strike the operator's function too; the operator repeats the request. */
 const ATTEMPTS_MAX = 20;
 
 export async function startCloudInProcess(options: CloudWorldOptions): Promise<InProcessWorld> {
@@ -91,7 +91,7 @@ async function again(what: string, failures: string[], act: () => Promise<boolea
   throw new Error(`expected to ${what}`);
 }
 
-/** Nothing freezes it, and its calls are its own. */
+/** It is never frozen, and its calls are not shared. */
 function environmentOfItsOwn(emulator: InProcessEmulator): Environment {
   operators += 1;
   return {
@@ -113,7 +113,7 @@ function environmentOfItsOwn(emulator: InProcessEmulator): Environment {
 
 let operators = 0;
 
-/** Where the poster has its sockets: the request is read, and handed over. */
+/** Takes the place of the poster's sockets: the request is read, and passed on. */
 export function requestsOf(emulator: InProcessEmulator, environment: Environment): RequestSender {
   return {
     async send(request): Promise<HttpOutcome> {

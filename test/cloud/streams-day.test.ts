@@ -15,7 +15,7 @@ const DAY_SECONDS = sized(21_600, 86_400);
 /** Seconds between two messages: around each end of a connection there are some. */
 const PERIOD_SECONDS = 60;
 
-/** Moves of a connection of two hours meanwhile, at least: each comes before 96 % of them have passed. */
+/** The fewest moves of a connection of two hours meanwhile: each comes before 96 % of them have passed. */
 const MOVES = DAY_SECONDS / 7_200;
 
 let time: VirtualTime;
@@ -34,7 +34,7 @@ afterEach(async () => {
 });
 
 it(
-  'a day passes, and programs that read a stream subscribe once, and know every message',
+  'programs that read a stream for a day subscribe once, and receive every message',
   async () => {
     const kept = { clean: false, properties: { sessionExpiryInterval: 3_600 } };
     const transports = [

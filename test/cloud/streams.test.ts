@@ -10,7 +10,7 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Messages of each that publishes beside: all together fit into what one SUBACK brings. */
+/** Messages of each concurrent publisher: all together fit into one SUBACK's history. */
 const BESIDE = 300;
 
 const STREAMS = [{ name: 'chat', topicFilter: 'chat/#', messagesMax: 10_000 }];
@@ -26,7 +26,7 @@ async function start(options: Partial<CloudWorldOptions> = {}): Promise<void> {
   world = await startCloud({ seed: 5, streams: STREAMS, ...options });
 }
 
-/** A program as docs/streams.md has it: it keeps the position and subscribes in `connect`. */
+/** The program in docs/streams.md: it keeps the position and subscribes in `connect`. */
 class Program {
   readonly seen = new Set<string>();
   readonly recovered: string[] = [];
@@ -139,7 +139,7 @@ describe('a connection that reads a stream', () => {
       let reader = await reading(session);
       for (const later of ['chat/later', 'chat/last']) {
         reader = await movedWith(reader.ticket);
-        // A reading that begins behind a move goes along with the next one.
+        // A subscription that begins after a move moves with the next one.
         const { packets } = await reader.client.exchange(subscribe(`$stream/chat/${later}`));
         expect(packets).toMatchObject([{ granted: [0] }]);
       }
@@ -210,7 +210,7 @@ describe('a connection that reads a stream', () => {
     const { client } = await TextClient.connect(world.url, kept);
     const { client: publisher } = await TextClient.connect(world.url);
     await publisher.exchange(publish('chat/room', '1', { qos: 1 }));
-    // SUBACK first, then the message: it was not pushed before.
+    // First SUBACK, then the message: it was not pushed before.
     const { packets } = await client.exchange(reads);
     expect(packets.map(({ cmd }) => cmd)).toEqual(['suback', 'publish']);
     await publisher.exchange(publish('chat/room', '2', { qos: 1 }));

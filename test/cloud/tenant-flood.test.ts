@@ -12,7 +12,7 @@ import { startCloud } from './start-cloud.ts';
 // All of a deployment is of this process, and so is the flood: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 170_000 });
 
-/** Each tenant alone may take so much; a test measures for a moment what `npm run` would for a day. */
+/** Each tenant may use this much; the test measures a moment and `npm run` a day. */
 const PLAN = {
   ...{ connectionsMax: 8, sessionsMax: 12, publishesPerSecondMax: 100, framesPerSecondMax: 100 },
   ...{ deliveriesPerMinuteMax: 6_000, writesPerMinuteMax: 1_000 },
@@ -88,7 +88,7 @@ describe.each(DOORS)('at %s a tenant that misbehaves', (name, start) => {
     const { utilization } = performance.eventLoopUtilization(before);
     expect(beside.received).toEqual(Array.from({ length: MESSAGES }, (_, index) => String(index)));
     expect(flooding.refused()).toBeGreaterThan(0);
-    // A new client of the other tenant gets in, and sees nothing of the flood.
+    // A new client of the other tenant connects, and is not affected by the flood.
     await (await new Program(connectMqtt, 'globex').connected()).expectNothing();
     await flooding.stop();
     if (alone === undefined) return;
@@ -101,7 +101,7 @@ describe.each(DOORS)('at %s a tenant that misbehaves', (name, start) => {
   });
 });
 
-it('the plan of the test is less than what every tenant may', () => {
+it('the plan in the test is lower than the quotas of every tenant', () => {
   for (const [quota, most] of Object.entries(PLAN)) {
     const preset = { ...NODE_QUOTAS.tenant, ...GATEWAY_QUOTAS.tenant }[
       quota as keyof typeof NODE_QUOTAS.tenant

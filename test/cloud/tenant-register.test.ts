@@ -20,7 +20,7 @@ beforeEach(async () => {
   time = new VirtualTime(11);
   const clock = { now: () => Date.now() };
   const tenants = new KnownTenants({ read: (name) => stores.tenants.get(name), clock, log: LOG });
-  // A token is the name of its tenant: signatures take time that a test cannot move, and are tested elsewhere.
+  // A token is the name of its tenant: real signatures take time that a test cannot control, and are tested elsewhere.
   const chain = {
     verify: async (tenant: string) => {
       const identity: Identity = {
@@ -64,7 +64,7 @@ async function createTenant(name: string, plan?: object): Promise<void> {
   expect(await ask({ action: 'create-tenant', entry })).toMatchObject({ tenant: { name } });
 }
 
-/** A program of a tenant. It comes back by itself. */
+/** A program of a tenant. It reconnects by itself. */
 class Program {
   readonly mqtt: mqtt.MqttClient;
   readonly received: string[] = [];
@@ -99,7 +99,7 @@ class Program {
 
 describe('a tenant of a deployment', () => {
   it(
-    'is suspended: within a minute its clients end with 0x87, nothing is taken from them, and another tenant notices nothing [SEC-TENANT-6]',
+    'is suspended: within a minute its clients end with 0x87, none of their messages is taken, and another tenant notices nothing [SEC-TENANT-6]',
     async () => {
       for (const name of ['acme', 'other']) await createTenant(name);
       const [acme, other] = [new Program('acme', 'phone'), new Program('other', 'phone')];
@@ -159,7 +159,7 @@ describe('a tenant of a deployment', () => {
       expect(honest.accepted).toBe(sent);
       expect(honest.received).toEqual(Array.from({ length: sent }, (_, index) => `honest ${index}`));
       expect(honest.disconnects).toEqual([]);
-      // 0x96: the connections of a tenant that is over its rate are cut.
+      // 0x96: the connections of a tenant that exceeds its rate are cut.
       expect(flood.flatMap(({ disconnects }) => disconnects)).toContain(0x96);
     },
     TIMEOUT_MS,

@@ -12,10 +12,13 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 240_000 });
 
-/** A connection that is given up loses what comes meanwhile, as its client is told: here only a broken one is. */
+/**
+ * A connection that is given up loses messages meanwhile, and its client is told so: here only a broken one is given
+ * up.
+ */
 const PATIENT = { replyTimeoutSeconds: 60 };
 
-/** Names that nothing else in a key is called. */
+/** Names that occur nowhere else in a key. */
 const OWN = 'tenant-of-acme';
 const OTHER = 'tenant-of-others';
 /** Two tenants that come after those. */
@@ -23,7 +26,10 @@ const LATER = ['tenant-three', 'tenant-four'] as const;
 /** Filters that the trials subscribe to beside names: `#`, `news/+`, and the members of a room. */
 const SHAPES = ['#', '.+', '..+'];
 
-/** Connections, whose tenant CONNECT brings, and what all tenants share: the number of sessions, bans, the sweep's progress. */
+/**
+ * Items of connections, whose tenant CONNECT determines, and items that all tenants share: the number of sessions,
+ * bans, the sweep's progress.
+ */
 const WITHOUT_TENANT = /^(C\0|N\0\0|Y)/;
 
 let world: CloudWorld;
@@ -108,7 +114,7 @@ it('no request to DynamoDB for the clients of one tenant names another one [SEC-
   expect(requests.filter((request) => request.includes(OWN) || request.includes(OTHER))).toEqual([]);
 });
 
-it('every item stands in a partition of its tenant [SEC-TENANT-3]', async () => {
+it('every item is in a partition of its tenant [SEC-TENANT-3]', async () => {
   for (const tryAccess of Object.values(ACCESSES)) await tryAccess(tenancy());
   await world.emulator.quiet();
   const found = (await partitions()).filter((p) => !WITHOUT_TENANT.test(p));

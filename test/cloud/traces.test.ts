@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 120_000 });
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 const PARENT_ID = '00f067aa0ba902b7';
 const SAMPLED = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-01`, tracestate: 'vendor=a1' };
-/** Beyond what a filter's head holds here: a worker serves the others. */
+/** More subscribers than a filter's head item holds here: a worker serves the others. */
 const SUBSCRIBERS = 4;
 
 let world: CloudWorld;
@@ -48,7 +48,7 @@ async function connect(): Promise<mqtt.MqttClient> {
   return client;
 }
 
-it('the way of a message through the functions is one trace, workers included, and its context arrives as it came', async () => {
+it('the path of a message through the functions is one trace, including workers, and its context arrives unchanged', async () => {
   const contexts: object[] = [];
   for (let index = 0; index < SUBSCRIBERS; index += 1) {
     const subscriber = await connect();
@@ -67,12 +67,13 @@ it('the way of a message through the functions is one trace, workers included, a
   expect(receive).toMatchObject({ traceId: TRACE_ID, parentSpanId: PARENT_ID, traceState: 'vendor=a1' });
   expect(spans.find(({ name }) => name === 'route')?.parentSpanId).toBe(receive?.spanId);
   const parents = spans.filter(({ name }) => name === 'deliver').map(({ parentSpanId }) => parentSpanId);
-  // The function that took it delivers to those of the head, and the worker, in another environment, to the others.
+  // The function that took it delivers to those in the head item, and the worker, in another environment, to the
+  // others.
   expect(new Set(parents)).toEqual(new Set([receive?.spanId, PARENT_ID]));
   expect(new Set(spans.map(({ traceId }) => traceId))).toEqual(new Set([TRACE_ID]));
 });
 
-it('without a wish there is no span', async () => {
+it('no span is recorded if the publisher does not ask for it', async () => {
   const publisher = await connect();
   await publisher.publishAsync('news', 'x', { qos: 1 });
   const userProperties = { traceparent: `00-${TRACE_ID}-${PARENT_ID}-00` };

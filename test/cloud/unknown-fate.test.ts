@@ -10,7 +10,7 @@ vi.setConfig({ testTimeout: 120_000 });
 
 const RECONNECT_MS = 1_000;
 
-/** A PUBLISH as it came: on which connection of the client, and whether it says that it came before. */
+/** A received PUBLISH: on which connection of the client, and with which DUP flag. */
 interface Arrival {
   readonly connection: number;
   readonly text: string;
@@ -19,9 +19,10 @@ interface Arrival {
 
 /**
  * A post that is answered 500, or not at all, may have arrived, and its client may have acknowledged it and freed its
- * place in the window. Posted again on this connection, it would come beside the message that has that place by then.
+ * place in the window. If it were posted again on this connection, it would come in addition to the message that has
+ * that place by then.
  */
-describe('a post to a session that is kept, which arrives and whose answer does not', () => {
+describe('a post to a persistent session that arrives without an answer', () => {
   let time: VirtualTime;
   let world: InProcessWorld;
   let failing = 0;
@@ -81,7 +82,7 @@ describe('a post to a session that is kept, which arrives and whose answer does 
     return client;
   }
 
-  /** A client that is subscribed, one that publishes, and what the former is sent from then on. */
+  /** A subscribed client, a publisher, and the messages that the subscriber receives from then on. */
   async function begin(more: mqtt.IClientOptions = {}) {
     const first = open('first');
     const reader = open('reader', more);
@@ -111,7 +112,7 @@ describe('a post to a session that is kept, which arrives and whose answer does 
   ];
 
   it.each(WAYS)(
-    'is not made again by $by: the connection ends, and the next one gets the message with DUP [MQTT-3.3.4-9]',
+    'is not repeated by $by: the connection ends, and the next one gets the message with DUP [MQTT-3.3.4-9]',
     async ({ inlineSubscribersMax }) => {
       await start(inlineSubscribersMax);
       const { publisher, arrivals } = await begin();
@@ -129,16 +130,16 @@ describe('a post to a session that is kept, which arrives and whose answer does 
     },
   );
 
-  it('is not made again by the worker that follows one which has died behind it [MQTT-3.3.4-9]', async () => {
+  it('is not repeated by the worker that follows a dead one [MQTT-3.3.4-9]', async () => {
     await start(1);
-    // Not acknowledged: it keeps its place in the window.
+    // It is not acknowledged: it keeps its place in the window.
     const { publisher, arrivals } = await begin({ customHandleAcks: () => {} });
     isKilled = true;
     publisher.publish('t', 'one', { qos: 1 });
     await time.advance(120_000);
     expect(world.failures.splice(0)).toEqual([expect.stringContaining('timed out')]);
     expect(posts.filter((packets) => packets.includes('one'))).toHaveLength(1);
-    // Its connection was ended for that: the next one is sent it.
+    // Its connection was closed for that reason: the next one receives the message.
     expect(arrivals.at(-1)).toEqual({ connection: 1, text: 'one', dup: true });
   });
 });

@@ -44,7 +44,7 @@ async function start({ usage = true, store = {} }: { usage?: boolean; store?: Dy
       dynamoFaults: store,
       authenticator: tenantsByUsername,
       authorizer: rulesAuthorizer,
-      // Some subscribers stand in shards, and are reached by workers.
+      // Some subscribers are in shards, and workers reach them.
       inlineSubscribersMax: 2,
       alterations: { cloud: (cloud) => void clouds.push(cloud), dynamo: countingWrites },
     }),
@@ -78,7 +78,7 @@ function connect(tenant: string, clientId: string): mqtt.MqttClient {
   return client;
 }
 
-/** Writes what each environment still has, as if none had died. */
+/** Writes the counts that each environment still has, as if none had died. */
 async function flushAll(): Promise<void> {
   const { usage: store } = createDynamoStores({
     client: leanClient(world.dynamoDb.clientConfig()),
@@ -157,7 +157,7 @@ describe('usage of a deployment', () => {
   );
 
   it(
-    'counts nothing twice where the answers of its writes are lost',
+    'is not counted twice if the answers of its writes are lost',
     async () => {
       const isUsage = ({ key }: { readonly key?: { readonly p?: { readonly S?: string } } }): boolean =>
         key?.p?.S?.startsWith('A\0') === true;
@@ -187,7 +187,7 @@ describe('usage of a deployment', () => {
       expect(missing).toBeGreaterThanOrEqual(0);
       expect(missing).toBeLessThanOrEqual(15 * clouds.length);
       expect(sum(lines, 'messagesIn')).toBeGreaterThan(60);
-      // It says so: ten seconds for each environment that has written something of a tenant.
+      // The report says so: ten seconds for each environment that has written counts of a tenant.
       expect(sum(lines, 'uncertainMs')).toBeGreaterThan(0);
       expect(sum(lines, 'uncertainMs')).toBeLessThanOrEqual(10_000 * clouds.length * 2);
     },
@@ -212,7 +212,7 @@ describe('usage of a deployment', () => {
   );
 
   it(
-    'is not counted, and costs no write, where nobody has switched it on',
+    'is not counted, and costs no write, unless it is switched on',
     async () => {
       await start({ usage: false });
       await play(10, 1_000);

@@ -12,7 +12,10 @@ export class VirtualStage {
   #time: VirtualTime | undefined;
   #world: InProcessWorld | undefined;
 
-  /** To be made where the file begins. @param options of each deployment */
+  /**
+   * Call it at the top of the file.
+   * @param options of each deployment
+   */
   constructor(seed: number, options: Partial<CloudWorldOptions> = {}) {
     this.#seed = seed;
     this.#options = options;

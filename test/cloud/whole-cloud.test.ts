@@ -6,7 +6,7 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 // All of a deployment is of this process: on a busy machine its tests take many seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** More than a filter's head holds: the others are reached by workers. */
+/** More subscribers than a filter's head item holds: workers reach the others. */
 const SUBSCRIBERS = 30;
 
 let world: CloudWorld;
@@ -34,8 +34,8 @@ async function connect(options: mqtt.IClientOptions = {}): Promise<mqtt.MqttClie
 }
 
 /**
- * Resolves with the payloads when so many have come. A repetition at QoS 1 is left out by its DUP flag: on a busy
- * machine a function can exceed its timeout, and its work is repeated, as in the cloud.
+ * Resolves with the payloads when this many have come. Ignores repetitions at QoS 1, which have DUP: on a busy machine
+ * a function can exceed its timeout, and its work is repeated, as in the cloud.
  */
 function payloads(client: mqtt.MqttClient, count: number): Promise<string[]> {
   const received: string[] = [];
@@ -61,7 +61,7 @@ describe('every function of a deployment, behind emulators of every service', ()
     expect(sqs.billed.fifo).toBeGreaterThan(0);
   });
 
-  it('a persistent session of a wide filter finds in its queue what workers could not hand over', async () => {
+  it('the queue of a persistent session contains the messages that workers could not deliver', async () => {
     const others = await Promise.all(Array.from({ length: SUBSCRIBERS }, () => connect()));
     for (const each of others) await each.subscribeAsync('news', { qos: 1 });
     const session = { clientId: 'returns', clean: false, properties: { sessionExpiryInterval: 3_600 } };

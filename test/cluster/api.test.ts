@@ -26,7 +26,7 @@ if (program !== undefined) {
   describe('a process that does not answer', () => {
     const built = new Built();
 
-    it('costs a list its own clients alone, says so, and its clients are not said to be gone', async () => {
+    it('leaves only its own clients out of a list, which says so, and its clients are not reported as gone', async () => {
       const engine = await startEngine(program);
       onTestFinished(() => engine.stop());
       const one = await built.serve(['--cluster', engine.url]);
@@ -42,7 +42,7 @@ if (program !== undefined) {
       expect(list.body.data.map(({ clientid }) => clientid)).toEqual([here]);
       expect(list.body.meta).toMatchObject({ count: 1, missing: 1 });
       expect(lost.status).toBe(503);
-      // It is given up: from then on there is one process.
+      // The others give it up: from then on there is one process.
       await expect
         .poll(async () => (await api(one.pageUrl, 'GET', '/clients')).body.meta.missing)
         .toBe(undefined);
@@ -94,7 +94,7 @@ if (program !== undefined) {
       const clients = Array.from({ length: 23 }, (_, index) => `${name}-${index}`);
       await Promise.all(
         clients.map((clientId, index) =>
-          // Not the same number at each.
+          // Each process has another number of clients.
           ClusterClient.connect(members[index % 5 === 0 ? 0 : index % 2 === 0 ? 1 : 2]?.url ?? '', {
             clientId,
           }),
@@ -139,7 +139,7 @@ if (program !== undefined) {
         );
         expect((await api(at(0), 'DELETE', path)).status).toBe(204);
         expect(await told).toBe(0x98);
-        // Its session waits.
+        // The client's session stays.
         await expect
           .poll(async () => (await api(at(0), 'GET', path)).body)
           .toMatchObject({ connected: false });
@@ -147,7 +147,7 @@ if (program !== undefined) {
       expect((await api(at(0), 'DELETE', `/clients/${unique('none')}`)).body.code).toBe('CLIENTID_NOT_FOUND');
     });
 
-    it('says nothing of the clients of another tenant', async () => {
+    it('shows nothing of the clients of another tenant', async () => {
       const clientId = unique('c');
       await ClusterClient.connect(members[1]?.url ?? '', { clientId });
       const response = await fetch(new URL(`/api/v5/clients/${clientId}`, at(0)), {

@@ -11,7 +11,7 @@ import { unique } from '../support/unique.ts';
 const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
-/** Requests: more connections at once than that are refused where the machine is busy. */
+/** Requests at a time. A busy machine refuses more connections. */
 const AT_ONCE = 100;
 
 interface Answer {
@@ -33,7 +33,7 @@ async function bannedAt({ httpUrl }: { httpUrl: string }): Promise<string[]> {
   return (body.data ?? []).map(({ who }) => who).sort();
 }
 
-/** How a client is ended. */
+/** How the connection of a banned client ends. */
 function endOf({ client }: ClusterClient): Promise<number | undefined> {
   return new Promise((resolve) => client.once('disconnect', ({ reasonCode }) => resolve(reasonCode)));
 }
@@ -105,13 +105,13 @@ if (program !== undefined)
         expect(
           (await api(at(2).httpUrl, 'POST', '/banned', { as: 'clientid', who: clientId })).body.code,
         ).toBe('ALREADY_EXISTS');
-        // Another process takes it back.
+        // Another process lifts the ban.
         expect((await api(at(1).httpUrl, 'DELETE', `/banned/clientid/${clientId}`)).status).toBe(204);
         for (const { url } of members) expect(await refusalAt(url, { clientId })).toBe(undefined);
       },
     );
 
-    it('ends a session that waits at another process: nothing more is kept for it', async () => {
+    it('ends an offline session at another process: no more messages are queued for it', async () => {
       const [clientId, topic] = [unique('pest'), unique('t')];
       const pest = await ClusterClient.connect(at(1).url, { clientId, ...KEPT });
       await pest.client.subscribeAsync(topic, { qos: 1 });
@@ -126,7 +126,7 @@ if (program !== undefined)
       expect(await back.got(1)).toEqual(['y']);
     });
 
-    it('is known to a process that joins later, and ends at its time everywhere', async () => {
+    it('is known to a process that joins later, and expires everywhere at its time', async () => {
       const [clientId, forASecond] = [unique('pest'), unique('pest')];
       await api(at(0).httpUrl, 'POST', '/banned', { as: 'clientid', who: clientId });
       const until = new Date(Date.now() + 1500).toISOString();
@@ -136,12 +136,12 @@ if (program !== undefined)
       expect(await refusalAt(late.url, { clientId })).toBe(0x8a);
       for (const { url } of [...members, late])
         await expect.poll(() => refusalAt(url, { clientId: forASecond })).toBe(undefined);
-      // One that is over makes room in the engine with the next.
+      // An expired ban makes room in the engine when the next one is added.
       await api(late.httpUrl, 'POST', '/banned', { as: 'clientid', who: unique('pest') });
       for (const member of members) expect(await bannedAt(member)).not.toContain(forASecond);
     });
 
-    it('and changes at all of them at once leave the same list everywhere', async () => {
+    it('leaves the same list everywhere when all of them change it at once', async () => {
       const names = Array.from({ length: 8 }, () => unique('pest'));
       const change = async (name: string, index: number) => {
         await api(at(index).httpUrl, 'POST', '/banned', { as: 'clientid', who: name });
@@ -202,7 +202,7 @@ if (program !== undefined)
   describe('a ban while a process is dead', () => {
     const built = new Built();
 
-    it('is answered, and ends the sessions of that process at its heir', async () => {
+    it('is answered, and ends the sessions of that process at the process that takes them over', async () => {
       const engine = await startEngine(program);
       onTestFinished(() => engine.stop());
       const [dead, alive] = [

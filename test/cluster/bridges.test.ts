@@ -38,7 +38,7 @@ if (program !== undefined)
   describe('bridges and rules of a cluster', () => {
     const built = new Built();
 
-    /** The first one has the bridges and rules that one process has. */
+    /** The first process has the bridges and rules of a single process. */
     async function clusterWith(...flags: string[]): Promise<[Serving, Serving, Serving]> {
       const engine = await startEngine(program ?? '');
       onTestFinished(() => engine.stop());
@@ -47,7 +47,7 @@ if (program !== undefined)
     }
 
     it.each(['SIGKILL', 'SIGTERM'] as const)(
-      'a rule runs once, and goes on when its process ends by %s under load',
+      'a rule runs at one process, and continues at another when that one ends by %s under load',
       async (signal) => {
         const server = await receiver();
         const webhook = { url: server.url, allowAddresses: ['127.0.0.1'] };
@@ -76,7 +76,7 @@ if (program !== undefined)
       },
     );
 
-    it('a dead letter is listed and sent at any process, also behind the death of the one that gave it up', async () => {
+    it('a dead letter is listed and sent again at any process, also after the death of the process that gave the message up', async () => {
       const server = await receiver(status(400));
       const webhook = { url: server.url, allowAddresses: ['127.0.0.1'] };
       const rule = { name: 'dead', filter: 'up/#', to: { webhook }, retrySecondsMax: 1 };
@@ -93,7 +93,7 @@ if (program !== undefined)
       expect((await api(members[2], '/rules/none/dead_letters')).status).toBe(404);
     });
 
-    it('a bridge to another broker stands once, and goes on in both directions when its process is killed', async () => {
+    it('a bridge to another broker runs at one process, and continues in both directions when that one is killed', async () => {
       const there = await nodeForTest({ queueLengthMax: 100_000 });
       const bridge = {
         name: 'once',

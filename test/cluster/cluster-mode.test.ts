@@ -9,7 +9,7 @@ const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 
 if (program !== undefined)
-  describe('an engine in cluster mode, whose user may do no more than Apus needs', () => {
+  describe('an engine in cluster mode, whose user has only the permissions that Apus needs', () => {
     const start = async (): Promise<ClusterModeEngine> => {
       const engine = await startClusterModeEngine(program);
       onTestFinished(() => engine.stop());
@@ -40,7 +40,7 @@ if (program !== undefined)
       expect(await late.got(1)).toEqual(['kept']);
     });
 
-    it('fails over: every process ends itself, having told its clients, and what starts anew has the sessions', async () => {
+    it('fails over: every process ends itself and tells its clients, and new processes have the sessions', async () => {
       const engine = await start();
       const before = await join(engine.primaryUrl);
       const [topic, clientId] = [unique('t'), unique('c')];

@@ -11,13 +11,13 @@ import { unique } from '../support/unique.ts';
 
 const program = engineOrSkip();
 
-/** Lets a CONNECT of the user `waits` wait until the test goes on. */
+/** Holds back each CONNECT of the user `waits` until the test releases it. */
 class Gate implements Authenticator {
   #open: () => void = () => {};
   #opened = Promise.resolve();
   #reached: () => void = () => {};
 
-  /** Resolves when the next CONNECT waits. */
+  /** Resolves when the next CONNECT is held back. */
   shut(): Promise<void> {
     this.#opened = new Promise((resolve) => {
       this.#open = resolve;
@@ -64,7 +64,7 @@ if (program !== undefined)
       await engine.stop();
     });
 
-    /** mqtt.js does not come back after a CONNECT that is refused. */
+    /** mqtt.js does not reconnect after a refused CONNECT. */
     async function connected(node: RunningNode, options: mqtt.IClientOptions): Promise<mqtt.MqttClient> {
       const client = await mqtt.connectAsync(node.url, {
         protocolVersion: 5,
@@ -75,7 +75,7 @@ if (program !== undefined)
       return client;
     }
 
-    it('none is refused where the first one has lost its connection meanwhile', async () => {
+    it('none is refused where the first client has lost its connection meanwhile', async () => {
       const clientId = unique('c');
       const waits = gate.shut();
       const lost = await RawClient.open(one.url);

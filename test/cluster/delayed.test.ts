@@ -31,7 +31,7 @@ const numbers = Array.from({ length: PER_PROCESS }, (_, number) => String(number
 
 if (program !== undefined)
   describe('$delayed/SECONDS/TOPIC at three processes', () => {
-    it('comes once, wherever it was published, in the order of each publisher, and not before it is due', async () => {
+    it('is delivered once, wherever it was published, in the order of each publisher, and not before it is due', async () => {
       const members = await membersForTest(await engineForTest(), 3);
       const topic = unique('t');
       const readers = await Promise.all(members.map(({ url }) => ClusterClient.connect(url)));
@@ -55,7 +55,7 @@ if (program !== undefined)
           ).toEqual(numbers);
     });
 
-    it('comes at once with a delay of 0, while other processes look for messages that are due', async () => {
+    it('is delivered at once with a delay of 0, while other processes look for due messages', async () => {
       const members = await membersForTest(await engineForTest(), 3);
       const topic = unique('t');
       const reader = await ClusterClient.connect(members[0]?.url ?? '');
@@ -69,7 +69,7 @@ if (program !== undefined)
       await expect.poll(() => new Set(reader.texts).size).toBe(3 * PER_PROCESS);
     });
 
-    it('comes where all processes have ended before it was due, and start again', async () => {
+    it('is delivered when all processes end before it is due, and start again', async () => {
       const url = await engineForTest();
       const first = await startMember(url);
       const [topic, clientId] = [unique('t'), unique('c')];
@@ -92,7 +92,7 @@ if (program !== undefined)
   describe('$delayed/SECONDS/TOPIC and kill -9', () => {
     const built = new Built();
 
-    it('loses nothing of a process that dies while it publishes', async () => {
+    it('is not lost when a process dies while clients publish to it', async () => {
       const url = await engineForTest();
       const start = () => built.serve(['--cluster', url]);
       const members = [await start(), await start(), await start()];

@@ -22,7 +22,7 @@ if (program !== undefined)
     };
 
     it.each(['SIGKILL', 'SIGTERM'] as const)(
-      'is restarted by %s at once: all goes on, and nothing is lost',
+      'is restarted by %s at once: the processes continue, and nothing is lost',
       async (signal) => {
         const {
           engine,
@@ -43,7 +43,7 @@ if (program !== undefined)
       },
     );
 
-    it('becomes the replica of another one: every process ends itself, having told its clients', async () => {
+    it('becomes the replica of another one: every process ends itself and tells its clients', async () => {
       const { engine, members } = await cluster();
       const [one] = members;
       const client = await ClusterClient.connect(one.url);
@@ -52,7 +52,7 @@ if (program !== undefined)
       );
       const { password } = new URL(engine.url);
       const operator = new Redis({ port: engine.port, password });
-      // A failover makes the former primary refuse writes (READONLY).
+      // After a failover the former primary refuses writes (READONLY).
       await operator.replicaof('127.0.0.1', await freePort());
       operator.disconnect();
       const [error] = await Promise.all(members.map((member) => member.failed));
@@ -60,7 +60,7 @@ if (program !== undefined)
       expect(await told).toBe(0x8b);
     });
 
-    it('does not come back: every process ends itself, having told its clients', async () => {
+    it('does not come back: every process ends itself and tells its clients', async () => {
       const { engine, members } = await cluster();
       const [one] = members;
       const client = await ClusterClient.connect(one.url);

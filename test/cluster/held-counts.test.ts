@@ -14,7 +14,7 @@ const IDENTITIES: readonly Identity[] = [
   { tenant: 't', name: 'bob' },
 ];
 const SILENT = { info() {}, warn() {}, error() {}, debug() {}, writesDebug: false };
-/** Retries come at once. */
+/** Retries happen at once. */
 const CLOCK = {
   now: () => Date.now(),
   after: (_: number, call: () => void) => {
@@ -28,7 +28,7 @@ interface Member {
   readonly membership: Membership;
   readonly holdings: Holdings;
   readonly counts: SharedCounts;
-  /** By identity. */
+  /** Connections by identity. */
   readonly connections: number[];
 }
 
@@ -37,7 +37,7 @@ const step = fc.record({
   process: fc.nat(PROCESSES - 1),
   identity: fc.nat(IDENTITIES.length - 1),
   isAwaited: fc.boolean(),
-  /** The command of the engine is made twice, as the client library does on a new connection, or fails. */
+  /** Repeats the command to the engine, as the client library does on a new connection, or makes it fail. */
   fate: fc.constantFrom('once', 'once', 'once', 'twice', 'fails', 'fails behind its change'),
 });
 
@@ -68,7 +68,7 @@ if (program !== undefined)
 
     const turn = () => new Promise((resolve) => setImmediate(resolve));
 
-    it('never allow more than the quota, and come back behind failures and deaths [SEC-QUOTA-5]', async () => {
+    it('never allow more than the quota, and are released after failures and deaths [SEC-QUOTA-5]', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { maxLength: 40, size: 'max' }), async (steps) => {
           runs += 1;
@@ -100,7 +100,7 @@ if (program !== undefined)
             const reserved = await Promise.resolve(at.counts.reserve(asks)).catch(() => undefined);
             if (reserved === undefined || !('release' in reserved)) return;
             if (!members.includes(at)) return;
-            // The session is claimed meanwhile.
+            // Another process claims the session meanwhile.
             await turn();
             if (!members.includes(at)) return;
             reserved.release();
@@ -131,7 +131,7 @@ if (program !== undefined)
             for (const [identity, held] of at.connections.entries())
               for (let left = held; left > 0; left -= 1) count(at, identity, -1);
           await expect.poll(() => engine.client.hgetall(engine.key('held'))).toEqual({});
-          // All of the quota is there again, for any process.
+          // The whole quota is free again, for any process.
           for (const identity of IDENTITIES)
             for (let index = 0; index < MAX; index += 1)
               expect(await members[index % PROCESSES]?.counts.reserve(asksOf(identity))).toHaveProperty(

@@ -12,7 +12,7 @@ const program = engineOrSkip();
 const kafka = await kafkaOrSkip();
 const brokers = [kafka?.address ?? ''];
 const { topicWith, producer, produce, consumed } = kafkaRecords(brokers);
-/** A dead process is given up after five seconds, and a dead member of a group after some more. */
+/** The others give a dead process up after five seconds. Kafka needs some more for a dead member of a group. */
 const ARRIVAL = { timeout: 120_000, interval: 100 };
 const COUNT = 200;
 const PARTITIONS = 2;
@@ -37,7 +37,7 @@ describe.skipIf(program === undefined || kafka === undefined)('a bridge to Kafka
     const [leading, other] = [await serve(), await serve()];
     const { texts } = await collector(other.url, 'down/#');
     const acknowledged: string[] = [];
-    /** One after another; the publisher of a process that is killed stops there. */
+    /** Publishes one message after another. The publisher of a killed process stops there. */
     const publishAt = async (url: string, name: string) => {
       const publisher = await clientFor(url);
       for (let number = 0; number < COUNT; number += 1) {

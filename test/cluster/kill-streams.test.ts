@@ -16,7 +16,10 @@ const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
 /** A dead process is given up after five seconds; the machine may be busy. */
 const ARRIVAL = { timeout: 90_000, interval: 50 };
 
-/** A client that did not get PUBCOMP repeats PUBREL, and is told that the message is done with: mqtt.js calls it an error. */
+/**
+ * A client without PUBCOMP repeats PUBREL, and the broker answers that it does not know the packet identifier. mqtt.js
+ * reports an error then.
+ */
 function unlessReleased(error: unknown): void {
   if ((error as { code?: number }).code !== ReasonCode.PacketIdentifierNotFound) throw error;
 }
@@ -41,7 +44,7 @@ if (program !== undefined)
       return members;
     };
 
-    /** Comes back to other processes, in turn, when its own is gone. */
+    /** Reconnects to the other processes in turn when its own is gone. */
     const roaming = (members: readonly Serving[], first: number): mqtt.IClientOptions => {
       let turn = first;
       return {
@@ -53,7 +56,7 @@ if (program !== undefined)
     };
 
     it.each([1, 2] as const)(
-      'readers that come back with their positions see each number once, of publishers at QoS %i',
+      'readers that reconnect with their positions see each number once, of publishers at QoS %i',
       async (qos) => {
         const members = await cluster(3);
         const topic = `s/${unique('t')}`;
@@ -78,13 +81,13 @@ if (program !== undefined)
         await Promise.all(publishing);
         for (const each of programs) {
           await expect.poll(() => each.payloads.size, ARRIVAL).toBe(3 * count);
-          // At QoS 1 a publisher that was not answered repeats its message, which is another one of the stream then.
+          // At QoS 1 a publisher repeats a message without PUBACK. The stream then holds it twice.
           const isRepeat = (sentence: string) => qos === 1 && sentence.endsWith('came twice');
           expect(ledger.violations(each.noticed).filter((sentence) => !isRepeat(sentence))).toEqual([]);
           expect(each.noticed).not.toContain('gap');
           expect(new Set(each.recovered)).toEqual(new Set(['true']));
         }
-        // Somebody has been at the process that was killed.
+        // At least one reader was connected to the killed process.
         expect(programs.some(({ recovered }) => recovered.length > 1)).toBe(true);
       },
     );
@@ -99,7 +102,7 @@ if (program !== undefined)
       const publisher = await ClusterClient.connect(one.url, { clientId, ...KEPT });
       await publisher.client.publishAsync(topic, 'before', { qos: 1 });
       one.process.kill('SIGSTOP');
-      // They wait in its socket until it wakes.
+      // The messages wait in the process's socket until it wakes.
       for (let count = 0; count < 20; count += 1) publisher.client.publish(topic, 'late', { qos: 1 });
       // Passed on to the stopped process until that is given up.
       const other = await ClusterClient.connect(two.url, { clientId, ...KEPT, reconnectPeriod: 200 });

@@ -26,7 +26,7 @@ if (program !== undefined)
       return { engineUrl: engine.url, members, start };
     };
 
-    /** A client that comes back to other processes, in turn, when its own is gone. */
+    /** A client that reconnects to the other processes in turn when its own is gone. */
     const roaming = (members: readonly Serving[], first: number, clientId: string) => {
       let turn = first;
       return ClusterClient.connect('ws://127.0.0.1', {
@@ -74,7 +74,7 @@ if (program !== undefined)
       },
     );
 
-    it('publishes the wills of its clients, once, and keeps sessions that were away', async () => {
+    it('publishes the wills of its clients once, and keeps offline sessions', async () => {
       const { members } = await cluster(2);
       const [one, two] = members as [Serving, Serving];
       const [topic, away] = [unique('t'), unique('c')];
@@ -94,12 +94,13 @@ if (program !== undefined)
           properties: { sessionExpiryInterval: clean ? 0 : 300 },
           will: { topic: `${topic}/will/${name}`, payload: 'gone', qos: 1, retain: false, properties: {} },
         });
-      // Its client sends DISCONNECT: this will is withdrawn.
+      // Its client sends DISCONNECT: the broker discards this will.
       const polite = await ClusterClient.connect(one.url, {
         will: { topic: `${topic}/will/polite`, payload: Buffer.from('gone'), qos: 1, retain: false },
       });
       await polite.client.endAsync();
-      // DISCONNECT has no answer. SUBACK of a kept session comes when all before it is in the engine.
+      // DISCONNECT has no answer. The broker sends the SUBACK of a persistent session when the engine has stored
+      // everything before it.
       const later = await ClusterClient.connect(one.url, { clientId: unique('l'), ...KEPT });
       await later.client.subscribeAsync(`${topic}/later`, { qos: 1 });
       await one.stop('SIGKILL');
@@ -117,7 +118,7 @@ if (program !== undefined)
       const room = unique('r');
       const enter = async (client: ClusterClient, member: string) =>
         await client.client.publishAsync(`$presence/${room}/${member}`, 'here', { qos: 1 });
-      // The first change of a room decides which process tells it: the one that is killed.
+      // The first change in a room decides which process announces its changes: the one that will be killed.
       await enter(await ClusterClient.connect(one.url), 'gone');
       const watchers = [await ClusterClient.connect(two.url), await ClusterClient.connect(three.url)];
       for (const { client } of watchers) await client.subscribeAsync(`$presence/${room}/+`, { qos: 1 });
@@ -131,7 +132,7 @@ if (program !== undefined)
         const seen = () => watcher.received.map(({ topic, text }) => `${topic.split('/')[2]}=${text}`);
         await expect.poll(seen, ARRIVAL).toContain('gone=');
         const before = ['gone=here', 'back=here', 'stays=here', 'new=here', 'gone='];
-        // A change that was being told may come twice.
+        // A change that the process was announcing may come twice.
         expect([...new Set(seen())].sort()).toEqual(before.sort());
       }
       const listed = await fetch(`${two.pageUrl}api/v5/presence/${room}`);
@@ -139,7 +140,7 @@ if (program !== undefined)
       expect(data.map(({ member }) => member).sort()).toEqual(['back', 'new', 'stays']);
     });
 
-    it('of all of them, and a new one has the sessions', async () => {
+    it('of all of them leaves the sessions to a new one', async () => {
       const { members, start } = await cluster(2);
       const [one, two] = members as [Serving, Serving];
       const [topic, clientId] = [unique('t'), unique('c')];
@@ -154,7 +155,7 @@ if (program !== undefined)
       expect(await after.got(1)).toEqual(['kept']);
     });
 
-    it('that was only stopped for a while ends itself when it wakes, and its sessions are elsewhere', async () => {
+    it('that was only stopped for a while: it ends itself when it wakes, and its sessions are elsewhere', async () => {
       const { members } = await cluster(2);
       const [one, two] = members as [Serving, Serving];
       const [topic, clientId] = [unique('t'), unique('c')];

@@ -64,7 +64,7 @@ if (program !== undefined)
       return { store, join, die: () => membership.end(membership.me) };
     };
 
-    it('watchers of both see members of both, and newcomers are given them', async () => {
+    it('watchers at both see the members at both, and new watchers are given them', async () => {
       const room = unique('r');
       const watchers = [await watch(0, room), await watch(1, room)];
       const [ann, bob] = [await at(0), await at(1)];
@@ -89,7 +89,7 @@ if (program !== undefined)
       expect(one?.data[0]?.clientids).toEqual([ann.client.options.clientId]);
     });
 
-    it('all watchers see the changes of one member in one order, wherever they are made', async () => {
+    it('all watchers see the changes of one member in one order, wherever clients make them', async () => {
       const room = unique('r');
       const watchers = [await watch(0, room), await watch(0, room), await watch(1, room)];
       const tabs = [await at(0), await at(1), await at(0), await at(1)];
@@ -104,7 +104,7 @@ if (program !== undefined)
       for (const other of others) expect(other).toEqual(one);
     });
 
-    it('a member that two connections make present at two processes stays with the second', async () => {
+    it('a member that two connections enter at two processes stays with the second', async () => {
       const room = unique('r');
       const watcher = await watch(1, room);
       const [phone, laptop] = [await at(0), await at(1)];
@@ -157,7 +157,7 @@ if (program !== undefined)
       ] as const)
         await enter(await connect(fields), room, member);
       await watcher.got(3);
-      // It lives, as far as it knows, and can write nothing any more.
+      // The process believes that it lives, and can no longer write.
       const [one] = members;
       await one?.cluster?.gone(dead.cluster?.me ?? '');
       await at(1, { ...kept, reconnectPeriod: 200 });
@@ -182,7 +182,7 @@ if (program !== undefined)
       expect(seenBy(watcher)).toEqual(['ann=here', 'ann=']);
     });
 
-    it('a change that a process had taken up when it died is told by another one', async () => {
+    it('a change that a dying process had begun is announced by another one', async () => {
       const room = unique('r');
       const watcher = await watch(0, room);
       const { store, join, die } = await dying();
@@ -195,7 +195,7 @@ if (program !== undefined)
       expect(seenBy(watcher)).toEqual(['ann=here', 'ann=']);
     });
 
-    it('a change is told by another process when the one that told the room is dead', async () => {
+    it('a change is announced by another process when the one that announces for the room is dead', async () => {
       const room = unique('r');
       const watcher = await watch(0, room);
       const { store, join, die } = await dying();

@@ -17,7 +17,7 @@ const SUBSCRIPTIONS_MAX = 7;
 /** A dead process is given up after five seconds; the machine may be busy. */
 const ARRIVAL = { timeout: 90_000, interval: 100 };
 
-/** `TENANT/NAME`; any client identifier is theirs. */
+/** `TENANT/NAME`. The identity may use any client identifier. */
 const byUserName: Authenticator = {
   authenticate({ username = '' }) {
     const [tenant = '', name = ''] = username.split('/');
@@ -49,7 +49,7 @@ async function tryToConnect(
   return answer === undefined ? undefined : client;
 }
 
-/** How many of the filters, all of one session and each in a SUBSCRIBE of its own, are granted. */
+/** Sends each of the filters in a SUBSCRIBE of its own, all of one session, and returns how many are granted. */
 async function subscribed(client: RawClient, filters: readonly string[]): Promise<number> {
   let granted = 0;
   for (const [index, topic] of filters.entries()) {
@@ -78,7 +78,7 @@ if (program !== undefined)
 
     const urlAt = (index: number) => members[index % members.length]?.url ?? '';
 
-    it('has as many connections as at one, however many it tries at once, again and again [SEC-QUOTA-5]', async () => {
+    it('has as many connections as at one process, however many it tries at once, again and again [SEC-QUOTA-5]', async () => {
       const ada = `${unique('t')}/ada`;
       for (let round = 0; round < 3; round += 1) {
         const tries = Array.from({ length: 30 }, (_, index) => tryToConnect(urlAt(index), ada));
@@ -87,14 +87,14 @@ if (program !== undefined)
         const bob = await tryToConnect(urlAt(round), `${unique('t')}/bob`);
         expect(bob).toBeDefined();
         for (const client of connected) await client.disconnect();
-        // A process tells the engine when it has seen the end.
+        // A process tells the engine when it has seen the end of a connection.
         await expect
           .poll(async () => (await tryToConnect(urlAt(round), ada))?.disconnect().then(() => true))
           .toBe(true);
       }
     });
 
-    it('has as many subscriptions as at one, of sessions that subscribe at once [SEC-QUOTA-5]', async () => {
+    it('has as many subscriptions as at one process, for sessions that subscribe at once [SEC-QUOTA-5]', async () => {
       const ada = `${unique('t')}/ada`;
       const clients = await Promise.all([0, 1, 2].map((at) => tryToConnect(urlAt(at), ada)));
       const filters = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -104,7 +104,7 @@ if (program !== undefined)
       await expect.poll(async () => clients[1] && (await subscribed(clients[1], ['g']))).toBe(1);
     });
 
-    it('keeps its room where its session is taken over, and gives it back with a refused CONNECT', async () => {
+    it('keeps its count when its session is taken over, and releases it with a refused CONNECT', async () => {
       const ada = `${unique('t')}/ada`;
       const clientId = unique('c');
       const kept = { clientId, clean: false, properties: { sessionExpiryInterval: 60 } };
@@ -118,7 +118,7 @@ if (program !== undefined)
 
 if (program !== undefined)
   describe('a large quota', () => {
-    it('has room for all that it says, though another process keeps some of it for its next clients [SEC-QUOTA-5]', async () => {
+    it('is available in full, though another process reserves some of it for its next clients [SEC-QUOTA-5]', async () => {
       const engine = await startEngine(program);
       const options = { ...OPTIONS, quotas: { identity: { subscriptionsMax: 4096 } } };
       const members = [
@@ -152,7 +152,7 @@ if (program !== undefined)
     const PER_SECOND = 40;
     const COUNT = 120;
 
-    it('are those of one process, however many it sends to [SEC-QUOTA-1]', async () => {
+    it('are those of one process, however many processes it sends to [SEC-QUOTA-1]', async () => {
       const engine = await startEngine(program);
       onTestFinished(() => engine.stop());
       const options = {
@@ -224,7 +224,7 @@ if (program !== undefined)
   describe('the counts of a cluster', () => {
     const built = new Built();
 
-    it('come back when a process that holds them is killed, also where its heir is killed next [SEC-QUOTA-5]', async () => {
+    it('are released when a process that holds them is killed, also when its successor is killed next [SEC-QUOTA-5]', async () => {
       const directory = mkdtempSync(join(tmpdir(), 'apus-quota-'));
       onTestFinished(() => rmSync(directory, { recursive: true }));
       const users = join(directory, 'users.json');
@@ -246,7 +246,7 @@ if (program !== undefined)
       expect(await at(one)).toBeDefined();
       expect(await at(two)).toBeUndefined();
       await one.stop('SIGKILL');
-      // The connections are gone, and the session that was kept counts at the heir.
+      // The connections are gone. The session that was kept counts at the process that took it over.
       let back: RawClient | undefined;
       await expect
         .poll(async () => {
@@ -279,7 +279,7 @@ if (program !== undefined)
       expect(await at(three)).toBeUndefined();
     });
 
-    it('are exact again when the engine was killed and has lost what it was told last', async () => {
+    it('are exact again when the engine was killed and has lost its last writes', async () => {
       const engine = await startEngine(program, ['--appendonly', 'yes', '--appendfsync', 'everysec']);
       onTestFinished(() => engine.stop());
       const members = [await startMember(engine.url, OPTIONS), await startMember(engine.url, OPTIONS)];

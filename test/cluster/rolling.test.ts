@@ -24,7 +24,7 @@ if (program !== undefined)
       const engine = await startEngine(program);
       onTestFinished(() => engine.stop());
       const { password, host } = new URL(engine.url);
-      // As a container has it: the password is in no list of processes.
+      // As in a container: the password does not appear in a list of processes.
       const start = () => built.serve(['--cluster', `redis://${host}`], { APUS_ENGINE_PASSWORD: password });
       const members: Serving[] = [];
       for (let count = 0; count < SIZE; count += 1) members.push(await start());
@@ -65,7 +65,7 @@ if (program !== undefined)
 
       await someMore();
       for (const old of [...members]) {
-        // The order of ECS: the new task is healthy, the former one gets no new connections, and is sent SIGTERM.
+        // The order of ECS: the new task is healthy, the former task gets no new connections, and then SIGTERM.
         members.push(await start());
         members.splice(members.indexOf(old), 1);
         balancer.use(members.map(portOf));
@@ -75,7 +75,7 @@ if (program !== undefined)
       isUpdating = false;
       await Promise.all(publishing);
 
-      // Each client had to move at least once, as no process of the beginning is left.
+      // Each client had to reconnect at least once, as none of the first processes is left.
       expect(told).toBeGreaterThanOrEqual(readers.length + writers.length);
       for (const [index, count] of sent.entries()) {
         const numbers = Array.from({ length: count }, (_, number) => String(number));

@@ -13,14 +13,14 @@ const program = engineOrSkip();
 /** A dead process is given up after five seconds; the machine may be busy. */
 const ARRIVAL = { timeout: 120_000, interval: 100 };
 const QUEUE_LENGTH = 200;
-/** A rule has so many under way beside its queue. */
+/** Messages that a rule has in flight, beside its queue. */
 const WINDOW = 100;
 const PUBLISHERS = 20;
 
 interface Flood {
   readonly acknowledged: string[];
   readonly refused: number[];
-  /** All have been answered. A message that finds no room at another process waits for it. */
+  /** All are answered. A message without room at another process waits for it. */
   done: Promise<unknown>;
 }
 
@@ -37,7 +37,7 @@ if (program !== undefined)
       const engine = await startEngine(program ?? '');
       onTestFinished(() => engine.stop());
       const flags = ['--cluster', engine.url, '--rules', path, '--queue-length-max', String(QUEUE_LENGTH)];
-      // The first one runs the rule.
+      // The first process runs the rule.
       const members = [await built.serve(flags), await built.serve(flags), await built.serve(flags)] as const;
       return { server, members };
     }
@@ -69,7 +69,7 @@ if (program !== undefined)
       expect(new Set(refused)).toEqual(new Set([0x97]));
       expect(acknowledged.length).toBeLessThanOrEqual(QUEUE_LENGTH + WINDOW);
       expect(acknowledged.length).toBeGreaterThan(WINDOW);
-      // Others notice nothing.
+      // Other clients are not affected.
       const other = await clientFor(members[1].url);
       await other.publishAsync('other', 'goes on', { qos: 1 });
       server.answer = SIMPLY_OK;
@@ -84,9 +84,9 @@ if (program !== undefined)
       await expect.poll(taken, ARRIVAL).toBe(true);
     });
 
-    it('refuses those that were on their way when it has hung for too long, and none waits for ever', async () => {
+    it('refuses the messages in flight when it has hung for too long, and none waits for ever', async () => {
       const { members } = await hangingRule();
-      // Each has a message under way before it can know that the queue is full.
+      // Each client has a message in flight before it can know that the queue is full.
       const others = members.slice(1);
       const clients = await Promise.all(
         Array.from({ length: 2.5 * QUEUE_LENGTH }, (_, index) =>
@@ -113,7 +113,7 @@ if (program !== undefined)
       expect(given_back).toBe(given_up);
     });
 
-    it('loses nothing when the process dies that runs it, and its heir gets the full queue', async () => {
+    it('loses nothing when the process that runs it dies, and its successor gets the full queue', async () => {
       const { server, members } = await hangingRule();
       const before = flood(members.slice(1), 'before', 40);
       await expect.poll(() => before.refused.length, ARRIVAL).toBeGreaterThan(100);

@@ -49,7 +49,7 @@ if (program !== undefined)
       return reader;
     };
 
-    it('are compared at the start: a process with other ones says so, and one with the same says nothing', async () => {
+    it('are compared at the start: a process with other streams logs it, and one with the same logs nothing', async () => {
       const warned: unknown[] = [];
       const start = async (given: typeof streams) => {
         const logSink = (entry: unknown) => warned.push(entry);
@@ -61,7 +61,7 @@ if (program !== undefined)
       await start([{ name: 's', topicFilter: 's/#', messagesMax: 10 }]);
       const said = { event: 'streams-differ', fields: expect.objectContaining({ streams: ['s'] }) };
       expect(warned).toEqual([expect.objectContaining(said), expect.objectContaining(said)]);
-      // It has left nothing behind: its place was taken over.
+      // It has left nothing behind: another process took its place.
       await expect
         .poll(async () => {
           warned.length = 0;
@@ -89,7 +89,7 @@ if (program !== undefined)
       }
     });
 
-    it('readers that join while much is published miss none and see none twice', async () => {
+    it('readers that join while clients publish miss no message and see none twice', async () => {
       const topic = `s/${unique('t')}`;
       const publishers = [await at(0), await at(1)];
       let isOver = false;
@@ -115,7 +115,7 @@ if (program !== undefined)
       }
     });
 
-    it('a message whose process died before it handed it over comes with the next one', async () => {
+    it('a message whose process died before it handed the message over arrives with the next one', async () => {
       const topic = `s/${unique('t')}`;
       const reader = await readAt(0, topic, { 'stream-offset': 'latest' });
       const dying = await Engine.connect({ url: engine.url });
@@ -134,7 +134,7 @@ if (program !== undefined)
       expect(numbersOf(reader)).toEqual([1, 2]);
     });
 
-    it('a reader that does not read is sent the rest from history when it does', async () => {
+    it('a slow reader is sent the rest from history when it reads again', async () => {
       const topic = `s/${unique('t')}`;
       const reader = await readAt(0, topic, { 'stream-offset': 'latest' });
       reader.client.stream.pause();
@@ -147,7 +147,7 @@ if (program !== undefined)
       expect(numbersOf(reader)).toEqual(upTo(300));
     });
 
-    it('plain subscribers are told positions, and a client goes on from one at the other process', async () => {
+    it('plain subscribers are given positions, and a client continues from one at the other process', async () => {
       const topic = `s/${unique('t')}`;
       const plain = await at(1);
       await plain.client.subscribeAsync(topic, { qos: 1 });
@@ -172,7 +172,7 @@ if (program !== undefined)
       expect(counts()).toEqual([10, 10]);
     });
 
-    it('the API of either says what the streams hold', async () => {
+    it('the API of either reports the contents of the streams', async () => {
       const topic = `s/${unique('t')}`;
       const publisher = await at(0);
       for (const text of ['a', 'b']) await publisher.client.publishAsync(topic, text, { qos: 1 });
@@ -187,7 +187,7 @@ if (program !== undefined)
       expect(one?.page).toMatchObject({ data: [{ topic, payload: Buffer.from('b').toString('base64') }] });
     });
 
-    it('goes on with an engine that is restarted, in the same epoch', async () => {
+    it('continues with an engine that is restarted, in the same epoch', async () => {
       const topic = `s/${unique('t')}`;
       const reader = await readAt(0, topic, { 'stream-offset': 'latest' });
       const publisher = await at(1);

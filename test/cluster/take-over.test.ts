@@ -22,7 +22,7 @@ const COMMANDS = [
 ];
 
 if (program !== undefined)
-  describe('a take-over that fails half-way', () => {
+  describe('a takeover that fails half-way', () => {
     let engine: TestEngine;
     let dead: RunningNode;
     let heir: RunningNode;
@@ -43,7 +43,7 @@ if (program !== undefined)
       await engine.stop();
     });
 
-    /** The command fails the next time, before or behind the change that it makes. */
+    /** The command fails the next time, before or after it makes its change. */
     function failOnce(name: string, when: 'before' | 'behind'): () => number {
       const run = Engine.prototype.run;
       let failed = 0;
@@ -58,9 +58,9 @@ if (program !== undefined)
 
     const faults = COMMANDS.flatMap((name) => [[name, 'before'] as const, [name, 'behind'] as const]);
 
-    // A process that was not given up goes on.
+    // A process that the others did not give up continues.
     it.each(faults.filter(([name, when]) => name !== 'apusReap' || when !== 'before'))(
-      'with %s, %s it has changed something, is brought to its end by the same process',
+      'with %s, %s it has changed something, is completed by the same process',
       async (name, when) => {
         const [topic, clientId] = [unique('t'), unique('c')];
         const before = await ClusterClient.connect(dead.url, { clientId, ...KEPT });

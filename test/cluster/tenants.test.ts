@@ -103,7 +103,7 @@ if (program !== undefined)
       return name;
     };
 
-    it('that is suspended at one loses its clients everywhere before that is answered, and they come back [SEC-TENANT-6]', async () => {
+    it('that is suspended at one process loses its clients everywhere before the request is answered, and they come back [SEC-TENANT-6]', async () => {
       const name = await created(0);
       const clients = await Promise.all(members.map(({ url }) => connect(url, name)));
       const other = await created(1);
@@ -123,7 +123,7 @@ if (program !== undefined)
       for (const { url } of members) expect(await codeAt(url, name)).toBe(0);
     });
 
-    it('has the plan that was changed at another process [SEC-TENANT-8]', async () => {
+    it('has the plan that was set at another process [SEC-TENANT-8]', async () => {
       const name = await created(0, { plan: { connectionsMax: 1 } });
       const { client, connack } = await connect(at(1).url, name);
       expect(connack?.reasonCode).toBe(0);
@@ -134,7 +134,7 @@ if (program !== undefined)
       await client.expect('pingresp');
     });
 
-    it('that is removed at one leaves no session and no retained message at any', async () => {
+    it('that is removed at one process leaves no session and no retained message at any', async () => {
       const name = await created(0);
       for (const [index, { url }] of members.entries()) {
         const { client } = await connect(url, name, { ...KEPT, clientId: `ann-${index}` });
@@ -153,7 +153,7 @@ if (program !== undefined)
       expect((await api(at(1).httpUrl, 'DELETE', `/tenants/${name}`)).status).toBe(204);
       for (const { httpUrl } of members)
         expect((await api(httpUrl, 'GET', `/tenants/${name}`)).status).toBe(404);
-      // Its name may be used again, by others.
+      // Another tenant may now use its name.
       expect((await api(at(0).httpUrl, 'POST', '/tenants', { name })).status).toBe(201);
       for (const [index, { url }] of members.entries()) {
         const { client, connack } = await connect(url, name, { ...KEPT, clientId: `ann-${index}` });
@@ -164,7 +164,7 @@ if (program !== undefined)
       }
     });
 
-    it('is made once, where all of them make it at once, and changes at once leave the same everywhere', async () => {
+    it('is created once when all of them create it at once, and simultaneous changes leave the same everywhere', async () => {
       const name = unique('acme').replaceAll(/[^a-z0-9-]/gi, '-');
       const answers = await Promise.all(
         members.map(({ httpUrl }) => api(httpUrl, 'POST', '/tenants', { name })),
@@ -180,7 +180,7 @@ if (program !== undefined)
       for (const { url } of members) expect(await codeAt(url, name)).toBe(code);
     });
 
-    it('is of the first file alone, copied to the others as it changes, and known to a process that joins', async () => {
+    it('comes from the first file alone, is copied to the others as it changes, and is known to a process that joins', async () => {
       for (const { url } of members) expect(await codeAt(url, 'first')).toBe(NOT_AUTHORIZED);
       const name = await created(1, SUSPENDED);
       for (const index of [0, 1, 2]) expect(readFileSync(fileOf(index), 'utf8')).toContain(name);
@@ -210,7 +210,7 @@ if (program !== undefined)
   describe('a tenant that is removed while a process is dead', () => {
     const built = new Built();
 
-    it('leaves no session at its heir', async () => {
+    it('leaves no session at the process that takes over', async () => {
       const directory = folder();
       const engine = await startEngine(program);
       onTestFinished(() => engine.stop());

@@ -66,7 +66,7 @@ if (program !== undefined)
       expect(subscriber.received[0]?.packet.retain).toBe(true);
     });
 
-    it('a session goes on at the other process, with its subscriptions and what came meanwhile', async () => {
+    it('a session is resumed at the other process, with its subscriptions and its queued messages', async () => {
       const [topic, clientId] = [unique('t'), unique('c')];
       const before = await connect(one, { clientId, ...KEPT });
       await before.client.subscribeAsync(topic, { qos: 2 });
@@ -83,7 +83,7 @@ if (program !== undefined)
       expect(after.texts.at(-1)).toBe(large);
     });
 
-    it('a client that connects to the other process is taken over there [MQTT-3.1.4-3]', async () => {
+    it('a client that connects to the other process takes over its session there [MQTT-3.1.4-3]', async () => {
       const clientId = unique('c');
       const first = await connect(one, { clientId });
       const told = new Promise<{ reasonCode?: number }>((resolve) =>
@@ -122,7 +122,7 @@ if (program !== undefined)
       await expect(startMember(engine.url, options)).rejects.toThrow(sentence);
     });
 
-    it('processes that stop at the same time all give their places up: no later one waits for a lease', async () => {
+    it('processes that stop at the same time all give up their leases: no later one has to wait', async () => {
       const own = await startEngine(program);
       onTestFinished(() => own.stop());
       const members = [await startMember(own.url), await startMember(own.url), await startMember(own.url)];
@@ -135,13 +135,13 @@ if (program !== undefined)
       expect(leases).toEqual(leases.map(() => '0'));
     });
 
-    it('one that is known to be dead is given up at once, and what it had is here', async () => {
+    it('one that is known to be dead is given up at once, and its sessions are here', async () => {
       const [topic, clientId] = [unique('t'), unique('c')];
       const dead = await startMember(engine.url);
       const before = await connect(dead, { clientId, ...KEPT });
       await before.client.subscribeAsync(topic, { qos: 1 });
       await before.client.endAsync();
-      // It lives, and would go on to renew its lease.
+      // The process lives, and would renew its lease.
       await one.cluster?.gone(dead.cluster?.me ?? '');
       expect((await dead.failed).message).toContain('have given this one up');
       const publisher = await connect(two);
@@ -150,7 +150,7 @@ if (program !== undefined)
       expect(await after.got(1)).toEqual(['x']);
     });
 
-    it('a start without an engine says so', async () => {
+    it('a process that starts without an engine says so', async () => {
       await expect(startMember('redis://127.0.0.1:1')).rejects.toThrow(
         /engine at redis:\/\/127.0.0.1:1 cannot be used/,
       );
@@ -167,7 +167,7 @@ if (program !== undefined)
       await expect.poll(() => all().length).toBe(40);
       expect(new Set(all()).size).toBe(40);
       for (const { texts } of members) expect(texts.length).toBeGreaterThan(5);
-      // The last member at one process goes: the others get everything.
+      // The last member at one process leaves: the others get everything.
       await members[0]?.client.endAsync();
       for (let index = 40; index < 60; index += 1)
         await publishers[0]?.client.publishAsync(topic, String(index), { qos: 1 });

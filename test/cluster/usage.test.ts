@@ -35,7 +35,7 @@ if (program !== undefined)
   describe('GET /api/v5/usage of three processes', () => {
     const built = new Built();
 
-    it('adds up what all have carried, and keeps what dead ones have', async () => {
+    it('adds up the traffic of all, and keeps that of dead ones', async () => {
       const engine = await engineForTest();
       const start = () =>
         built.serve(['--cluster', engine.url, '--sys-interval-seconds', '0', '--sys-heartbeat-seconds', '0']);

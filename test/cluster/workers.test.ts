@@ -12,7 +12,7 @@ import { unique } from '../support/unique.ts';
 
 const program = engineOrSkip();
 const KEPT = { clean: false, properties: { sessionExpiryInterval: 300 } };
-/** Of "secret-of-eve". */
+/** The SHA-256 of "secret-of-eve". */
 const HASH = 'scrypt:16384:8:1:hCtrsHrpjIiwFJzybxpaoA:RPp08lY3scheRbMGq_uGULJTt4o-nqIHWWlyGtT9AbI';
 /** A dead process is given up after five seconds; the machine may be busy. */
 const ARRIVAL = { timeout: 90_000, interval: 50 };
@@ -25,7 +25,7 @@ const workersOf = (serving: Serving) =>
 const engineOf = (serving: Serving) =>
   familyOfServing(serving).find(({ args }) => /(redis|valkey)-server unixsocket/.test(args));
 
-/** When something was logged, in milliseconds. */
+/** The time of a log entry, in milliseconds. */
 function timeOf(log: string, event: string): number {
   const line = log.split('\n').find((each) => each.includes(`"event":"${event}"`)) ?? '{}';
   return Date.parse((JSON.parse(line) as { readonly time: string }).time);
@@ -37,7 +37,7 @@ function temporaryDirectory(): string {
   return directory;
 }
 
-/** The reason code that a client is told at its end. */
+/** The reason code of the DISCONNECT that a client receives. */
 function toldOf({ client }: ClusterClient): Promise<number | undefined> {
   return new Promise((resolve) => client.once('disconnect', ({ reasonCode }) => resolve(reasonCode)));
 }
@@ -55,7 +55,7 @@ if (program !== undefined)
         ...options,
       });
 
-    it('kill -9 of a worker under load: what was acknowledged comes, and another one starts', async () => {
+    it('kill -9 of a worker under load: every acknowledged message arrives, and another worker starts', async () => {
       const serving = await serve();
       const topic = unique('t');
       const all = await Promise.all([0, 1, 2, 3, 4, 5].map(() => roaming(serving)));
@@ -89,15 +89,15 @@ if (program !== undefined)
       await expect.poll(() => workersOf(serving).length, ARRIVAL).toBe(3);
       const { code, stderr } = await serving.stop();
       expect(code).toBe(0);
-      // The supervisor has told the others: a lease would have lasted for four seconds at least.
+      // The supervisor has told the others. They would have waited at least four seconds for the lease to end.
       expect(timeOf(stderr, 'process-taken-over') - timeOf(stderr, 'worker-ended')).toBeLessThan(4_000);
     });
 
-    it('kill -9 of the command leaves no process behind, and clients are told', async () => {
+    it('kill -9 of the command leaves no process behind, and clients receive DISCONNECT', async () => {
       const serving = await serve();
       const told = toldOf(await ClusterClient.connect(serving.url));
       const family = familyOfServing(serving);
-      // The command, three workers, the engine and its watch.
+      // The command, three workers, the engine, and the process that watches it.
       expect(family).toHaveLength(6);
       await serving.stop('SIGKILL');
       expect(await told).toBe(0x8b);
@@ -113,7 +113,7 @@ if (program !== undefined)
       await expect.poll(() => running(family), ARRIVAL).toEqual([]);
     });
 
-    it('the engine is killed: everything ends, with a reason, and clients are told', async () => {
+    it('the engine is killed: everything ends and logs a reason, and clients receive DISCONNECT', async () => {
       const serving = await serve();
       const told = toldOf(await ClusterClient.connect(serving.url));
       const family = familyOfServing(serving);
@@ -125,7 +125,7 @@ if (program !== undefined)
       await expect.poll(() => running(family), ARRIVAL).toEqual([]);
     });
 
-    it('SIGTERM: all clients are told, everything ends in order, with exit status 0', async () => {
+    it('SIGTERM: all clients receive DISCONNECT, and everything ends in order, with exit status 0', async () => {
       const serving = await serve();
       const clients = await Promise.all([0, 1, 2, 3].map(() => ClusterClient.connect(serving.url)));
       const told = clients.map(toldOf);
@@ -136,7 +136,7 @@ if (program !== undefined)
       await expect.poll(() => running(family), ARRIVAL).toEqual([]);
     });
 
-    it('SIGTERM of one worker: its clients are told, and another one starts', async () => {
+    it('SIGTERM of one worker: its clients receive DISCONNECT, and another worker starts', async () => {
       const serving = await serve();
       const clients = await Promise.all([0, 1, 2].map(() => roaming(serving)));
       const told = Promise.race(clients.map(toldOf));
@@ -147,7 +147,7 @@ if (program !== undefined)
       await expect.poll(() => workersOf(serving).length, ARRIVAL).toBe(3);
     });
 
-    it('SIGHUP is handed on to the workers, and ends nothing', async () => {
+    it('SIGHUP is passed on to the workers, and ends nothing', async () => {
       const users = join(temporaryDirectory(), 'users.json');
       const [ada, eve] = ['ada', 'eve'].map((name) => ({
         name,
@@ -160,7 +160,7 @@ if (program !== undefined)
       const before = workersOf(serving).map(({ pid }) => pid);
       writeFileSync(users, JSON.stringify({ users: [ada, eve] }));
       serving.process.kill('SIGHUP');
-      // Three in a row are at three workers.
+      // Three clients in a row connect to three workers.
       for (let index = 0; index < 3; index += 1)
         await expect
           .poll(() =>
@@ -173,7 +173,7 @@ if (program !== undefined)
       expect(workersOf(serving).map(({ pid }) => pid)).toEqual(before);
     });
 
-    it('workers that end again and again end the command, with a reason', async () => {
+    it('workers that end again and again end the command, which logs a reason', async () => {
       const serving = await serve();
       let hasEnded = false;
       const ended = serving.stop('SIGCONT').then((outcome) => {
@@ -198,13 +198,13 @@ if (program !== undefined)
       );
     });
 
-    it('no list of processes has the password of the engine, which listens at no port', async () => {
+    it('no list of processes shows the password of the engine, which listens at no port', async () => {
       const serving = await serve();
       for (const { args } of familyOfServing(serving)) expect(args).not.toMatch(/password|requirepass/);
       expect(engineOf(serving)?.args).toMatch(/-server unixsocket:\S+$/);
     });
 
-    it('no engine on the PATH: a sentence says how to get one', async () => {
+    it('no engine on the PATH: an error says how to get one', async () => {
       const path = temporaryDirectory();
       symlinkSync(process.execPath, join(path, 'node'));
       const { code, stdout, stderr } = await built.run(['serve', '--workers', '2', '--port', '0'], '', {
@@ -216,7 +216,7 @@ if (program !== undefined)
       );
     });
 
-    it('a port that is taken: a sentence, and no engine is started', async () => {
+    it('a port that is in use: an error says so, and no engine is started', async () => {
       const server = createServer();
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
       onTestFinished(() => void server.close());
@@ -253,7 +253,7 @@ if (program !== undefined)
         }
     });
 
-    it('uses the engine of --cluster, and leaves it alone at its end', async () => {
+    it('uses the engine of --cluster, and leaves it running at its end', async () => {
       const engine = await startEngine(program);
       onTestFinished(() => engine.stop());
       const serving = await serve('--cluster', engine.url);
@@ -284,14 +284,14 @@ if (program !== undefined)
         const second = await serve('--data', directory);
         const startedAtMs = performance.now();
         const after = await roaming(second, { clientId });
-        // No other command uses this engine: the first worker does not wait until the leases of former ones are over.
+        // No other command uses this engine: the first worker does not wait for the leases of former workers to end.
         expect(performance.now() - startedAtMs).toBeLessThan(4_000);
         expect(await after.got(1)).toEqual(['kept']);
         await after.client.subscribeAsync(`${topic}/retained`);
         expect(await after.got(2)).toEqual(['kept', 'kept too']);
       });
 
-      it('whose file the engine cannot read: a sentence with what the engine says, and nothing is changed', async () => {
+      it('a file that the engine cannot read: an error quotes the engine, and nothing is changed', async () => {
         const directory = temporaryDirectory();
         const manifest = join(directory, 'engine', 'appendonlydir', 'appendonly.aof.manifest');
         mkdirSync(dirname(manifest), { recursive: true });
@@ -307,7 +307,7 @@ if (program !== undefined)
         expect(readFileSync(manifest, 'utf8')).toBe('not a manifest\n');
       });
 
-      it('keeps a second command out of the directory, and the other kind of broker', async () => {
+      it('keeps a second command out of the directory, and the broker without workers, too', async () => {
         const [directory, ofOne] = [temporaryDirectory(), temporaryDirectory()];
         const serving = await serve('--data', directory);
         const run = (...args: string[]) => built.run(['serve', '--port', '0', '--no-gateway', ...args]);

@@ -6,7 +6,7 @@ import { PROGRAMS_BLOCK, programsMarkdown } from './bench/programs.ts';
 
 const page = (name: string) => readFileSync(new URL(`../../${name}`, import.meta.url), 'utf8');
 
-/** The cells of the table's rows, without what marks the cheapest. */
+/** The cells of the table's rows, without the mark of the cheapest. */
 function rowsOf(text: string, title: string): string[][] {
   const [, table = ''] =
     new RegExp(`^\\| ${title} \\|.*\\n\\|[-|: ]+\\|\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? [];
@@ -28,7 +28,7 @@ function workloadOf(flags: string): Parameters<typeof estimate>[0] {
   return Object.fromEntries(fields);
 }
 
-it.each(rows)('%s: the dollars of docs/costs.md are what `apus cost` says', (_, flags = '', ...dollars) => {
+it.each(rows)('%s: the dollars in docs/costs.md are those of `apus cost`', (_, flags = '', ...dollars) => {
   const { usage, traffic } = estimate(workloadOf(flags));
   const offers = compare(traffic);
   const usdOf = (service: string) => {
@@ -43,12 +43,12 @@ it.each(rows)('%s: the dollars of docs/costs.md are what `apus cost` says', (_, 
   ]);
 });
 
-it('the six programs of docs/costs.md are what `apus cost compare` says', () => {
+it('the six programs in docs/costs.md are those of `apus cost compare`', () => {
   const written = blockOf(page('docs/costs.md'), PROGRAMS_BLOCK);
   expect(written.trim(), 'npm run bench:cloud -- --programs').toBe(programsMarkdown());
 });
 
-it('the dashboard at QoS 1 costs what docs/costs.md says', () => {
+it('the dashboard at QoS 1 costs as much as docs/costs.md says', () => {
   const dashboard = PROGRAMS.find(({ name }) => name.startsWith('a dashboard'));
   const { usage, traffic } = estimate({ ...dashboard?.workload(dashboard.clients), qos: 1 });
   const [there, here] = [awsIotCore(traffic).bill.usd, billOf(usage).usd].map(usdText);

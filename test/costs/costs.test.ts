@@ -12,7 +12,7 @@ const MINUTES_A_DAY = 24 * 60;
 const CONNECTION_MINUTES = 120;
 const FILTER = { topic: 'orders/7', qos: 1 } as const;
 
-/** The figures of a row of docs/costs.md, which must be what is measured here. */
+/** The figures of a row of docs/costs.md, which must equal the measured ones. */
 function documentedRow(row: string): readonly number[] {
   const page = readFileSync(new URL('../../docs/costs.md', import.meta.url), 'utf8');
   const line = page.split('\n').find((each) => each.startsWith(`| ${row} |`)) ?? '';
@@ -49,7 +49,7 @@ function connected(client: MqttClient): Promise<void> {
 async function open(clock?: ManualClock): Promise<{ client: MqttClient; quiet: () => Promise<void> }> {
   const transport = createTransport(
     clock && {
-      // It moves in the middle between the earliest and the latest moment.
+      // The clock moves at the middle between the earliest and the latest moment.
       random: () => 0.5,
       timers: {
         now: () => clock.now(),
@@ -59,7 +59,7 @@ async function open(clock?: ManualClock): Promise<{ client: MqttClient; quiet: (
       },
     },
   );
-  // The transport answers mqtt.js's own pings and costs nothing by them; without them the test needs one clock only.
+  // The transport answers mqtt.js's own pings without a frame. Without them the test needs one clock only.
   const client = connect(mqtt, emulator.url, { keepalive: 0, clean: true }, transport);
   clients.push(client);
   await connected(client);
@@ -78,7 +78,7 @@ async function open(clock?: ManualClock): Promise<{ client: MqttClient; quiet: (
 }
 
 describe('an idle client, for a day', () => {
-  it('costs what docs/costs.md says, and at least 4 times less than naive frames', async () => {
+  it('costs as much as docs/costs.md says, and at most a quarter of naive frames', async () => {
     const clock = new ManualClock();
     emulator = await startGateway(clock);
     const { client, quiet } = await open(clock);
@@ -116,7 +116,7 @@ describe('an idle client, for a day', () => {
 });
 
 describe('a QoS 1 message from one client to another', () => {
-  it('costs what docs/costs.md says, and at most 3 billed messages', async () => {
+  it('costs as much as docs/costs.md says, and at most 3 billed messages', async () => {
     emulator = await startGateway();
     const { client: subscriber } = await open();
     const { client: publisher } = await open();
@@ -132,7 +132,7 @@ describe('a QoS 1 message from one client to another', () => {
     expect(apus).toBeLessThanOrEqual(3);
   });
 
-  it('costs one more with naive frames: the PUBACK of a session that has nothing to be sent again', async () => {
+  it('costs one more with naive frames: the PUBACK of a session that queues nothing', async () => {
     emulator = await startGateway();
     const subscriber = await NaiveClient.connect(emulator.url, 'subscriber');
     await subscriber.ask({ cmd: 'subscribe', messageId: 1, subscriptions: [FILTER] });
@@ -141,7 +141,7 @@ describe('a QoS 1 message from one client to another', () => {
     const received = subscriber.next();
     await publisher.ask({ cmd: 'publish', ...FILTER, payload: 'x', messageId: 2 });
     await received;
-    // Even without asking for a reply it is a billed frame.
+    // A frame that asks for no reply is billed, too.
     subscriber.tell({ cmd: 'puback', messageId: 1 }, ',');
     while (emulator.counters.snapshot().messages.in.count < 2) await new Promise(setImmediate);
     await emulator.quiet();

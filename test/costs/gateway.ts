@@ -7,13 +7,13 @@ import { createMemoryStores, MemoryLinks } from '@apus/store-memory';
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** The gateway door alone, on a clock that may be the test's. */
+/** The gateway door alone, on the machine's clock or on one that the test controls. */
 export async function startGateway(clock?: Clock): Promise<Emulator> {
   const time: BrokerClock = clock ?? { now: Date.now };
   const links = new MemoryLinks(time);
   const ports = {
     ...createMemoryStores(),
-    // No will and no session that lasts: nothing is ever due.
+    // No client has a will or a persistent session: no timer is ever due.
     timers: { set() {}, cancel() {} },
     clock: time,
     log: SILENT,

@@ -3,8 +3,8 @@ import { generate } from 'mqtt-packet';
 import { WebSocket } from 'ws';
 
 /**
- * A naive transport: every MQTT packet in a text frame of its own, as mqtt.js writes it. It gathers no packets and
- * leaves none out.
+ * A naive transport: it sends every MQTT packet in a text frame of its own, as mqtt.js writes it. It gathers no packets
+ * and leaves none out.
  */
 export class NaiveClient {
   readonly #socket: WebSocket;
@@ -38,7 +38,7 @@ export class NaiveClient {
     return this.#frames.at(-1) ?? '';
   }
 
-  /** The next frame that comes without being asked for. */
+  /** The next frame that the server pushes. */
   async next(): Promise<string> {
     await once(this.#socket, 'message');
     return this.#frames.at(-1) ?? '';

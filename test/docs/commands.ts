@@ -9,7 +9,7 @@ interface Manifest {
   readonly scripts?: Readonly<Record<string, string>>;
 }
 
-/** Scripts by the workspace's name; those of the root are under ''. */
+/** Scripts by the workspace's name. Those of the root are under ''. */
 const SCRIPTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   FILES.filter((path) => /(?:^|\/)package\.json$/.test(path)).flatMap((path) => {
     const { name, scripts = {} } = JSON.parse(textOf(path)) as Manifest;
@@ -19,7 +19,7 @@ const SCRIPTS: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   }),
 );
 
-/** Commands of npm that a page names and no `package.json` has. */
+/** Commands of npm that a page names and that no `package.json` has. */
 export function missingScripts(page: Page): readonly string[] {
   return codeOf(page).flatMap((code) =>
     [...code.matchAll(/\bnpm (run )?([a-z][\w:-]*)([^|&;]*)/g)].flatMap(
@@ -33,7 +33,7 @@ export function missingScripts(page: Page): readonly string[] {
   );
 }
 
-/** The start of each known command line, and the flags that may follow it. */
+/** The start of each known command line, and the flags that it takes. */
 const KNOWN: readonly (readonly [start: RegExp, flags: ReadonlySet<string>])[] = [
   ...COMMANDS.map(
     ({ name, flags }) =>
@@ -50,13 +50,13 @@ const KNOWN: readonly (readonly [start: RegExp, flags: ReadonlySet<string>])[] =
   ],
 ];
 
-/** Flags in a page's commands that the command does not take. */
+/** Flags in a page's commands that the command does not have. */
 export function unknownFlags(page: Page): readonly string[] {
   return codeOf(page).flatMap((code) =>
     KNOWN.flatMap(([start, flags]) => {
       const [, rest] = code.split(start);
       if (rest === undefined) return [];
-      // Up to where a shell would begin another command.
+      // The part of a line up to the next command of the shell.
       const [own = ''] = rest.split(/[|;)]|&&/);
       return [...own.matchAll(/ --([a-z][a-z0-9-]*)/g)]
         .map(([, flag = '']) => flag)

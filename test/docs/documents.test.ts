@@ -3,31 +3,36 @@ import { missingScripts, unknownFlags } from './commands.ts';
 import { brokenLinks } from './links.ts';
 import { missingPaths } from './paths.ts';
 import { foldersIn, PAGES, textOf } from './repository.ts';
+import { missingTitles } from './titles.ts';
 
 describe.each(PAGES.map((page) => [page.path, page] as const))('%s', (_path, page) => {
-  it('links to what is there', () => expect(brokenLinks(page)).toEqual([]));
+  it('links only to pages and headings that exist', () => expect(brokenLinks(page)).toEqual([]));
 
-  it('names files and folders that are there', () => expect(missingPaths(page)).toEqual([]));
+  it('names only files and folders that exist', () => expect(missingPaths(page)).toEqual([]));
 
-  it('names scripts that npm knows', () => expect(missingScripts(page)).toEqual([]));
+  it('names only scripts of npm that exist', () => expect(missingScripts(page)).toEqual([]));
 
-  it('gives commands flags that they take', () => expect(unknownFlags(page)).toEqual([]));
+  it('names only titles of tests in a browser that exist', () => expect(missingTitles(page)).toEqual([]));
+
+  it('gives commands only flags that they have', () => expect(unknownFlags(page)).toEqual([]));
 });
 
 describe.each(
   PAGES.filter(({ path }) => /^docs\/[\w-]+\.md$/.test(path)).map((page) => [page.path, page] as const),
 )('%s', (path, { text }) => {
-  it('begins with its reader', () => expect(text).toMatch(/^(?:<!--.*-->\n+)?# .+\n\nThis page is for /));
+  it('begins by naming its reader', () =>
+    expect(text).toMatch(/^(?:<!--.*-->\n+)?# .+\n\nThis page is for /));
 
   it('is in the list of pages', () =>
     expect(`docs/README.md ${textOf('docs/README.md')}`).toContain(path.replace('docs/', '')));
 });
 
-test('the tests of this file find missing links, paths, scripts and flags', () => {
+test('the tests of this file find missing links, paths, scripts, flags and titles', () => {
   const text = [
     '# One, two: `three`',
     '[here](#one-two-three) [gone](#four) [gone](gone.md) [elsewhere](https://example.org/gone)',
     '`test/docs/documents.test.ts` `docs/documents.test.ts` `documents.gone.ts` `gone/` `*.test.ts`',
+    '`web-client-weight`: "is at most … gzipped", "is gone"; `web-client-gone`: "gone"',
     '`npm run gone` `npm run dev -w web-client` `npm run dev` `npm start -- --gone --port 1`',
     '```sh',
     'apus pub -t a -m b \\',
@@ -35,7 +40,7 @@ test('the tests of this file find missing links, paths, scripts and flags', () =
     '```',
   ].join('\n');
   const page = { path: 'test/docs/README.md', text };
-  // The page itself is none, so its own headings are not found either.
+  // No such page exists, so its own headings are missing, too.
   expect(brokenLinks(page)).toEqual(['#one-two-three', '#four', 'gone.md']);
   expect(
     brokenLinks({
@@ -45,6 +50,7 @@ test('the tests of this file find missing links, paths, scripts and flags', () =
     }),
   ).toEqual(['docs/deploy.md#gone']);
   expect(missingPaths(page)).toEqual(['documents.gone.ts', 'gone/']);
+  expect(missingTitles(page)).toEqual(['web-client-weight: is gone', 'web-client-gone: gone']);
   expect(missingScripts(page)).toEqual(['npm run gone', 'npm run dev']);
   expect(unknownFlags(page)).toEqual(['\\bapus pub\\b: --gone', '\\bnpm start --: --gone']);
 });

@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path/posix';
 import { exists, type Page, proseOf, textOf } from './repository.ts';
 
-/** Links of a page whose target within the repository does not exist. Those to other sites are not followed. */
+/** Links of a page whose target in the repository does not exist. Links to other sites are not checked. */
 export function brokenLinks(page: Page): readonly string[] {
   return [...proseOf(page).matchAll(/\]\(([^()\s]+)\)/g)]
     .map(([, target = '']) => target)

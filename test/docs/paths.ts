@@ -1,6 +1,6 @@
 import { codeOf, FILES, type Page } from './repository.ts';
 
-/** Files that are not in the repository: the reader's own, and what a command makes. */
+/** Files outside of the repository: the reader's own, and those that a command makes. */
 const NOT_HERE = new Set([
   'assets/',
   'dist/',
@@ -18,12 +18,12 @@ const NOT_HERE = new Set([
   'web-client/dist/config.json',
 ]);
 
-/** A name of a file or a folder; `*` stands for a part of it. */
+/** The name of a file or a folder. `*` stands for a part of it. */
 const PATH = /^(?:[\w.@*-]+\/)*[\w.@*-]*(?:\.(?:tsx?|mjs|cjs|js|json|md|py|css|yml)|\/)$/;
 
 /**
- * Files and folders that a page names in code and that are not there. Pages name them as far as it takes to find
- * them: `cloud/src/options.ts` is `packages/cloud/src/options.ts`.
+ * Files and folders that a page names in code and that do not exist. Pages shorten paths: `cloud/src/options.ts` is
+ * `packages/cloud/src/options.ts`.
  */
 export function missingPaths(page: Page): readonly string[] {
   return [...new Set(codeOf(page).flatMap((code) => code.split(/\s+/)))]

@@ -7,10 +7,10 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** Folders with generated or installed files. */
 const NOT_OURS = new Set(['node_modules', 'dist', 'coverage', 'cdk.out', 'artefacts', 'test-results']);
 
-/** Every file that is written here, as `packages/mqtt/src/topic.ts`. */
+/** Every file of the repository that people write, as `packages/mqtt/src/topic.ts`. */
 export const FILES: readonly string[] = filesBelow('');
 
-/** Every page that people write, with what it says. `npm run check:conformance` looks after the one that is generated. */
+/** Every page that people write, with its text. `npm run check:conformance` checks the generated one. */
 export const PAGES: readonly Page[] = FILES.filter(
   (path) => path.endsWith('.md') && path !== 'docs/conformance.md',
 ).map((path) => ({
@@ -27,7 +27,7 @@ export function textOf(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
 }
 
-/** Whether there is a file or a folder of this path. */
+/** Whether a file or a folder of this path exists. */
 export function exists(path: string): boolean {
   const folder = path.endsWith('/') || path === '' ? path : `${path}/`;
   return FILES.some((file) => file === path || file.startsWith(folder));
@@ -59,7 +59,7 @@ function filesBelow(folder: string): string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === '' ? entry.name : `${folder}/${entry.name}`;
     if (!entry.isDirectory()) return [path];
-    // Names with a leading dot belong to tools; only .ci is ours.
+    // Names with a leading dot belong to tools, except .ci.
     const isOurs = !NOT_OURS.has(entry.name) && (!entry.name.startsWith('.') || entry.name === '.ci');
     return isOurs ? filesBelow(path) : [];
   });

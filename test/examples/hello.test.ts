@@ -13,7 +13,7 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 let folder: string;
 let node: RunningDoors;
 
-/** The example in a folder of its own, with the client as it is packed, mqtt.js, and `ws`, which that brings. */
+/** The example in a folder of its own, with the packed client, mqtt.js, and its `ws`. */
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'apus-hello-'));
   cpSync(join(ROOT, 'examples/hello'), folder, { recursive: true });
@@ -35,7 +35,7 @@ afterAll(async () => {
 const hello = async (...args: string[]) =>
   await run(process.execPath, ['hello.mjs', ...args], { cwd: folder });
 
-test('the first example says hello through the gateway door, with the client as it is packed', async () => {
+test('the first example says hello through the gateway door, with the packed client', async () => {
   const { stdout } = await hello(node.gateway?.url ?? '');
   expect(stdout).toBe('hello/world: Hello, Apus\n');
 });

@@ -12,7 +12,7 @@ import { freePort } from '../support/free-port.ts';
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
 const run = promisify(execFile);
 
-/** The example's page without a broker, and the address that it says. */
+/** Starts the example's page without a broker, and returns the address that it prints. */
 async function start(...flags: string[]): Promise<[ChildProcess, string]> {
   const child = spawn(process.execPath, [EXAMPLES, 'chat', '--no-broker', ...flags]);
   onTestFinished(() => void child.kill('SIGKILL'));
@@ -23,7 +23,7 @@ async function start(...flags: string[]): Promise<[ChildProcess, string]> {
   throw new Error('the example has ended without an address');
 }
 
-test('an example serves its page on this machine, until it is told to stop', async () => {
+test('an example serves its page on this machine, until it is stopped', async () => {
   const [child, url] = await start('--port', '0');
   expect(new URL(url).hostname).toBe('127.0.0.1');
   expect(await (await fetch(url)).text()).toContain('<title>Chat</title>');
@@ -32,7 +32,7 @@ test('an example serves its page on this machine, until it is told to stop', asy
   expect(await once(child, 'exit')).toEqual([0, null]);
 });
 
-test('the backend publishes its prices in one request, until it is told to stop', async () => {
+test('the backend publishes its prices in one request, until it is stopped', async () => {
   const node = await startDoors({ port: 0, logLevel: 'silent' });
   onTestFinished(() => node.stop());
   const subscriber = await mqtt.connectAsync(node.url);
@@ -72,7 +72,7 @@ test.runIf(mosquitto !== undefined)(
       .poll(() => states, { timeout: 60_000, message: 'the lamp is off' })
       .toContain('off');
     await Promise.race([isSeen, ended]);
-    // The bridge may not have subscribed here yet.
+    // The bridge may not have subscribed yet.
     await expect
       .poll(
         async () => {

@@ -2,7 +2,7 @@ import type { CloudOptions } from '@apus/cloud/lambda';
 
 type Sender = CloudOptions['dynamo'];
 
-/** As much of the input of a write as is altered. */
+/** The part of a write's input that is altered. */
 export interface WriteInput {
   Key?: Record<string, { S?: string }>;
   Item?: Record<string, { S?: string }>;
@@ -12,7 +12,7 @@ export interface WriteInput {
   ExpressionAttributeNames?: Record<string, unknown> | undefined;
 }
 
-/** The first part of the item's partition key says what kind it is of; the sort key, which of these. */
+/** The first part of an item's partition key tells its kind; the sort key identifies it within the kind. */
 export function isWriteOf(input: WriteInput, partition: string, sort = ''): boolean {
   const key = input.Key ?? input.Item;
   const p = key?.p?.S ?? '';
@@ -44,7 +44,7 @@ function alter(input: WriteInput, change: (input: WriteInput) => string | undefi
   dropUnused(input);
 }
 
-/** DynamoDB refuses names and values that no expression mentions. */
+/** DynamoDB refuses names and values that no expression uses. */
 function dropUnused(input: WriteInput): void {
   const text = `${input.ConditionExpression ?? ''} ${input.UpdateExpression ?? ''}`;
   const used = (all: Record<string, unknown> | undefined) => {

@@ -9,17 +9,17 @@ import type { PublishedToStreams } from './stream-ledger.ts';
 import type { Trace } from './trace.ts';
 import type { WillLedger } from './will-ledger.ts';
 
-/** Sessions outlive every absence, the longest of which only the sweep notices. */
+/** Sessions outlive every absence; only the sweep notices the longest ones. */
 export const SESSION_SECONDS = 24 * 60 * 60;
-/** Some subscribers take so few messages at once that theirs wait. */
+/** Some subscribers have so small a Receive Maximum that messages wait for them. */
 const RECEIVE_MAXIMUM_SMALL = 3;
 
-/** How long the identity of a client lasts whose name says that it is brief. */
+/** How long the identity of a client lasts whose name marks it as short-lived. */
 export const BRIEF_MS = 2_000;
 
 /**
- * Every client may do everything, but for intruders. A client is known by its user name, else by its client
- * identifier; thieves come under the identifiers of others.
+ * Every client except intruders may do everything. A client's name is its user name, or else its client identifier;
+ * thieves use the identifiers of others.
  */
 export const AUTHENTICATOR: Authenticator = {
   authenticate: ({ clientId, username: name = clientId }) => {
@@ -35,10 +35,10 @@ export const AUTHENTICATOR: Authenticator = {
   },
 };
 
-/** The others have a transport from before extensions, one of them with a small Receive Maximum. */
+/** The other clients have a transport without extensions, one of them with a small Receive Maximum. */
 const OFFERING_SUBSCRIBERS = 2;
 
-/** The clients whose sessions last for the whole of a history. */
+/** The clients whose sessions last for the whole history. */
 export interface Cast {
   readonly publishers: readonly SimClient[];
   readonly subscribers: readonly SimClient[];
@@ -52,7 +52,7 @@ export interface Cast {
 export interface Books {
   readonly ledger: Ledger;
   readonly wills: WillLedger;
-  /** Of the listener. */
+  /** The listener's ledger. */
   readonly gaps: GapLedger;
   readonly streams: PublishedToStreams;
   readonly trace: Trace;
@@ -63,7 +63,7 @@ export interface Books {
 const namesOf = (kind: string, count: number) =>
   Array.from({ length: count }, (_, index) => `${kind}-${index}`);
 
-/** The messages that each subscriber has to get. */
+/** The messages that each subscriber has to receive. */
 export function audienceOf(size: Size): (topic: string) => Audience {
   const subscribers = { names: namesOf('subscriber', size.subscribers), isGroup: false };
   const members = { names: namesOf('member', size.members), isGroup: true };
@@ -102,7 +102,7 @@ export function castOf(emulator: InProcessEmulator, size: Size, books: Books): C
   return { publishers, subscribers, members, watcher, listener, all };
 }
 
-/** It subscribes on each connection that it notices. */
+/** It subscribes again on each connection that it notices. */
 function listenerEvents({ gaps }: Books, subscribe: () => Promise<number | undefined>): SimClientEvents {
   return {
     message: (topic, payload) => {
@@ -132,7 +132,7 @@ function isOfStream(topic: string): boolean {
   return (STREAM_TOPICS as readonly string[]).includes(topic);
 }
 
-/** As the ledger knows a message. */
+/** The message in the form that the ledger uses. */
 function known(topic: string, payload: string): [topic: string, number: number] {
   if (!isOfStream(topic)) return [topic, Number(payload)];
   const [publisher = '', qos = '', number] = payload.split('.');
@@ -168,7 +168,7 @@ export async function subscribeAll({ subscribers, members, watcher }: Cast): Pro
     ...members.map((each) => each.subscribe('$share/workers/jobs/#', 2)),
     watcher.subscribe('state/#', 2),
     watcher.subscribe('wills/#', 2),
-    // A plain subscription to topics of streams: it has its queue, and misses nothing.
+    // A plain subscription to topics of streams: it has a queue, and must miss nothing.
     watcher.subscribe('feed/#', 2),
     watcher.subscribe('short/#', 2),
   ];

@@ -17,11 +17,11 @@ interface Terms {
   readonly name: string;
   readonly filter: string;
   readonly sessionExpirySeconds: number;
-  /** It is sent the last messages with each SUBACK. */
+  /** It gets the last messages with each SUBACK. */
   readonly rewind?: string;
 }
 
-/** The first two are in one group; each of them has another subscription of its kind beside it. */
+/** The first two share a group; each of them has another subscription of its kind besides. */
 const READERS: readonly Terms[] = [
   { name: 'conflated-0', filter: 'short/+', sessionExpirySeconds: 0 },
   { name: 'conflated-1', filter: 'short/+', sessionExpirySeconds: 86_400 },
@@ -65,7 +65,7 @@ class ConflatedReader {
     return this.#isGranted;
   }
 
-  /** Undefined: it has what it is owed. */
+  /** Undefined: it has received what it must. */
   problem(newest: string | undefined): Problem | undefined {
     return this.#ledger.problem(TOPIC, newest);
   }
@@ -105,7 +105,7 @@ export class ConflatedReaders {
     return this.#readers.every(({ hasBegun }) => hasBegun);
   }
 
-  /** A subscriber is on its way, or has not got the newest message. */
+  /** A subscriber is reconnecting, or does not have the newest message. */
   get isWaiting(): boolean {
     return (
       this.#readers.some(({ hasBegun, client }) => !hasBegun || !client.mqtt.connected) ||
@@ -117,13 +117,13 @@ export class ConflatedReaders {
     return [...this.#problems, ...this.#missing];
   }
 
-  /** It returns at once. */
-  end(index: number, how: Exclude<End, 'goodbye'>): void {
+  /** The client returns at once. */
+  end(index: number, how: Exclude<End, 'disconnect'>): void {
     const client = this.#readers[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);
   }
 
-  /** When nothing goes wrong any more, one last message is published: each of them is owed it. */
+  /** After the faults one last message is published: each subscriber has to get it. */
   farewell(publish: (topic: StreamTopic) => void): void {
     this.#problems.push(...this.#missing);
     if (this.#readers.length > 0) publish(TOPIC);

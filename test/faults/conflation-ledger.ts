@@ -6,7 +6,7 @@ export class ConflationLedger {
   readonly #name: string;
   readonly #published: PublishedToStreams;
   readonly #last = new Map<string, { readonly payload: string; readonly place: Place }>();
-  /** Messages published before are not owed. Undefined: none is, as no SUBACK has come. */
+  /** Messages published before this need not arrive. Undefined: none has to, since no SUBACK has come. */
   #sinceMs: number | undefined;
 
   constructor(name: string, published: PublishedToStreams) {
@@ -14,7 +14,7 @@ export class ConflationLedger {
     this.#published = published;
   }
 
-  /** SUBSCRIBE leaves: from here on, until SUBACK, messages may be missing, and the past may come once more. */
+  /** SUBSCRIBE is sent: from now on, until SUBACK, messages may be missing, and history may come again. */
   asks(): void {
     this.#sinceMs = undefined;
     this.#last.clear();
@@ -32,7 +32,7 @@ export class ConflationLedger {
   }
 
   /**
-   * To be asked when the interval is over.
+   * Call it when the interval is over.
    *
    * @param newest the payload of the topic's newest message. Undefined: it is not known
    */

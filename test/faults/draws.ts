@@ -1,4 +1,4 @@
-/** Mulberry32: small, seeded, and good enough to throw dice. */
+/** Mulberry32: small, seeded, and good enough for random faults. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -9,7 +9,7 @@ export function seededRandom(seed: number): () => number {
   };
 }
 
-/** A number from 0 to 1 that belongs to a name: what else is drawn, and when, does not change it. */
+/** A number from 0 to 1 for a name: other draws, and their times, do not change it. */
 export function drawOf(seed: number, name: string): number {
   let hash = seed >>> 0;
   for (let index = 0; index < name.length; index += 1)
@@ -17,7 +17,7 @@ export function drawOf(seed: number, name: string): number {
   return seededRandom(hash)();
 }
 
-/** One of these, evenly. */
+/** One of these, with equal probability. */
 export function oneOf<T>(random: () => number, values: readonly T[]): T {
   const value = values[Math.floor(random() * values.length)];
   if (value === undefined) throw new Error('expected something to choose from');

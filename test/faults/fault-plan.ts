@@ -1,38 +1,41 @@
 import type { DynamoDbFaults, Faults } from '@apus/emulator';
 import { drawOf } from './draws.ts';
 
-/** Everything that goes wrong by chance, by its name. */
+/** Every kind of random fault, by name. */
 export const FAULT_KINDS = [
-  /** An environment dies before or after any one call to a store or a queue. */
+  /** An environment dies before or after a call to a store or a queue. */
   'kill-at-checkpoint',
-  /** It dies before, or after, a call to the gateway. */
+  /** An environment dies before or after a call to the gateway. */
   'kill-before-post',
   'kill-after-post',
-  /** It dies when `$connect` has done its work: the handshake fails. */
+  /** An environment dies when `$connect` has done its work: the handshake fails. */
   'dead-handshake',
-  /** A frame is handled late, and may meet what came after it. */
+  /** A frame is handled late, and may be concurrent with later ones. */
   'late-invocation',
   /** A reply, or `$disconnect`, comes late or never. */
   'late-reply',
   'no-reply',
   'late-disconnect',
   'no-disconnect',
-  /** Connections break on the way of a message, a reply or a post. */
+  /** Connections break while a message, a reply or a post is on its way. */
   'cut',
-  /** The one-way route of signs of life fails, and the gateway tells the client so. */
+  /** The one-way route of signs of life fails, and the gateway tells the client. */
   'alive-fails',
   'post-410',
   'post-429',
   'post-500',
   'post-500-after',
-  /** DynamoDB throttles, fails before and after its effect, loses answers, leaves keys of a batch, takes its time. */
+  /**
+   * DynamoDB throttles, fails before and after its effect, loses answers, leaves keys of a batch unprocessed, and is
+   * slow.
+   */
   'store-throttles',
   'store-fails',
   'store-fails-after',
   'store-answer-lost',
   'store-unprocessed',
   'store-slow',
-  /** SQS fails before and after its effect, gives messages out again, too early, or late. */
+  /** SQS fails before and after its effect, delivers messages again, too early, or late. */
   'queue-fails',
   'queue-fails-after',
   'queue-entry-fails',
@@ -42,9 +45,11 @@ export const FAULT_KINDS = [
   'queue-slow',
   /** The sweep runs twice. */
   'sweep-twice',
-  /** The clock of an environment is ahead or behind by a second or less. */
+  /** The clock of an environment is wrong by a second or less. */
   'clock-skew',
-  /** The target of a rule fails before and after its effect; a source hands out again what was taken; both disappear. */
+  /**
+   * The target of a rule fails before and after its effect; a source delivers records again; both become unavailable.
+   */
   'target-fails',
   'target-fails-after',
   'source-repeats',
@@ -93,17 +98,17 @@ export const DEFAULT_RATES: Rates = {
   'outside-away': 0.02,
 };
 
-/** Of a fault that struck, by its name. */
+/** The occurrence number of the fault. */
 export function kindOfFault(name: string): string {
   return name.split(' ', 1)[0] ?? '';
 }
 
-/** Longer than any reply is waited for would only be another loss. */
+/** A longer delay than the longest wait for a reply would only be another loss. */
 const LATE_MS_MAX = 3_000;
 const STORE_SLOW_MS_MAX = 600;
 const SKEW_MS_MAX = 1_000;
 
-/** A fault that struck: the name says which occasion of its kind it was. */
+/** A fault that struck: its name contains its kind and occurrence. */
 export interface Strike {
   readonly name: string;
   readonly kind: FaultKind;
@@ -113,20 +118,26 @@ export interface Strike {
 export interface FaultPlanOptions {
   readonly seed: number;
   readonly rates: Rates;
-  /** The longest that a frame, or an event, waits for its handler. @default 3 s */
+  /**
+   * The longest time that a frame, or an event, waits for its handler.
+   * @default 3 s
+   */
   readonly lateInvocationMsMax?: number | undefined;
-  /** These strike and no others, whatever the rates are. @default what is drawn */
+  /**
+   * Only these strike, whatever the rates are.
+   * @default drawn from the seed
+   */
   readonly only?: ReadonlySet<string> | undefined;
   readonly onStrike?: (strike: Strike) => void;
 }
 
 /**
- * The faults of one history. Each occasion has a name, its kind and its number, and a draw of its own from the
- * seed; so a history can be run again with some of its faults left out.
+ * The faults of one history. Each occurrence has a name, its kind and its number, and its own draw from the seed; so a
+ * history can be repeated without some of its faults.
  */
 export class FaultPlan {
   isActive = false;
-  /** Faults have struck, and strike no more. */
+  /** The faults have ended. */
   isOver = false;
   readonly struck: string[] = [];
   readonly #options: FaultPlanOptions;
@@ -184,7 +195,7 @@ export class FaultPlan {
     };
   }
 
-  /** One more occasion of this kind. */
+  /** Counts one more occurrence of this kind. */
   strikes(kind: FaultKind, subject: unknown): boolean {
     return this.#strikes(kind, subject) !== undefined;
   }
@@ -193,7 +204,7 @@ export class FaultPlan {
     return (subject) => this.strikes(kind, subject);
   }
 
-  /** From nothing to so many milliseconds, where it strikes. */
+  /** A delay from zero to this many milliseconds, if the fault strikes. */
   #delay(kind: FaultKind, msMax: number): (subject: unknown) => number {
     return (subject) => {
       const name = this.#strikes(kind, subject);
@@ -212,7 +223,7 @@ export class FaultPlan {
     return drawOf(this.#options.seed, `${name} ${this.struck.length}`);
   }
 
-  /** The occasion's name where the fault strikes. */
+  /** The name of the occurrence if the fault strikes. */
   #strikes(kind: FaultKind, subject: unknown): string | undefined {
     if (!this.isActive) return undefined;
     const number = this.#occasions.get(kind) ?? 0;

@@ -9,11 +9,11 @@ import { shrink } from './shrink.ts';
  */
 const SECONDS = Number(process.env.APUS_FAULT_SECONDS ?? 60);
 const SEED = Number(process.env.APUS_FAULT_SEED ?? 1);
-/** How long clients go on in each history, in seconds of its own time. */
+/** How long clients are active in each history, in seconds of simulated time. */
 const HISTORY_SECONDS = Number(process.env.APUS_FAULT_HISTORY_SECONDS ?? DEFAULT_SIZE.durationMs / 1000);
-/** Histories that may be tried in the search for the shortest that fails. */
+/** Histories that the search for the shortest failing one may try. */
 const SHRINK_TRIES = Number(process.env.APUS_FAULT_SHRINK ?? 150);
-/** A history that has begun is brought to its end, and one that failed is made shorter. */
+/** A history that has begun is played to its end, and a failed one is shortened. */
 const OVERHEAD_MS = 3_600_000;
 
 it(
@@ -31,7 +31,7 @@ it(
       addTo(totals, history.counts);
       addTo(faults, history.faults);
       if (history.problems.length === 0) continue;
-      // Its own lines at once, so that a developer need not wait for the end.
+      // Printed at once, so that a developer need not wait for the end.
       process.stdout.write(`${failureOf(history)}\n`);
       failed.push(history);
     }

@@ -3,12 +3,15 @@ import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
 
-/** `npm run test:faults` runs many more, and longer ones. A history ends when everything has arrived, not by the clock. */
+/**
+ * `npm run test:faults` runs many more, and longer ones. A history ends when all messages have arrived, and not by the
+ * clock.
+ */
 const SEEDS = [1, 2, 50];
-/** At every tenth seed all clients stay for two hours. */
+/** With every tenth seed all clients stay for two hours. */
 const AGED_SEED = 50;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
-/** Seconds where nothing else runs; a machine that is busy may take its time. */
+/** Seconds on an idle machine; a busy machine may need longer. */
 const TIMEOUT_MS = 180_000;
 
 beforeAll(warmUp, TIMEOUT_MS);
@@ -23,7 +26,7 @@ const historyOf = async (seed: number): Promise<History> => {
   return history;
 };
 
-describe('a deployment while everything goes wrong', () => {
+describe('a deployment during faults', () => {
   it.each(SEEDS)(
     'nothing is lost, doubled, out of order or leaked (seed %i)',
     async (seed) => {
@@ -32,16 +35,16 @@ describe('a deployment while everything goes wrong', () => {
       expect(history.counts.acknowledged).toBeGreaterThan(0);
       expect(history.counts.faults).toBeGreaterThan(0);
       expect(history.counts.resumes).toBeGreaterThan(0);
-      // The one that comes when the faults have stopped, and others that came before and have not been cut since.
+      // The connection after the faults, and earlier ones that have not been cut.
       expect(history.counts.probes).toBeGreaterThan(seed === AGED_SEED ? 0 : 1);
     },
     TIMEOUT_MS,
   );
 
   it(
-    'readers of a stream that keeps four messages miss some, and are told',
+    'tells readers of a stream that keeps four messages which ones they miss',
     async () => {
-      // Not in each of these short histories.
+      // This does not happen in each of these short histories.
       const told = await Promise.all(SEEDS.map(async (seed) => (await historyOf(seed)).counts.gapsTold ?? 0));
       expect(told.reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
     },
@@ -49,7 +52,7 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
-    'readers of streams move, and go on reading',
+    'moves readers of streams, which go on reading',
     async () => {
       const moves = await Promise.all(
         SEEDS.map(async (seed) => (await historyOf(seed)).counts.readerMoves ?? 0),
@@ -60,10 +63,10 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
-    'connections are cut at the age of two hours, among them one that owes a will, and their sessions go on',
+    'continues sessions after connections are cut at two hours, and publishes the will that is due',
     async () => {
       const { counts } = await historyOf(AGED_SEED);
-      // Those whose transport knows of no extensions. All others have moved before.
+      // Connections of a transport without extensions. All others have moved before.
       expect(counts.agedConnections).toBeGreaterThanOrEqual(SIZE.subscribers);
       expect(counts.moves).toBeGreaterThanOrEqual(SIZE.publishers + SIZE.members - 1);
       expect(counts.wills).toBeGreaterThan(0);
@@ -72,7 +75,7 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
-    'a seed gives the same history again',
+    'has the same history again with the same seed',
     async () => {
       const first = await historyOf(1);
       const again = await runHistory({ seed: 1, size: SIZE });
@@ -83,7 +86,7 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
-    'faults that are left out strike no more',
+    'does not meet faults that are left out',
     async () => {
       const { struck, steps } = await historyOf(2);
       const only = new Set(struck.slice(0, 3));
@@ -95,7 +98,7 @@ describe('a deployment while everything goes wrong', () => {
   );
 
   it(
-    'the run can fail: it notices a message that the queue of a wide filter never gets',
+    'fails if the queue of a wide filter drops a message',
     async () => {
       const install = () => {
         vi.spyOn(GatheredJobs.prototype, 'flush').mockResolvedValue();

@@ -3,10 +3,10 @@ import { messageName } from './trace.ts';
 
 type Entry =
   | { readonly kind: 'message'; readonly topic: string; readonly number: number }
-  /** The connection was lost; it goes on silently, and says so then. */
+  /** The connection was lost; it is resumed without notice, and the transport reports that. */
   | { readonly kind: 'lost' }
   | { readonly kind: 'gap' }
-  /** A new connection, which the program has noticed: it subscribes again. */
+  /** A new connection, which the program notices: it subscribes again. */
   | { readonly kind: 'anew' }
   /** The subscription of that connection was granted. */
   | { readonly kind: 'granted' };
@@ -14,19 +14,19 @@ type Entry =
 type Told = Exclude<Entry['kind'], 'message'>;
 
 /**
- * The messages and losses that one client heard of whose session ends with its connection. Such a session may miss
- * messages when a connection is lost: but never without a word.
+ * The messages and losses that a client sees whose session ends with its connection. Such a session may miss messages
+ * when a connection is lost, but only with a reported gap.
  */
 export class GapLedger {
   readonly #entries: Entry[] = [];
-  /** By the name of a message: the entry before which a handler began with it first. */
+  /** By the name of a message: the entry before which a handler first began with it. */
   readonly #handledAt = new Map<string, number>();
 
   heard(topic: string, number: number): void {
     this.#entries.push({ kind: 'message', topic, number });
   }
 
-  /** A handler begins with a message. One that none was said to have is owed. */
+  /** A handler begins with a message. A message without such a record has to arrive. */
   handled(name: string): void {
     if (!this.#handledAt.has(name)) this.#handledAt.set(name, this.#entries.length);
   }
@@ -35,7 +35,7 @@ export class GapLedger {
     this.#entries.push({ kind });
   }
 
-  /** @param acknowledgedOf the numbers of a topic that the server owes to its subscribers */
+  /** @param acknowledgedOf the numbers of a topic that the server has to deliver */
   problems(acknowledgedOf: (topic: string) => readonly number[]): Problem[] {
     const topics = new Set(this.#entries.flatMap((entry) => (entry.kind === 'message' ? entry.topic : [])));
     return [...topics].flatMap((topic) => this.#problemsOf(topic, acknowledgedOf(topic)));
@@ -67,8 +67,8 @@ export class GapLedger {
   }
 
   /**
-   * A subscription owes no message whose handler began before it was granted. It may bring some of those: a worker that
-   * comes back to an earlier message finds the new subscription.
+   * A subscription need not get messages whose handler began before it was granted. It may get some of them: a worker
+   * that returns to an earlier message finds the new subscription.
    */
   #isOlderThanSubscription(handledAt: number, at: number): boolean {
     const entries = this.#entries.slice(0, at);
@@ -78,15 +78,15 @@ export class GapLedger {
   }
 
   /**
-   * A loss that was told of, or a new connection, lies between the two. A message can be lost from the beginning of its
-   * handler on, and an earlier one may come after that: by a worker.
+   * A reported loss, or a new connection, lies between the two. A message can be lost from the beginning of its handler
+   * on, and an earlier one may come after that, from a worker.
    */
   #isExcused(from: number, to: number): boolean {
     let lostAt: number | undefined;
     for (const [at, { kind }] of this.#entries.entries()) {
       if (kind === 'lost') lostAt ??= at;
       if ((kind === 'anew' || kind === 'gap') && at >= from && (lostAt ?? at) < to) return true;
-      // The word comes right behind what was sent again.
+      // The report comes right behind the messages that are sent again.
       if (kind === 'gap' || kind === 'anew') lostAt = undefined;
     }
     return false;

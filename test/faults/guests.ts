@@ -18,18 +18,21 @@ export interface Published {
 }
 
 /**
- * A frame that waits 3 s for its handler, which lives for 5 s, by a clock that is a second behind: its post, or its
- * reply, arrives up to 3 s later still. A worker's takes no longer.
+ * A frame may wait 3 s for its handler, which lives for 5 s, with a clock that is a second behind: its post, or its
+ * reply, arrives up to 3 s later still. A worker's post takes no longer.
  */
 const EXPIRED_MS_MAX = 15_000;
 
-/** A process goes by the list of bans that it has for 30 s, a handler lives for 5, and a post arrives later still. */
+/** A process uses its copy of the ban list for 30 s, a handler lives for 5 s, and a post arrives later still. */
 const BANNED_MS_MAX = 45_000;
 
-/** An outlaw listens for so long before it publishes: its frame ends the connection. */
+/** How long a banned client listens before it publishes: its frame closes the connection. */
 const LISTENS_MS = 5_000;
 
-/** Clients that come for a while: probes, mortals, intruders, thieves, outlaws, and those whose identity is brief. */
+/**
+ * Clients that stay for a while: probes, mortals (with a will), intruders (without permission), thieves (with the
+ * identifier of another client), outlaws (banned meanwhile), and clients whose identity expires.
+ */
 export class Guests {
   readonly clients: SimClient[] = [];
   readonly #emulator: InProcessEmulator;
@@ -49,18 +52,18 @@ export class Guests {
     return this.#probes.flatMap((probe) => probe.problems(this.#published));
   }
 
-  /** Probes that are there: to them everything is owed that came after their SUBACK. */
+  /** Connected probes: every message after their SUBACK has to reach them. */
   get owedProbes(): number {
     return this.#probes.filter(({ isOwed }) => isOwed).length;
   }
 
-  /** Every probe sends a frame: one whose connection the server has given up without its notice hears of that. */
+  /** Every probe sends a frame: a client whose connection the server has dropped notices it in this way. */
   askProbes(): void {
     for (const probe of this.#probeClients)
       if (probe.mqtt.connected) probe.subscribe('open/asks', 1).catch(() => {});
   }
 
-  /** Subscribes to the retained state and stays. */
+  /** Subscribes to the retained state and stays connected. */
   probe(filter: string): void {
     const { stateTopics, lastAcknowledged, nextOf } = this.#published;
     const name = this.#name('probe');
@@ -86,7 +89,7 @@ export class Guests {
     this.#probeClients.push(client);
   }
 
-  /** Brings a will, and ends as the step says. */
+  /** Has a will, and ends as the step says. */
   mortal(step: StepOf<'mortal'>): void {
     const { wills } = this.#books;
     const { qos, delaySeconds, how, returnsAfterMs } = step;
@@ -101,7 +104,7 @@ export class Guests {
           clientId: name,
           sessionExpirySeconds: mayReturn ? SESSION_SECONDS : 0,
           isSingle: true,
-          // It is to be cut, and does not move before.
+          // Its connection has to be cut, so its session does not move before.
           offersNothing: how === 'age',
           will: (connection) => {
             wills.begun(payloadOf(connection), qos);
@@ -116,37 +119,37 @@ export class Guests {
         },
         {
           connected: (connection, sessionPresent) => {
-            // Until it ends, and if no process sees how: lost.
+            // The will is due until the client ends its connection; if no process sees the end, the connection is lost.
             wills.decide(payloadOf(connection), 'owed');
             if (connection > 1) {
               const isInTime = sessionPresent && Date.now() < endedAtMs + delaySeconds * 1_000;
               wills.decide(payloadOf(connection - 1), isInTime ? 'withdrawn' : 'either');
-              client.end('goodbye');
+              client.end('disconnect');
             } else if (how !== 'age') setTimeout(() => client.end(how), step.stayMs);
           },
-          ended: (connection, isGoodbye) => {
+          ended: (connection, isDisconnect) => {
             if (connection === 1) {
               endedAtMs = Date.now();
               if (how === 'age' && mayReturn) setTimeout(returns, returnsAfterMs);
             }
-            const isSaid = how === 'goodbye' || connection > 1;
-            if (isSaid) wills.decide(payloadOf(connection), isGoodbye ? 'withdrawn' : 'either');
+            const isSaid = how === 'disconnect' || connection > 1;
+            if (isSaid) wills.decide(payloadOf(connection), isDisconnect ? 'withdrawn' : 'either');
           },
         },
         this.#books.trace,
       ),
     );
     const returns = (): void => {
-      // It comes again whether its first connection came about or not: what became of that one's will is then open.
+      // It returns whether its first connection succeeded or not: whether that one's will is published is then open.
       if (client.mqtt.connected || client.connections !== 1) return;
       wills.decide(payloadOf(1), 'either');
       client.mqtt.reconnect();
     };
-    if (!mayReturn || how === 'goodbye' || how === 'unplug' || how === 'age') return;
+    if (!mayReturn || how === 'disconnect' || how === 'unplug' || how === 'age') return;
     setTimeout(returns, step.stayMs + returnsAfterMs);
   }
 
-  /** Leaves a session behind, for which messages wait, and begins with a new one. */
+  /** Leaves a session with queued messages behind, and returns with Clean Start. */
   amnesiac({ awayMs, stayMs }: StepOf<'amnesiac'>): void {
     const clientId = this.#name('amnesiac');
     const options = { clientId, sessionExpirySeconds: SESSION_SECONDS, isSingle: true };
@@ -179,7 +182,7 @@ export class Guests {
     setTimeout(begin, stayMs + awayMs);
   }
 
-  /** Says DISCONNECT in the close, and comes again with nothing left of its session. */
+  /** Sends DISCONNECT in the close, and returns without anything left of its session. */
   leaver({ awayMs, stayMs }: StepOf<'leaver'>): void {
     const clientId = this.#name('leaver');
     const options = { clientId, sessionExpirySeconds: 0, isSingle: true };
@@ -192,7 +195,7 @@ export class Guests {
         trace,
       ),
     );
-    setTimeout(() => first.end('goodbye'), stayMs);
+    setTimeout(() => first.end('disconnect'), stayMs);
     const begin = (): void => {
       this.#add(
         new SimClient(
@@ -212,7 +215,7 @@ export class Guests {
     setTimeout(begin, stayMs + awayMs);
   }
 
-  /** Asks for what it may not read, and publishes what it may not. */
+  /** Subscribes to topics that it may not read, and publishes to topics that it may not write. */
   intruder(filter: string): void {
     const name = this.#name('intruder');
     const client = this.#add(
@@ -235,7 +238,7 @@ export class Guests {
     );
   }
 
-  /** Comes under the client identifier of another client, and wants the session. */
+  /** Connects with the client identifier of another client, to get its session. */
   thief({ isClean }: StepOf<'thief'>, clientId: string): void {
     const name = this.#name('thief');
     const isStolen = (what: string) => this.#books.wrong(`stolen: ${name} ${what} ${clientId}`, name);
@@ -249,7 +252,7 @@ export class Guests {
     );
   }
 
-  /** Stays when its identity has expired, and says nothing. */
+  /** Stays connected when its identity has expired, and sends nothing. */
   brief(filter: string): void {
     const name = this.#name('brief');
     let endsAtMs = Number.POSITIVE_INFINITY;
@@ -272,7 +275,7 @@ export class Guests {
     );
   }
 
-  /** Stays when it has been banned, and publishes when that has to be known everywhere. */
+  /** Stays connected when it has been banned, and publishes when every process has to know the ban. */
   outlaw({ filter, bannedAfterMs }: StepOf<'outlaw'>, ban: (username: string) => Promise<void>): void {
     const name = this.#name('outlaw');
     let isBannedAtMs = Number.POSITIVE_INFINITY;

@@ -4,7 +4,7 @@ import { SimClient, type SimClientOptions } from './sim-client.ts';
 import { Trace } from './trace.ts';
 import { VirtualTime } from './virtual-time.ts';
 
-/** The first part of a partition key says what kind its item is of. */
+/** The first part of a partition key tells the kind of its item. */
 export const isOf = (kind: string, key: { readonly p?: { readonly S?: string } } | undefined): boolean =>
   key?.p?.S?.startsWith(`${kind}\0`) === true;
 
@@ -15,7 +15,7 @@ export interface HandFaults {
   readonly hasRooms?: boolean;
 }
 
-/** One history by hand: what is held, and for how long, is said by the test. */
+/** One history without a seed: the test decides which calls are held, and for how long. */
 export class HandStage {
   readonly time = new VirtualTime(1);
   readonly received: string[] = [];
@@ -33,7 +33,7 @@ export class HandStage {
     );
   }
 
-  /** @param withinMs so long it may take to be connected */
+  /** @param withinMs the longest time to connect */
   async client(
     clientId: string,
     options: Partial<SimClientOptions> = {},

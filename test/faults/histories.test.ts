@@ -4,9 +4,9 @@ import { type HandFaults, HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';
 import type { SimClient } from './sim-client.ts';
 
-/** A machine that is busy may take its time; the histories themselves take none. */
+/** A busy machine may need longer; the histories themselves take no real time. */
 const TIMEOUT_MS = 120_000;
-/** Within what a handler may live, and longer than anything else here takes. */
+/** Within the life of a handler, and longer than anything else here takes. */
 const HELD_MS = 2_000;
 /** A new shape's SUBACK waits for the leases of all publishers. */
 const LEASES_MS = 10_000;
@@ -41,7 +41,7 @@ describe('retained before matching, subscription before retained (design, 4.1)',
       const { time, client, received } = await holding(() => isHeld);
       const subscriber = await client('subscriber');
       const publisher = await client('publisher');
-      // So that nothing has to wait for the leases later on.
+      // So that nothing has to wait for the leases later.
       await time.during(publisher.subscribe('other/+', 1));
       await time.advance(LEASES_MS);
       if (where !== 'alone in its frame') publisher.publish('state/x', '0', { qos: 1 });
@@ -57,7 +57,7 @@ describe('retained before matching, subscription before retained (design, 4.1)',
     TIMEOUT_MS,
   );
 
-  /** Every write of a retained message takes its time as long as it is held. */
+  /** Every write of a retained message is slow while it is held. */
   async function holding(isHeld: () => boolean) {
     const store: DynamoDbFaults = {
       latencyMs: ({ operation, key }) =>
@@ -83,7 +83,7 @@ describe('retained messages that the window holds back (design, 3)', () => {
    *     saves: no retained message is left. Its reply brings nothing
    *                                        dequeues r/1: no other would
    */
-  it('come where an acknowledgement is handled before the fetch that lets them wait is saved', async () => {
+  it('come if an acknowledgement is handled before the fetch that lets them wait is saved', async () => {
     let isHeld = false;
     const store: DynamoDbFaults = {
       latencyMs: ({ operation, key }) =>
@@ -98,7 +98,7 @@ describe('retained messages that the window holds back (design, 3)', () => {
       await time.advance(1_000);
     }
     const topics = () => received.map((each) => each.split(' ')[1]);
-    // The application takes its time, so that the fetch is on its way before the acknowledgement.
+    // The application is slow, so that the fetch is on its way before the acknowledgement.
     const handle = subscriber.mqtt.handleMessage.bind(subscriber.mqtt);
     subscriber.mqtt.handleMessage = (packet, callback) => void setTimeout(() => handle(packet, callback), 30);
     void subscriber.subscribe('r/#', 1);
@@ -112,7 +112,7 @@ describe('retained messages that the window holds back (design, 3)', () => {
 });
 
 describe('append, then look again (design, 3)', () => {
-  /** One more than the window holds: it is appended when the others have been posted. */
+  /** One message more than the window holds: it is appended when the others have been posted. */
   const MESSAGES = ['1', '2', '3'];
 
   /**
@@ -122,7 +122,7 @@ describe('append, then look again (design, 3)', () => {
    *                                        SUBSCRIBE: a message waits, and goes first
    */
   it(
-    'retained messages come to a subscriber, wherever the handler of a publisher dies that does not return',
+    'retained messages reach a subscriber, wherever the handler of a publisher dies that does not return',
     async () => {
       let steps = 0;
       for (let killedAt = 0; killedAt <= steps; killedAt += 1) {
@@ -137,7 +137,7 @@ describe('append, then look again (design, 3)', () => {
         for (const message of MESSAGES)
           publisher.mqtt.publish('news', message, { qos: 1 }, () => dying.ends());
         await time.advance(1_000);
-        // The first history is killed nowhere: it tells how many steps there are.
+        // The first history kills no handler: it counts the steps.
         if (killedAt === 0) steps = dying.steps();
         publisher.stop();
         await time.during(subscriber.subscribe('state/+', 1), LEASES_MS);
@@ -155,7 +155,7 @@ describe('append, then look again (design, 3)', () => {
     return { time: started.time, received: started.received, client: started.client.bind(started) };
   }
 
-  /** @param killedAt the step behind the first post, of the process that posts, until it has answered; 0: none */
+  /** @param killedAt the step behind the first post at which the posting process dies; 0: it lives */
   function dyingBehindPosts(killedAt: number) {
     let passed = 0;
     let isArmed = false;
@@ -188,7 +188,7 @@ describe('CONNECT in the handshake (docs/text-frames.md, 15)', () => {
    *                                        the handshake fails: it comes back with the same client identifier
    */
   it(
-    'a client comes back and is served, wherever its $connect dies',
+    'a client reconnects and is served, wherever its $connect dies',
     async () => {
       let steps = 0;
       for (let killedAt = 0; killedAt <= steps; killedAt += 1) {
@@ -210,7 +210,7 @@ describe('CONNECT in the handshake (docs/text-frames.md, 15)', () => {
     10 * TIMEOUT_MS,
   );
 
-  it('a client comes back and is served, where $connect has done its work and its answer is lost', async () => {
+  it('a client reconnects and is served if $connect has done its work and its answer is lost', async () => {
     let lost = 0;
     const gateway: Faults = {
       dropHandshake: ({ headers }) => {
@@ -222,7 +222,7 @@ describe('CONNECT in the handshake (docs/text-frames.md, 15)', () => {
     const played = await begin({ gateway });
     const publisher = await played.client('publisher', { isSingle: false }, COMES_BACK_MS);
     const subscriber = await played.client('subscriber', { isSingle: false }, COMES_BACK_MS);
-    // The next CONNECT of each goes in a frame.
+    // The next CONNECT of each client travels in a frame.
     expect(lost).toBe(2);
     await isServed(played, publisher, subscriber, 'after a lost answer');
   });
@@ -249,7 +249,7 @@ describe('QoS 2: pending, handed on, done (design, 5)', () => {
    *                                        hands on what is not yet, under the same message id
    */
   it(
-    'a message comes once, wherever the handler that takes it dies',
+    'a message comes once, wherever its handler dies',
     async () => {
       let steps = 0;
       for (let killedAt = 0; killedAt <= steps; killedAt += 1) {
@@ -266,7 +266,7 @@ describe('QoS 2: pending, handed on, done (design, 5)', () => {
         await time.advance(60_000);
         expect(received, `killed at step ${killedAt}`).toEqual(['subscriber orders 1']);
         expect(publisher.hasUnsent, `killed at step ${killedAt}`).toBe(false);
-        // The first history is killed nowhere: it tells how many steps there are.
+        // The first history kills no handler: it counts the steps.
         if (killedAt === 0) steps = passed;
         await finish();
       }

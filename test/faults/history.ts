@@ -16,24 +16,24 @@ export { DEFAULT_SIZE, type History, type HistoryOptions } from './play.ts';
 
 const INLINE_SUBSCRIBERS_MAX = 2;
 
-/** Few, so that records forget: two names, and one of them stays. */
+/** A low limit, so that records drop old entries: they keep two names at most. */
 const COMPLETED = { bytesMax: 50, bytesKept: 25 };
-/** A killed worker's batch comes back when this has passed. */
+/** A killed worker's batch is delivered again after this time. */
 const WORKER_SECONDS = 12;
 /**
- * Workers are killed so often that five in a row die on one job now and then (seed 610240), which a deployment takes for a
- * poisonous job. Twenty-five in a row would be one.
+ * Workers are killed so often that now and then five in a row die on one job (seed 610240); a deployment would give
+ * such a job up as poisonous. Here it takes twenty-five in a row.
  */
 const WORKER_ATTEMPTS_MAX = 25;
 
 /**
- * Until faults strike no more, clients are told that the gateway cuts connections at this age, and move: after most of it, and
- * the life of a handler. Then, and in an aged history, they are told the truth.
+ * While faults strike, clients are told that the gateway cuts connections at this age, so they move early. Later, and
+ * in a history of two hours, they are told the real age.
  */
 const CONNECTION_SECONDS = 1;
 const CONNECTION_SECONDS_MAX = 7_200;
 
-/** Unnoticed ends wait for the sweep. */
+/** Ends that no process notices wait for the sweep. */
 const PATIENCE: Patience = {
   quietMsMax: 60 * 60_000,
   aftermathMs: 60_000,
@@ -54,10 +54,7 @@ export async function runHistory(options: HistoryOptions): Promise<History> {
   }
 }
 
-/**
- * To be called before the first history of a process: what is loaded late is loaded then, and does not come in the
- * middle of one.
- */
+/** Call it before the first history of a process: it loads modules that would otherwise load in the middle of one. */
 export async function warmUp(): Promise<void> {
   await runHistory({ seed: 0, size: { ...DEFAULT_SIZE, durationMs: 2_000, ages: false } });
 }

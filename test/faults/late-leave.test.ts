@@ -3,11 +3,11 @@ import { afterEach, beforeAll, expect, it } from 'vitest';
 import { HandStage, isOf } from './hand-stage.ts';
 import { warmUp } from './history.ts';
 
-/** A machine that is busy may take its time; the histories themselves take none. */
+/** A busy machine may need longer; the histories themselves take no real time. */
 const TIMEOUT_MS = 120_000;
 /** Within what a handler may live. */
 const HELD_MS = 2_000;
-/** Watchers are told once more by then. */
+/** By then watchers are told again. */
 const TICK_MS = 30_000;
 /** A new shape's SUBACK waits for the leases of all publishers. */
 const LEASES_MS = 10_000;
@@ -18,7 +18,7 @@ beforeAll(warmUp, TIMEOUT_MS);
 afterEach(async () => await stage?.end());
 
 /**
- *     handler of a goodbye               client
+ *     handler of DISCONNECT              client
  *     the member is gone
  *                                        is back and publishes: the member is there; the watcher is told so
  *     the watcher is told that it is gone
@@ -62,7 +62,7 @@ it.each([
     };
     const before = await enter();
     await time.advance(LEASES_MS);
-    before.end('goodbye');
+    before.end('disconnect');
     await time.advance(100);
     await enter();
     await time.advance(HELD_MS * 5);

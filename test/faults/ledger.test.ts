@@ -17,24 +17,24 @@ function ledgerOf(qos: 1 | 2, received: readonly number[]): Ledger {
 }
 
 describe('messages', () => {
-  it('finds nothing where every promise was kept, repetitions at QoS 1 included', () => {
+  it('are right if every promise is kept, repetitions at QoS 1 included', () => {
     expect(ledgerOf(1, [0, 1, 0, 1, 2]).problems).toEqual([]);
     expect(ledgerOf(2, [0, 1, 2]).problems).toEqual([]);
   });
 
-  it('finds what was lost, doubled, and out of order', () => {
+  it('are reported if they are lost, doubled, or out of order', () => {
     expect(whatOf(ledgerOf(1, [0, 2]).problems)).toEqual(['lost: t 1 never came to s']);
     expect(whatOf(ledgerOf(2, [0, 1, 1, 2]).problems)).toEqual(['doubled: t 1 came twice to s']);
     expect(whatOf(ledgerOf(1, [0, 2, 1]).problems)).toEqual(['order: t at s: 1 came first after 2']);
   });
 
-  it('does not ask for what was never acknowledged', () => {
+  it('need not arrive if they were never acknowledged', () => {
     const ledger = ledgerOf(1, [0, 1, 2]);
     ledger.published({ topic: 't', qos: 1, number: 3 });
     expect(ledger.problems).toEqual([]);
   });
 
-  it('knows that a message for a group is for one of its members', () => {
+  it('for a group need to reach one of its members', () => {
     const group = (received: readonly [string, number][]) => {
       const ledger = new Ledger(() => ({ names: ['a', 'b'], isGroup: true }));
       for (const number of [0, 1]) {
@@ -70,7 +70,7 @@ describe('wills', () => {
     return whatOf(ledger.problems);
   };
 
-  it('come once where they are owed, and not where they are withdrawn', () => {
+  it('come once if they are due, and not if they are withdrawn', () => {
     expect(after('owed', 1)).toEqual([]);
     expect(after('either', 0)).toEqual([]);
     expect(after('withdrawn', 0)).toEqual([]);
@@ -115,21 +115,21 @@ describe('retained messages', () => {
     expect(probe(1, 4, [])).toEqual(['retained: the newest of t that p has is -1, not 3']);
     expect(probe(0, 4, [0, 1, 3, 2])).toEqual(['order: t at p: 2 came first after 3']);
     expect(probe(0, 4, [3, 2, 3])).toEqual([]);
-    // Its publisher had no answer, and sent it again.
+    // Its publisher got no answer, and sent it again.
     expect(probe(0, 4, [2, 3, 2, 3])).toEqual([]);
     expect(probe(0, 4, [0, 3, 2, 3])).toContain('order: t at p: 2 came first after 3');
   });
 
-  it('may be followed by what was handled before, when its publisher sends that again', () => {
+  it('may be followed by older ones when a publisher sends them again', () => {
     const disorder = 'order: t at p: 0 came first after 2';
     expect(probe(-1, 3, [1, 2, 0, 1, 2, 3], true, [0, 1, 2])).toEqual([]);
     expect(probe(-1, 3, [1, 2, 0, 1, 2, 3])).toEqual([disorder]);
     expect(probe(-1, 0, [1, 2, 0, 1, 2, 3], true, [0, 1, 2])).toEqual([disorder]);
-    // Sent for the first time after that repetition, it is behind it.
+    // A message that is first sent after that repetition comes after it.
     expect(probe(-1, 3, [1, 3, 0, 2], true, [0, 1, 2])).toContain('order: t at p: 0 came first after 3');
   });
 
-  it('are promised as long as the connection holds', () => {
+  it('have to come as long as the connection holds', () => {
     const ledger = new ProbeLedger('p');
     ledger.subscribes('t', 1);
     ledger.subscribed('t', 2);
@@ -149,7 +149,7 @@ describe('messages to a session that ends with its connection', () => {
     return whatOf(ledger.problems(() => [0, 1, 2, 3, 4]));
   };
 
-  it('finds those that are missing without a word', () => {
+  it('are reported if they are missing without a reported gap', () => {
     expect(problemsOf(0, 1, 2, 3, 4)).toEqual([]);
     expect(problemsOf(0, 3, 4)).toEqual(['gap: t 1, 2 never came, and nothing was said']);
     expect(problemsOf(0, 'lost', 2)).toEqual(['gap: t 1 never came, and nothing was said']);
@@ -157,14 +157,14 @@ describe('messages to a session that ends with its connection', () => {
     expect(problemsOf(0, 'anew', 1, 3, 4)).toEqual(['gap: t 2 never came, and nothing was said']);
   });
 
-  it('takes a word for them: of a gap, before or behind what was kept, or of a new connection', () => {
+  it('may be missing with a reported gap, before or after kept messages, or with a new connection', () => {
     expect(problemsOf(0, 'lost', 'gap', 2, 3)).toEqual([]);
     expect(problemsOf(0, 'lost', 2, 'gap', 3)).toEqual([]);
     expect(problemsOf(0, 'lost', 2, 4, 'gap')).toEqual([]);
     expect(problemsOf(0, 'anew', 4)).toEqual([]);
   });
 
-  it('takes one that comes late for none that is missing', () => {
+  it('are not missing if they come late', () => {
     expect(problemsOf(0, 3, 1, 2)).toEqual([]);
   });
 

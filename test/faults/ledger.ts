@@ -7,14 +7,14 @@ export interface Numbered {
   readonly number: number;
 }
 
-/** The receivers of messages of a topic. */
+/** The receivers of the messages of a topic. */
 export interface Audience {
   readonly names: readonly string[];
   /** Members of a share group: each message is for one of them. */
   readonly isGroup: boolean;
 }
 
-/** A promise that was not kept, and the message or client that it is about. */
+/** A broken promise, and the message or client that it concerns. */
 export interface Problem {
   readonly what: string;
   readonly about: string;
@@ -23,15 +23,18 @@ export interface Problem {
 interface Sequence {
   readonly qos: QoS;
   readonly published: Set<number>;
-  /** Their publisher has sent these more than once; and the newest that it had sent when it did so last. */
+  /**
+   * Numbers that their publisher has sent more than once; with the newest number that it had sent at the last
+   * repetition.
+   */
   readonly sentAgain: Map<number, number>;
-  /** The server has answered these with success. */
+  /** Numbers that the server has acknowledged with success. */
   readonly acknowledged: Set<number>;
-  /** The messages that each subscriber has received, in its order, repetitions included. */
+  /** The messages that each subscriber has received, in order, repetitions included. */
   readonly received: Map<string, number[]>;
 }
 
-/** Told of everything that clients send and receive, it says what was promised and not kept (`problems`). */
+/** It observes everything that clients send and receive, and reports broken promises (`problems`). */
 export class Ledger {
   readonly #sequences = new Map<string, Sequence>();
   readonly #audienceOf: (topic: string) => Audience;
@@ -70,7 +73,7 @@ export class Ledger {
     sequence.received.set(subscriber, numbers);
   }
 
-  /** The last message of a topic that the server has taken; -1: none. */
+  /** The last message of a topic that the server has acknowledged; -1: none. */
   lastAcknowledged(topic: string): number {
     return Math.max(-1, ...(this.#sequences.get(topic)?.acknowledged ?? []));
   }
@@ -83,7 +86,7 @@ export class Ledger {
     return [...(this.#sequences.get(topic)?.acknowledged ?? [])];
   }
 
-  /** Whether it was sent again when `after`, which is newer, had been sent. */
+  /** Whether it was sent again after `after`, which is newer, had been sent. */
   wasSentAgain(topic: string, number: number, after: number): boolean {
     return (this.#sequences.get(topic)?.sentAgain.get(number) ?? -1) >= after;
   }
@@ -98,7 +101,7 @@ export class Ledger {
     };
   }
 
-  /** Acknowledged and still missing somewhere. */
+  /** Acknowledged messages that a receiver still misses. */
   get missing(): Problem[] {
     return [...this.#sequences].flatMap(([topic, sequence]) => {
       const { names, isGroup } = this.#audienceOf(topic);
@@ -107,7 +110,7 @@ export class Ledger {
     });
   }
 
-  /** All that MQTT promises and was not kept. */
+  /** All broken promises of MQTT. */
   get problems(): Problem[] {
     const wrong = [...this.#sequences].flatMap(([topic, sequence]) => {
       const { isGroup } = this.#audienceOf(topic);

@@ -7,13 +7,15 @@ import { DEFAULT_SIZE, play } from './play.ts';
 import { reportOf } from './report.ts';
 import type { Patience } from './stage.ts';
 
-/** A history cannot be repeated step for step where time is the machine's; its steps and chances are those of the seed. */
+/**
+ * Time is the machine's here, so a history cannot be repeated step for step; the seed determines its steps and faults.
+ */
 const SEED = Number(process.env.APUS_FAULT_SEED ?? 1);
 const SIZE = { ...DEFAULT_SIZE, durationMs: 10_000, ages: false, hasOutside: false };
 const PATIENCE: Patience = { quietMsMax: 60_000, aftermathMs: 3_000, lookEveryMs: 500, repairedWithinMs: 0 };
 const TIMEOUT_MS = 300_000;
 
-/** A short history has few occasions. */
+/** A short history has few occurrences. */
 const RATES: Rates = {
   ...DEFAULT_RATES,
   'kill-at-checkpoint': 0.01,

@@ -2,17 +2,17 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_SIZE, type History, type HistoryOptions, runHistory, warmUp } from './history.ts';
 import { MUTATIONS, type Mutation, ratesOf } from './mutations.ts';
 
-/** A protection whose absence shows in none of so many histories is not under test. */
+/** If a missing protection shows in none of this many histories, it is not tested. */
 const HISTORIES_MAX = Number(process.env.APUS_MUTATION_HISTORIES ?? 40);
 const SEED = Number(process.env.APUS_FAULT_SEED ?? 1);
 const ONLY = process.env.APUS_MUTATION ?? '';
-/** Short histories: what is missing is missed soon. */
+/** Short histories: a missing protection shows early. */
 const DURATION_MS = 6_000;
 const TIMEOUT_MS = 1_800_000;
 
 beforeAll(warmUp, TIMEOUT_MS);
 
-describe('a run without a protection fails, and with it does not', () => {
+describe('a run fails without a protection, and passes with it', () => {
   it.each(MUTATIONS.filter(({ name }) => name.includes(ONLY)))(
     '$name',
     async (mutation) => {

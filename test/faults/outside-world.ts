@@ -14,7 +14,7 @@ const LEAVING = 'news/#';
 const EVENT_RECORDS_MAX = 10;
 const POLL_MS = 100;
 const RETRY_MS = 500;
-/** It answers nothing for so long, each time that it disappears. */
+/** How long it does not answer, each time that it becomes unavailable. */
 const AWAY_MS = 2_500;
 /** A call takes its time. */
 const CALL_MS = 5;
@@ -27,8 +27,9 @@ interface KafkaRecord {
 }
 
 /**
- * Another system beside a deployment, as Kafka is: a partition of records, which Lambda's event source mapping hands to the
- * function and commits; and the target of a rule for all of the publishers' messages. Both fail, repeat and disappear.
+ * Another system beside a deployment, like Kafka: a partition of records, which Lambda's event source mapping passes to
+ * the function and commits; and the target of a rule for all of the publishers' messages. Both fail, repeat and become
+ * unavailable.
  */
 export class OutsideWorld implements Outside {
   readonly filter = LEAVING;
@@ -38,7 +39,7 @@ export class OutsideWorld implements Outside {
   readonly #ledger = new Ledger(() => ({ names: [READER], isGroup: false }));
   readonly #partition: KafkaRecord[] = [];
   readonly #next = new Map<string, number>();
-  /** By topic, as they came. */
+  /** Messages by topic, in the order in which they came. */
   readonly #taken = new Map<string, number[]>();
   readonly #problems: Problem[] = [];
   #committed = 0;
@@ -85,7 +86,7 @@ export class OutsideWorld implements Outside {
     this.#ledger.published({ topic: `${RECORDS}/${key}`, qos: 1, number });
   }
 
-  endReader(how: Exclude<End, 'goodbye'>): void {
+  endReader(how: Exclude<End, 'disconnect'>): void {
     if (this.#client?.mqtt.connected === true) this.#client.end(how);
   }
 
@@ -131,7 +132,7 @@ export class OutsideWorld implements Outside {
     numbers.push(Number(Buffer.from(payload).toString()));
   }
 
-  /** Acknowledged, and not outside. */
+  /** Acknowledged messages that have not reached the target. */
   get #missing(): readonly Problem[] {
     return this.#published.topics
       .filter((topic) => topic.startsWith('news/'))
@@ -145,7 +146,7 @@ export class OutsideWorld implements Outside {
       });
   }
 
-  /** As an event source mapping: one event at a time, again and again until the function has taken it. */
+  /** Like an event source mapping: one event at a time, again and again until the function accepts it. */
   async #poll(emulator: InProcessEmulator): Promise<void> {
     while (!this.#isOver) {
       await pause(POLL_MS);
@@ -157,7 +158,7 @@ export class OutsideWorld implements Outside {
         await pause(RETRY_MS);
         continue;
       }
-      // A rebalance: another consumer begins at what was committed before.
+      // A rebalance: another consumer begins at the last committed offset.
       if (this.#plan.strikes('source-repeats', records.length)) continue;
       for (const { key, number } of records) this.#ledger.acknowledged(`${RECORDS}/${key}`, number);
       this.#committed += records.length;

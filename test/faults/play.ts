@@ -34,34 +34,37 @@ export interface HistoryOptions {
   readonly rates?: Rates;
   /** @default those of the seed */
   readonly steps?: readonly Step[];
-  /** The faults that strike, by name. @default those of the seed */
+  /**
+   * The faults that strike, by name.
+   * @default those of the seed
+   */
   readonly only?: ReadonlySet<string> | undefined;
   /** Subscribers that a filter's head holds. @default 2: some stand in shards, and are reached by workers */
   readonly inlineSubscribersMax?: number;
-  /** Instead of what the seed has DynamoDB do. */
+  /** Instead of DynamoDB's faults of the seed. */
   readonly store?: DynamoDbFaults;
   /** The longest that a frame, or an event, waits for its handler. @default 3 s */
   readonly lateInvocationMsMax?: number;
   readonly alterations?: Alterations | undefined;
   /** The usage of tenants is counted. @default false */
   readonly usage?: boolean;
-  /** Gets the deployment that the history is played on. */
+  /** Called with the deployment on which the history is played. */
   readonly watched?: (world: InProcessWorld) => void;
-  /** Called before anything happens; what it mocks is restored at the end. */
+  /** Called before anything happens; its mocks are restored at the end. */
   readonly install?: (() => void) | undefined;
 }
 
 export interface History {
   readonly seed: number;
   readonly steps: readonly Step[];
-  /** The faults that struck, in their order. */
+  /** The faults that struck, in order. */
   readonly struck: readonly string[];
   readonly counts: Readonly<Record<string, number>>;
   /** How often each kind of fault struck. */
   readonly faults: Readonly<Record<string, number>>;
   readonly problems: readonly Problem[];
   readonly trace: Trace;
-  /** Errors that functions threw. While faults strike, some throw. */
+  /** Errors that functions threw. Some are expected while faults strike. */
   readonly failures: readonly string[];
 }
 
@@ -73,8 +76,8 @@ export interface Theatre {
 }
 
 /**
- * Clients publish, vanish, return and take over while the cloud goes wrong; then the faults stop, and everything that was
- * promised has to be there.
+ * Clients publish, vanish, return and take over while the cloud fails; then the faults stop, and every promise has to
+ * be kept.
  */
 export async function play({ time, patience, open }: Theatre, options: HistoryOptions): Promise<History> {
   const { seed, size = DEFAULT_SIZE, steps = stepsOf(seed, size) } = options;
@@ -88,7 +91,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
     (message) => {
       gaps.handled(message);
       streams.handled(message);
-      // The transport has sent its frame again, without mqtt.js's knowing.
+      // The transport has sent its frame again, without mqtt.js's knowledge.
       if (handled.has(message)) noteSentAgain(ledger, message);
       handled.add(message);
     },
@@ -123,7 +126,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   plan.isActive = false;
   plan.isOver = true;
   await comeToRest(time, stage, patience);
-  // While they are connected: nothing is promised to a guest whose connection is over.
+  // Only while they are connected: a guest whose connection has ended is promised nothing.
   problems.push(...(await problemsOf(stage)));
   const counts = countsOf(stage, plan);
   for (const client of [
@@ -154,7 +157,7 @@ export async function play({ time, patience, open }: Theatre, options: HistoryOp
   };
 }
 
-/** Topics of state alone: others have payloads that are no numbers, and no probe looks at their order. */
+/** Only topics of state: others have payloads that are no numbers, and no probe checks their order. */
 function noteSentAgain(ledger: Ledger, message: string): void {
   const [topic = '', number] = message.split('=');
   if (topic.startsWith('state/')) ledger.sentAgain(topic, Number(number));
@@ -216,12 +219,12 @@ function countsOf(
     readers: readers.all.length,
     /** Changes of members, but for those that come and go with connections. */
     said: rooms.said,
-    /** Records that came from outside, and messages that left. */
+    /** Records from outside, and messages that rules have sent. */
     records: outside?.counts.records ?? 0,
     left: outside?.counts.left ?? 0,
-    /** SUBACKs that said that something is missing. */
+    /** SUBACKs that reported a gap. */
     gapsTold: readers.gaps,
-    /** Which the gateway cut at two hours. */
+    /** Connections that the gateway cut at two hours. */
     agedConnections: events.connectionDurationOver ?? 0,
     moves: [...cast.all, ...guests.clients].reduce((sum, { moves }) => sum + moves, 0),
     readerMoves: readers.clients.reduce((sum, { moves }) => sum + moves, 0),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { RoomTruth, TOLD_WITHIN_MS, WatcherLedger } from './presence-ledger.ts';
 
-/** ann is there with 1, and bob has left. */
+/** ann is present with 1, and bob has left. */
 function room() {
   const world = { now: 0, open: new Set(['a', 'b', 'a2']) };
   const truth = new RoomTruth({ nowMs: () => world.now, isOpen: (client) => world.open.has(client) });
@@ -13,7 +13,7 @@ function room() {
   return { world, truth, watcher: new WatcherLedger('w', truth) };
 }
 
-/** ann has left once, and is back. */
+/** ann has left once, and returned. */
 function roomOf() {
   const all = room();
   all.watcher.listens();
@@ -27,7 +27,7 @@ const kinds = (problems: readonly { readonly what: string }[]) =>
   problems.map(({ what }) => what.split(':', 1)[0]);
 
 describe('a watcher of a room', () => {
-  it('is content with the members that are there', () => {
+  it('is right with the present members', () => {
     const { watcher } = room();
     watcher.told('ann', '1');
     watcher.told('bob', '1');
@@ -35,7 +35,7 @@ describe('a watcher of a room', () => {
     expect([...watcher.problems, ...watcher.differences]).toEqual([]);
   });
 
-  it('sees a ghost, a missing member, and data that are over', () => {
+  it('is reported for a ghost, a missing member, and outdated data', () => {
     const { truth, watcher } = room();
     watcher.told('bob', '1');
     expect(kinds(watcher.differences)).toEqual(['ghost', 'absent']);
@@ -45,7 +45,7 @@ describe('a watcher of a room', () => {
     expect(kinds(watcher.differences)).toEqual(['stale']);
   });
 
-  it('takes a client that has ended for gone, and a member with another client for there', () => {
+  it('takes a client that has ended for absent, and a member with another client for present', () => {
     const { truth, watcher } = room();
     truth.connected('a2', 'ann');
     truth.says('a2', '2');
@@ -56,14 +56,14 @@ describe('a watcher of a room', () => {
     expect(kinds(watcher.differences)).toEqual(['ghost']);
   });
 
-  it('is told of no leave of a client that was there all the time', () => {
+  it('must not be told that a client left which was present all the time', () => {
     const { watcher } = room();
     watcher.told('ann', '1');
     watcher.told('ann', '');
     expect(kinds(watcher.problems)).toEqual(['false leave']);
   });
 
-  it('is told of no leave of a member that has come back, and has been there for longer than a leave is on its way', () => {
+  it('must not be told that a member left which has returned for longer than a leave is on its way', () => {
     const { world, truth, watcher } = room();
     watcher.listens();
     truth.ended('a', 'ann');
@@ -97,7 +97,7 @@ describe('a watcher of a room', () => {
     expect(watcher.problems).toEqual([]);
   });
 
-  it('may be told of a leave that was asked for before its client resumed its session', () => {
+  it('may be told of a leave that was requested before its client resumed its session', () => {
     const { world, truth, watcher } = roomOf();
     truth.asks('a', 'ann', '');
     truth.lost('a');
@@ -118,7 +118,7 @@ describe('a watcher of a room', () => {
     expect(kinds(watcher.problems)).toEqual(['false leave']);
   });
 
-  it('is told once of each that leaves when nothing goes wrong', () => {
+  it('is told once of each leave after the faults', () => {
     const { truth, watcher } = room();
     watcher.told('ann', '1');
     watcher.counts();

@@ -1,24 +1,24 @@
 import type { Problem } from './ledger.ts';
 
 /**
- * A watcher is told of a leave within this time: as long as a handler or a worker lives, and its repetition by the queue.
- * A member that has been there for longer has not left.
+ * The longest delay of a leave: the life of a handler or a worker, and its repetition by the queue. A member that has
+ * been present for longer has not left.
  */
 export const TOLD_WITHIN_MS = 30_000;
 
-/** A client that makes a member present, as it knows itself. */
+/** A client that makes a member present, as the client itself knows it. */
 interface Dweller {
   readonly member: string;
   isConnected: boolean;
-  /** The data that the server has acknowledged on this connection; empty: it has left. */
+  /** The data that the server has acknowledged on this connection; empty: the member has left. */
   data: string | undefined;
-  /** It has asked to leave, and has said nothing since. */
+  /** The client has asked to leave, and has sent nothing since. */
   isLeaving: boolean;
   /** From then on the member cannot have left, as long as the gateway has the connection. Undefined: it may have. */
   thereSinceMs: number | undefined;
 }
 
-/** The facts of the world that decide whether a member is there. */
+/** The facts that decide whether a member is present. */
 export interface RoomWorld {
   /** Milliseconds. */
   nowMs(): number;
@@ -30,7 +30,7 @@ export interface RoomWorld {
 export class RoomTruth {
   readonly #dwellers = new Map<string, Dweller>();
   readonly #hasLeft = new Set<string>();
-  /** All that was ever said, by member and client. */
+  /** All data that was ever published, by member and client. */
   readonly #said = new Map<string, Map<string, Set<string>>>();
   readonly #world: RoomWorld;
 
@@ -47,7 +47,7 @@ export class RoomTruth {
     this.#dwellers.set(client, { member, isConnected: true, ...unknown });
   }
 
-  /** Its connection is lost, and its session may go on over another: it may have left meanwhile. */
+  /** The connection is lost, and the session may be resumed over another: the member may have left meanwhile. */
   lost(client: string): void {
     const dweller = this.#dwellers.get(client);
     if (dweller !== undefined) dweller.thereSinceMs = undefined;
@@ -77,7 +77,7 @@ export class RoomTruth {
     dweller.thereSinceMs = undefined;
   }
 
-  /** It publishes: from now on the server may have it, answered or not. */
+  /** The client publishes: from now on the server may have the data, answered or not. */
   asks(client: string, member: string, data: string): void {
     const dweller = this.#dwellers.get(client);
     if (dweller !== undefined) dweller.isLeaving = data === '';
@@ -90,8 +90,8 @@ export class RoomTruth {
   }
 
   /**
-   * The data that a member may have, by member. Those of several clients are what any of them said last, also when it has
-   * gone: they may be anything that one has said.
+   * The data that a member may have. With several clients it is the last that any of them has published, even if that
+   * one has gone.
    */
   get members(): ReadonlyMap<string, ReadonlySet<string>> {
     const members = new Map<string, Set<string>>();
@@ -103,7 +103,7 @@ export class RoomTruth {
     return members;
   }
 
-  /** A client has made the member present all the time that a leave can have been on its way. */
+  /** A client has made the member present for the whole time for which a leave can be on its way. */
   isThereFor(member: string, ms: number): boolean {
     return [...this.#dwellers].some(
       ([client, { member: its, thereSinceMs }]) =>
@@ -114,13 +114,13 @@ export class RoomTruth {
     );
   }
 
-  /** A moment at which none of its clients was there cannot be ruled out. */
+  /** It is possible that at some moment none of its clients was present. */
   mayHaveLeft(member: string): boolean {
     return this.#hasLeft.has(member);
   }
 }
 
-/** The messages that a watcher was told, and the room that it makes of them. */
+/** The messages that a watcher received, and the room that they describe. */
 export class WatcherLedger {
   readonly #name: string;
   readonly #truth: RoomTruth;
@@ -128,9 +128,9 @@ export class WatcherLedger {
   /** Leaves told since the count began, by member. */
   readonly #leaves = new Map<string, number>();
   readonly #toldLeft = new Set<string>();
-  /** Told while the member had been there for longer than a leave is on its way. */
+  /** Leaves that were reported although the member had been present for longer than a leave is on its way. */
   readonly #false = new Set<string>();
-  /** Messages may have waited for it until then. Undefined: it is not connected. */
+  /** Messages may have waited for the watcher until then. Undefined: it is not connected. */
   #listensSinceMs: number | undefined;
   #isCounting = false;
 
@@ -139,12 +139,12 @@ export class WatcherLedger {
     this.#truth = truth;
   }
 
-  /** Its connection is there: what has waited comes first. */
+  /** The watcher is connected: waiting messages come first. */
   listens(): void {
     this.#listensSinceMs = this.#truth.nowMs;
   }
 
-  /** It is about to be given the room anew. */
+  /** The watcher is about to get the room anew. */
   forgets(): void {
     this.#members.clear();
   }
@@ -162,7 +162,7 @@ export class WatcherLedger {
       this.#false.add(member);
   }
 
-  /** In the end: a client may learn later than its watchers that its connection is over. */
+  /** At the end: a client may learn later than its watchers that its connection is over. */
   get problems(): readonly Problem[] {
     const never = [...this.#toldLeft].filter((member) => !this.#truth.mayHaveLeft(member));
     return [...new Set([...never, ...this.#false])].map((member) => ({
@@ -176,7 +176,7 @@ export class WatcherLedger {
     this.#isCounting = true;
   }
 
-  /** The room as it should be by now. */
+  /** The room as it should be now. */
   get differences(): readonly Problem[] {
     const { members } = this.#truth;
     const problems: Problem[] = [];

@@ -1,16 +1,16 @@
 import { outOfOrder, type Problem } from './ledger.ts';
 
 interface Seen {
-  /** Acknowledged to its publisher before SUBSCRIBE was sent; -1: none. */
+  /** The last number acknowledged to its publisher before SUBSCRIBE was sent; -1: none. */
   readonly floor: number;
   /** Messages from this one on were published after SUBACK. */
   from: number;
   readonly numbers: number[];
-  /** Those of them that were live: not in answer to SUBSCRIBE. */
+  /** The live ones among them: not in answer to SUBSCRIBE. */
   readonly live: number[];
 }
 
-/** The probes that the server was given, and those that it took. */
+/** Probes: how many connected, and how many the server accepted. */
 export interface Sent {
   acknowledgedOf(topic: string): readonly number[];
   wasSentAgain(topic: string, number: number, after: number): boolean;
@@ -18,7 +18,7 @@ export interface Sent {
 
 /**
  * The promise to one subscriber of retained topics: its first message is no older than the last one that was
- * acknowledged before it subscribed, and each later one comes to it as long as its connection holds.
+ * acknowledged before it subscribed, and each later one reaches it while its connection holds.
  */
 export class ProbeLedger {
   readonly #name: string;
@@ -46,17 +46,17 @@ export class ProbeLedger {
     if (!isRetained) seen?.live.push(number);
   }
 
-  /** Its connection is over: nothing more is promised, as its session has ended with it. */
+  /** Its connection has ended, and its session with it: nothing more is promised. */
   broken(): void {
     this.#isWhole = false;
   }
 
-  /** It is there to the end: every message after its SUBACK is owed. */
+  /** It stays to the end: every message after its SUBACK has to come. */
   get isOwed(): boolean {
     return this.#isWhole && this.#isSubscribed;
   }
 
-  /** As things stand by now. */
+  /** The problems at this moment. */
   problems(sent: Sent): Problem[] {
     return [...this.#topics].flatMap(([topic, seen]) => [
       ...this.#stale(topic, seen),
@@ -95,7 +95,7 @@ export class ProbeLedger {
 
   #missing(topic: string, { floor, from, numbers }: Seen, acknowledged: readonly number[]): Problem[] {
     const lost = acknowledged
-      // A message newer than the first was retained, and therefore matched, after that was read.
+      // A message newer than the first was retained, and therefore matched, after the first was read.
       .filter((number) => number >= Math.min(from, (numbers[0] ?? from) + 1) && !numbers.includes(number))
       .map((number) => ({
         what: `lost: ${topic} ${number} never came to ${this.#name}, which had subscribed`,

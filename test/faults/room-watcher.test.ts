@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { RoomWatcher } from './room-watcher.ts';
 
-/** A watcher whose SUBSCRIBEs are answered by hand. */
+/** A watcher whose SUBSCRIBEs the test answers. */
 function watcherByHand() {
   const answers: ((code: number | undefined) => void)[] = [];
   const link = { isConnected: true };

@@ -5,18 +5,18 @@ const AGAIN_MS = 500;
 
 export interface RoomWatcherOptions {
   readonly ledger: Pick<WatcherLedger, 'forgets'>;
-  /** Sends SUBSCRIBE. The reason code of SUBACK; undefined where the connection ended before it came. */
+  /** Sends SUBSCRIBE, and returns the reason code of SUBACK; undefined if the connection ended before. */
   readonly subscribe: () => Promise<number | undefined>;
   readonly isConnected: () => boolean;
 }
 
 /**
- * A program that shows the members of a room, as docs/presence.md has it. It asks for the room until a SUBACK grants the
- * subscription: a SUBSCRIBE that had no answer is sent again, also where the session is still there.
+ * A program that shows the members of a room, as described in docs/presence.md. It subscribes until a SUBACK grants the
+ * subscription: it repeats an unanswered SUBSCRIBE, even if the session still exists.
  */
 export class RoomWatcher {
   readonly #options: RoomWatcherOptions;
-  /** The program has to ask for the room, as it has not asked yet, or may have missed changes. */
+  /** The program has to subscribe: it has not yet, or may have missed changes. */
   #mustAsk = true;
   #isAsking = false;
 
@@ -24,7 +24,7 @@ export class RoomWatcher {
     this.#options = options;
   }
 
-  /** The subscription was granted after the last time that the program had to ask. */
+  /** The last SUBSCRIBE was granted after the last reason to subscribe. */
   get hasBegun(): boolean {
     return !this.#mustAsk && !this.#isAsking;
   }

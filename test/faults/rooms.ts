@@ -8,7 +8,7 @@ import type { End } from './steps.ts';
 
 const ROOM = '$presence/hall/';
 
-/** A refused publication is tried again after this time, as a program does that wants to be seen. */
+/** A refused publication is repeated after this time, as by a program that wants to be present. */
 const AGAIN_MS = 500;
 
 interface Terms {
@@ -17,7 +17,7 @@ interface Terms {
   readonly sessionExpirySeconds: number;
 }
 
-/** Two clients share a member, as two tabs do. The last one is there all the time, but for what goes wrong. */
+/** Two clients share a member, as two tabs do. The last one is present all the time, except for faults. */
 const DWELLERS: readonly Terms[] = [
   { name: 'dweller-0', member: 'both', sessionExpirySeconds: 0 },
   { name: 'dweller-1', member: 'both', sessionExpirySeconds: 86_400 },
@@ -26,13 +26,15 @@ const DWELLERS: readonly Terms[] = [
   { name: 'dweller-4', member: 'steady', sessionExpirySeconds: 0 },
 ];
 
-/** One has its changes while it is away, and is given the room once; the other is given it on each connection. */
+/**
+ * One watcher gets the changes while it is away, and the whole room once; the other gets the room on each connection.
+ */
 const WATCHERS = [
   { name: 'room-watcher-0', sessionExpirySeconds: 86_400 },
   { name: 'room-watcher-1', sessionExpirySeconds: 0 },
 ] as const;
 
-/** A program that is in a room, as docs/presence.md has it: it publishes in `connect`. */
+/** A program in a room, as described in docs/presence.md: it publishes in `connect`. */
 class Dweller {
   readonly client: SimClient;
   readonly terms: Terms;
@@ -75,7 +77,7 @@ class Dweller {
     this.#publish();
   }
 
-  /** One at a time: a message of an earlier connection never comes behind a later one. */
+  /** One publish at a time: a message of an earlier connection never comes after a later one. */
   #publish(): void {
     if (this.#isPublishing || !this.#isUnsaid || !this.client.mqtt.connected) return;
     const data = this.#data;
@@ -96,7 +98,7 @@ class Dweller {
   }
 }
 
-/** A client that watches the room, and what it was told. */
+/** A client that watches the room, and the messages that it received. */
 class Watcher {
   readonly client: SimClient;
   readonly ledger: WatcherLedger;
@@ -139,7 +141,7 @@ class Watcher {
   }
 }
 
-/** A room, its members and its watchers, and what may be done to them. */
+/** A room, its members and its watchers, and the events that a history can cause. */
 export class Rooms {
   readonly #emulator: InProcessEmulator;
   readonly #books: Books;
@@ -169,7 +171,7 @@ export class Rooms {
     return this.#watchers.every(({ hasBegun }) => hasBegun) && this.#dwellers.every(({ isBusy }) => !isBusy);
   }
 
-  /** A member or a watcher is on its way, or the room does not look as it should. */
+  /** A member or a watcher is reconnecting, or the room is not as it should be. */
   get isWaiting(): boolean {
     return (
       this.#dwellers.some(({ isBusy, client }) => isBusy || !client.mqtt.connected) ||
@@ -186,7 +188,7 @@ export class Rooms {
     return this.#said;
   }
 
-  /** It changes its data, or leaves with an empty payload. */
+  /** The member changes its data, or leaves with an empty payload. */
   say(index: number, isThere: boolean): void {
     this.#said += 1;
     this.#dwellers[index]?.say(isThere ? String(this.#said) : '');
@@ -195,7 +197,7 @@ export class Rooms {
   endDweller(index: number, how: End, awayMs: number): void {
     const dweller = this.#dwellers[index];
     if (dweller?.client.mqtt.connected !== true) return;
-    dweller.client.end(how === 'goodbye' && dweller.client.hasUnsent ? 'cut' : how);
+    dweller.client.end(how === 'disconnect' && dweller.client.hasUnsent ? 'cut' : how);
     setTimeout(() => dweller.client.return(), awayMs + 1);
   }
 
@@ -203,7 +205,7 @@ export class Rooms {
     return this.#dwellers.length > 0;
   }
 
-  endWatcher(index: number, how: Exclude<End, 'goodbye'>): void {
+  endWatcher(index: number, how: Exclude<End, 'disconnect'>): void {
     const client = this.#watchers[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);
   }
@@ -214,7 +216,7 @@ export class Rooms {
   }
 
   /**
-   * When nothing goes wrong any more: a newcomer comes, and then one says goodbye and one is lost. Last goes the first
+   * When faults have ended: a new member comes, then one member disconnects and one is lost. Last goes the first
    * client of a member that another client makes present as well.
    */
   farewell(): void {
@@ -226,21 +228,21 @@ export class Rooms {
     setTimeout(() => {
       this.#look();
       const [leaver, loser] = [this.#dwellers[2], this.#dwellers[3]];
-      // They have to be there to leave.
+      // They have to be present before they can leave.
       for (const each of [leaver, loser])
         if (each !== undefined && this.#truth.members.has(each.terms.member))
           this.#leaving.push(each.terms.member);
-      leaver?.client.end('goodbye');
+      leaver?.client.end('disconnect');
       const lost = loser?.client.connectionId;
       loser?.client.stop();
       if (lost !== undefined) this.#emulator.cutConnection(lost);
     }, 10_000);
-    setTimeout(() => this.#dwellers[0]?.client.end('goodbye'), TOLD_WITHIN_MS + 10_000);
+    setTimeout(() => this.#dwellers[0]?.client.end('disconnect'), TOLD_WITHIN_MS + 10_000);
   }
 
   readonly #leaving: string[] = [];
 
-  /** Long after the grace of those that have left. */
+  /** Long after the grace period of members that have left. */
   farewellIsOver(): void {
     if (this.#dwellers.length === 0) return;
     for (const each of this.#dwellers.filter((_, index) => index === 0 || index === 2 || index === 3))

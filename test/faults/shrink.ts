@@ -1,7 +1,7 @@
 import { type History, type HistoryOptions, runHistory } from './history.ts';
 import type { Step } from './steps.ts';
 
-/** Parts of one kind that a history is made of. */
+/** One kind of parts that a history consists of. */
 type Parts = readonly (Step | string)[];
 
 export interface ShrinkOptions {
@@ -11,7 +11,7 @@ export interface ShrinkOptions {
   readonly onShorter?: (history: History) => void;
 }
 
-/** The first word of a problem: what is wrong, whichever message it befalls. */
+/** The first word of a problem: its kind, without the message that it concerns. */
 export function kindOf({ problems }: History): string | undefined {
   return problems[0]?.what.split(':', 1)[0];
 }
@@ -57,7 +57,7 @@ export async function shrink(
   return shortest;
 }
 
-/** Leaves out parts, as long as the rest still fails. Answers whether anything was left out. */
+/** Leaves out parts, as long as the rest still fails. Returns whether any was left out. */
 async function lessOf(parts: () => Parts, stillFails: (rest: Parts) => Promise<boolean>): Promise<boolean> {
   let isLess = false;
   let size = Math.ceil(parts().length / 2);

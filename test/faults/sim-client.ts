@@ -7,7 +7,7 @@ import type { Trace } from './trace.ts';
 
 export interface SimClientOptions {
   readonly clientId: string;
-  /** @default none: it is known by its client identifier */
+  /** @default none: its name is the client identifier */
   readonly username?: string;
   /** 0: the session ends with its connection. */
   readonly sessionExpirySeconds: number;
@@ -16,42 +16,51 @@ export interface SimClientOptions {
   readonly will?: (connection: number) => NonNullable<mqtt.IClientOptions['will']>;
   /** It does not return by itself. */
   readonly isSingle?: boolean;
-  /** It speaks `mqtt-text-v1` alone, as a transport without extensions does. @default false */
+  /**
+   * It supports only `mqtt-text-v1`, as a transport without extensions.
+   * @default false
+   */
   readonly offersNothing?: boolean;
-  /** mqtt.js subscribes again by itself, as it does where a program says nothing. @default false */
+  /**
+   * mqtt.js subscribes again by itself, as by default.
+   * @default false
+   */
   readonly resubscribes?: boolean;
-  /** Clean Start. @default where the session ends with its connection */
+  /**
+   * Clean Start.
+   * @default true if the session ends with its connection
+   */
   readonly isClean?: boolean;
 }
 
 export interface SimClientEvents {
   readonly message?: (topic: string, payload: string, isRetained: boolean) => void;
-  /** A PUBLISH of this client was answered with success: from now on the server owes it. */
+  /** A PUBLISH of this client was acknowledged with success: the server has to deliver it. */
   readonly acknowledged?: (topic: string, payload: string) => void;
-  /** A PUBLISH of this client has left once more, on a later connection. */
+  /** A PUBLISH of this client was sent again, on a later connection. */
   readonly sentAgain?: (topic: string, payload: string) => void;
   /** CONNACK has come. */
   readonly connected?: (connection: number, sessionPresent: boolean) => void;
-  /** The connection has ended, as far as the client knows. `isGoodbye`: DISCONNECT was answered. */
-  readonly ended?: (connection: number, isGoodbye: boolean) => void;
-  /** The connection was lost, and the session is to go on over another; it does; or messages may be missing after that. */
+  /** The connection has ended, as far as the client knows. `isDisconnect`: DISCONNECT was answered. */
+  readonly ended?: (connection: number, isDisconnect: boolean) => void;
+  /** The connection was lost, and the transport tries to resume; it has resumed; or messages may be missing. */
   readonly told?: (what: 'lost' | 'resumed' | 'gap') => void;
-  /** Called with each thing that the server must not do to this client. */
+  /** Called with each violation by the server. */
   readonly wronged?: (what: string) => void;
 }
 
 type Socket = InstanceType<InProcessEmulator['WebSocket']>;
 
-/** At most. Reconnects are quick: what is looked for happens while clients are there. */
+/** The longest wait. Reconnects are fast: the interesting events happen while clients are connected. */
 const RANDOM_MAX = 0.1;
 
-/** mqtt.js over Apus's transport, as an application has it, and all that happens to a device and its network. */
+/** mqtt.js over Apus's transport, as in an application, with all faults of a device and its network. */
 export class SimClient {
   readonly name: string;
   readonly mqtt: mqtt.MqttClient;
-  /** Connections that were begun. */
+  /** Connections that have begun. */
   connections = 0;
-  /** Moves of its session to another connection. */
+  /** Moves of the session to another connection. */
   moves = 0;
   /** Connections that were lost, and whose session went on over another. */
   resumes = 0;
@@ -65,7 +74,7 @@ export class SimClient {
   };
   /** The packet that was sent last under a packet identifier. */
   readonly #sent = new Map<number, { readonly topic: string; readonly payload: string }>();
-  /** Those that are open: the first is the connection, the second one that it moves to. */
+  /** Open connections: the first is the present one, the second the target of a move. */
   readonly #sockets = new Set<Socket>();
   #isAnswered = false;
   readonly #unacknowledged = new Set<number>();
@@ -80,7 +89,7 @@ export class SimClient {
     this.#listen();
   }
 
-  /** Which the gateway gave the present connection. */
+  /** The id that the gateway gave to the present connection. */
   get connectionId(): string | undefined {
     const [socket] = this.#sockets;
     return socket?.connectionId;
@@ -90,7 +99,7 @@ export class SimClient {
     return this.mqtt.queue.length > 0 || Object.keys(this.mqtt.outgoing).length > 0;
   }
 
-  /** mqtt.js keeps it until it is acknowledged, over as many connections as that takes. */
+  /** mqtt.js keeps a message until it is acknowledged, over any number of connections. */
   publish(topic: string, payload: string, options: mqtt.IClientPublishOptions): void {
     this.mqtt.publish(topic, payload, options, () => {});
   }
@@ -107,21 +116,21 @@ export class SimClient {
   end(how: End): void {
     this.#trace.add(`${this.name}: ${how}`, [this.name]);
     const { connectionId } = this;
-    if (how === 'goodbye') this.mqtt.end();
+    if (how === 'disconnect') this.mqtt.end();
     else if (connectionId !== undefined) this.#break(how, connectionId);
   }
 
-  /** After a goodbye, or to be rid of a connection that hangs. */
+  /** Closes after DISCONNECT, or drops a connection that hangs. */
   return(): void {
     if (this.mqtt.disconnecting || this.mqtt.disconnected) this.mqtt.reconnect(this.#stores);
   }
 
-  /** Ends for good, without a word. */
+  /** Ends for good, without a DISCONNECT. */
   stop(): void {
     this.mqtt.end(true);
   }
 
-  #break(how: Exclude<End, 'goodbye'>, connectionId: string): void {
+  #break(how: Exclude<End, 'disconnect'>, connectionId: string): void {
     switch (how) {
       case 'cut':
         this.#emulator.cutConnection(connectionId);
@@ -133,7 +142,7 @@ export class SimClient {
         this.#emulator.loseConnection(connectionId, false);
         break;
       case 'closed-with-4001':
-        // Not by way of the transport, which closes so only in the place of DISCONNECT.
+        // Bypasses the transport, which would close in this way only in place of DISCONNECT.
         for (const socket of this.#sockets)
           this.#emulator.WebSocket.prototype.close.call(socket, DISCONNECT_CODE);
         break;
@@ -159,7 +168,7 @@ export class SimClient {
       },
       ...(isSingle && { reconnectPeriod: 0 }),
       ...this.#stores,
-      // Called for each connection: the place for what each has of its own.
+      // Called for each connection: for options that differ each time.
       transformWsUrl: (url, current) => {
         this.connections += 1;
         const will = this.#options.will?.(this.connections);
@@ -182,7 +191,7 @@ export class SimClient {
     });
   }
 
-  /** The emulator's, so that the network can be reached, and a close after DISCONNECT's reply be seen. */
+  /** The emulator's socket class, so that the network can be cut, and a close after DISCONNECT's reply be seen. */
   #webSocketClass(): InProcessEmulator['WebSocket'] {
     const opened = (socket: Socket): void => {
       this.#sockets.add(socket);
@@ -266,7 +275,7 @@ export class SimClient {
   }
 }
 
-/** Of an answer from which on the server owes the message. PUBCOMP says nothing that PUBREC has not said. */
+/** An answer after which the server has to deliver the message. PUBCOMP adds nothing to PUBREC. */
 function acknowledgedId(packet: mqtt.Packet): number | undefined {
   if (packet.cmd !== 'puback' && packet.cmd !== 'pubrec') return undefined;
   return (packet.reasonCode ?? 0) < 0x80 ? packet.messageId : undefined;

@@ -5,13 +5,17 @@ export interface Size {
   readonly subscribers: number;
   readonly members: number;
   /**
-   * Whether clients stay for two hours, in which nothing happens but heartbeats and what goes wrong, and go on while the
-   * gateway cuts them for their age. @default at every tenth seed
+   * Whether clients stay for two hours, with only heartbeats and faults in between, and are active again while the
+   * gateway cuts them for their age.
+   * @default at every tenth seed
    */
   readonly ages?: boolean;
   /** Whether there is a room with members and watchers. @default at every second seed */
   readonly hasRoom?: boolean;
-  /** Whether messages leave for another system, and come from there. @default at every fourth seed */
+  /**
+   * Whether there are rules and bridges.
+   * @default at every fourth seed
+   */
   readonly hasOutside?: boolean;
   /** Whether some subscribe with `conflate-ms`. @default at every fourth seed */
   readonly hasConflated?: boolean;
@@ -27,7 +31,7 @@ export function hasRoom(seed: number, { hasRoom = seed % ROOM_EVERY_SEEDS === 1 
   return hasRoom;
 }
 
-/** Never together with a room, by itself: a history of everything takes twice as long. */
+/** Never together with a room by default: a history with everything takes twice as long. */
 export function hasOutside(
   seed: number,
   { hasOutside = seed % OUTSIDE_EVERY_SEEDS === OUTSIDE_FROM_SEED }: Size,
@@ -35,7 +39,7 @@ export function hasOutside(
   return hasOutside;
 }
 
-/** By itself beside neither of them. */
+/** By default neither with a room nor with two hours. */
 export function hasConflated(
   seed: number,
   { hasConflated = seed % CONFLATED_EVERY_SEEDS === 0 }: Size,

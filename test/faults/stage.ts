@@ -31,17 +31,17 @@ export interface Stage {
   readonly readers: StreamReaders;
   readonly conflated: ConflatedReaders;
   readonly rooms: Rooms;
-  /** Undefined: there is nothing outside. */
+  /** Undefined: there is no other system. */
   readonly outside: OutsideWorld | undefined;
   readonly books: Books;
   readonly published: PublishedNumbers;
 }
 
-/** How long a history goes on once nothing goes wrong any more. */
+/** How long a history goes on after the faults. */
 export interface Patience {
-  /** Everything that was promised has to be there by then. */
+  /** By then every promise has to be kept. */
   readonly quietMsMax: number;
-  /** So much later nothing may have come twice. */
+  /** For this long afterwards no message may come twice. */
   readonly aftermathMs: number;
   readonly lookEveryMs: number;
   /** So long after the last fault the sweep has finished what a handler that died has begun. */
@@ -119,12 +119,12 @@ export function perform(
       break;
     }
     case 'end': {
-      // Neither says goodbye nor hangs without knowing it.
-      if (step.how !== 'goodbye' && step.how !== 'unplug') cast.listener.end(step.how);
+      // This client neither sends DISCONNECT nor hangs unnoticed.
+      if (step.how !== 'disconnect' && step.how !== 'unplug') cast.listener.end(step.how);
       const client = cast.all[step.client];
       if (client?.mqtt.connected !== true) break;
-      // mqtt.js says goodbye only when nothing of its own is under way.
-      client.end(step.how === 'goodbye' && client.hasUnsent ? 'cut' : step.how);
+      // mqtt.js sends DISCONNECT only when none of its own packets is under way.
+      client.end(step.how === 'disconnect' && client.hasUnsent ? 'cut' : step.how);
       setTimeout(() => client.return(), step.awayMs + 1);
       break;
     }
@@ -172,7 +172,7 @@ function append(
   cast.publishers[publisher]?.publish(topic, payload, { qos });
 }
 
-/** Until everything that was promised is there; and a while longer, in which nothing may come again. */
+/** Waits until every promise is kept; and a while longer, in which no message may come again. */
 export async function comeToRest(
   time: HistoryTime,
   stage: Stage,

@@ -1,24 +1,27 @@
 import { oneOf, seededRandom } from './draws.ts';
 import { hasConflated, hasOutside, hasRoom, isAged, type Size } from './size.ts';
 
-/** How a connection comes to its end. */
+/** How a connection ends. */
 export type End =
   /** The network breaks; both sides notice. */
   | 'cut'
-  /** Only the client notices: it returns while the gateway takes the old connection for alive. */
+  /** Only the client notices: it returns while the gateway still holds the old connection. */
   | 'vanish'
   /** No process notices the end, as when a cable is pulled. */
   | 'unplug'
   /** DISCONNECT. */
-  | 'goodbye'
-  /** Somebody closes the client's WebSocket with the code that says DISCONNECT, although the client has said nothing. */
+  | 'disconnect'
+  /**
+   * Something else closes the client's WebSocket with the close code for DISCONNECT, although the client has not
+   * disconnected.
+   */
   | 'closed-with-4001'
   /** The gateway closes, as for maintenance. */
   | 'closed-by-gateway';
 
 export type Topic = 'news' | 'state' | 'jobs';
 
-/** Of the streams `feed`, which keeps all, and `short`. */
+/** Topics of the streams `feed`, which keeps all messages, and `short`. */
 export const STREAM_TOPICS = ['feed/a', 'feed/b', 'short/a'] as const;
 export type StreamTopic = (typeof STREAM_TOPICS)[number];
 
@@ -27,7 +30,7 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'publish'; readonly publisher: number; readonly topic: Topic; readonly qos: 0 | 1 | 2 }
   /** Of one of the clients whose sessions persist. */
   | { readonly kind: 'end'; readonly client: number; readonly how: End; readonly awayMs: number }
-  /** A client that subscribes to the retained state in a shape of its own, and leaves later. */
+  /** A client that subscribes to the retained state with a filter shape of its own, and leaves later. */
   | { readonly kind: 'probe'; readonly filter: string; readonly stayMs: number }
   /** A client with a will. */
   | {
@@ -37,12 +40,12 @@ export type Step = { readonly atMs: number } & (
       readonly stayMs: number;
       /** 'age': it stays until the gateway cuts it at two hours. */
       readonly how: End | 'age';
-      /** Returns so long after its end; undefined: never. */
+      /** The time from its end to its return; undefined: it does not return. */
       readonly returnsAfterMs: number | undefined;
     }
   /** A client without permission for its subscription and its publishes. */
   | { readonly kind: 'intruder'; readonly filter: string }
-  /** A client that comes under the client identifier of another one with a persistent session. */
+  /** A client with the client identifier of another one, which has a persistent session. */
   | { readonly kind: 'thief'; readonly client: number; readonly isClean: boolean }
   /** A client whose identity expires while it is connected. */
   | { readonly kind: 'brief'; readonly filter: string }
@@ -50,9 +53,9 @@ export type Step = { readonly atMs: number } & (
   | { readonly kind: 'outlaw'; readonly filter: string; readonly bannedAfterMs: number }
   /** A client that leaves a session behind and returns with Clean Start. */
   | { readonly kind: 'amnesiac'; readonly stayMs: number; readonly awayMs: number }
-  /** A client whose session ends with its connection, and who says so by the code of the close. */
+  /** A client whose session ends with its connection, and that disconnects with the close code. */
   | { readonly kind: 'leaver'; readonly stayMs: number; readonly awayMs: number }
-  /** All execution environments that are idle are gone. */
+  /** All idle execution environments end. */
   | { readonly kind: 'cold' }
   /** To a topic of a stream, which all publishers share. */
   | {
@@ -61,30 +64,33 @@ export type Step = { readonly atMs: number } & (
       readonly topic: StreamTopic;
       readonly qos: 1 | 2;
     }
-  /** Of one of the readers of streams that stay. */
-  | { readonly kind: 'end-reader'; readonly reader: number; readonly how: Exclude<End, 'goodbye'> }
-  /** A client that reads a stream's past, all of it or so many messages, and stays. */
+  /** Of one of the readers of streams that stay for the whole history. */
+  | { readonly kind: 'end-reader'; readonly reader: number; readonly how: Exclude<End, 'disconnect'> }
+  /** A client that reads the history of a stream, all of it or this many messages, and stays. */
   | { readonly kind: 'newcomer'; readonly topic: StreamTopic; readonly rewind: number | undefined }
   /** The owner ends the epoch of a topic. */
   | { readonly kind: 'new-epoch'; readonly topic: StreamTopic }
   /** Of one of the members of the room: new data, or an empty payload. */
   | { readonly kind: 'say'; readonly dweller: number; readonly isThere: boolean }
   | { readonly kind: 'end-dweller'; readonly dweller: number; readonly how: End; readonly awayMs: number }
-  /** A record in a system outside, of one of its keys. */
+  /** A record in another system, with one of its keys. */
   | { readonly kind: 'produce'; readonly key: number }
-  | { readonly kind: 'end-outside-reader'; readonly how: Exclude<End, 'goodbye'> }
+  | { readonly kind: 'end-outside-reader'; readonly how: Exclude<End, 'disconnect'> }
   /** Of one of the subscribers with `conflate-ms`. */
-  | { readonly kind: 'end-conflated'; readonly reader: number; readonly how: Exclude<End, 'goodbye'> }
-  | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'goodbye'> }
+  | { readonly kind: 'end-conflated'; readonly reader: number; readonly how: Exclude<End, 'disconnect'> }
+  | { readonly kind: 'end-watcher'; readonly watcher: number; readonly how: Exclude<End, 'disconnect'> }
 );
 
 /** At this age the gateway cuts a connection. */
 const AGE_MS = 2 * 60 * 60_000;
-/** Clients go on so long before. The first cuts come some seconds before it, as all clients connect before step one. */
+/**
+ * How long clients are active before. The first cuts come some seconds earlier, as all clients connect before the first
+ * step.
+ */
 const BEFORE_AGE_MS = 6_000;
 const AFTER_AGE_MS = 2_000;
 
-/** All match `state/{publisher}/a/b`, each in a shape of its own. */
+/** All match `state/{publisher}/a/b`, each with a different shape. */
 export const STATE_FILTERS = [
   'state/#',
   '+/#',
@@ -105,9 +111,9 @@ export const STATE_FILTERS = [
 ] as const;
 
 const FORBIDDEN_FILTERS = ['#', 'news/#', 'state/+/a/b', '$share/thieves/jobs/#', '+/0/+'] as const;
-const ENDS: readonly End[] = ['cut', 'cut', 'vanish', 'vanish', 'unplug', 'goodbye', 'closed-by-gateway'];
+const ENDS: readonly End[] = ['cut', 'cut', 'vanish', 'vanish', 'unplug', 'disconnect', 'closed-by-gateway'];
 const READER_ENDS = ['cut', 'cut', 'vanish', 'unplug', 'closed-by-gateway'] as const;
-/** That stay for the whole of a history. */
+/** Clients that stay for the whole history. */
 const STREAM_READERS = 4;
 const TOPICS: readonly Topic[] = ['news', 'news', 'news', 'state', 'jobs'];
 
@@ -129,13 +135,13 @@ const PRODUCE_EVERY_MS = 150;
 const END_OUTSIDE_READER_EVERY_MS = 2_000;
 const APPEND_CONFLATED_EVERY_MS = 200;
 const END_CONFLATED_EVERY_MS = 1_500;
-/** Of rooms.ts, where one more stays. */
+/** From rooms.ts; one more stays. */
 const DWELLERS_THAT_ACT = 4;
 const ROOM_WATCHERS = 2;
 /** Of conflated-readers.ts. */
 const CONFLATED_READERS = 4;
 
-/** How long clients go on and faults strike. */
+/** How long clients are active and faults strike. */
 export function activeMs(seed: number, size: Size): number {
   return isAged(seed, size)
     ? Math.max(AGE_MS + AFTER_AGE_MS, AGE_MS - BEFORE_AGE_MS + size.durationMs / 2)
@@ -159,7 +165,7 @@ export function stepsOf(seed: number, size: Size): Step[] {
   return [...AGED_MORTALS, ...steps.map(leapt)];
 }
 
-/** Wills of connections that the gateway cuts: one is owed, one is withdrawn by a client that is back in time. */
+/** Wills of connections that the gateway cuts: one is due, one is withdrawn by a client that returns in time. */
 const AGED_MORTALS: readonly Step[] = [undefined, 1_000, 90_000].map((returnsAfterMs, index) => ({
   kind: 'mortal',
   atMs: 10 * index,
@@ -172,7 +178,7 @@ const AGED_MORTALS: readonly Step[] = [undefined, 1_000, 90_000].map((returnsAft
 
 type Every = (meanMs: number, make: (atMs: number) => Step) => void;
 
-/** Again and again, at times that are drawn. */
+/** Again and again, at random times. */
 function drawing(random: () => number, { durationMs }: Size, steps: Step[]): Every {
   return (meanMs, make) => {
     for (let atMs = random() * meanMs; atMs < durationMs; atMs += random() * 2 * meanMs)
@@ -180,7 +186,7 @@ function drawing(random: () => number, { durationMs }: Size, steps: Step[]): Eve
   };
 }
 
-/** Drawn by themselves: what else happens in the history of a seed is the same without streams. */
+/** Drawn separately: the other steps of a seed's history are the same without streams. */
 function streamSteps(seed: number, size: Size): Step[] {
   const random = seededRandom(seed ^ 0x57_ea_a5);
   const steps: Step[] = [];
@@ -220,7 +226,7 @@ function roomSteps(seed: number, size: Size): Step[] {
     atMs,
     dweller: dweller(),
     how: oneOf(random, ENDS),
-    // Within the grace, or after it.
+    // Within the grace period, or after it.
     awayMs: Math.round(random() ** 2 * 15_000),
   }));
   every(END_WATCHER_EVERY_MS, (atMs) => ({
@@ -232,7 +238,7 @@ function roomSteps(seed: number, size: Size): Step[] {
   return steps;
 }
 
-/** Drawn by themselves as well. */
+/** Drawn separately as well. */
 function leaverSteps(seed: number, size: Size): Step[] {
   const random = seededRandom(seed ^ 0x1e_a7_e5);
   const steps: Step[] = [];

@@ -58,30 +58,30 @@ const FROM_THE_BEGINNING = suback('e-0');
 const ALL = ['e-1', 'e-2', 'e-3', 'e-4'];
 
 describe('a reader of a stream', () => {
-  it('is content with every message in order, over a reconnect too', () => {
+  it('is right with every message in order, even over a reconnect', () => {
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, ...ALL])).toEqual([]);
     const goesOn = suback('e-4', 2);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-1', 'e-2', goesOn, 'e-3', 'e-4'])).toEqual([]);
   });
 
-  it('misses what was acknowledged', () => {
+  it('reports a missing acknowledged message', () => {
     const lost = (payload: string) => `lost: t ${payload} never came to r, and nothing was said`;
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-1', 'e-2', 'e-4'])).toEqual([lost('e-3')]);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-1', 'e-2', 'e-3'])).toEqual([lost('e-4')]);
   });
 
-  it('jumps over a message whose publisher was not answered', () => {
+  it('may skip a message whose publisher got no answer', () => {
     expect(problemsOf(['e-1', 'e-3'], [FROM_THE_BEGINNING, 'e-1', 'e-3'])).toEqual([]);
   });
 
-  it('finds disorder, repetitions and an epoch that comes back', () => {
+  it('reports disorder, repetitions and an epoch that returns', () => {
     const order = (late: string, before: string) => `order: t at r: ${late} came behind ${before}`;
     expect(problemsOf([], [FROM_THE_BEGINNING, 'e-2', 'e-1'])).toContain(order('e-1', 'e-2'));
     expect(problemsOf([], [FROM_THE_BEGINNING, 'e-1', 'e-1'])).toContain(order('e-1', 'e-1'));
     expect(problemsOf([], [FROM_THE_BEGINNING, 'e-3', 'f-4', 'e-3'])).toContain(order('e-3', 'f-4'));
   });
 
-  it('finds "true" over a hole, and over the end of an epoch', () => {
+  it('reports "true" over a gap, and over the end of an epoch', () => {
     expect(problemsOf([], [FROM_THE_BEGINNING, suback('e-4', 2)])).toEqual([
       'recovered: t at r begins behind 2, not 0, and true',
     ]);
@@ -90,20 +90,20 @@ describe('a reader of a stream', () => {
     ]);
   });
 
-  it('finds "false" where nothing was missing', () => {
+  it('reports "false" if nothing was missing', () => {
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, ...ALL, suback('e-4', 4, false)])).toEqual([
       'gap: r has everything, and SUBACK says false',
     ]);
   });
 
-  it('takes "false" for what was missing when it was asked, though it has come before the answer', () => {
+  it('accepts "false" for messages that were missing when it was asked, even if they came before the answer', () => {
     const [first = '', ...others] = ALL;
     const asked = ['asked', ...others, suback('e-4', 4, false)];
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, first, ...asked])).toEqual([]);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, ...ALL, 'asked', suback('e-4', 4, false)])).toHaveLength(1);
   });
 
-  it('takes "false" for a topic that the reader did not know, whose beginning is not sent', () => {
+  it('accepts "false" for a topic that the reader did not know, whose beginning is not sent', () => {
     const published = new PublishedToStreams();
     const whole = { epoch: 'e', number: 2, after: 2 };
     const problemsOfGap = (after: number) => {
@@ -122,7 +122,7 @@ describe('a reader of a stream', () => {
     expect(problemsOfGap(0)).toEqual(['gap: r has everything, and SUBACK says false']);
   });
 
-  it('takes "false" for what is missing, and asks for all behind it', () => {
+  it('accepts "false" for missing messages, and expects all later ones', () => {
     const gap = suback('e-3', 2, false);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-1', gap, 's:e-3', 'e-4'])).toEqual([]);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-1', gap, 's:e-3', 'e-5=x'])).toContain(
@@ -130,7 +130,7 @@ describe('a reader of a stream', () => {
     );
   });
 
-  it('goes on behind a last value whose SUBACK was lost, and misses what lies between', () => {
+  it('continues after a last value whose SUBACK was lost, and misses the messages between', () => {
     const told = [FROM_THE_BEGINNING, suback('e-2', 1, false), 's:e-2'];
     expect(problemsOf(ALL, [...told, 'e-3', 's:e-4', suback('e-4', 4)])).toEqual([]);
     expect(problemsOf(ALL, [...told, 's:e-4', suback('e-4', 4)])).toEqual([
@@ -138,7 +138,7 @@ describe('a reader of a stream', () => {
     ]);
   });
 
-  it('that puts nothing in order may get them twice and in any order, and misses none', () => {
+  it('without ordering may get messages twice and in any order, but misses none', () => {
     const bare = { isExact: false };
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-2', 'e-1', 'e-2', 'e-4', 'e-3'], bare)).toEqual([]);
     expect(problemsOf(ALL, [FROM_THE_BEGINNING, 'e-2', 'e-1', 'e-4'], bare)).toEqual([
@@ -146,7 +146,7 @@ describe('a reader of a stream', () => {
     ]);
   });
 
-  it('is owed nothing from before its beginning', () => {
+  it('is promised nothing from before its beginning', () => {
     expect(problemsOf(ALL, [suback('e-4', 2), 'e-3', 'e-4'])).toEqual([]);
   });
 });

@@ -6,18 +6,18 @@ export interface Place {
   readonly number: number;
 }
 
-/** A message of a stream as a reader got it. */
+/** A message of a stream as a reader received it. */
 export interface StreamArrival {
   readonly topic: string;
   readonly payload: string;
   readonly place: Place;
-  /** `stream-kind`. Undefined: it came live. */
+  /** `stream-kind`. Undefined: it was sent live. */
   readonly kind: string | undefined;
 }
 
-/** The words of SUBACK on one topic. */
+/** SUBACK's properties for one topic. */
 export interface TopicBegun extends Place {
-  /** `stream-after`: the number that the past begins behind. `number` where there is none. */
+  /** `stream-after`: history begins after this number. `number` if there is none. */
   readonly after: number;
 }
 
@@ -32,13 +32,13 @@ export class PublishedToStreams {
   /** By topic and payload: when it was published. */
   readonly #publishedAtMs = new Map<string, number>();
   readonly #acknowledged = new Map<string, string[]>();
-  /** How many handlers have begun with a message: its client, or the transport, sends again what was not answered. */
+  /** How many handlers have begun with a message: its client, or the transport, repeats it if it was not answered. */
   readonly #handlers = new Map<string, number>();
   readonly #places = new Map<string, Map<string, Place>>();
   readonly #payloadAt = new Map<string, string>();
   readonly #newest = new Map<string, string>();
   readonly #problems: Problem[] = [];
-  /** By topic: calls that end its epoch, and those of them that have come to their end. */
+  /** By topic: calls that end its epoch, and the completed ones. */
   readonly #epochEnds = new Map<string, { begun: number; over: number }>();
 
   published(topic: string, payload: string, atMs: number): void {
@@ -50,7 +50,7 @@ export class PublishedToStreams {
     this.#handlers.set(name, (this.#handlers.get(name) ?? 0) + 1);
   }
 
-  /** Its owner ends the epoch of the topic: call what is answered when that is done. */
+  /** The owner ends the epoch of the topic. Returns a function to call when that is done. */
   endsEpoch(topic: string): () => void {
     const ends = this.#epochEnds.get(topic) ?? { begun: 0, over: 0 };
     this.#epochEnds.set(topic, ends);
@@ -60,7 +60,7 @@ export class PublishedToStreams {
     };
   }
 
-  /** To be asked later whether an epoch of the topic has ended meanwhile. */
+  /** Returns a function that tells later whether an epoch of the topic has ended meanwhile. */
   epochsFrom(topic: string): () => boolean {
     const { over } = this.#epochEnds.get(topic) ?? { over: 0 };
     return () => (this.#epochEnds.get(topic)?.begun ?? 0) > over;
@@ -84,7 +84,7 @@ export class PublishedToStreams {
     return [...(this.#places.get(nameOf(topic, payload))?.values() ?? [])];
   }
 
-  /** Any reader got it: all have to get the same message in the same place. */
+  /** A reader received it: all readers have to get the same message at the same position. */
   seen({ topic, payload, place }: StreamArrival): void {
     const name = nameOf(topic, payload);
     const where = `${topic} ${textOf(place)}`;
@@ -93,7 +93,7 @@ export class PublishedToStreams {
     this.#payloadAt.set(where, payload);
     const places = this.#places.get(name) ?? new Map<string, Place>();
     this.#places.set(name, places.set(textOf(place), place));
-    // A topic whose epoch was ended hands out its messages in the next one, under their numbers.
+    // After the end of its epoch a topic delivers its messages in the next one, with their numbers.
     const numbers = new Set([...places.values()].map(({ number }) => number));
     const handlers = this.#handlers.get(name) ?? 0;
     if (numbers.size > handlers)
@@ -103,12 +103,12 @@ export class PublishedToStreams {
       );
   }
 
-  /** An exact reader got it: it is behind all that has come to that reader. */
+  /** An exact reader received it: it comes after all that this reader has received. */
   came({ topic, payload }: StreamArrival): void {
     this.#newest.set(topic, payload);
   }
 
-  /** The payload of the topic's newest message, as far as an exact reader of it got. */
+  /** The payload of the topic's newest message that an exact reader has received. */
   newestOf(topic: string): string | undefined {
     return this.#newest.get(topic);
   }
@@ -128,13 +128,13 @@ export interface ReaderOptions {
   readonly isExact: boolean;
 }
 
-/** The promises to one reader of streams, from its SUBACKs and messages alone. */
+/** The promises to one reader of streams, judged by its SUBACKs and messages alone. */
 export class ReaderLedger {
   readonly #options: ReaderOptions;
   readonly #published: PublishedToStreams;
   /** The position of an exact reader, and the newest message that its last SUBACK named. */
   readonly #topics = new Map<string, { epoch: string; last: number; newest: number }>();
-  /** The same as it was when the last SUBSCRIBE left. */
+  /** The same at the moment when the last SUBSCRIBE was sent. */
   #asked: ReadonlyMap<string, { readonly epoch: string; readonly last: number }> | undefined;
   readonly #begun: (Begun & { readonly atMs: number; readonly isFirst: boolean })[] = [];
   readonly #seen = new Set<string>();
@@ -149,7 +149,7 @@ export class ReaderLedger {
     return this.#begun.length > 0;
   }
 
-  /** SUBSCRIBE leaves: what comes before SUBACK was not known when the position was named. */
+  /** SUBSCRIBE is sent: messages that come before SUBACK were not known when the position was named. */
   asked(): void {
     this.#asked = new Map(this.#topics);
   }
@@ -183,9 +183,9 @@ export class ReaderLedger {
       this.#topics.set(topic, { ...known, last: Math.max(known.newest, place.number) });
       return;
     }
-    // It may jump over one whose handler died before its publisher was answered: that is no message that was acknowledged.
+    // It may skip a message whose handler died before its publisher was answered: that one was not acknowledged.
     const isLater = place.number > known.last;
-    // The topic was silent for long: a reader that was there all along goes on.
+    // The topic was silent for long: a reader that was connected all along continues.
     const isAnew = place.epoch !== known.epoch && place.number === 1;
     if (!isLater && !isAnew)
       this.#wrong(
@@ -196,7 +196,7 @@ export class ReaderLedger {
     this.#topics.set(topic, { ...known, epoch: place.epoch, last: place.number });
   }
 
-  /** Acknowledged, and neither seen nor in what a SUBACK has said to be missing. */
+  /** Acknowledged messages that were neither seen nor reported as missing by a SUBACK. */
   missing(topics: readonly string[]): Problem[] {
     return topics.flatMap((topic) =>
       this.#published
@@ -223,7 +223,7 @@ export class ReaderLedger {
     return !this.#begun.some((begun) => isExcusedBy(begun, topic, places, atMs));
   }
 
-  /** "True": it may not begin behind what the reader has seen last, nor in another epoch. */
+  /** "True": it may not begin after the last message that the reader has seen, nor in another epoch. */
   #goesOn({ topics }: Begun): void {
     for (const [topic, { epoch, after }] of topics) {
       const known = this.#topics.get(topic);
@@ -242,8 +242,8 @@ export class ReaderLedger {
   }
 
   /**
-   * "False" is said where something is missing: where the reader has seen all, it would reload for nothing. Of a topic that it did
-   * not know it has missed what is no longer sent.
+   * "False" requires a missing message: a reader that has seen all would reload for nothing. Of a topic that it did not
+   * know it has missed the messages that are no longer sent.
    */
   #checkGap({ topics }: Begun): void {
     const asked = this.#asked ?? this.#topics;
@@ -261,7 +261,7 @@ export class ReaderLedger {
   }
 }
 
-/** The messages from before the reader began, or from before a gap that it was told of. */
+/** Messages from before the reader began, or from before a reported gap. */
 function isExcusedBy(
   begun: Begun & { readonly atMs: number; readonly isFirst: boolean },
   topic: string,

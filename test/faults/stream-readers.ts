@@ -8,10 +8,10 @@ import { type End, STREAM_TOPICS, type StreamTopic } from './steps.ts';
 import { type Begun, ReaderLedger, type TopicBegun } from './stream-ledger.ts';
 import { placesIn, said, type UserProperties } from './stream-properties.ts';
 
-/** How the topics of a history's streams are kept. */
+/** The settings of the topics of a history's streams. */
 export const STREAMS = [
   { name: 'feed', topicFilter: 'feed/#', messagesMax: 10_000 },
-  // So little that a reader which is away for a moment misses something, and is sent the last value.
+  // So few that a reader which is away for a moment misses some, and gets the last value.
   { name: 'short', topicFilter: 'short/#', messagesMax: 4, keepSeconds: 600, snapshot: true },
 ] as const;
 
@@ -19,10 +19,10 @@ const FEED_TOPICS = STREAM_TOPICS.filter((topic) => topic.startsWith('feed/'));
 
 export interface ReaderTerms {
   readonly name: string;
-  /** As it is subscribed to. */
+  /** The filter of its subscription. */
   readonly filter: string;
   readonly topics: readonly StreamTopic[];
-  /** It lets `resume` put messages in order. Otherwise it keeps the position by itself, as docs/streams.md has it. */
+  /** `resume` orders its messages. Otherwise it keeps the position itself, as described in docs/streams.md. */
   readonly isExact: boolean;
   readonly sessionExpirySeconds?: number;
   /** @default `stream-offset: earliest` */
@@ -31,7 +31,7 @@ export interface ReaderTerms {
   readonly isSingle?: boolean;
 }
 
-/** Those that stay for the whole of a history. */
+/** Readers that stay for the whole history. */
 export const READERS: readonly ReaderTerms[] = [
   { name: 'reader-0', filter: 'feed/a', topics: ['feed/a'], isExact: true },
   {
@@ -45,7 +45,7 @@ export const READERS: readonly ReaderTerms[] = [
   { name: 'reader-3', filter: 'short/a', topics: ['short/a'], isExact: true },
 ];
 
-/** A program that reads a stream, and the ledger of what it was told. */
+/** A program that reads a stream, and the ledger of its messages. */
 export class StreamReader {
   readonly client: SimClient;
   readonly #terms: ReaderTerms;
@@ -82,13 +82,13 @@ export class StreamReader {
     mqtt.on('packetsend', ({ cmd }) => {
       if (cmd === 'subscribe') this.#ledger.asked();
     });
-    // Before `resume` hears of it: what it tells of a gap comes behind the SUBACK.
+    // Before `resume` handles it: its report of a gap comes after the SUBACK.
     mqtt.on('packetreceive', (packet) => this.#heard(packet));
     if (isExact) resume(mqtt, { onGap: (gap) => this.#told(gap.refusedWith) });
     mqtt.on('message', (topic, payload, packet) => this.#received(topic, payload.toString(), packet));
   }
 
-  /** A message that is owed has not come yet. */
+  /** A promised message has not come yet. */
   get isWaiting(): boolean {
     return !this.client.mqtt.connected || this.#missing.length > 0;
   }
@@ -115,7 +115,7 @@ export class StreamReader {
 
   get #missing(): Problem[] {
     const { topics, isSingle = false } = this.#terms;
-    // Nothing is owed to one whose connection is over, or which has not been granted anything.
+    // Nothing is promised to a reader whose connection has ended, or whose subscription was not granted.
     if (isSingle && (this.#hasEnded || !this.#ledger.hasBegun)) return [];
     return this.#ledger.missing(topics);
   }
@@ -152,7 +152,7 @@ export class StreamReader {
     this.#ledger.begun(begun, Date.now());
   }
 
-  /** Streams that keep all give what a newcomer asks for: so many of the last messages, or all. */
+  /** Streams that keep all messages give a newcomer what it asks for: some of the last ones, or all. */
   #checkStart({ isRecovered, topics }: Begun): void {
     const { start = {}, name, topics: wanted } = this.#terms;
     const { rewind } = start;
@@ -160,7 +160,7 @@ export class StreamReader {
       const { number = 0, after = 0 } = topics.get(topic) ?? {};
       const expected = rewind === undefined ? 0 : Math.max(0, number - Number(rewind));
       if (isRecovered && after === expected) continue;
-      // Between the look at the end of the log and the read.
+      // Between reading the end of the log and reading its messages.
       if (!isRecovered && this.#hasEpochEnded.get(topic)?.()) continue;
       const what = `start: ${name} begins behind ${after} of ${number} in ${topic}, recovered ${isRecovered}`;
       this.#startProblems.push({ what, about: name });
@@ -170,7 +170,7 @@ export class StreamReader {
   #told(refusedWith: number | undefined): void {
     this.#books.trace.add(`${this.#terms.name}: gap ${refusedWith ?? ''}`, [this.#terms.name]);
     if (refusedWith === undefined) this.#gapsTold += 1;
-    // As a program that is told that nothing more comes.
+    // Like a program that is told that no more messages come.
     else setTimeout(() => this.#subscribe(), 1_000);
   }
 
@@ -195,7 +195,7 @@ export class StreamReader {
   }
 }
 
-/** All that read streams in a history, and what may be done to them. */
+/** All readers of streams in a history, and the events that a history can cause. */
 export class StreamReaders {
   readonly all: StreamReader[];
   readonly #emulator: InProcessEmulator;
@@ -212,7 +212,7 @@ export class StreamReaders {
     return this.all.map(({ client }) => client);
   }
 
-  /** Those that stay have to have everything. */
+  /** Readers that stay have to have every message. */
   get isWaiting(): boolean {
     return this.all.slice(0, READERS.length).some((reader) => reader.isWaiting);
   }
@@ -229,19 +229,19 @@ export class StreamReaders {
     return [...this.#books.streams.problems, ...this.all.flatMap(({ problems }) => problems)];
   }
 
-  /** Each sends a frame: one whose connection the server has given up without its notice hears of that. */
+  /** Each sends a frame: a client whose connection the server has dropped notices it in this way. */
   askNewcomers(): void {
     for (const { client } of this.all.slice(READERS.length))
       if (client.mqtt.connected) client.subscribe('open/asks', 1).catch(() => {});
   }
 
-  /** It returns at once. */
-  end(index: number, how: Exclude<End, 'goodbye'>): void {
+  /** The client returns at once. */
+  end(index: number, how: Exclude<End, 'disconnect'>): void {
     const client = this.all[index]?.client;
     if (client?.mqtt.connected === true) client.end(how);
   }
 
-  /** Reads what was there before it, and stays. */
+  /** Reads the history, and stays. */
   newcomer(topic: StreamTopic, rewind: number | undefined): void {
     this.#count += 1;
     const terms: ReaderTerms = {

@@ -2,7 +2,7 @@ import { PacketDecoder } from '@apus/mqtt';
 import type { Strike } from './fault-plan.ts';
 import { messageName, type Trace } from './trace.ts';
 
-/** Letters of what a fault has struck. */
+/** Characters of the description of a fault. */
 const SUBJECT_LENGTH_MAX = 200;
 
 export function traceStrike(trace: Trace, { name, subject }: Strike): void {
@@ -19,7 +19,7 @@ function textOf(subject: unknown): string | undefined {
   return text?.slice(0, SUBJECT_LENGTH_MAX);
 }
 
-/** Which invocation handles which messages. */
+/** The invocations that handle each message. */
 export function traceFrame(trace: Trace, environmentId: string, bytes: Buffer): void {
   const packets = new PacketDecoder({ protocolVersion: 5, maximumPacketSize: bytes.length + 1 }).push(bytes);
   const messages = packets.flatMap((packet) =>

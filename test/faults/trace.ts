@@ -1,17 +1,17 @@
-/** One thing that happened in a history. */
+/** One event of a history. */
 export interface TraceEntry {
   readonly atMs: number;
   readonly what: string;
-  /** Messages and clients that it is about. */
+  /** The messages and clients that it concerns. */
   readonly about: readonly string[];
   /** The execution environment in which it happened. */
   readonly environmentId?: string | undefined;
 }
 
-/** Lines of one message's story that are printed. */
+/** Printed lines of one message's path. */
 const LINES_MAX = 80;
 
-/** Everything that happened, in its order. */
+/** All events, in order. */
 export class Trace {
   readonly #now: () => number;
   readonly #entries: TraceEntry[] = [];
@@ -37,7 +37,7 @@ export class Trace {
     return this.#entries;
   }
 
-  /** The history of a message: where it was, and which faults befell the environments that held it. */
+  /** The path of a message: where it was, and which faults struck the environments that handled it. */
   storyOf(about: string): string[] {
     const direct = this.#entries.filter((entry) => entry.about.includes(about));
     const environments = new Set(direct.flatMap(({ environmentId }) => environmentId ?? []));

@@ -7,16 +7,16 @@ import type { InProcessWorld } from '../cloud/start-cloud-in-process.ts';
 import { DEFAULT_SIZE, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
 
-/** Seconds where nothing else runs; a machine that is busy may take its time. */
+/** Seconds on an idle machine; a busy machine may need longer. */
 const TIMEOUT_MS = 180_000;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 5_000 };
 const SEEDS = [3, 4, 6];
-/** Beyond the life of every history, and after it. */
+/** After the end of every history. */
 const [FROM, TO] = ['2025-12-31T00', '2026-02-01T00'] as const;
 
 beforeAll(warmUp, TIMEOUT_MS);
 
-/** The bill of a history, and the usage that was counted of it. */
+/** The bill of a history, and its counted usage. */
 async function countedHistory(seed: number) {
   const clouds: Cloud[] = [];
   const worlds: InProcessWorld[] = [];
@@ -49,9 +49,9 @@ async function countedHistory(seed: number) {
   return { history, written, all: await sumOf(), messages, handled, environments: clouds.length };
 }
 
-describe('usage while everything goes wrong', () => {
+describe('usage during faults', () => {
   it.each(SEEDS)(
-    'is never more than what is billed, and all of what handlers took (seed %i)',
+    'is never more than what is billed, and contains all that handlers accepted (seed %i)',
     async (seed) => {
       const { history, written, all, messages, handled, environments } = await countedHistory(seed);
       if (history.problems.length > 0) expect.fail(reportOf(history));

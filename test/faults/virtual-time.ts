@@ -3,15 +3,15 @@ import { VirtualClock } from '../support/virtual-clock.ts';
 import { seededRandom } from './draws.ts';
 import type { HistoryTime } from './time.ts';
 
-/** Taken before a test replaces it: one turn of it runs everything that promises and ticks hold ready. */
+/** The original, kept before a test replaces it: one turn of it runs all ready promises and ticks. */
 const turn = setImmediate;
 
-/** Any moment will do; it is the same in every run. */
+/** An arbitrary moment, the same in every run. */
 const START_MS = Date.UTC(2026, 0, 1);
 
 /**
- * Time and chance of this process while a history runs: timers fire one by one, everything that one of them sets off
- * has happened before the next, and nothing is drawn but from the seed. Only one history can run at a time.
+ * Time and randomness of this process while a history runs: timers fire one by one, all consequences of one happen
+ * before the next, and all random numbers come from the seed. Only one history can run at a time.
  */
 export class VirtualTime implements HistoryTime {
   readonly #clock = new VirtualClock(START_MS);
@@ -25,7 +25,7 @@ export class VirtualTime implements HistoryTime {
   }
 
   async advance(ms: number): Promise<void> {
-    // Work that is under way may set timers yet that come before the end.
+    // Work in progress may still set timers that are due before the end.
     await everythingElse();
     let isOver = false;
     setTimeout(() => {
@@ -49,14 +49,14 @@ export class VirtualTime implements HistoryTime {
     return await ended;
   }
 
-  /** The machine's own time again. */
+  /** Restores the machine's time. */
   restore(): void {
     this.#clock.restore();
     vi.restoreAllMocks();
   }
 }
 
-/** Promises and ticks: all that needs no timer. */
+/** Runs promises and ticks: everything that needs no timer. */
 async function everythingElse(): Promise<void> {
   await new Promise<void>((resolve) => turn(() => resolve()));
 }

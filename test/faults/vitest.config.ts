@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 import '../../.ci/aws-sdk.mjs';
 
-/** The fault run, apart from the tests: it takes as long as it is told to. */
+/** The fault run, separate from the tests: it takes as long as requested. */
 export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },

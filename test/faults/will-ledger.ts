@@ -2,9 +2,9 @@ import type { Problem } from './ledger.ts';
 
 /** The fate of the will of one connection. */
 export type Fate =
-  /** It must be published. */
+  /** The will must be published. */
   | 'owed'
-  /** It must not. */
+  /** The will must not be published. */
   | 'withdrawn'
   /** The client cannot know: its CONNECT or its DISCONNECT was not answered, or it returned meanwhile. */
   | 'either';
@@ -15,11 +15,11 @@ interface Will {
   received: number;
 }
 
-/** Wills by their payloads, each of which belongs to one connection. */
+/** Wills by payload; each payload belongs to one connection. */
 export class WillLedger {
   readonly #wills = new Map<string, Will>();
 
-  /** A connection brings a will; it is not yet known whether CONNECT arrives. */
+  /** A connection has a will; it is not yet known whether CONNECT arrives. */
   begun(payload: string, qos: 1 | 2): void {
     this.#wills.set(payload, { qos, fate: 'either', received: 0 });
   }

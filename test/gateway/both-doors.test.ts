@@ -10,12 +10,12 @@ const ACROSS = [
   ['gateway', 'node'],
 ] as const;
 
-/** Nothing was sent after a handler had returned. */
+/** The handlers sent nothing after they had returned. */
 afterAll(() => {
   expect(doors.node.gateway?.emulator.counters.snapshot().events).not.toHaveProperty('requestsWhileFrozen');
 });
 
-/** Acknowledges a message as its QoS asks; returns what the broker answered. */
+/** Acknowledges a message as its QoS requires. Returns the broker's answers. */
 async function acknowledge(client: Client, message: { qos?: unknown; messageId?: unknown }): Promise<void> {
   const { qos, messageId } = message;
   if (qos === 1) await client.exchange({ cmd: 'puback', messageId });
@@ -145,7 +145,7 @@ describe('a shared subscription with members at both doors', () => {
     for (const member of members) await member.expectNothing();
   });
 
-  it('passes on, to the other door, what a lost member had not acknowledged', async () => {
+  it('passes the unacknowledged messages of a lost member on, to the other door', async () => {
     const topic = unique('shared');
     const filter = `$share/group/${topic}`;
     const lost = await doors.connect('gateway');
@@ -168,7 +168,7 @@ async function take(client: Client, count: number): Promise<string[]> {
 }
 
 describe('a large message from the node door', () => {
-  /** Topic of 8 characters: the PUBLISH of MQTT 5.0 at QoS 0 has 15 bytes more than the payload. */
+  /** With a topic of 8 characters, the PUBLISH of MQTT 5.0 at QoS 0 has 15 bytes more than the payload. */
   const topic = 'large/it';
   const OVERHEAD_BYTES = 1 + 3 + 2 + topic.length + 1;
 
@@ -188,7 +188,7 @@ describe('a large message from the node door', () => {
   );
 
   it.each([30_000, 65_000, 90_000])(
-    'of %i bytes that waited for a session comes behind CONNACK, in its reply',
+    'of %i bytes that waited for a session follows CONNACK, in its reply',
     async (bytes) => {
       const large = unique('waits');
       const session = { clientId: unique('large'), properties: { sessionExpiryInterval: 60 } };
@@ -215,20 +215,17 @@ describe('a large message from the node door', () => {
     },
   );
 
-  it.each([30_000, 90_000])(
-    'of %i bytes that is retained comes behind SUBACK, in its reply',
-    async (bytes) => {
-      const large = unique('kept');
-      const publisher = await doors.connect('node');
-      await publisher.exchange(publish(large, Buffer.alloc(bytes), { qos: 1, retain: true }));
-      const { client } = await TextClient.connect(doors.node.gateway?.url ?? '');
-      const reply = await client.exchange(subscribe(large));
-      expect(reply.packets.map(({ cmd }) => cmd)).toEqual(['suback', 'publish']);
-      await publisher.exchange(publish(large, '', { qos: 1, retain: true }));
-    },
-  );
+  it.each([30_000, 90_000])('of %i bytes that is retained follows SUBACK, in its reply', async (bytes) => {
+    const large = unique('kept');
+    const publisher = await doors.connect('node');
+    await publisher.exchange(publish(large, Buffer.alloc(bytes), { qos: 1, retain: true }));
+    const { client } = await TextClient.connect(doors.node.gateway?.url ?? '');
+    const reply = await client.exchange(subscribe(large));
+    expect(reply.packets.map(({ cmd }) => cmd)).toEqual(['suback', 'publish']);
+    await publisher.exchange(publish(large, '', { qos: 1, retain: true }));
+  });
 
-  it.each([0, 1])('over 98,301 bytes does not, at QoS %i, and the next one does', async (qos) => {
+  it.each([0, 1])('over 98,301 bytes is not delivered, at QoS %i, and the next one is', async (qos) => {
     const subscriber = await doors.connect('gateway', { properties: { sessionExpiryInterval: 60 } });
     const other = await doors.connect('node');
     for (const each of [subscriber, other]) await each.exchange(subscribe(topic, { qos }));

@@ -7,13 +7,15 @@ import { unique } from '../support/unique.ts';
 export type DoorOfClient = 'node' | 'gateway';
 export const DOORS: readonly DoorOfClient[] = ['node', 'gateway'];
 
-/** A client of either door, for tests that do not care which it is. */
+/** A client of either door, for tests that hold at both. */
 export interface Client {
   readonly door: DoorOfClient;
   readonly connack: Received;
-  /** Sends packets and waits until the broker has handled them; returns their answers, and own copies. */
+  /**
+   * Sends packets and waits until the broker has handled them. Returns their answers, and the client's own messages.
+   */
   exchange(...packets: Fields[]): Promise<readonly Received[]>;
-  /** The next packet that answers nothing the client has sent. */
+  /** The next packet that answers no packet of the client. */
   next(): Promise<Received>;
   expectNothing(): Promise<void>;
   expectClose(): Promise<number>;

@@ -9,7 +9,7 @@ const PAYLOAD = Buffer.alloc(15_000, 'x');
 const PERSISTENT = { properties: { sessionExpiryInterval: 600 }, clean: false };
 const QUOTA_EXCEEDED = 0x97;
 
-/** Fills the memory of the process with retained messages, and answers the topic of one. */
+/** Fills the memory of the process with retained messages, and returns the topic of one. */
 async function fill(client: Client): Promise<string> {
   const root = unique('filler');
   for (let index = 0; index < 100; index += 1) {
@@ -62,7 +62,7 @@ describe.each(STORES)('where the memory of the process is full, at the %s door, 
     const unmatched = await publisher.exchange(publish(unique('nobody'), { messageId: 4 }));
     expect(unmatched).toMatchObject([{ cmd: 'puback', reasonCode: 0x10 }]);
 
-    // A session that is there is resumed, and gets what was acknowledged.
+    // A session that exists is resumed, and gets its acknowledged messages.
     const again = await doors.connect(door, { ...PERSISTENT, clientId });
     expect(again.connack).toMatchObject({ reasonCode: 0, sessionPresent: true });
     expect(await again.next()).toMatchObject({ payload: Buffer.from('taken') });
@@ -74,7 +74,7 @@ describe.each(STORES)('where the memory of the process is full, at the %s door, 
     expect(await again.next()).toMatchObject({ payload: Buffer.from('accepted') });
   });
 
-  test('a new session is refused without CONNACK, after which mqtt.js would not come again, and a client of MQTT 3.1.1 keeps its message to itself', async () => {
+  test('a new session is refused without CONNACK, so that mqtt.js retries, and a client of MQTT 3.1.1 keeps its message', async () => {
     const topic = unique('t');
     const subscriber = await doors.connect(door, PERSISTENT);
     await subscriber.exchange(subscribe(topic));
@@ -85,7 +85,7 @@ describe.each(STORES)('where the memory of the process is full, at the %s door, 
       (error: Error) => error.message,
     );
     expect(refused).toMatch(/closed/);
-    // It has no reason codes: the close makes it send again.
+    // MQTT 3.1.1 has no reason codes here: after the close the client sends again.
     await Promise.all([old.expectClose(), old.exchange(publish(topic)).catch(() => {})]);
     await subscriber.expectNothing();
   });
@@ -94,7 +94,7 @@ describe.each(STORES)('where the memory of the process is full, at the %s door, 
 describe.each(DOORS)('removals, where the memory of the process is full, at the %s door', (door) => {
   const doors = useDoors({ memoryBytesMax: 200_000 });
 
-  test('the removal of a retained message is refused too where it would be queued [SEC-MEMORY-5]', async () => {
+  test('the removal of a retained message is refused, too, if it would be queued [SEC-MEMORY-5]', async () => {
     const topic = unique('t');
     const clientId = unique('c');
     const subscriber = await doors.connect(door, { ...PERSISTENT, clientId });
@@ -121,7 +121,7 @@ describe.each(DOORS)('removals, where the memory of the process is full, at the 
 describe.each(DOORS)('wills, where the memory of the process is full, at the %s door', (door) => {
   const doors = useDoors({ memoryBytesMax: 200_000 });
 
-  test('a client cannot fill it with wills by coming and going; without one it is let in [SEC-MEMORY-5]', async () => {
+  test('a client cannot fill it with wills by connecting again and again; without a will it is accepted [SEC-MEMORY-5]', async () => {
     const topic = unique('t');
     const [clientId, away] = [unique('c'), unique('away')];
     const subscriber = await doors.connect(door, { ...PERSISTENT, clientId: away });

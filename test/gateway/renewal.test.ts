@@ -12,7 +12,7 @@ const STEP_MS = 1_000;
 let node: RunningDoors;
 let client: mqtt.MqttClient;
 
-/** The clock of client and broker, which are of this process, is the test's; the network between them is real. */
+/** The test controls the clock of client and broker, which run in this process. The network between them is real. */
 beforeEach(async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'Date'] });
   const identity = parseIdentity(
@@ -34,7 +34,7 @@ afterEach(async () => {
   vi.useRealTimers();
 });
 
-/** Waits for the network; the clock all but stands still meanwhile. */
+/** Waits for the network while the clock hardly moves. */
 async function until(isTrue: () => boolean, stepMs = 1): Promise<void> {
   const startMs = performance.now();
   while (!isTrue()) {
@@ -71,18 +71,18 @@ test('stock mqtt.js runs through three lifetimes of its token at the gateway doo
   client.subscribe('news', { qos: 1 }, () => {
     isSubscribed = true;
   });
-  // The clock moves in long steps below: no reply may be under way then.
+  // The clock moves in long steps below: no reply may be in flight then.
   await until(() => isSubscribed);
   const renewals = () => events.filter((type) => type === 'renewed').length;
   for (let lifetime = 1; lifetime <= 3; lifetime += 1) {
     const endsAtSeconds = ends.at(-1) ?? 0;
-    // Only so far as the client asks for a token: from then on the network has its time.
+    // Moves the clock only until the client asks for a token, and then waits for the network.
     while (ends.length === lifetime && Date.now() < endsAtSeconds * 1_000) {
       vi.advanceTimersByTime(STEP_MS);
       await new Promise((resolve) => setImmediate(resolve));
     }
     await until(() => renewals() === lifetime);
-    // Past the end of the token before, and past when the broker looks for it.
+    // Past the end of the former token, and past the moment at which the broker checks it.
     const pastEndMs = endsAtSeconds * 1_000 - Date.now() + 5_000;
     for (let passedMs = 0; passedMs < pastEndMs && ends.length === lifetime + 1; passedMs += STEP_MS) {
       vi.advanceTimersByTime(STEP_MS);

@@ -13,7 +13,7 @@ import {
   WIDE,
 } from './world.ts';
 
-/** The frame of a move is sent at most so often. */
+/** The most frames of a move that the client sends. */
 const SENT_MAX = 2;
 const HANDLERS_MAX = 2;
 
@@ -30,7 +30,7 @@ export function clientSteps(config: Configuration, without: Without, state: Stat
   if (state.losses > 0) losses(config, state, emit);
 }
 
-/** Of the client: a rival has the last. */
+/** The client's connections: a rival has the last one. */
 const socketsOf = ({ hasRival }: Configuration): number => CONNECTIONS - (hasRival ? 1 : 0);
 
 const newHandler = (does: Handler['does'], to: number, from: number): Handler => {

@@ -26,7 +26,7 @@ const named = (name: string, config: Partial<Configuration>): NamedConfiguration
   return { name, config: { ...QUIET, ...config } };
 };
 
-/** Together they take seconds, and those in CI as long again: a part of `npm test`. */
+/** Together they take seconds, and those in CI as long again. */
 export const SMALL: readonly NamedConfiguration[] = cases<NamedConfiguration>(
   [
     named('a move whose handler dies', { moves: true, publishers: ['01', ''], crashes: 1 }),

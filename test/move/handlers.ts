@@ -63,7 +63,7 @@ export function handlerSteps(
   else resumeStep(without, state, handler, go);
 }
 
-/** The step that comes next, a reply, or the end without one. */
+/** The next step, a reply, or the end without one. */
 type Next = number | Reply | 'ends';
 type Go = (label: string, does: (next: State, handler: Handler) => Next) => void;
 
@@ -207,7 +207,7 @@ function resumeStep(without: Without, state: State, { to, shown, from, hasEnded,
   }
 }
 
-/** Its publication has begun. */
+/** The publication of its message has begun. */
 const isWillGone = ({ session }: State): boolean => session.will === 'begun' || session.will === 'done';
 
 /** `$disconnect`, the timer of the will, and a CONNECT that takes the session over. */

@@ -30,7 +30,7 @@ describe('every state of a session that moves or is resumed keeps its promises',
   );
 });
 
-describe('the exploration of moves finds what is missing, and nothing where it is not', () => {
+describe('the exploration of moves finds a missing protection, and nothing with all of them', () => {
   it.each(titled(MUTATIONS))('%s', (name, { mutation, finds, config }) => {
     const broken = explore(new MovingSession({ ...QUIET, ...config }, mutation), SMALL_STATES_MAX);
     expect(broken.violation ?? 'nothing').toMatch(finds);

@@ -14,8 +14,8 @@ import {
 } from './world.ts';
 
 /**
- * A session that keeps nothing, its publishers, a worker and its client, while it moves and while it is resumed: as
- * docs/text-frames.md (sections 12 and 13) and the code of packages/cloud have it, one read or write a step.
+ * A session that ends with its connection, its publishers, a worker and its client, while it moves and while it is
+ * resumed: the behaviour of docs/text-frames.md (sections 12 and 13) and of packages/cloud, one read or write a step.
  */
 export class MovingSession implements Model<State> {
   readonly #config: Configuration;
@@ -56,14 +56,14 @@ export class MovingSession implements Model<State> {
 
   violationAtEnd(state: State): string | undefined {
     if (this.#config.hasTakeOver) return afterTakeOver(state);
-    if (this.#config.hasWill && state.client.phase === 'lost') return afterGoodbye(state);
+    if (this.#config.hasWill && state.client.phase === 'lost') return afterDisconnect(state);
     if (this.#config.hasRival)
       return afterRival(state) ?? (state.session.connection === 2 ? undefined : this.#missing(state));
     if (state.client.phase === 'lost') return this.#mayBeLost() ? undefined : 'the client had to reconnect';
     return this.#afterAll(state);
   }
 
-  /** The library hears of a loss only where a connection was lost. */
+  /** The library notices a loss only if a connection was lost. */
   #mayBeLost(): boolean {
     return this.#config.losses > 0;
   }
@@ -85,7 +85,7 @@ export class MovingSession implements Model<State> {
     return isWillPublished ? 'the will was published, and the session goes on' : undefined;
   }
 
-  /** Names the messages that the client has neither received nor been told are in a gap. */
+  /** The messages that the client has neither received nor been told are in a gap. */
   #missing({ client }: State): string | undefined {
     if (client.phase === 'lost') return undefined;
     const messages = this.#config.publishers.flatMap((filters, publisher) =>
@@ -96,7 +96,7 @@ export class MovingSession implements Model<State> {
   }
 }
 
-/** Somebody shows the ticket on connection 2 while the client moves to 1. */
+/** A rival uses the ticket on connection 2 while the client moves to 1. */
 function rival({ handlers }: State, emit: (label: string, change: (next: State) => void) => void) {
   if (handlers.length > 1) return;
   emit('a rival shows the same ticket on connection 2', (next) => {
@@ -123,13 +123,13 @@ function afterTakeOver({ entries, sockets, takeOver }: State): string | undefine
   return open >= 0 && takeOver.step > 2 ? `connection ${open} stays open` : undefined;
 }
 
-function afterGoodbye({ session, sockets, isWillPublished }: State): string | undefined {
-  // The timer of liveness finds a connection of which the gateway does not know that it is over.
+function afterDisconnect({ session, sockets, isWillPublished }: State): string | undefined {
+  // The liveness timer finds a connection that has ended without the gateway's knowledge.
   const isUnnoticed = sockets[session.connection] === 'half-open';
   return isUnnoticed || isWillPublished ? undefined : 'the will is not published';
 }
 
-/** One of the two has the session, with everything that belongs to it. */
+/** One of the two has the session, with all its filters. */
 function afterRival({ client, links, session, entries }: State): string | undefined {
   const owner = session.connection;
   if (owner === NONE) return 'no connection has the session';

@@ -1,6 +1,6 @@
 import type { Configuration, Mutation } from './world.ts';
 
-/** A protection that is taken away, and where the exploration finds that it is missing. */
+/** A removed protection, and the configuration in which the exploration finds that it is missing. */
 export interface NamedMutation {
   readonly name: string;
   readonly mutation: Mutation;
@@ -11,7 +11,7 @@ export interface NamedMutation {
 const LOST = /is lost/;
 const ORDER = /came after/;
 const MOVE = { moves: true, publishers: ['01', ''] } as const;
-const GOODBYE = { moves: true, losses: 1, lossKinds: ['cut'], hasWill: true, staysAway: true } as const;
+const DISCONNECTED = { moves: true, losses: 1, lossKinds: ['cut'], hasWill: true, staysAway: true } as const;
 const LOSS = { publishers: ['00', ''], losses: 1, lossKinds: ['close-frame'] } as const;
 
 export const MUTATIONS: readonly NamedMutation[] = [
@@ -53,11 +53,11 @@ export const MUTATIONS: readonly NamedMutation[] = [
   },
   {
     name: 'a connection that has ended takes the state',
-    ...{ mutation: 'adopt-after-end', finds: /will/, config: GOODBYE },
+    ...{ mutation: 'adopt-after-end', finds: /will/, config: DISCONNECTED },
   },
   {
     name: 'the move does not look whether its connection has ended',
-    ...{ mutation: 'no-look-at-end', finds: /will/, config: GOODBYE },
+    ...{ mutation: 'no-look-at-end', finds: /will/, config: DISCONNECTED },
   },
   { name: 'the reply does not say that messages are missing', mutation: 'no-gap', finds: LOST, config: LOSS },
   {

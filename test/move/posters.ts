@@ -11,7 +11,7 @@ import {
 } from './store.ts';
 import { type Configuration, messageOf, NONE, type Poster, type State, WIDE } from './world.ts';
 
-/** Changes a copy of the state by one step, and says what was done. */
+/** Changes a copy of the state by one step, and describes the step. */
 export type Emit = (label: string, change: (state: State) => void, isFault?: boolean) => void;
 
 /** A publisher's handler posts its messages one after another, after the connection that it has matched (`endFailed`). */
@@ -143,7 +143,7 @@ export function workerSteps(without: Without, state: State, emit: Emit) {
   }
 }
 
-/** The session has gone on meanwhile. It is cut there: its client comes back, and is told of the gap. */
+/** The session has continued meanwhile. It is cut there: its client returns, and is told of the gap. */
 function missedThere(next: State, to: number, finish: (next: State) => void, without: Without) {
   if (without('worker-drops')) finish(next);
   else Object.assign(next.worker, { step: 'cut', at: to });

@@ -1,8 +1,8 @@
 import { CLOSE, type Mutation, NONE, type State } from './world.ts';
 
 /*
- * The single reads and writes of the store and of the gateway, each of which is one step: the conditions are those of
- * packages/store-dynamodb/src/sessions, in their words.
+ * The single reads and writes of the store and of the gateway, each of which is one step, with the conditions of
+ * packages/store-dynamodb/src/sessions.
  */
 
 export type Without = (mutation: Mutation) => boolean;
@@ -42,7 +42,7 @@ export function saveLink(state: State, connection: number, without: Without): bo
   return true;
 }
 
-/** `links.keep`: 'kept', 'full', or where the session has gone on. */
+/** `links.keep`: 'kept', 'full', or the connection on which the session has continued. */
 export function keepIn(state: State, connection: number, message: number, keptMax: number, without: Without) {
   const link = linkAt(state.links, connection);
   if (link.movedTo !== NONE && !without('open-buffer')) return link.movedTo;
@@ -51,7 +51,7 @@ export function keepIn(state: State, connection: number, message: number, keptMa
   return 'kept';
 }
 
-/** `links.keep` with nothing: where the session has gone on, if it has. */
+/** `links.keep` with nothing: the connection on which the session has continued, if it has. */
 export function noteMissed(state: State, connection: number): number {
   const link = linkAt(state.links, connection);
   if (link.movedTo === NONE) link.hasMissed = true;

@@ -1,4 +1,4 @@
-/** Connections of a session: 0 is the one that it begins on. */
+/** Connections of a session: 0 is the first one. */
 export const CONNECTIONS = 3;
 export const NONE = -1;
 
@@ -10,15 +10,15 @@ export const FILTERS = 3;
 export const CLOSE = -1;
 
 export interface Configuration {
-  /** Of each publisher the filters that its messages match, in their order: `'01'`. */
+  /** For each publisher the filters that its messages match, in order: `'01'`. */
   readonly publishers: readonly [string, string];
   /** The client asks to be moved. */
   readonly moves: boolean;
   /** The old connection is cut when the entries have been written (`cutAfterMs`): each filter has an order of its own. */
   readonly cutsLast: boolean;
-  /** Times that the handler of a move or of a resume dies. */
+  /** How often the handler of a move or of a resume may die. */
   readonly crashes: number;
-  /** Connections that end by themselves. */
+  /** How many connections end by themselves. */
   readonly losses: number;
   /** How they may end: with a close frame, without one, or unnoticed by the gateway. */
   readonly lossKinds: readonly LossKind[];
@@ -26,20 +26,20 @@ export interface Configuration {
   readonly hasDisconnects: boolean;
   /** Messages that a tombstone has room for. */
   readonly keptMax: number;
-  /** The client waits no more while a handler still runs. */
+  /** The client stops waiting while a handler still runs. */
   readonly isImpatient: boolean;
-  /** Another client shows the same ticket on connection 2. */
+  /** Another client uses the same ticket on connection 2. */
   readonly hasRival: boolean;
   /** Another client connects with the same client identifier. */
   readonly hasTakeOver: boolean;
   readonly hasWill: boolean;
-  /** The client does not come back after a loss. */
+  /** The client does not return after a loss. */
   readonly staysAway: boolean;
 }
 
 export type LossKind = 'close-frame' | 'cut' | 'half-open';
 
-/** A protection that is taken away. */
+/** A removed protection. */
 export type Mutation =
   | 'no-follow'
   | 'no-hold'
@@ -77,7 +77,7 @@ export interface Session {
 
 /** A handler that has messages for the session. */
 export interface Poster {
-  /** How many of its messages are done with. */
+  /** How many of its messages are finished. */
   done: number;
   step: 'idle' | 'post' | 'redirect' | 'cut' | 'end' | 'keep' | 'miss' | 'tell';
   /** The connection that it posts to. */
@@ -100,7 +100,7 @@ export interface Handler {
   step: number;
   /** Connections, as bits, from that one to `from`. */
   chain: number;
-  /** Messages that the reply brings. */
+  /** Messages in the reply. */
   kept: number[];
   hasGap: boolean;
   hasEnded: boolean;
@@ -134,7 +134,7 @@ export interface State {
   sockets: Socket[];
   /** Messages on each socket on their way to the client. */
   queues: number[][];
-  /** `$disconnect` of each connection: not to come, to come, has written the tombstone. */
+  /** `$disconnect` of each connection: not due, due, or it has written the tombstone. */
   disconnects: ('none' | 'due' | 'tell')[];
   replies: (Reply | undefined)[];
   session: Session;
@@ -216,7 +216,7 @@ export function newState(config: Configuration): State {
   };
 }
 
-/** To be changed by one step. Written out, since it is made for each step of each state. */
+/** Returns a copy for one step. Written out, since it is made for each step of each state. */
 export function copyOf(state: State): State {
   return {
     ...state,
@@ -235,7 +235,7 @@ export function copyOf(state: State): State {
   };
 }
 
-/** Two states are the same where these texts are. */
+/** Two states are equal if these texts are. */
 export function textOf(state: State): string {
   const { links, queues, replies, session, publishers, worker, handlers, client, takeOver } = state;
   const { sockets, disconnects, entries, begun, crashes, losses, violation } = state;

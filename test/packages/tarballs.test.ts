@@ -14,8 +14,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 vi.setConfig({ testTimeout: 600_000 });
 
 /**
- * The packages that are meant to be used outside; what is installed beside each; how many programs of its page are run,
- * and what each of them prints.
+ * The packages that are published for use outside; the packages to install beside each; the number of programs in its
+ * README that the test runs, and their output.
  */
 const PACKAGES = [
   { name: '@apus/client', folder: 'packages/client', beside: ['mqtt@5'], prints: 'greetings/hello world' },
@@ -60,7 +60,7 @@ beforeAll(async () => {
 
 afterAll(async () => await node?.stop());
 
-/** Minutes of a download: with `CI=true` alone. */
+/** Downloads take minutes: the test runs only with `CI=true`. */
 describe.skipIf(process.env.CI !== 'true')('a package in an empty folder', () => {
   it.each(PACKAGES)(
     '$name installs from its tarball, and its first examples run and type-check',
@@ -110,7 +110,10 @@ function importsOf({ name, folder }: (typeof PACKAGES)[number]): string {
     .join('\n');
 }
 
-/** Errors in the example and in our declarations; those of others have errors of their own under these options. */
+/**
+ * Errors in the example and in the declarations of Apus. Declarations of other packages have errors of their own under
+ * these options.
+ */
 async function typeErrorsOf(folder: string): Promise<string[]> {
   const { stdout } = await run('npx', ['tsc', '--pretty', 'false'], { cwd: folder }).catch(
     (failure: { stdout: string }) => failure,
@@ -120,14 +123,14 @@ async function typeErrorsOf(folder: string): Promise<string[]> {
     .filter((line) => /^(example|error|node_modules\/(@apus|artillery-engine-mqtt)\/)/.test(line));
 }
 
-/** The license asks to be handed on with what it covers. */
+/** The license has to be distributed with the package. */
 function licensesIn(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     /(^|\/)LICENSE$/.test(path),
   );
 }
 
-/** The programs of a package's README that stand by themselves, with the addresses of the broker that runs here. */
+/** The complete programs in a package's README, with the addresses of the broker that runs here. */
 function examplesOf(folder: string): string[] {
   const readme = readFileSync(join(ROOT, folder, 'README.md'), 'utf8');
   return [...readme.matchAll(/```[jt]s\n(.*?)```/gs)]

@@ -70,14 +70,14 @@ test('a caller with the key reads the document of any tenant', async () => {
   expect(await addressesOf(await get({ ...bearer(KEY), 'Apus-Tenant': 'acme' }))).toContain('orders');
 });
 
-test('the holder of a token reads the document of its own tenant, whatever it asks for [SEC-TENANT-4]', async () => {
+test('the holder of a token reads the document of its own tenant, whichever tenant it asks for [SEC-TENANT-4]', async () => {
   const { get } = await serve(true);
   expect(await addressesOf(await get(bearer(await tokenFor('acme'))))).toContain('orders');
   const other = { ...bearer(await tokenFor('other')), 'Apus-Tenant': 'acme' };
   expect(await addressesOf(await get(other))).not.toContain('orders');
 });
 
-test('nothing is said without a key or a token, with a token of others, or to another method', async () => {
+test('a request without a key or a token, with a token of others, or with another method gets no document', async () => {
   const { get } = await serve(true);
   expect((await get()).status).toBe(401);
   expect((await get(bearer('none'))).status).toBe(401);
@@ -85,7 +85,7 @@ test('nothing is said without a key or a token, with a token of others, or to an
   expect((await get(bearer(KEY), 'POST')).status).toBe(405);
 });
 
-test('where the API is closed, the document is for holders of a token, who are asked for it', async () => {
+test('where the API is closed, the document asks for a token, and its holders read it', async () => {
   const { get } = await serve(true, null);
   const refused = await get();
   expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
@@ -93,7 +93,7 @@ test('where the API is closed, the document is for holders of a token, who are a
   expect(await addressesOf(await get(bearer(await tokenFor('acme'))))).toContain('orders');
 });
 
-test('the document names a token for servers that ask for one, and for no others', async () => {
+test('the document asks for a token at servers that require one, and at no others', async () => {
   for (const isProtected of [false, true]) {
     const { get } = await serve(isProtected);
     const { servers } = (await (await get(bearer(KEY))).json()) as { servers: Record<string, object> };

@@ -2,10 +2,10 @@ import { once } from 'node:events';
 import { parser as createParser, generate, type Packet } from 'mqtt-packet';
 import { WebSocket } from 'ws';
 
-/** Sockets that are opened at the same time. */
+/** Sockets that are opened at a time. */
 const OPENING = 200;
 
-/** A client of one room that does nothing by itself. */
+/** A client of one room that sends nothing by itself. */
 class Client {
   readonly socket: WebSocket;
   publishes = 0;
@@ -46,7 +46,7 @@ interface Order {
   readonly members: number;
 }
 
-/** Watches a room, lets members join one by one, and says when each watcher has been told of all. */
+/** Watches a room, lets members join one by one, and says when each watcher has received all changes. */
 async function play({ url, watchers, members }: Order): Promise<void> {
   const room = `room-${watchers}`;
   const all: Client[] = [];

@@ -10,18 +10,18 @@ import { readServerFrame } from '../support/server-frame.ts';
 import { subscribe } from '../support/text-client.ts';
 
 /*
- * A room of many watchers in a deployment, in virtual time: `APUS_ROOM_WATCHERS=10000 npm run test:room`. Prints what members
- * that join one behind another cost, and when the last watcher has been told of the last one.
+ * A room with many watchers in a deployment, in virtual time: `APUS_ROOM_WATCHERS=10000 npm run test:room`. Prints the
+ * cost of members that join one after another, and when the last watcher has received the last of them.
  */
 
 const WATCHERS = Number(process.env.APUS_ROOM_WATCHERS ?? 1_000);
 const MEMBERS = 20;
-/** Clients that connect together. */
+/** Clients that connect at a time. */
 const BATCH = 100;
 const TOLD_WITHIN_SECONDS = 120;
 const TIMEOUT_MS = 3_600_000;
 
-/** The account has been given as many connections as there are clients. */
+/** The account's quota allows as many connections as there are clients. */
 const OPTIONS: CloudWorldOptions = {
   seed: 1,
   presence: true,
@@ -36,9 +36,9 @@ let world: InProcessWorld;
 const watchers: Watcher[] = [];
 const members: Program[] = [];
 
-/** A client that does nothing by itself. It says CONNECT in its handshake. */
+/** A client that sends nothing by itself, except CONNECT in its handshake. */
 class Watcher {
-  /** Topics of members, as they came. */
+  /** Topics of members, in the order of their messages. */
   readonly told: string[] = [];
   readonly #socket: InstanceType<InProcessWorld['emulator']['WebSocket']>;
 

@@ -11,7 +11,7 @@ const ROOMS = [
   { watchers: 10_000, members: 20 },
 ] as const;
 
-/** Between two measurements: connections of the one before are over. */
+/** The pause between two measurements, in which the former connections end. */
 const PAUSE_MS = 2_000;
 
 const CLIENTS = fileURLToPath(new URL('./clients.mjs', import.meta.url));

@@ -1,17 +1,17 @@
-// The process of the malicious identity: it attacks both doors at a time, as it is told.
+// The process of the malicious identity. It runs the attacks that it is told, at both doors at a time.
 import { setPriority } from 'node:os';
 import { ATTACKS } from './attacks.ts';
 import type { Target } from './raw-client.ts';
 
-/** Said to the process each time: what it does from now on. */
+/** The message of the parent: the attack from now on. */
 export interface Order {
   readonly targets: readonly Target[];
   readonly victims: readonly string[];
-  /** The name of an attack; undefined: none. */
+  /** The name of an attack. Undefined: no attack. */
   readonly attack: string | undefined;
 }
 
-// The machine is shared with the clients that it is measured by.
+// The machine also runs the clients that measure the attack.
 const PRIORITY_LOWEST = 19;
 let stops: readonly (() => void)[] = [];
 

@@ -2,21 +2,23 @@ import { setInterval as every } from 'node:timers';
 import type { Packet, PublishPacket } from '@apus/mqtt';
 import { RawClient, type Target } from './raw-client.ts';
 
-/** One thing that a stranger with a valid password does, until it is stopped. */
+/** An attack of a stranger with a valid password, which runs until it is stopped. */
 export interface Attack {
   readonly name: string;
-  /** Starts it at one door. */
+  /** Starts the attack at one door. */
   start(target: Target, victims: readonly string[]): () => void;
 }
 
-/** Each attack sends so often: enough to exceed every quota of a deployment, and not what one processor can send. */
+/**
+ * Each attack sends at this rate: enough to exceed every quota of a deployment, and less than one processor can send.
+ */
 const TICK_MS = 20;
 const MALLORY = 'mallory';
 
 /** Connections of the attacks that hold many. */
 const CONNECTIONS = 50;
 
-/** Keeps one connection open, and does something with it at each tick. */
+/** Keeps one connection open, and attacks over it at each tick. */
 function busy(connect: Fields, act: (client: RawClient, count: number) => void) {
   return (target: Target, victims: readonly string[]) => {
     let client = open(target, connect, victims, 0);
@@ -33,7 +35,7 @@ function busy(connect: Fields, act: (client: RawClient, count: number) => void) 
   };
 }
 
-/** Opens a connection at each tick, and leaves it to what the broker does with it. */
+/** Opens a connection at each tick, and leaves its end to the broker. */
 function storm(connect: Fields, act: (client: RawClient) => void = () => {}) {
   return (target: Target, victims: readonly string[]) => {
     const clients: RawClient[] = [];

@@ -17,11 +17,11 @@ export interface Counters {
   readonly process: { readonly cpuMicroseconds: number; readonly residentBytes: number };
 }
 
-/** `apus serve`, both doors, with users that have their names for passwords. */
+/** `apus serve` with both doors, and users whose passwords are their names. */
 export class Broker {
   readonly targets: readonly Target[];
   logBytes = 0;
-  /** The end of what it printed, for the error of a start that fails. */
+  /** The end of the output, for the error of a start that fails. */
   #lastLog = '';
   readonly #child: ChildProcess;
   readonly #directory: string;

@@ -6,7 +6,7 @@ import type { Target } from './raw-client.ts';
 /** Between two messages of one client. */
 const INTERVAL_MS = 200;
 
-/** Counts of one client since it was asked last. */
+/** Counts of one client since the last report. */
 export interface Seen {
   readonly latenciesMs: readonly number[];
   readonly lost: number;
@@ -14,7 +14,7 @@ export interface Seen {
   readonly cuts: number;
 }
 
-/** Publishes to a topic that it subscribes to, QoS 1, and counts what comes back. */
+/** Publishes at QoS 1 to a topic to which it subscribes, and counts the messages that come back. */
 export class HonestClient {
   readonly #client: mqtt.MqttClient;
   readonly #awaited = new Map<number, number>();
@@ -54,14 +54,14 @@ export class HonestClient {
     }, INTERVAL_MS);
   }
 
-  /** The counts since the last call; `lost` is only known when nothing is under way any more. */
+  /** The counts since the last call. `lost` is known only when nothing is in flight any more. */
   take(): Seen {
     const seen = { latenciesMs: this.#latenciesMs, lost: 0, doubled: this.#doubled, cuts: this.#cuts };
     this.#latenciesMs = [];
     return seen;
   }
 
-  /** Publishes no more; what has not come after so long is lost. */
+  /** Stops publishing. Messages that have not arrived after this time are lost. */
   async finish(withinMs: number): Promise<Seen> {
     clearInterval(this.#timer);
     const endMs = performance.now() + withinMs;

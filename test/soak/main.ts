@@ -21,11 +21,11 @@ const CLIENTS_OF_USER = 2;
 const MINUTE_MS = 60_000;
 const LAST_MESSAGE_MS = 10_000;
 const MINUTES_MAX = 24 * 60;
-/** The broker works off what it was sent: that counts for the attack. */
+/** The broker works off the attack's messages: that time counts for the attack. */
 const AFTERMATH_MS = 500;
-/** Before the first attack, so that no client of the honest is measured while it warms up. */
+/** A pause before the first attack, so that no honest client is measured while it warms up. */
 const WARM_UP_MS = 5_000;
-/** A quiet broker answers faster than the garbage collector pauses: below this a p99 says nothing of mallory. */
+/** A quiet broker answers faster than the garbage collector pauses: below this, a p99 shows nothing about mallory. */
 const QUIET_P99_MS = 10;
 
 /** Mallory does nothing. */

@@ -10,7 +10,7 @@ export interface Target {
 
 const CONNACK = 2;
 
-/** A client that keeps no rule but those of WebSocket. */
+/** A client that keeps only the rules of WebSocket. */
 export class RawClient {
   isConnected = false;
   isClosed = false;
@@ -47,12 +47,12 @@ export class RawClient {
     this.#whenOpen(() => this.#socket.send(this.#door === 'node' ? bytes : `,${bytes.toString('base64')}`));
   }
 
-  /** The first part of a message that gets no second. */
+  /** Sends the first fragment of a message without a second one. */
   begin(bytes: number): void {
     this.#whenOpen(() => this.#socket.send(Buffer.alloc(bytes), { fin: false }));
   }
 
-  /** Reads nothing from now on. */
+  /** Stops reading. */
   pause(): void {
     this.#socket.once('message', () => this.#socket.pause());
   }

@@ -6,7 +6,7 @@ interface Named {
   readonly config: Configuration;
 }
 
-/** Nothing goes wrong. */
+/** Without faults. */
 export const QUIET: Configuration = {
   reader: 'exact',
   publishers: 2,

@@ -22,7 +22,7 @@ interface Publisher {
 
 interface Log {
   readonly tiles: readonly Tile[];
-  /** The epoch that the topic's root names. */
+  /** The epoch in the topic's root. */
   readonly root: number;
   readonly publishers: readonly Publisher[];
   readonly hasForgotten: boolean;
@@ -30,7 +30,7 @@ interface Log {
   readonly placed: readonly { readonly epoch: number; readonly number: number }[];
 }
 
-/** 'no-closing-tile': the root changes by itself. 'no-root': a closing tile is written without a look at the root. */
+/** 'no-closing-tile': the root changes alone. 'no-root': a closing tile is written without reading the root. */
 export type EpochMutation = 'no-closing-tile' | 'no-root';
 
 const OLD: readonly Tile[] = [1, 2].map((number) => ({ epoch: 1, number, kind: 'old' }));
@@ -74,7 +74,7 @@ export class EpochsOfATopic implements Model<Log> {
     return [...of, ...forgets(log)];
   }
 
-  /** A reader takes no message behind one of a later epoch, or of a later number: it would not see it. */
+  /** A reader accepts no message behind one of a later epoch, or of a later number: it would not see it. */
   violationOf({ placed }: Log): string | undefined {
     const [before, last] = placed.slice(-2);
     if (before === undefined || last === undefined) return undefined;

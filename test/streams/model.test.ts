@@ -30,7 +30,7 @@ describe('every state of a topic and its reader keeps the promise', () => {
   );
 });
 
-describe('the exploration of a stream finds what is missing, and nothing where it is not', () => {
+describe('the exploration of a stream finds a missing protection, and nothing with all of them', () => {
   it.each(titled(MUTATIONS))('%s', (name, { mutation, finds, config }) => {
     const broken = explore(new StreamOfOneTopic(config, mutation), SMALL_STATES_MAX);
     expect(broken.violation ?? 'nothing').toMatch(finds);
@@ -41,7 +41,7 @@ describe('the exploration of a stream finds what is missing, and nothing where i
 });
 
 describe('the epochs of a topic that was silent', () => {
-  it('follow each other, also where clocks differ', () => {
+  it('follow each other, even if clocks differ', () => {
     expectNothing('three publishers', explore(new EpochsOfATopic(3), SMALL_STATES_MAX), IS_TRACED);
   });
 

@@ -97,7 +97,7 @@ function stepsOf(
   }
 }
 
-/** Handlers that were over when the message's own began had placed all that they were to place. */
+/** Handlers that had ended before the message's own began have placed all their messages. */
 function stableAt({ log, over }: World, end: number, known: number, mutation: Mutation | undefined): number {
   const ended = mutation === 'stable-while-its-handler-lives' ? -1 : known & over;
   let stable = 0;
@@ -105,7 +105,7 @@ function stableAt({ log, over }: World, end: number, known: number, mutation: Mu
   return stable;
 }
 
-/** A post to a connection that has ended finds nothing. One that fails ends the connection. */
+/** A post to a connection that has ended reaches no client. One that fails ends the connection. */
 export function postsOf(
   world: World,
   number: number,

@@ -154,7 +154,7 @@ function faults(world: World): Successor<World>[] {
   return all;
 }
 
-/** The reader as it is when it has heard more. */
+/** The reader's state after a further event. */
 function hearing(
   reader: Reader,
   more: readonly Heard[],
@@ -178,7 +178,7 @@ function lastOf({ heard }: Reader): number {
   return Number(played(heard).sequence.position.split('-')[1]);
 }
 
-/** The transport's own code, with what it has heard so far. */
+/** The transport's own code, after the same events. */
 export function played(heard: readonly Heard[]): { readonly sequence: Sequence; readonly seen: number[] } {
   const sequence = new Sequence(EPOCH);
   const seen: number[] = [];

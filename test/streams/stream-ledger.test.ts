@@ -15,7 +15,7 @@ function read(text: string): Noticed {
 describe('the ledger of streams', () => {
   const ALL = ['e-1', 'e-2', 'e-3', 'e-4'];
 
-  test('is content with every message in order', () => {
+  test('accepts every message in order', () => {
     expect(violations(ALL, ALL)).toEqual([]);
   });
 
@@ -38,7 +38,7 @@ describe('the ledger of streams', () => {
     expect(violations(ALL, noticed)).toEqual(expected);
   });
 
-  test('lets one jump pass behind each gap that was told', () => {
+  test('allows one jump after each reported gap', () => {
     expect(violations(ALL, ['e-1', 'gap', 'e-4'])).toEqual([]);
     expect(violations(ALL, ['e-1', 'gap', 'f-9', 'f-10'])).toEqual([]);
     expect(violations(ALL, ['e-1', 'gap', 'e-3', 'e-5'])).toEqual(['t: e-5 came instead of number 4']);

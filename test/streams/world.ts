@@ -1,29 +1,29 @@
 /*
- * One topic of a stream, its publishers, one reader, and what lies between them. Handlers take single steps, each a read or a
- * write, and meet in any order; they die, posts fail, connections end, old messages are handed out no more.
+ * One topic of a stream, its publishers, one reader, and the messages between them. Handlers take single steps, each a
+ * read or a write, in any order; they die, posts fail, connections end, and history expires.
  */
 
 export interface Configuration {
   /** 'exact': the program reads with `resume`, whose `Sequence` is the real one. 'bare': it keeps the last position itself. */
   readonly reader: 'exact' | 'bare';
   readonly publishers: number;
-  /** Of each publisher, one behind another. */
+  /** The publishers' messages, in order. */
   readonly messages: number;
-  /** The reader stands in a shard: messages reach it by way of a job, and a worker. */
+  /** The reader is in a shard: messages reach it through a job and a worker. */
   readonly isWide: boolean;
-  /** Handlers that die, publishers' and workers'. */
+  /** How many handlers may die, publishers' and workers'. */
   readonly crashes: number;
-  /** Connections that end. */
+  /** How many connections end. */
   readonly cuts: number;
-  /** Posts that fail. */
+  /** How many posts fail. */
   readonly failures: number;
-  /** Messages that are handed out no more. */
+  /** How many messages expire from the history. */
   readonly truncations: number;
-  /** How often an exact reader asks though nothing is missing, as its alarm rings. */
+  /** How often an exact reader may ask although nothing is missing, when its timer fires. */
   readonly asks: number;
 }
 
-/** A protection that is taken away. */
+/** A removed protection. */
 export type Mutation =
   | 'matches-before-place'
   | 'place-without-condition'
@@ -39,7 +39,7 @@ export type Mutation =
 export interface Publisher {
   /** 'subscribers-known' is behind 'placed': the message has its place before its subscribers are looked up. */
   readonly step: 'idle' | 'began' | 'end-known' | 'placed' | 'subscribers-known' | 'left';
-  /** Which of its messages it is at. */
+  /** The message that it is at. */
   readonly message: number;
   /** Number of the last message, as it has read it. */
   readonly end: number;
@@ -47,7 +47,7 @@ export interface Publisher {
   readonly found: number;
   /** The place of its message. */
   readonly number: number;
-  /** Handlers that were over when it began. */
+  /** Handlers that had ended when it began. */
   readonly over: Ids;
 }
 
@@ -58,7 +58,7 @@ export interface Entry {
   readonly message: number;
   /** Every message up to this number had become stable when it was appended. */
   readonly stable: number;
-  /** Handlers that were over when its own began. */
+  /** Handlers that had ended when its own began. */
   readonly over: Ids;
 }
 
@@ -79,13 +79,13 @@ export interface Reader {
   readonly suback: Suback | undefined;
   /** A SUBACK has come on this connection. */
   readonly isLive: boolean;
-  /** Everything that `Sequence` was told, in its order. */
+  /** All events for `Sequence`, in order. */
   readonly heard: readonly Heard[];
   /** The position of a bare program. */
   readonly position: { readonly number: number; readonly stable: number };
-  /** Numbers that the program was handed, in their order. */
+  /** Numbers that the program has received, in order. */
   readonly seen: readonly number[];
-  /** A SUBACK has said that messages up to this number may be missing. */
+  /** A SUBACK has reported that messages up to this number may be missing. */
   readonly excused: number;
 }
 
@@ -98,7 +98,7 @@ export type Heard =
 export interface World {
   readonly publishers: readonly Publisher[];
   readonly log: readonly Entry[];
-  /** Handlers that are over. */
+  /** Handlers that have ended. */
   readonly over: Ids;
   readonly acknowledged: Ids;
   /** The connection in the stored subscription. 0: there is none. */
@@ -108,7 +108,7 @@ export interface World {
   readonly posted: Ids;
   /** Numbers that workers have to post. */
   readonly jobs: readonly number[];
-  /** Messages up to this number are handed out no more. */
+  /** Messages up to this number have expired from the history. */
   readonly forgotten: number;
   readonly crashes: number;
   readonly cuts: number;

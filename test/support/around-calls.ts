@@ -3,8 +3,8 @@ import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 type Send = (command: { readonly input: object }, ...rest: unknown[]) => Promise<unknown>;
 
 /**
- * A client that does something around each call of another, as a process of its own would. To make a client of the SDK,
- * and let it assemble its middleware, takes as long as a dozen calls in memory.
+ * Returns a client that runs code around each call of another, as a separate process would. Constructing an SDK client
+ * with its middleware takes as long as a dozen calls in memory.
  */
 export function aroundCalls(
   client: DynamoDBClient,

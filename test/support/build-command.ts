@@ -7,13 +7,16 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
-/** Below node_modules, so that a build finds the packages that it does not contain. */
+/** A folder below node_modules, so that a build finds the packages that it does not contain. */
 const BUILDS = join(ROOT, 'node_modules', '.cache', 'apus', 'command');
-/** No run of tests takes longer. */
+/** Longer than any run of tests. */
 const KEPT_MS = 24 * 3600 * 1000;
 const POLL_MS = 50;
 
-/** Builds what `npm start` runs, unless it is there, and answers the folder of `apus.js` and the page. All tests share it. */
+/**
+ * Builds the output that `npm start` runs, unless it exists, and returns the folder of `apus.js` and the page. All
+ * tests share it.
+ */
 export async function buildCommand(): Promise<string> {
   const sources: string = new URL('../../.ci/sources.mjs', import.meta.url).href;
   const { hashOfCommand } = (await import(sources)) as { hashOfCommand(): string };
@@ -22,7 +25,7 @@ export async function buildCommand(): Promise<string> {
   return directory;
 }
 
-/** A run's workers ask for the command at the same time: one builds it, and the others wait for it. */
+/** Several workers of a run need the command at the same time: one builds it, and the others wait. */
 async function buildOnce(directory: string): Promise<void> {
   await mkdir(BUILDS, { recursive: true });
   const lock = `${directory}.lock`;
@@ -61,7 +64,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** Two may still build at the same time, where a lock was left behind: the first one's build is used. */
+/** Two may still build at the same time if a lock was left behind: then the first build is used. */
 async function buildTo(directory: string): Promise<void> {
   const beside = await mkdtemp(join(BUILDS, '.new-'));
   await promisify(execFile)(process.execPath, [join(ROOT, 'packages', 'cli', 'build.mjs'), beside]);

@@ -2,12 +2,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { CloudWatchClient } from '@aws-sdk/client-cloudwatch';
 
-/** As the reference of GetMetricData has them (docs.aws.amazon.com, AmazonCloudWatch/latest/APIReference). */
+/** Limits in the reference of GetMetricData (docs.aws.amazon.com, AmazonCloudWatch/latest/APIReference). */
 const QUERIES_MAX = 500;
 const ID = /^[a-z][a-zA-Z0-9_]*$/;
 const TARGET = 'GraniteServiceVersion20100801.GetMetricData';
 const DAY_MS = 86_400_000;
-/** Points of a minute are kept for 15 days, and of five minutes for 63. */
+/** CloudWatch keeps data points of one minute for 15 days, and of five minutes for 63. */
 const MINUTES_KEPT_MS = 15 * DAY_MS;
 const FIVE_MINUTES_KEPT_MS = 63 * DAY_MS;
 /** The most points of an answer that a request may ask for. */
@@ -55,18 +55,18 @@ export interface PutPoint {
 }
 
 /**
- * GetMetricData of CloudWatch over HTTP, with the limits and the answers that its reference documents. A request that AWS
- * would refuse is refused.
+ * GetMetricData of CloudWatch over HTTP, with the documented limits and answers. It refuses a request that AWS would
+ * refuse.
  */
 export interface CloudWatchStandIn {
-  /** The client of AWS's SDK, with this in the place of AWS. */
+  /** The client of AWS's SDK, with this in place of AWS. */
   readonly client: CloudWatchClient;
-  /** Metrics that were asked for, which is what AWS bills. */
+  /** Requested metrics, which AWS bills. */
   readonly billed: () => number;
   put(point: PutPoint): void;
-  /** Points of a page of an answer. */
+  /** Data points of a page of an answer. */
   pageLength: number;
-  /** Says of every metric that it could not be read whole. */
+  /** Reports for every metric that it could not be read completely. */
   status: Status | undefined;
   stop(): Promise<void>;
 }
@@ -137,7 +137,7 @@ function mistakeOf({ MetricDataQueries, StartTime, EndTime }: Request, nowMs: nu
   return undefined;
 }
 
-/** The points from the token on. A metric of which more follow is `PartialData`. */
+/** The data points from the token on. A metric with further points is `PartialData`. */
 function page(
   asked: Request,
   points: readonly PutPoint[],

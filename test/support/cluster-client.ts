@@ -1,7 +1,7 @@
 import * as mqtt from 'mqtt';
 import { onTestFinished } from 'vitest';
 
-/** A client that keeps what it is sent, in order. */
+/** A client that records the messages that it receives, in order. */
 export class ClusterClient {
   readonly client: mqtt.MqttClient;
   readonly received: {
@@ -37,7 +37,7 @@ export class ClusterClient {
     return this.received.map(({ text }) => text);
   }
 
-  /** Waits until it has got so many messages. */
+  /** Waits until the client has received this many messages. */
   async got(count: number): Promise<string[]> {
     await new Promise<void>((resolve) => {
       const look = () => {

@@ -9,22 +9,22 @@ import { end, launch } from './program.ts';
 
 const READY_MS_MAX = 30_000;
 const POLL_MS = 50;
-/** Offset of the port at which the engine's nodes talk to each other. */
+/** Offset of the port between the engine's nodes. */
 const BUS_PORT_OFFSET = 10_000;
 
-/** The permissions that infra/lib/cluster/engine.ts grants: our keys, and no command for administrators. */
+/** The permissions that infra/lib/cluster/engine.ts grants: Apus's keys, and no administrative commands. */
 export const ENGINE_RIGHTS = 'on ~{apus}:* &* +@all -@admin -@dangerous +info';
 
 export interface ClusterModeEngine {
-  /** The address of the replica, as a user of few rights. */
+  /** The address of the replica, for a user with few rights. */
   readonly replicaUrl: string;
   readonly primaryUrl: string;
-  /** The replica becomes the primary. */
+  /** Promotes the replica to primary. */
   failOver(): Promise<void>;
   stop(): Promise<void>;
 }
 
-/** An engine in cluster mode, as MemoryDB is one: a shard with a primary and a replica, on loopback. */
+/** An engine in cluster mode, like MemoryDB: one shard with a primary and a replica, on loopback. */
 export async function startClusterModeEngine(program: string): Promise<ClusterModeEngine> {
   const directory = mkdtempSync(join(tmpdir(), 'apus-engines-'));
   const [password, rootPassword] = [randomBytes(18).toString('hex'), randomBytes(18).toString('hex')];

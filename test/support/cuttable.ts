@@ -1,12 +1,12 @@
 import { type AddressInfo, connect as connectSocket, createServer, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 
-/** A way to the broker that the test can cut. */
+/** A proxy to the broker that the test can cut. */
 export interface Way {
   readonly url: string;
   /** Ends all connections. */
   cut(): void;
-  /** The same, and there is no way until it is mended. */
+  /** Ends all connections, and refuses new ones until it is mended. */
   break(): void;
   mend(): void;
 }

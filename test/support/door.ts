@@ -1,18 +1,18 @@
 /**
- * A door under test: where clients reach a broker. The behaviour suite is written once against this interface.
- *
- * `APUS_TEST_URL=ws://127.0.0.1:9001/mqtt npm test` points the suite at a broker that already runs, ours or another's.
+ * A door under test: the addresses at which clients reach a broker. The behaviour suite is written once against this
+ * interface. `APUS_TEST_URL=ws://127.0.0.1:9001/mqtt npm test` points the suite at a running broker, Apus or another
+ * one.
  */
 export interface Door {
   readonly name: string;
   /** `ws://host:port/path`, subprotocol `mqtt`. */
   readonly url: string;
-  /** Where the HTTP API is; undefined for a broker that is not ours. */
+  /** The URL of the HTTP API; undefined for another broker than Apus. */
   readonly httpUrl?: string;
   stop(): Promise<void>;
 }
 
-/** The doors of our own that the behaviour suite runs on. */
+/** The doors of Apus on which the behaviour suite runs. */
 export type DoorName = 'node' | 'gateway';
 
 /** `APUS_TEST_DOOR=gateway` runs the suite in text frames at the gateway door; otherwise it is the node door. */
@@ -22,7 +22,8 @@ export const doorUnderTest: DoorName = process.env.APUS_TEST_DOOR === 'gateway' 
 export const isClusterUnderTest: boolean = process.env.APUS_TEST_DOOR === 'cluster';
 
 /**
- * How long the will of a lost connection waits at least: at the gateway door its DISCONNECT may still be committing. Our
- * own door is started with less than its five seconds, which `packages/cloud/test/timers/wills.test.ts` holds it to.
+ * The shortest wait of a lost connection's will: at the gateway door the handler of its DISCONNECT may still be
+ * running. The tests start that door with less than its five seconds, which `packages/cloud/test/timers/wills.test.ts`
+ * checks.
  */
 export const LOSS_GRACE_SECONDS = doorUnderTest !== 'gateway' ? 0 : process.env.APUS_TEST_URL ? 5 : 1;

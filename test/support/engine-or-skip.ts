@@ -16,13 +16,13 @@ export function engineOrSkip(): string | undefined {
 }
 
 export interface TestEngine {
-  /** With its password. */
+  /** The URL with its password. */
   readonly url: string;
   readonly port: number;
   readonly pid: number;
-  /** Ends it with a signal. */
+  /** Ends the engine with a signal. */
   kill(signal: NodeJS.Signals): Promise<void>;
-  /** Starts it again over the same data. */
+  /** Starts the engine again with the same data. */
   start(): Promise<void>;
   stop(): Promise<void>;
 }
@@ -30,7 +30,11 @@ export interface TestEngine {
 /** Writes each command to its file before it answers. */
 const KEEPS_ALL = ['--appendonly', 'yes', '--appendfsync', 'always'];
 
-/** An engine of its own on loopback, with a password. @param keeps says what it writes to its file @default everything */
+/**
+ * A separate engine on loopback, with a password.
+ * @param keeps what it writes to its file
+ * @default everything
+ */
 export async function startEngine(
   program: string,
   keeps: readonly string[] = KEEPS_ALL,

@@ -1,4 +1,4 @@
-/** Something that may happen next. A fault need not happen: an end without it counts as an end. */
+/** A possible next step. A fault need not happen: a state in which only faults are possible counts as an end. */
 export interface Successor<State> {
   readonly state: State;
   readonly label: string;
@@ -8,10 +8,10 @@ export interface Successor<State> {
 /** A protocol and the world around it, as states and steps. */
 export interface Model<State> {
   start(): State;
-  /** Two states are the same where these are. */
+  /** Two states are equal if these texts are. */
   textOf(state: State): string;
   successors(state: State): readonly Successor<State>[];
-  /** The broken promise of a state from which nothing but a fault leads on. */
+  /** The broken promise of a state with no further step but a fault. */
   violationAtEnd(state: State): string | undefined;
   /** The broken promise of any state. */
   violationOf(state: State): string | undefined;
@@ -20,7 +20,7 @@ export interface Model<State> {
 export interface Exploration {
   readonly states: number;
   readonly ends: number;
-  /** Every state that can be reached was visited. */
+  /** Every reachable state was visited. */
   readonly isComplete: boolean;
   readonly violation: string | undefined;
   /** The steps that lead there. */
@@ -31,7 +31,7 @@ export interface Exploration {
 export function explore<State>(model: Model<State>, statesMax: number): Exploration {
   const start = model.start();
   const seen = new Set([fingerprintOf(model.textOf(start))]);
-  /** By state: the one that it was reached from, and which of its successors it is. */
+  /** For each state: its predecessor, and its number among that one's successors. */
   const parents = [-1];
   const places = [0];
   let ends = 0;
@@ -87,7 +87,7 @@ function traceTo<State>(
   });
 }
 
-/** 53 bits: of five million states two have the same with a chance of one in 700. */
+/** 53 bits: among five million states a collision has a chance of one in 700. */
 function fingerprintOf(text: string): number {
   let high = 0x1234_5678;
   let low = 0x0bad_cafe;

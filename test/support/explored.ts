@@ -1,12 +1,15 @@
 import { expect } from 'vitest';
 import type { Exploration } from './explore.ts';
 
-/** A row for each of a table's tests. */
+/** A row for each test of a table. */
 export function titled<T extends { readonly name: string }>(all: readonly T[]): [string, T][] {
   return all.map((each) => [each.name, each]);
 }
 
-/** Every state was visited, and kept its promises. @param isTraced their number is printed */
+/**
+ * Expects that every state was visited, and kept its promises.
+ * @param isTraced whether to print their number
+ */
 export function expectNothing(name: string, found: Exploration, isTraced: boolean): void {
   if (found.violation !== undefined) expect.fail(readable(name, found));
   expect(found.isComplete).toBe(true);

@@ -3,17 +3,17 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * Systems assign no port of this range by themselves (Linux from 32,768 up, others from 49,152). So no test that runs
- * beside this one gets a free port of it before the program has it, or while the program is started anew.
+ * Systems assign no port of this range by themselves (Linux from 32,768 up, others from 49,152). So no concurrent test
+ * gets such a free port before the program has it, or while the program is restarted.
  */
 const PORT_MIN = 20_000;
 const PORT_MAX = 32_000;
 const TRIES_MAX = 100;
 
 /**
- * A port of the loopback for a program that cannot choose one by itself: free now, and not held.
+ * A port on loopback for a program that cannot choose one by itself: it is free now, and not reserved.
  *
- * @param alsoOffset The port that lies so far above it is of the same range and free, too.
+ * @param alsoOffset The port with this offset is in the same range and free, too.
  */
 export async function freePort(alsoOffset = 0): Promise<number> {
   for (let tries = 0; tries < TRIES_MAX; tries += 1) {

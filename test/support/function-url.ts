@@ -5,20 +5,20 @@ import type { ApiFunction } from '@apus/cloud/lambda';
 
 export const API_KEY = 'the-key-of-the-operator-of-this-test';
 
-/** SHA-256 of the key, as the stack has it. */
+/** The SHA-256 of the key, which the stack has. */
 export const API_KEY_SHA256 = createHash('sha256').update(API_KEY).digest('hex');
 
-/** As `infra/lib/http-api.ts` has it: Lambda answers a preflight by itself, and the function sees none. */
+/** The settings of `infra/lib/http-api.ts`: Lambda answers preflights itself, and the function sees none. */
 const CORS = {
   'access-control-allow-origin': '*',
   'access-control-allow-methods': 'GET, POST, PUT, DELETE',
   'access-control-allow-headers': 'authorization, content-type, apus-tenant',
 };
 
-/** The URL of a function, in front of the function. */
+/** The URL of a function, served in front of it. */
 export interface FunctionUrl {
   readonly url: string;
-  /** Requests that the function has answered, as `GET /api/v5/clients`. */
+  /** Requests that the function has answered, such as `GET /api/v5/clients`. */
   readonly requests: readonly string[];
   stop(): Promise<void>;
 }

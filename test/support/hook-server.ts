@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** One request, as EMQX documents it. */
+/** One request in EMQX's form. */
 export interface HookCall {
   readonly path: string;
   readonly body: Readonly<Record<string, unknown>>;
@@ -9,7 +9,7 @@ export interface HookCall {
 
 export type Respond = (call: HookCall, response: ServerResponse) => void;
 
-/** A server of the operator's, which takes EMQX's requests and nothing else. */
+/** A server of the operator, which accepts only EMQX's requests. */
 export interface HookServer {
   readonly url: string;
   readonly calls: HookCall[];

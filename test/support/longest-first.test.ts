@@ -5,6 +5,6 @@ import { LONGEST } from './longest-first.ts';
 
 const ROOT = new URL('../../', import.meta.url);
 
-it('the files that a run begins with are there', () => {
+it('the files with which a run begins exist', () => {
   expect(LONGEST.filter((path) => !existsSync(fileURLToPath(new URL(path, ROOT))))).toEqual([]);
 });

@@ -1,8 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * The files that take longest, the longest first: half a minute and more, and those that are the longest of their
- * project. Vitest itself knows how long a file takes only where it has run before, which it has not in a fresh clone.
+ * The slowest files, the slowest first: half a minute and more, and the slowest of their project. Vitest itself only
+ * knows how long a file takes if it has run before, which it has not in a fresh clone.
  */
 export const LONGEST: readonly string[] = [
   'test/bridges/kafka.test.ts',
@@ -29,7 +29,10 @@ export const LONGEST: readonly string[] = [
   'test/faults/faults.test.ts',
 ];
 
-/** Files here, and folders with all of theirs, that leave the processor idle: they wait for programs, timers and networks. */
+/**
+ * Files, and folders with all of their files, that leave the processor idle: they wait for programs, timers and
+ * networks.
+ */
 export const WAITING: readonly string[] = [
   'test/bridges/',
   'test/cluster/',
@@ -38,7 +41,7 @@ export const WAITING: readonly string[] = [
   'packages/cli/test/probe.test.ts',
 ];
 
-/** What a file of the folder takes, about: other files take a second or two. */
+/** About how long a file of the folder takes: other files take a second or two. */
 const SECONDS: readonly (readonly [folder: string, seconds: number])[] = [
   ['test/bridges/', 15],
   ['test/cluster/', 15],
@@ -48,14 +51,14 @@ const LONGEST_SECONDS = 30;
 const USUAL_SECONDS = 1.5;
 
 /**
- * Begins with the files that take longest, so that no worker begins one of them at the end; and files that wait begin
- * among files that compute, in the proportion of their times, so that the processors have work as long as the run takes.
+ * Begins with the slowest files, so that no worker begins one of them at the end. Files that wait begin among files
+ * that compute, in proportion to their times, so that the processors are busy during the whole run.
  */
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const usual = await super.sort(files);
     const projects = new Set(usual.map(({ project }) => project.name));
-    // A worker serves one project: the files of each stay together.
+    // A worker serves one project: the files of each project stay together.
     return [...projects].flatMap((name) => mixed(usual.filter(({ project }) => project.name === name)));
   }
 }

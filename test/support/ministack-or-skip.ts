@@ -2,14 +2,15 @@ import { afterAll, it, vi } from 'vitest';
 import { type Ministack, startMinistackService } from './ministack.ts';
 
 /**
- * One service of an AWS, or some, that is not ours, for the tests of a file. Undefined where it cannot be started: then a skipped
- * test says why, because a developer without Python can still work on the rest. In CI that fails, for there people rely
- * on it. It ends with the tests of the file.
+ * One or more services of MiniStack for the tests of a file. Undefined if it cannot be started: then a skipped test
+ * gives the reason, because a developer without Python can still work on the rest. In CI that fails. MiniStack ends
+ * with the tests of the file.
  */
 export async function ministackOrSkip(
   services: 'dynamodb' | 'sqs' | 'sqs,events,lambda' | 'monitoring',
 ): Promise<Pick<Ministack, 'endpoint'> | undefined> {
-  // It answers its calls one after another, in Python: on a busy machine a test of a thousand takes minutes.
+  // MiniStack answers its calls one after another, in Python: on a busy machine a test with a thousand calls takes
+  // minutes.
   vi.setConfig({ testTimeout: 600_000, hookTimeout: 120_000 });
   try {
     const ministack = await startMinistackService(services);

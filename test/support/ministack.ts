@@ -4,11 +4,14 @@ import { CommandError } from '../../infra/cli/command-error.ts';
 import { ensurePythonPackage } from '../../infra/cli/venv.ts';
 import { freePort, isFree } from './free-port.ts';
 
-/** The launcher of the end-to-end tests reaches into its internals, and what it does otherwise than AWS is written down. */
+/**
+ * A fixed version: the launcher of the end-to-end tests uses its internals, and its differences from AWS are
+ * documented.
+ */
 const VERSION = '1.5.33';
 const START_MS_MAX = 60_000;
 const POLL_MS = 50;
-/** SIGTERM lets it end its functions; then it is killed. */
+/** After SIGTERM it ends its functions; then it is killed. */
 const STOP_MS_MAX = 10_000;
 
 /** A third-party AWS on this machine. */
@@ -18,18 +21,24 @@ export interface Ministack {
 }
 
 export interface MinistackOptions {
-  /** Of the loopback. @default any that is free */
+  /**
+   * The port on loopback.
+   * @default any free one
+   */
   readonly port?: number;
-  /** How Python is told to start it. @default its own way */
+  /**
+   * The arguments with which Python starts it.
+   * @default its own way
+   */
   readonly launch?: readonly string[];
-  /** Beside where it listens; of this process it has only the path. */
+  /** Environment variables besides its address; of this process it gets only the PATH. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** It starts processes of its own, which end with it. They then outlive Ctrl+C: the caller handles that. */
+  /** Runs it in a process group of its own, which then outlives Ctrl+C: the caller handles that. */
   readonly hasFunctions?: boolean;
 }
 
 /**
- * Installs MiniStack where it is not, starts it on a free port of the loopback, and waits until it answers.
+ * Installs MiniStack if it is missing, starts it on a free port on loopback, and waits until it answers.
  *
  * @throws {CommandError} that says what is missing, or that it does not answer
  */
@@ -59,7 +68,7 @@ export async function startMinistack(options: MinistackOptions = {}): Promise<Mi
   return { endpoint, stop };
 }
 
-/** Some of its services as they come, in one list with commas: the others do not start. */
+/** Some of its services, in one list with commas: the others do not start. */
 export async function startMinistackService(services: string): Promise<Ministack> {
   return await startMinistack({ environment: { SERVICES: services, LOG_LEVEL: 'ERROR' } });
 }
@@ -78,7 +87,7 @@ async function waitUntilUp(endpoint: string, child: ChildProcess): Promise<void>
   throw new CommandError(`MiniStack did not answer within ${START_MS_MAX} ms.`);
 }
 
-/** All of its processes end: a function that is left would keep its port, and the machine busy. */
+/** Ends all of its processes: a remaining function would keep its port, and the machine busy. */
 async function stopAll(child: ChildProcess, kill: (signal: NodeJS.Signals) => void): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const ended = new Promise<void>((resolve) => child.once('exit', () => resolve()));

@@ -2,7 +2,7 @@ import { connect as connectInTextFrames, type TransportOptions } from '@apus/cli
 import * as mqtt from 'mqtt';
 import { doorUnderTest } from './door.ts';
 
-/** Stock mqtt.js, as its users connect it to the door under test: at the gateway door through the transport. */
+/** mqtt.js, connected to the door under test as its users connect it: at the gateway door through the transport. */
 export function connectMqttJs(
   url: string,
   options: mqtt.IClientOptions,

@@ -1,19 +1,19 @@
 import { type DoorName, doorUnderTest, isClusterUnderTest } from './door.ts';
 
 /**
- * Options of `it` and `describe` for what cannot hold at another door: `it('…', onlyAt('node', 'why'), async () => …)`.
- * Where a normative statement is touched, docs/conformance/deviations.json has it too.
+ * Options of `it` and `describe` for behaviour that another door cannot have: `it('…', onlyAt('node', 'why'), async ()
+ * => …)`. If it concerns a normative statement, docs/conformance/deviations.json lists it too.
  */
 export function onlyAt(door: DoorName, _reason: string): { readonly skip: boolean } {
   return { skip: doorUnderTest !== door };
 }
 
-/** Options of `it` for what holds at one process of a cluster, and not at all of them together. */
+/** Options of `it` for behaviour of one process of a cluster that all of them together do not have. */
 export function notInACluster(_reason: string): { readonly skip: boolean } {
   return { skip: isClusterUnderTest };
 }
 
-/** For an expectation that is another at this door: `differsAt('gateway', 'why') ? … : …`. */
+/** For an expectation that differs at this door: `differsAt('gateway', 'why') ? … : …`. */
 export function differsAt(door: DoorName, _reason: string): boolean {
   return doorUnderTest === door;
 }

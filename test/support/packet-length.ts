@@ -1,4 +1,4 @@
-/** How long the packet at the beginning of these bytes is; 0 until all of it is there. */
+/** The length of the packet at the beginning of these bytes; 0 until all of it is there. */
 export function packetLength(bytes: Buffer): number {
   let remaining = 0;
   for (let index = 1; index <= 4 && index < bytes.length; index += 1) {

@@ -1,6 +1,6 @@
 /**
- * How long a client of the tests waits for something before the test fails with what it waited for; a passing test
- * waits for a delayed will at most. It only bounds a hang, so a machine that is busy with other tests may take its time;
- * it is below the limit of a whole test, which says less.
+ * How long a client of the tests waits for an event before the test fails with its name. A passing test waits for a
+ * delayed will at most. The limit only bounds a hang, so a busy machine may be slow; it is below the limit of a whole
+ * test, whose message says less.
  */
 export const PATIENCE_MS = 15_000;

@@ -23,7 +23,7 @@ interface HttpRequest {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** AWS's own signer, which each of its clients has; its types do not name all that it does. */
+/** AWS's own signer, which each of its clients contains; its types do not declare all of its methods. */
 interface Signer {
   presign(
     request: HttpRequest,
@@ -35,7 +35,7 @@ interface Signer {
   ): Promise<HttpRequest>;
 }
 
-/** A URL that is signed for `execute-api`, as a backend makes one for its browsers. */
+/** A URL that is signed for `execute-api`, as a backend signs it for browsers. */
 export async function presignedUrl(url: string, signing: Signing): Promise<string> {
   const { host, hostname, port, pathname } = new URL(url);
   const { credentials, region = 'us-east-1', service = 'execute-api' } = signing;

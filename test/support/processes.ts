@@ -13,13 +13,13 @@ function all(): Process[] {
   return existsSync('/proc/self/stat') ? fromProc() : fromPs();
 }
 
-/** Linux, where `ps` need not be installed. */
+/** Read from Linux's /proc, where `ps` need not be installed. */
 function fromProc(): Process[] {
   return readdirSync('/proc')
     .filter((name) => /^\d+$/.test(name))
     .flatMap((name) => {
       try {
-        // The name of the program, in parentheses, may have anything in it.
+        // The name of the program, in parentheses, may contain any character.
         const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
         const [state, parent, group] = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
         const args = readFileSync(`/proc/${name}/cmdline`, 'utf8').split('\0').join(' ').trim();
@@ -33,7 +33,7 @@ function fromProc(): Process[] {
           },
         ];
       } catch {
-        // It has ended meanwhile.
+        // The process has ended meanwhile.
         return [];
       }
     });
@@ -57,7 +57,7 @@ function fromPs(): Process[] {
   });
 }
 
-/** The process, its children and theirs, and all that are in groups which these have begun. */
+/** The process, its descendants, and all processes in groups which these have created. */
 export function familyOf(pid: number): Process[] {
   const everything = all();
   const found = new Set([pid]);
@@ -69,7 +69,7 @@ export function familyOf(pid: number): Process[] {
   return everything.filter((each) => found.has(each.pid));
 }
 
-/** Those that still run. One whose end its parent has not looked at does not. */
+/** The processes that still run. A zombie does not. */
 export function running(processes: readonly Process[]): Process[] {
   const now = new Map(all().map((each) => [each.pid, each]));
   return processes.filter(({ pid, args }) => {

@@ -6,22 +6,22 @@ import { it } from 'vitest';
 
 const START_MS_MAX = 20_000;
 const POLL_MS = 20;
-/** Characters of a program's output that a failed start tells. */
+/** Characters of a program's output that the error of a failed start contains. */
 const LAST_WORDS_MAX = 2000;
 
 interface Wanted {
   /** Names and paths, in the order in which they are tried. */
   readonly programs: readonly (string | undefined)[];
-  /** Arguments with which it says something about itself, and ends with `status`. */
+  /** Arguments with which it prints information about itself, and exits with `status`. */
   readonly args: readonly string[];
   readonly status: number;
-  /** Advice for where there is none. */
+  /** Advice if there is none. */
   readonly reason: string;
 }
 
 /**
- * A program of somebody else. Undefined where it is not installed: then a skipped test says so, because a developer
- * without it can still work on the rest. In CI that fails.
+ * A third-party program. Undefined if it is not installed: then a skipped test says so, because a developer without it
+ * can still work on the rest. In CI that fails.
  */
 export function programOrSkip({ programs, args, status, reason }: Wanted): string | undefined {
   const found = programs.find((program) => program !== undefined && statusOf(program, args) === status);
@@ -40,7 +40,10 @@ function statusOf(program: string, args: readonly string[]): number | null | und
   }
 }
 
-/** A program that listens on a port of loopback: returns when it does. @throws with its last words when it does not */
+/**
+ * Starts a program that listens on a port on loopback, and returns when it does.
+ * @throws with its last output if it does not
+ */
 export async function launch(program: string, args: readonly string[], port: number): Promise<ChildProcess> {
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   let lastWords = '';

@@ -8,7 +8,9 @@ const INSTALLED = join(ENVIRONMENT, 'bin', 'python');
 const PAHO = 'import paho.mqtt, sys; sys.exit(int(paho.mqtt.__version__ < "2"))';
 const INSTALL_MS_MAX = 120_000;
 
-/** A Python with paho-mqtt, which a virtual environment gets where there is none yet. `APUS_PYTHON=PATH`: that one. */
+/**
+ * A Python with paho-mqtt, installed into a virtual environment if necessary. `APUS_PYTHON=PATH` selects another one.
+ */
 export function pythonOrSkip(): string | undefined {
   if (process.env.APUS_PYTHON === undefined && !hasPaho()) install();
   return programOrSkip({
@@ -29,13 +31,13 @@ function hasPaho(): boolean {
   }
 }
 
-/** A failure here shows in the program that is then missing. */
+/** After a failure here the program is missing, which the tests report. */
 function install(): void {
   const options = { stdio: 'ignore', timeout: INSTALL_MS_MAX } as const;
   try {
     execFileSync('python3', ['-m', 'venv', ENVIRONMENT], options);
     execFileSync(INSTALLED, ['-m', 'pip', 'install', '--quiet', 'paho-mqtt>=2,<3'], options);
   } catch {
-    // No Python, no venv, or no registry.
+    // There is no Python, no venv, or no registry.
   }
 }

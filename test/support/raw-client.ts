@@ -9,8 +9,8 @@ import type { Wire, WireEvents } from './wire.ts';
 export type Received = Packet & Record<string, unknown>;
 
 /**
- * A client that sends exactly the packets it is told to, well-formed or not, and queues what it receives.
- * Nothing is answered by itself: no PUBACK, no PUBREC, no PINGREQ.
+ * A client that sends exactly the packets of the test, well-formed or not, and queues what it receives. It answers
+ * nothing by itself: it sends no PUBACK, no PUBREC, no PINGREQ.
  */
 export class RawClient {
   #wire: Wire | undefined;
@@ -18,7 +18,7 @@ export class RawClient {
   readonly #version: 3 | 4 | 5;
   readonly #received: Received[] = [];
   readonly #waiting: (() => void)[] = [];
-  /** The bytes of each packet: `mqtt-packet` does not keep the order of User Properties, for one. */
+  /** The bytes of each packet: for example, `mqtt-packet` does not keep the order of User Properties. */
   readonly #bytes = new WeakMap<Received, Buffer>();
   #current: Buffer = Buffer.alloc(0);
   #unparsed: Buffer = Buffer.alloc(0);
@@ -90,7 +90,7 @@ export class RawClient {
     this.#wire?.sendText(text);
   }
 
-  /** Reads nothing from the network until `resume`, as a client that is stuck. */
+  /** Reads nothing from the network until `resume`, like a stuck client. */
   pause(): void {
     this.#wire?.pause?.();
   }
@@ -99,7 +99,7 @@ export class RawClient {
     this.#wire?.resume?.();
   }
 
-  /** The next packet, which must be of this type. */
+  /** The next packet, which must have this type. */
   async expect(cmd: string): Promise<Received> {
     const packet = await this.next();
     if (packet.cmd !== cmd) throw new Error(`expected ${cmd}, received ${JSON.stringify(packet)}`);
@@ -120,7 +120,7 @@ export class RawClient {
     return this.#received.splice(0);
   }
 
-  /** The bytes that a received packet came as, from its fixed header to its end. */
+  /** The bytes of a received packet, from its fixed header to its end. */
   bytesOf(packet: Received): Buffer {
     const bytes = this.#bytes.get(packet);
     if (bytes === undefined) throw new Error('this client has not received that packet');
@@ -135,7 +135,7 @@ export class RawClient {
 
   /**
    * Proves that nothing more is on the way, without sleeping: the broker answers a PINGREQ in order, so all that it
-   * sent before the PINGRESP has come. Throws when anything but the PINGRESP was received.
+   * sent before the PINGRESP has come. Throws if any other packet was received.
    */
   async expectNothing(): Promise<void> {
     this.send({ cmd: 'pingreq' });
@@ -154,12 +154,12 @@ export class RawClient {
     await this.expectClose();
   }
 
-  /** Closes without ceremony; for the end of a test. */
+  /** Closes without DISCONNECT; for the end of a test. */
   close(): void {
     this.#wire?.terminate();
   }
 
-  /** Cuts the stream into packets, so that each is known with its bytes. */
+  /** Cuts the stream into packets, and keeps the bytes of each. */
   #accept(data: Buffer): void {
     this.#unparsed = Buffer.concat([this.#unparsed, data]);
     for (let length = packetLength(this.#unparsed); length > 0; length = packetLength(this.#unparsed)) {

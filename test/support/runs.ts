@@ -1,20 +1,20 @@
-/** Of the runs that a property gets in CI, a developer's machine does one in this many. */
+/** A developer's machine does one in this many of the runs that a property gets in CI. */
 const SHARE = 5;
 
 /**
- * How many runs a property gets: in CI as many as are named, elsewhere a fifth. The seed of a failure is in its message, so
- * that it comes again anywhere.
+ * How many runs a property gets: the given number in CI, a fifth elsewhere. The message of a failure contains its seed,
+ * so that it can be repeated.
  */
 export function runs(inCi: number): number {
   return process.env.CI === undefined ? Math.ceil(inCi / SHARE) : inCi;
 }
 
-/** How long, how many or how far apart: what CI takes, and a share of it elsewhere. */
+/** A duration, count or distance: the full value in CI, and a share of it elsewhere. */
 export function sized<Size>(usual: Size, inCi: Size): Size {
   return process.env.CI === undefined ? usual : inCi;
 }
 
-/** Cases that repeat one another at another door, or in another size of window: in CI all, elsewhere the usual ones. */
+/** Cases that repeat one another at another door or window size: in CI all, elsewhere the usual ones. */
 export function cases<const Case>(
   usual: readonly [Case, ...Case[]],
   inCi: readonly Case[],

@@ -3,22 +3,22 @@ export type ServerFrame =
   | {
       readonly kind: 'reply';
       readonly bytes: Buffer;
-      /** More is waiting: fetch it. */
+      /** More messages wait: the client has to fetch them. */
       readonly more: boolean;
-      /** Packets of the frame that were handled; undefined: all of them. */
+      /** The number of packets of the frame that were handled; undefined: all of them. */
       readonly taken: number | undefined;
       readonly clock: string | undefined;
-      /** Extensions that the server takes; undefined: it says nothing of them. */
+      /** Extensions that the server takes; undefined: it names none. */
       readonly extensions: readonly string[] | undefined;
       /** The move field: a ticket and seconds, or `!` and a refusal. */
       readonly move: string | undefined;
-      /** Frames of their own that belong behind it. */
+      /** The number of further frames that belong to it. */
       readonly parts: number;
     }
   | { readonly kind: 'push' | 'part'; readonly bytes: Buffer }
-  /** JSON of the gateway's own. */
+  /** The gateway's own JSON. */
   | { readonly kind: 'error'; readonly text: string }
-  /** Something waits: the client is to fetch it. */
+  /** Messages wait: the client has to fetch them. */
   | { readonly kind: 'nudge' }
   | { readonly kind: 'nothing' };
 
@@ -30,7 +30,7 @@ const REPLY = new RegExp(
 const PART = new RegExp(`^&${BASE64}$`);
 const PUSH = new RegExp(`^${BASE64}$`);
 
-/** @throws when the frame is none of them. */
+/** @throws if the frame is none of them */
 export function readServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'nothing' };
   if (text === '?') return { kind: 'nudge' };

@@ -7,12 +7,12 @@ import { engineOrSkip, startEngine } from './engine-or-skip.ts';
 
 const MEMBERS = 3;
 
-/** Starts one process of a cluster, here: it shares nothing with another one in this process but the engine. */
+/** Starts one process of a cluster within this process: it shares only the engine with others. */
 export async function startMember(url: string, options: NodeOptions = {}): Promise<RunningNode> {
   return await startNode({ port: 0, logSink: () => {}, ...options, openCluster: openCluster({ url }) });
 }
 
-/** Three processes behind a balancer that spreads connections. */
+/** Three processes behind a load balancer that spreads connections. */
 export async function openClusterDoor(options: NodeOptions): Promise<Door> {
   const program = engineOrSkip();
   if (program === undefined) throw new Error('a cluster needs an engine');
@@ -75,7 +75,7 @@ export class Balancer {
     return balancer;
   }
 
-  /** New connections go to these; others stay where they are, as at a load balancer that deregisters a target. */
+  /** New connections go to these processes; others stay, as at a load balancer that deregisters a target. */
   use(ports: readonly number[]): void {
     this.#ports = ports;
   }

@@ -3,7 +3,7 @@ import type { NodeOptions } from '@apus/node';
 import { type Door, doorUnderTest, isClusterUnderTest, LOSS_GRACE_SECONDS } from './door.ts';
 import { openClusterDoor } from './start-cluster.ts';
 
-/** The options of a door that a test starts, under the node door's names. An absent option keeps its default. */
+/** The options of a door that a test starts, with the node door's names. An absent option has its default. */
 export interface DoorOptions {
   receiveMaximum?: number;
   maximumPacketSize?: number;
@@ -16,27 +16,29 @@ export interface DoorOptions {
   connectTimeoutSeconds?: number;
   sessionExpirySecondsMax?: number;
   serverKeepAliveSecondsMax?: number;
-  /** `one`: a message that matches several subscriptions of a session comes once; `each`: once for each. */
+  /**
+   * `one`: a message that matches several subscriptions of a session comes once; `each`: once for each subscription.
+   */
   overlapping?: 'one' | 'each';
   clientIdLengthMax?: number;
   willPayloadBytesMax?: number;
   /** `%c` becomes the client identifier. */
   responseInformation?: string;
-  /** Where the log goes; for tests that make the broker complain. */
+  /** The destination of the log; for tests that make the broker log errors. */
   logSink?: (entry: unknown) => void;
   logLevel?: 'debug';
   authenticator?: Authenticator;
   authorizer?: Authorizer;
   authorize?: unknown;
   usersFile?: unknown;
-  /** As `readIdentity` returns it. */
+  /** The result of `readIdentity`. */
   identity?: unknown;
   allowedOrigins?: readonly string[];
   quotas?: GivenQuotaScopes;
   dataDirectory?: string;
-  /** Streams, as `startNode` takes them. */
+  /** Streams, in the form of `startNode`. */
   streams?: readonly unknown[];
-  /** Descriptions of topics, as `startNode` takes them. */
+  /** Descriptions of topics, in the form of `startNode`. */
   topics?: unknown;
   tenantQueueBytesMax?: number;
   presenceMembersMax?: number;
@@ -46,7 +48,7 @@ export interface DoorOptions {
   presenceOwnersMax?: number;
   presenceGraceSeconds?: number;
   authenticationMethods?: readonly AuthenticationMethod[];
-  /** Opens the HTTP API of our own door to callers that show it. */
+  /** The key of the HTTP API. */
   apiKey?: string;
 }
 
@@ -57,7 +59,7 @@ interface NodeDoor {
   stop(): Promise<void>;
 }
 
-/** Why tests that bring options of their own cannot run against a broker that already runs. */
+/** Why tests with their own options cannot run against a running broker. */
 export const OPTIONS_NEED_OUR_DOOR = 'APUS_TEST_URL names a running broker, which takes no options';
 
 /** The broker that `APUS_TEST_URL` names, or undefined when the tests start our own. */
@@ -69,7 +71,7 @@ export async function openDoor(options: DoorOptions = {}): Promise<Door> {
     return { name: 'running broker', url: runningBrokerUrl, stop: async () => {} };
   }
   if (isClusterUnderTest) return await openClusterDoor(options as NodeOptions);
-  // A name in a variable: this file type-checks whether or not the package has been written.
+  // The name is in a variable: so this file type-checks without the package.
   const cliPackage: string = '@apus/cli';
   const { startDoors } = (await import(cliPackage)) as {
     startDoors(

@@ -1,4 +1,4 @@
-/** A message of a stream as its reader got it. */
+/** A message of a stream as its reader received it. */
 export interface StreamMessage {
   readonly topic: string;
   readonly payload: string;
@@ -6,15 +6,15 @@ export interface StreamMessage {
   readonly position: string;
 }
 
-/** A message that a reader got, or a gap that it was told of. */
+/** A message that a reader received, or a gap that was reported to it. */
 export type Noticed = StreamMessage | 'gap';
 
 /** Checks the promises to readers of streams: it compares acknowledged messages with those that a reader got. */
 export class StreamLedger {
-  /** Payloads whose publisher was answered, in the order of the answers. */
+  /** Payloads whose publisher got an acknowledgement, in the order of these. */
   readonly acknowledged: string[] = [];
 
-  /** Sentences, one for each promise that was not kept to a reader which began with the first message. */
+  /** Sentences, one for each broken promise to a reader that began with the first message. */
   violations(noticed: readonly Noticed[]): string[] {
     return [...orderViolations(noticed), ...repeats(noticed), ...this.#missing(noticed)];
   }
@@ -28,7 +28,7 @@ export class StreamLedger {
   }
 }
 
-/** Numbers of a topic rise by one from 1; behind a gap that was told they may jump, once. */
+/** Numbers of a topic rise by one from 1; after a reported gap they may jump, once. */
 function orderViolations(noticed: readonly Noticed[]): string[] {
   const violations: string[] = [];
   const last = new Map<string, { epoch: string; number: number }>();

@@ -12,7 +12,7 @@ function said(packet: Packet): UserProperties {
   return { ...properties?.userProperties };
 }
 
-/** A program that reads a stream with mqtt.js and notes what it gets. */
+/** A program that reads a stream with mqtt.js and records the messages. */
 abstract class Program {
   readonly noticed: Noticed[] = [];
   /** The values of `stream-recovered` in SUBACKs. */
@@ -27,7 +27,7 @@ abstract class Program {
       if (packet.cmd === 'suback') this.recovered.push(String(said(packet)['stream-recovered']));
     });
     onTestFinished(() => void client.end(true));
-    // The transport waits for seconds, as many clients may have been cut together.
+    // The transport waits for seconds, as many clients may have been cut at the same time.
     client.on('close', () =>
       setImmediate(() => this.comesBack && !client.disconnecting && client.reconnect()),
     );
@@ -50,7 +50,7 @@ abstract class Program {
   }
 }
 
-/** As packages/client/README.md has it with the helper. */
+/** The program of packages/client/README.md with the helper. */
 export class ResumingProgram extends Program {
   constructor(client: MqttClient, topicFilter: string, userProperties = FROM_THE_BEGINNING) {
     super(resume(client, { onGap: () => this.noticed.push('gap') }));
@@ -59,7 +59,7 @@ export class ResumingProgram extends Program {
   }
 }
 
-/** As it has it without: `client` is made with `resubscribe: false`. For one topic. */
+/** The program without the helper: `client` is made with `resubscribe: false`. For one topic. */
 export class SubscribingProgram extends Program {
   constructor(client: MqttClient, topic: string, first = FROM_THE_BEGINNING) {
     super(client);

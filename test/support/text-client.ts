@@ -14,11 +14,11 @@ export interface Reply {
   readonly more: boolean;
   readonly taken: number | undefined;
   readonly clock: string | undefined;
-  /** Extensions that the server takes; undefined: it says nothing of them. */
+  /** Extensions that the server takes; undefined: it names none. */
   readonly extensions: readonly string[] | undefined;
   /** The move field: a ticket and seconds, or `!` and a refusal. */
   readonly move: string | undefined;
-  /** The number of parts that belong behind it in frames of their own: `parts` of the client. */
+  /** The number of parts in further frames: `parts` of the client. */
   readonly parts: number;
 }
 
@@ -27,13 +27,13 @@ export interface Push {
   readonly bytes: Buffer;
 }
 
-/** A client of the gateway door that does nothing by itself: each frame is the test's, and so is each fetch. */
+/** A client of the gateway door that does nothing by itself: the test sends each frame, and each fetch. */
 export class TextClient {
   readonly replies = new Mailbox<Reply>('a reply');
   readonly pushes = new Mailbox<Push>('a push');
   /** Parts of replies: packets that did not fit into the frame. */
   readonly parts = new Mailbox<Push>('a part of a reply');
-  /** JSON frames of the gateway's own. */
+  /** The gateway's own JSON frames. */
   readonly errors = new Mailbox<string>('an error frame');
   /** The kinds of the frames that came, in their order: `push`, `part`, `reply`, `error`. */
   readonly arrivals: string[] = [];
@@ -57,8 +57,10 @@ export class TextClient {
   }
 
   /**
-   * @param offer what its frame with CONNECT offers, as `(nudge)`. @default nothing
-   * @param protocols the subprotocols that it offers. @default the one in which it speaks
+   * @param offer the offer in its frame with CONNECT, such as `(nudge)`.
+   * @default nothing
+   * @param protocols the subprotocols that it offers.
+   * @default the one that it speaks
    */
   static async open(
     url: string,
@@ -83,23 +85,23 @@ export class TextClient {
     return { client, connack: reply.packets[0], reply };
   }
 
-  /** Which the server has selected. */
+  /** The subprotocol that the server has selected. */
   get subprotocol(): string {
     return this.#socket.protocol;
   }
 
-  /** A text frame as it is. */
+  /** Sends a text frame unchanged. */
   sendText(text: string): void {
     this.#socket.send(text);
   }
 
-  /** One frame of these packets that wants a reply, or none with the marker `,`. */
+  /** Sends one frame with these packets that wants a reply, or none with the marker `,`. */
   send(packets: readonly Fields[], marker: '' | '.' | ',' = ''): void {
     const offer = packets[0]?.cmd === 'connect' ? this.#offer : '';
     this.sendText(`${offer}${marker}${this.encode(...packets).toString('base64')}`);
   }
 
-  /** One frame of these packets, and its reply. */
+  /** Sends one frame with these packets, and returns its reply. */
   async exchange(...packets: Fields[]): Promise<Reply> {
     this.send(packets);
     return await this.replies.next();
@@ -115,7 +117,7 @@ export class TextClient {
     return Buffer.concat(packets.map((packet) => generate(packet as never, options as never)));
   }
 
-  /** Proves that no push is on its way: what was posted before a reply has come before it. */
+  /** Proves that no push is on its way: messages that were posted before a reply come before it. */
   async expectNoPush(): Promise<void> {
     await this.exchange({ cmd: 'pingreq' });
     if (this.pushes.size > 0) throw new Error(`expected no push, ${this.pushes.size} came`);
@@ -125,7 +127,7 @@ export class TextClient {
     return await this.#closed.next();
   }
 
-  /** Closes as a transport does after DISCONNECT's reply. */
+  /** Closes like a transport after DISCONNECT's reply. */
   close(code = 1000): void {
     this.#socket.close(code);
   }
@@ -145,7 +147,7 @@ export class TextClient {
     if (frame.kind === 'reply') this.replies.push({ ...frame, packets: this.#decode(frame.bytes) });
   }
 
-  /** Whole packets, or the test fails: pushes of different origin may come between each other. */
+  /** Expects whole packets: pushes of different sources may be interleaved. */
   #decode(bytes: Buffer): Received[] {
     const packets: Received[] = [];
     const parser = createParser({ protocolVersion: this.#version } as never);

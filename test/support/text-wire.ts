@@ -7,7 +7,7 @@ import type { Wire, WireEvents } from './wire.ts';
 /** MQTT bytes of one frame from a client. */
 const FRAME_BYTES_MAX = 24_573;
 
-/** The first bytes of the packets that mean something to a transport. */
+/** The first bytes of the packets that a transport has to recognise. */
 const CONNACK = 0x20;
 const SUBSCRIBE = 0x82;
 const DISCONNECT = 0xe0;
@@ -15,9 +15,9 @@ const DISCONNECT = 0xe0;
 type Reply = Extract<ServerFrame, { kind: 'reply' }>;
 
 /**
- * MQTT in text frames (docs/text-frames.md), as plainly as the page allows: one frame in flight, packets that
- * gather meanwhile leave as one frame, pushes are held back where section 4 says, and waiting packets are fetched.
- * Nothing is elided: every packet of the test goes to the server, acknowledgements in their turn.
+ * MQTT in text frames (docs/text-frames.md), in the simplest way: one frame in flight; packets that wait meanwhile
+ * leave as one frame; pushes are held back as section 4 says; and waiting messages are fetched. It omits no packet:
+ * every packet of the test goes to the server, acknowledgements in their turn.
  */
 export class TextWire implements Wire {
   readonly #socket: WebSocket;
@@ -26,7 +26,7 @@ export class TextWire implements Wire {
   /** The pieces of the frame that waits for its reply; empty for a fetch. */
   #outstanding: Uint8Array[] | undefined;
   #heldPushes: Buffer[] = [];
-  /** A reply whose parts have not all come, and the parts that have. */
+  /** A reply without all of its parts yet, and the parts that have come. */
   #reply: Reply | undefined;
   #parts: Buffer[] = [];
   #isConnected = false;
@@ -101,7 +101,7 @@ export class TextWire implements Wire {
     else this.#events.received(bytes);
   }
 
-  /** Section 4. A CONNACK that refuses comes as a push, and a DISCONNECT waits for no packet that never comes. */
+  /** Section 4. A CONNACK that refuses comes as a push, and a DISCONNECT does not wait for packets that never come. */
   #mustHold(bytes: Buffer): boolean {
     const [first] = bytes;
     if (!this.#isConnected) return first !== CONNACK;
@@ -109,7 +109,7 @@ export class TextWire implements Wire {
     return this.#isFetching || firstBytes(this.#outstanding ?? []).includes(SUBSCRIBE);
   }
 
-  /** Section 2: a reply has come when all its parts have. */
+  /** Section 2: a reply is complete when all its parts have come. */
   #acceptWholeReply(): void {
     const reply = this.#reply;
     if (reply === undefined || this.#parts.length < reply.parts) return;

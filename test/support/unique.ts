@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-/** A name no other test and no earlier run has used: for client ids and topics at a broker that others share. */
+/** A unique name for client identifiers and topics at a broker that other tests use too. */
 export function unique(name: string): string {
   return `${name}-${randomUUID().slice(0, 8)}`;
 }

@@ -1,6 +1,9 @@
 import { ReasonCode } from '@apus/mqtt';
 
-/** A client that did not get PUBCOMP repeats PUBREL, and is told that the message is done with: mqtt.js calls it an error. */
+/**
+ * A client that did not get PUBCOMP repeats PUBREL, and is told that the message is already complete: mqtt.js reports
+ * an error.
+ */
 export function unlessReleased(error: unknown): void {
   if ((error as { code?: number }).code !== ReasonCode.PacketIdentifierNotFound) throw error;
 }

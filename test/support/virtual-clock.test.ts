@@ -32,7 +32,7 @@ it('gives arguments, and takes a delay that is too long for 1 ms', () => {
   expect([...called, clock.nowMs - START_MS]).toEqual(['a', 'b', 1]);
 });
 
-it('lets time go on where a timer sets another one for at once', () => {
+it('advances time if one timer sets another one with no delay', () => {
   setTimeout(() => {
     setTimeout(calls('timer'), 0);
     setImmediate(calls('immediate'));
@@ -60,7 +60,7 @@ it('calls a refreshed timer once, after its whole delay', () => {
   expect(called).toEqual(['refreshed at 15', 'end at 30']);
 });
 
-it('calls what the timers of a moment leave when one of them throws', () => {
+it('calls the other timers of a moment if one of them throws', () => {
   setTimeout(() => {
     throw new Error('a timer fails');
   }, 1);
@@ -70,7 +70,7 @@ it('calls what the timers of a moment leave when one of them throws', () => {
   expect(called).toEqual(['next at 1']);
 });
 
-it('puts back the time of the machine', () => {
+it('restores the time of the machine', () => {
   clock.restore();
   expect(Math.abs(Date.now() - START_MS)).toBeGreaterThan(1_000);
   expect(clearTimeout(setTimeout(() => {}, 1))).toBeUndefined();

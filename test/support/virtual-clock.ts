@@ -12,7 +12,7 @@ interface Moment {
 
 /** The return value of `setTimeout`, `setInterval` and `setImmediate`. */
 class VirtualTimer {
-  /** Another moment than that in which it stands: the clock passes over it there. */
+  /** The moment has changed: the clock skips the entry here. */
   dueMs = 0;
   isSet = true;
   readonly call: () => void;
@@ -60,15 +60,15 @@ class VirtualTimer {
 type Call = (...args: unknown[]) => void;
 
 /**
- * The timers, the date and `performance.now` of this process, moved by hand. Vitest's fake timers look through all timers
- * for the next one, which took a third of the time of tests with many clients.
+ * The timers, the date and `performance.now` of this process, moved by hand. Vitest's fake timers search all timers for
+ * the next one, which took a third of the time of tests with many clients.
  */
 export class VirtualClock {
   #nowMs: number;
   readonly #startMs: number;
   readonly #queue = new FlatQueue<number>();
   readonly #moments = new Map<number, Moment>();
-  /** A timer calls: what it sets for at once comes a millisecond later, so that time goes on. */
+  /** While a timer's callback runs, timers without a delay are due one millisecond later, so that time advances. */
   #isCalling = false;
   readonly #replaced: (() => void)[] = [];
 
@@ -118,7 +118,7 @@ export class VirtualClock {
     this.#momentAt(timer.dueMs).timers.push(timer);
   }
 
-  /** All timers of the next moment that has one are called, one after the other. */
+  /** Calls all timers of the next moment that has one, one after the other. */
   next(): void {
     let hasCalled = false;
     for (let nextMs = this.#queue.peekValue(); nextMs !== undefined; nextMs = this.#queue.peekValue()) {
@@ -135,7 +135,7 @@ export class VirtualClock {
     }
   }
 
-  /** The machine's own time again. */
+  /** Restores the machine's time. */
   restore(): void {
     for (const putBack of this.#replaced.splice(0)) putBack();
     vi.useRealTimers();

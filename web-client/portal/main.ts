@@ -1,2 +1,2 @@
-// Vite serves no script from outside of the folder of its HTML, and takes modules from everywhere.
+// Vite serves no script from outside of the folder of its HTML, but it accepts modules from anywhere.
 import '../src/portal/main.tsx';

@@ -4,19 +4,19 @@ import { defineConfig } from 'vite';
 import { mqttForBrowsers } from '../mqtt-for-browsers.ts';
 
 /**
- * The developers' page. It is built by itself, since its folder is copied as it is to any web host, and the web client's
- * files would be fetched with it if they shared a chunk.
+ * The developers' page. It is built separately, since its folder is copied to any web host, and the web client's files
+ * would be needed too if both shared a chunk.
  */
 export default defineConfig({
   root: fileURLToPath(new URL('.', import.meta.url)),
-  // Its files are the web client's.
+  // The web client's own files.
   publicDir: false,
   base: './',
-  // Its development server bundles mqtt.js by itself.
+  // The development server bundles mqtt.js by itself.
   plugins: [react(), { ...mqttForBrowsers(), apply: 'build' }],
   // Workspace packages are read from their sources.
   resolve: { conditions: ['source', 'browser', 'module', 'import', 'default'] },
-  // `npm run dev`, against a broker that runs.
+  // For `npm run dev`, with a running broker.
   server: { proxy: { '/api': { target: 'http://127.0.0.1:8083', changeOrigin: true } } },
   build: {
     outDir: fileURLToPath(new URL('../dist/portal', import.meta.url)),

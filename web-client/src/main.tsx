@@ -22,7 +22,7 @@ createRoot(root).render(
 followTopics();
 void boot().then(resumeCharts);
 
-/** Samples are taken from the first message on, even when no chart is open. */
+/** Samples are recorded from the first message on, even if no chart is open. */
 async function resumeCharts(): Promise<void> {
   if (keptCharts().series.length > 0) await import('./features/charts/charts-store.ts');
 }

@@ -4,7 +4,7 @@ import { LEFT_BEHIND } from '../support/left-behind.ts';
 
 const { clientId, filter, retained, queued } = LEFT_BEHIND;
 
-it('a session of the deployment before is there, with its subscription and its queue', async () => {
+it('a session of the earlier deployment still has its subscription and its queue', async () => {
   const properties = { sessionExpiryInterval: 0 };
   const subscriber = await connectClient({ clientId, clean: false, properties });
   expect(subscriber.connack.sessionPresent).toBe(true);
@@ -13,7 +13,7 @@ it('a session of the deployment before is there, with its subscription and its q
   expect(await subscriber.texts(2)).toEqual([queued.payload, 'live']);
 });
 
-it('a retained message of the deployment before greets a subscriber', async () => {
+it('a retained message of the earlier deployment reaches a new subscriber', async () => {
   const subscriber = await connectClient();
   await subscriber.mqtt.subscribeAsync(filter, { qos: 1 });
   expect(await subscriber.messages(1)).toMatchObject([{ topic: retained.topic, text: retained.payload }]);

@@ -34,7 +34,7 @@ async function publishFunctionArn(): Promise<string> {
   return `${Configuration?.FunctionArn}:live`;
 }
 
-/** A user of IAM with a key, and with the policy that docs/deploy.md shows, or with none. */
+/** An IAM user with a key, and with the policy in docs/deploy.md, or with none. */
 async function createUser(functionArn?: string): Promise<{ name: string; credentials: AwsCredentials }> {
   const name = unique('backend');
   await iam.send(new CreateUserCommand({ UserName: name }));
@@ -81,7 +81,7 @@ afterAll(async () => {
 const publisherOf = (credentials: AwsCredentials, region = REGION) =>
   createPublisher({ url: deployed.publishUrl, aws: { credentials, region } });
 
-/** The error of one publish; it fails when there is none. */
+/** The error of one publish; the test fails if there is none. */
 async function refusalOf(credentials: AwsCredentials, region?: string): Promise<unknown> {
   return await publisherOf(credentials, region)
     .publish('a', 'x')

@@ -2,7 +2,7 @@ import { CloudFormationClient, DescribeStackResourcesCommand } from '@aws-sdk/cl
 import { InvokeCommand, LambdaClient } from '@aws-sdk/client-lambda';
 import { deployed } from './deployed.ts';
 
-/** The name of what the stack has under a logical id that begins so. */
+/** The physical name of the stack's resource whose logical id begins with this. */
 export async function physicalIdOf(logicalIdPrefix: string, type: string): Promise<string> {
   const client = new CloudFormationClient();
   const { StackResources = [] } = await client.send(
@@ -27,7 +27,7 @@ export async function invoke(functionName: string, payload: object): Promise<unk
   return text === '' ? undefined : JSON.parse(text);
 }
 
-/** Asks again, twice a second, until the answer is as it should be; the test's timeout ends it otherwise. */
+/** Asks again, twice a second, until the answer is right; otherwise the test's timeout ends it. */
 export async function until<T>(ask: () => Promise<T>, isRight: (answer: T) => boolean): Promise<T> {
   for (;;) {
     const answer = await ask();

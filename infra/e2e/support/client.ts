@@ -5,7 +5,7 @@ import { onTestFinished } from 'vitest';
 import { deployed } from './deployed.ts';
 import { tokenFor } from './token.ts';
 
-/** A message as a client got it. */
+/** A message that a client has received. */
 export interface Received {
   readonly topic: string;
   readonly text: string;
@@ -26,7 +26,7 @@ export class TestClient {
     this.#arrived = arrivals;
   }
 
-  /** Resolves when so many messages have come, with all of them. Nothing else ends the wait but the test's timeout. */
+  /** Resolves with all messages once there are `count`. Only the test's timeout ends the wait otherwise. */
   messages(count: number): Promise<readonly Received[]> {
     return this.#arrived.atLeast(count);
   }
@@ -35,19 +35,19 @@ export class TestClient {
     return (await this.messages(count)).map(({ text }) => text);
   }
 
-  /** DISCONNECT, and the close after it. */
+  /** Sends DISCONNECT and closes. */
   async end(): Promise<void> {
     await this.mqtt.endAsync();
   }
 
-  /** The connection is lost without a DISCONNECT, and the client does not come back. */
+  /** The connection is lost without a DISCONNECT, and the client does not return. */
   cut(): void {
     this.mqtt.options.reconnectPeriod = 0;
     this.mqtt.stream.destroy();
   }
 }
 
-/** Collects messages from before CONNACK on: a session's queue follows it at once. */
+/** Collects messages from before CONNACK on: a session's queue follows CONNACK at once. */
 class Arrivals {
   readonly received: Received[] = [];
   readonly #waiting: { readonly count: number; readonly resolve: () => void }[] = [];
@@ -68,14 +68,14 @@ class Arrivals {
 }
 
 export interface ClientOptions extends IClientOptions {
-  /** @default one that may do everything */
+  /** @default a token that may do everything */
   readonly token?: string;
 }
 
-/** The name in the token of a client. It keeps sessions under identifiers that begin with it. */
+/** The name in the token of a client. The client may keep sessions under identifiers that begin with it. */
 export const USER = 'tester';
 
-/** A connected client, which goes when its test is over. MQTT 5 unless told otherwise. */
+/** A connected client, which is disconnected at the end of its test. MQTT 5 by default. */
 export async function connectClient(options: ClientOptions = {}): Promise<TestClient> {
   const { token = await tokenFor(USER), ...mqttOptions } = options;
   const client = connectInTextFrames(
@@ -93,7 +93,7 @@ export async function connectClient(options: ClientOptions = {}): Promise<TestCl
   return new TestClient(client, connack, arrivals);
 }
 
-/** A name that no other test has. */
+/** A unique name. */
 export function unique(prefix: string): string {
   return `${prefix}-${randomBytes(6).toString('hex')}`;
 }

@@ -1,6 +1,6 @@
 import { USER } from './client.ts';
 
-/** Left by a test of the first deployment, and looked for at the second one, which adopts its tables. */
+/** Created by a test of the first deployment, and checked by the second one, which adopts its tables. */
 export const LEFT_BEHIND = {
   clientId: `${USER}-comes-back`,
   filter: 'left-behind/#',

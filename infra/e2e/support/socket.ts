@@ -6,7 +6,7 @@ import { deployed } from './deployed.ts';
 /** How a handshake ended: with an open socket, or with an HTTP status. */
 export type Handshake = { readonly socket: WebSocket } | { readonly status: number | undefined };
 
-/** A bare WebSocket, as a program would open it that knows nothing of the transport. */
+/** A bare WebSocket, as a program without the transport opens it. */
 export async function openSocket(token: string | undefined, subprotocols: string[]): Promise<Handshake> {
   const url = new URL(deployed.url);
   if (token !== undefined) url.searchParams.set('token', token);
@@ -16,7 +16,7 @@ export async function openSocket(token: string | undefined, subprotocols: string
     status: response.statusCode,
   }));
   const opened = once(socket, 'open').then(() => ({ socket }));
-  // The error that follows rejects the promise that did not resolve, and no code waits for it any more.
+  // A later error rejects the promise that did not resolve, and no code waits for it any more.
   refused.catch(() => {});
   opened.catch(() => {});
   return await Promise.race([refused, opened]);

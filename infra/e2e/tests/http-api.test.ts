@@ -43,7 +43,7 @@ it('asks the function of rules for dead letters, and has it send and delete them
   expect((await callApi('GET', 'rules')).body.data).toMatchObject([{ name: 'copy' }, { name: 'call' }]);
 });
 
-it('reads the metrics of CloudWatch, and has the described topics with its own address', async () => {
+it('reads the metrics of CloudWatch, and lists the described topics with its own address', async () => {
   const [metrics] = (await callApi('GET', 'metrics')).body as unknown as readonly Record<string, unknown>[];
   expect(metrics?.['messages.received']).toBeGreaterThanOrEqual(0);
   expect((await callApi('GET', 'prometheus/stats')).text).toContain('# TYPE emqx_messages_received counter');
@@ -52,7 +52,7 @@ it('reads the metrics of CloudWatch, and has the described topics with its own a
   expect(body).toMatchObject({ asyncapi: '3.0.0', servers: { gateway: { host, pathname } } });
 });
 
-it('says that the breaker is closed, lists quotas with what is used, and no bridges', async () => {
+it('reports that the breaker is closed, lists quotas with their use, and no bridges', async () => {
   expect((await callApi('GET', 'breaker')).body).toMatchObject({
     ...{ state: 'closed', since: null, frames_per_second_max: 500, messages_per_minute_max: 100_000 },
   });

@@ -22,7 +22,7 @@ test('messages that a backend publishes with the generated key reach clients, on
   });
 });
 
-test('its retained message is there for later subscribers', async () => {
+test('its retained message reaches later subscribers', async () => {
   const topic = unique('state');
   const publisher = backend();
   expect(await publisher.publish(topic, 'on', { retain: true })).toMatchObject({ hasSubscribers: false });
@@ -31,18 +31,18 @@ test('its retained message is there for later subscribers', async () => {
   expect(await client.texts(1)).toEqual(['on']);
 });
 
-test('without the key nothing is published', async () => {
+test('without the key a publish is refused', async () => {
   const publisher = backend('x'.repeat(64));
   const error = await publisher.publish('a', 'x').catch((refusal: unknown) => refusal);
   expect(error).toBeInstanceOf(PublishRefused);
   expect(error).toMatchObject({ status: 401 });
 });
 
-test('a request that is none of the API is told so by the function, and not by what is in front of it', async () => {
+test('a request outside the API is refused by the function, and not by the service in front of it', async () => {
   const at = (path: string) => new URL(path, deployed.publishUrl);
   const unknownPath = await fetch(at('api/v5/clients'), { method: 'POST' });
   expect([unknownPath.status, await unknownPath.json()]).toMatchObject([404, { code: 'NOT_FOUND' }]);
-  // A body that is no text comes to the function in base64.
+  // A body that is no text reaches the function in base64.
   const headers = {
     'Content-Type': 'application/octet-stream',
     AUTHORIZATION: `Bearer ${deployed.publishKey}`,

@@ -28,7 +28,7 @@ describe.each([5, 4] as const)('protocol version %i', (protocolVersion) => {
   });
 });
 
-it('a wildcard subscription gets what fits, with the properties of its publisher', async () => {
+it('delivers to a wildcard subscription the matching messages, with the properties of the publisher', async () => {
   const root = unique('root');
   const subscriber = await connectClient();
   await subscriber.mqtt.subscribeAsync(`${root}/+/temperature`, { qos: 1 });
@@ -51,7 +51,7 @@ it('a wildcard subscription gets what fits, with the properties of its publisher
   });
 });
 
-it('an unsubscribed client gets nothing more', async () => {
+it('delivers nothing more to an unsubscribed client', async () => {
   const topic = unique('topic');
   const client = await connectClient();
   await client.mqtt.subscribeAsync([topic, `${topic}/end`], { qos: 1 });

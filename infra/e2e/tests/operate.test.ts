@@ -11,7 +11,7 @@ const TEST_MS = 180_000;
 
 const STACK = ['--stack', deployed.stackName];
 
-/** The output of a command that has to succeed. */
+/** The output of a command that must succeed. */
 async function done(...args: string[]): Promise<string> {
   const { code, lines, stderr } = await apus([...args, ...STACK]);
   expect({ code, stderr }).toMatchObject({ code: 0 });

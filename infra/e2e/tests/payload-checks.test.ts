@@ -5,7 +5,7 @@ import { deployed } from '../support/deployed.ts';
 
 const RIGHT = '{"id":"s-1","celsius":20}';
 
-test('payloads that the schema of their topic does not allow are refused, by the layer of the deployment', async () => {
+test('payloads that do not fit the schema of their topic are refused, by the layer of the deployment', async () => {
   const topic = `checked/${unique('run')}/s`;
   const client = await connectClient();
   await client.mqtt.subscribeAsync(topic, { qos: 1 });

@@ -4,7 +4,7 @@ import { connectClient, USER, unique } from '../support/client.ts';
 const WEEK_SECONDS = 7 * 24 * 60 * 60;
 const MISSED = 30;
 
-it('a session that outlives its connection gets what it has missed, in order, and then what comes', async () => {
+it('a session that outlives its connection gets the missed messages, in order, and then new ones', async () => {
   const clientId = unique(`${USER}-kept`);
   const topic = unique('topic');
   const options = { clientId, clean: false, properties: { sessionExpiryInterval: WEEK_SECONDS } };
@@ -24,7 +24,7 @@ it('a session that outlives its connection gets what it has missed, in order, an
   expect((await second.texts(MISSED + 1)).at(-1)).toBe('live');
 });
 
-it('clean start forgets the session', async () => {
+it('clean start discards the session', async () => {
   const clientId = unique(`${USER}-forgotten`);
   const topic = unique('topic');
   const kept = { clientId, clean: false, properties: { sessionExpiryInterval: WEEK_SECONDS } };
@@ -42,7 +42,7 @@ it('clean start forgets the session', async () => {
   expect(await last.texts(1)).toEqual(['end']);
 });
 
-it('a client that connects with the identifier of another takes its place', async () => {
+it('a client that connects with the identifier of another takes over', async () => {
   const clientId = unique('twin');
   const topic = unique('topic');
   const first = await connectClient({ clientId, reconnectPeriod: 0 });

@@ -12,7 +12,7 @@ import { invoke, physicalIdOf, until } from '../support/aws.ts';
 import { connectClient, type TestClient, unique } from '../support/client.ts';
 import { deployed } from '../support/deployed.ts';
 
-/** More than the eight that stand in a filter's head: the rest are served by workers. */
+/** More subscribers than the eight in a filter's head item: workers serve the rest. */
 const SUBSCRIBERS = 24;
 const COUNT = 10;
 
@@ -46,7 +46,7 @@ it.each([0, 1] as const)(
 interface Stopped {
   readonly rate: number | undefined;
   readonly source: string | undefined;
-  /** Undefined: nothing is reserved, which is how it is deployed. */
+  /** Undefined: nothing is reserved, as it was deployed. */
   readonly publishConcurrency: number | undefined;
 }
 
@@ -91,7 +91,7 @@ it('a runaway trips the breaker: backends are refused, workers stop, their jobs 
 
   const texts = numbered('waited');
   await Promise.all(texts.map((text) => publisher.mqtt.publishAsync(topic, text, { qos: 1 })));
-  // The publisher has its PUBACKs: the messages are safe in the queue, and reach those in the shards when it goes on.
+  // The publisher has its PUBACKs: the messages are in the queue, and reach the subscribers in the shards afterwards.
   expect(subscribers.some(({ received }) => received.length < COUNT)).toBe(true);
 
   expect(await invoke(deployed.breakerName, { action: 'reset' })).toEqual({ state: 'closed' });

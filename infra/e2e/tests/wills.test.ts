@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { connectClient, USER, unique } from '../support/client.ts';
 
-it('a lost client leaves its will, and one that sends DISCONNECT does not', async () => {
+it('a lost client’s will is published, and that of one that sends DISCONNECT is not', async () => {
   const root = unique('wills');
   const watcher = await connectClient();
   await watcher.mqtt.subscribeAsync(`${root}/#`, { qos: 1 });
@@ -11,11 +11,11 @@ it('a lost client leaves its will, and one that sends DISCONNECT does not', asyn
   const lost = await connectClient({ will: { topic: `${root}/lost`, payload: Buffer.from('gone'), qos: 1 } });
   await polite.end();
   lost.cut();
-  // The will of the polite one would have been due before that of the lost one.
+  // The will of the client that disconnected would have been due before that of the lost one.
   expect(await watcher.messages(1)).toMatchObject([{ topic: `${root}/lost`, text: 'gone' }]);
 });
 
-it('a will that is delayed waits, and is not published for a client that returns', async () => {
+it('a delayed will waits, and is not published if the client returns', async () => {
   const root = unique('delayed');
   const watcher = await connectClient();
   await watcher.mqtt.subscribeAsync(`${root}/#`, { qos: 1 });

@@ -27,12 +27,12 @@ import { Service } from './service.ts';
 export class ApusCluster extends Construct {
   /** The URL to which clients connect: `wss://…/mqtt`. */
   readonly url: string;
-  /** The name that the domain has to point at, where its zone is kept elsewhere. */
+  /** The name that the domain has to point at, if its zone is elsewhere. */
   readonly domainTarget: string;
   readonly vpc: IVpc;
   readonly balancer: NetworkLoadBalancer;
   readonly service: FargateService;
-  /** The secret that signs tokens; undefined where `identity` asks for none. */
+  /** The secret that signs tokens; undefined if `identity` needs none. */
   readonly tokenSecret: ISecret | Secret | undefined;
   /** The topic that alarms notify; undefined with `alarms: false`. */
   readonly alarmTopic: ITopic | undefined;
@@ -78,7 +78,7 @@ function createVpc(scope: Construct): Vpc {
     ipAddresses: IpAddresses.cidr('10.0.0.0/16'),
     maxAzs: 2,
     natGateways: 1,
-    // It would need a Lambda function; nothing is in the default group.
+    // Restricting the default group would need a Lambda function, and nothing uses the group.
     restrictDefaultSecurityGroup: false,
     subnetConfiguration: [
       { name: 'clients', subnetType: SubnetType.PUBLIC, cidrMask: 24, mapPublicIpOnLaunch: false },

@@ -16,7 +16,7 @@ import { DEREGISTRATION_DELAY, HEALTH_INTERVAL, NODE_PORT, TLS_PORT } from './li
 const ANYBODY = '0.0.0.0/0';
 
 /**
- * A Network Load Balancer that ends the clients' TLS. It hands bytes on and adds no header, so processes see the
+ * A Network Load Balancer that terminates the clients' TLS. It passes bytes on and adds no header. Processes see the
  * addresses of clients because it keeps them (`preserveClientIp`): no `--trusted-proxy` is needed.
  */
 export class Balancer extends Construct {
@@ -49,7 +49,7 @@ export class Balancer extends Construct {
       internetFacing: true,
       vpcSubnets: { subnetType: SubnetType.PUBLIC },
       securityGroups: [this.securityGroup],
-      // Tasks are few: without it one in a zone by itself would get as many clients as two in another.
+      // There are few tasks: without it, a single task in one zone would get as many clients as two in another.
       crossZoneEnabled: true,
     });
     acknowledge(
@@ -62,11 +62,11 @@ export class Balancer extends Construct {
       port: NODE_PORT,
       protocol: Protocol.TCP,
       targetType: TargetType.IP,
-      // For targets by address the balancer shows its own address unless it is told otherwise: all clients would share
-      // the limits of one address, and each of its addresses could open some 55,000 connections to a task.
+      // With targets by address the balancer shows its own address by default: all clients would share the limits of
+      // one address, and each of its addresses could open only some 55,000 connections to a task.
       preserveClientIp: true,
       deregistrationDelay: DEREGISTRATION_DELAY,
-      // The process ends its connections itself, and tells its clients.
+      // The process closes its connections itself, after a DISCONNECT to its clients.
       connectionTermination: false,
       healthCheck: {
         protocol: Protocol.HTTP,

@@ -9,10 +9,10 @@ import type { ManagedEngine } from './engine.ts';
 import type { Service } from './service.ts';
 
 const PERIOD = Duration.minutes(1);
-/** Seconds: beyond ten an engine that writes asynchronously takes no more. */
+/** Seconds: above ten, an engine that writes asynchronously accepts no more writes. */
 const DURABILITY_LAG_SECONDS = 5;
 
-/** One alarm for each thing that needs a person. Returns the topic that they tell. */
+/** One alarm for each problem that needs a person. Returns the topic that they notify. */
 export function createClusterAlarms(
   scope: Construct,
   props: ClusterAlarmProps,
@@ -61,7 +61,9 @@ function ofTasks({ service }: Service, { targets }: Balancer): AlarmDefinition[]
   ];
 }
 
-/** CloudWatch has these for each node. After a failover the primary is another one, so all of them are looked at. */
+/**
+ * CloudWatch has these metrics for each node. After a failover another node is the primary, so all of them are watched.
+ */
 function ofEngine({ nodeNames, isDurable }: ManagedEngine): AlarmDefinition[] {
   const of = (metricName: string) => {
     const entries = nodeNames.map((name, index): [string, Metric] => [

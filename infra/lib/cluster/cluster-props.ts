@@ -7,11 +7,11 @@ import type { RemovalPolicy } from 'aws-cdk-lib/core';
 import type { IdentityProps } from '../authentication-props.ts';
 import type { DomainProps } from '../props.ts';
 
-/** Props of `ApusCluster`. docs/deploy-cluster.md has what they cost and what they promise. */
+/** Props of `ApusCluster`. docs/deploy-cluster.md has the costs and the guarantees. */
 export interface ApusClusterProps {
   /** The image that `infra/container/Dockerfile` makes, in a registry of yours. No registry has it. */
   readonly image: ContainerImage;
-  /** The name that clients connect to, and its certificate: the load balancer ends their TLS. */
+  /** The host name for clients, and its certificate: the load balancer terminates TLS. */
   readonly domain: DomainProps;
   /**
    * Authentication (docs/identity.md). A `secretArn` may be `"generated"`: a secret that the stack makes.
@@ -32,7 +32,7 @@ export interface ApusClusterProps {
   readonly vpc?: IVpc;
   /** Networks that may connect, as `203.0.113.0/24`. @default everybody */
   readonly allowedCidrs?: readonly string[];
-  /** @default a topic is made, and an alarm is there for everything in docs/runbook.md */
+  /** @default a topic is created, with an alarm for each section of docs/runbook.md */
   readonly alarms?: false | ClusterAlarmProps;
   /** @default RetentionDays.TWO_WEEKS */
   readonly logRetention?: RetentionDays;
@@ -51,13 +51,12 @@ export interface ClusterAlarmProps {
 }
 
 /**
- * The promise behind an acknowledgement.
- *
- * - `'sync'`: the engine has written the message to a log in two Availability Zones or more. Nothing that was
- *   acknowledged is lost when a node of the engine fails.
- * - `'async'`: up to ten seconds of what was acknowledged are lost when the engine's primary fails.
- * - `'disabled'`: the engine has its data in memory alone. When the primary fails, what its replica has not got yet is
- *   lost; when both fail, everything.
+ * The guarantee behind an acknowledgement.
+ * - `'sync'`: the engine has written the message to a log in two Availability Zones or more. No acknowledged
+ *   message is lost when a node of the engine fails.
+ * - `'async'`: up to ten seconds of acknowledged messages are lost when the engine's primary fails.
+ * - `'disabled'`: the engine has its data only in memory. When the primary fails, messages that its replica does not
+ *   have yet are lost; when both fail, everything.
  */
 export type EngineDurability = 'sync' | 'async' | 'disabled';
 
@@ -67,9 +66,15 @@ export interface ManagedEngineProps {
   readonly durability?: EngineDurability;
   /** One of the families R6g, R7g, M6g, M7g or C7gn, unless the durability is `'disabled'`. @default 'cache.m7g.large' */
   readonly nodeType?: string;
-  /** Copies beside the primary, from 1 to 5, in other Availability Zones. @default 1 */
+  /**
+   * Replicas besides the primary, from 1 to 5, in other Availability Zones.
+   * @default 1
+   */
   readonly replicas?: number;
-  /** Days for which a daily copy is kept, from 0 to 35. @default 1 */
+  /**
+   * Days for which a daily backup is kept, from 0 to 35.
+   * @default 1
+   */
   readonly snapshotDays?: number;
 }
 
@@ -82,7 +87,10 @@ export interface OwnEngineProps {
 }
 
 export interface TaskProps {
-  /** From 2 up, so that one is left when another one dies. @default 2 */
+  /**
+   * At least 2, so that one is left if another dies.
+   * @default 2
+   */
   readonly least?: number;
   /** @default 10 */
   readonly most?: number;
@@ -92,6 +100,9 @@ export interface TaskProps {
   readonly connectionsMax?: number;
   /** Percent of a core at which a new task starts, from 10 to 90. @default 50 */
   readonly cpuPercent?: number;
-  /** Further flags of `apus serve`, as `['--queue-length-max', '100']`. @default none */
+  /**
+   * Further flags of `apus serve`, such as `['--queue-length-max', '100']`.
+   * @default none
+   */
   readonly flags?: readonly string[];
 }

@@ -22,12 +22,12 @@ import {
   SNAPSHOT_DAYS,
 } from './limits.ts';
 
-/** The engine as the processes reach it. */
+/** The engine's address for the processes. */
 export interface ReachedEngine {
   /** Without the password. */
   readonly url: string;
   readonly password: ISecret | Secret | undefined;
-  /** Undefined: it is the owner's. */
+  /** Undefined: the engine is the owner's. */
   readonly managed: ManagedEngine | undefined;
 }
 
@@ -73,7 +73,7 @@ export class ManagedEngine extends Construct {
     const parameters = new CfnParameterGroup(this, 'Parameters', {
       description: 'The engine of Apus: it removes nothing by itself',
       cacheParameterGroupFamily: ENGINE_FAMILY,
-      // With another policy the engine removes sessions when it is full, and a process refuses to start.
+      // With another policy the engine would evict sessions when it is full, and a process refuses to start.
       properties: { 'cluster-enabled': 'yes', 'maxmemory-policy': 'noeviction' },
     });
     this.group = new CfnReplicationGroup(this, 'Group', {
@@ -112,7 +112,7 @@ export class ManagedEngine extends Construct {
   }
 }
 
-/** Where nothing has a way out, if there is such a place. */
+/** Isolated subnets, if there are any. */
 function subnetsOf(vpc: IVpc): SubnetSelection {
   const subnetType =
     vpc.isolatedSubnets.length > 0 ? SubnetType.PRIVATE_ISOLATED : SubnetType.PRIVATE_WITH_EGRESS;

@@ -6,12 +6,12 @@ import { createSecret } from '../authentication.ts';
 import { GENERATED, isGenerated, secretsOf, variableOf } from '../identity.ts';
 import type { ClusterIdentityProps } from './cluster-props.ts';
 
-/** How the processes learn who may connect. */
+/** The settings with which the processes authenticate clients. */
 export interface ClusterIdentity {
   readonly configuration: ClusterIdentityProps;
-  /** For `--identity`. ARNs that only the deployment knows are put in by CloudFormation. */
+  /** The value of `--identity`. CloudFormation inserts ARNs that are only known at deployment. */
   readonly json: string;
-  /** The secret that signs tokens, where the construct has made one. */
+  /** The secret that signs tokens, if the construct has created one. */
   readonly secret: ISecret | Secret | undefined;
   grantVerify(grantee: IGrantable): void;
 }

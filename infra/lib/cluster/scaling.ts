@@ -14,7 +14,7 @@ import {
   TASKS_MOST,
 } from './limits.ts';
 
-/** More tasks when the processors or the connections ask for them, fewer when both do not. */
+/** Adds tasks when the processors or the connections exceed their targets, and removes tasks when both are below. */
 export function scale(
   scope: Construct,
   service: FargateService,
@@ -29,7 +29,7 @@ export function scale(
   });
   const { node } = scaling;
   const target = node.findChild('Target') as ScalableTarget;
-  // The constructs of CDK take no formula for a target; CloudFormation does.
+  // The CDK's constructs accept no expression as a target; CloudFormation does.
   new CfnScalingPolicy(scope, 'ConnectionsPolicy', {
     policyName: `${scope.node.addr}-connections`,
     policyType: 'TargetTrackingScaling',

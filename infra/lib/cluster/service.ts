@@ -77,7 +77,7 @@ export class Service extends Construct {
       cluster: cluster as ICluster,
       taskDefinition: this.#createTask(props, parts),
       desiredCount: tasks.least ?? TASKS_LEAST,
-      // A new task is healthy before a former one goes.
+      // A new task is healthy before a former one is stopped.
       minHealthyPercent: 100,
       maxHealthyPercent: 200,
       circuitBreaker: { enable: true, rollback: true },

@@ -1,4 +1,4 @@
-/** As much of Artillery as an engine meets. */
+/** The part of Artillery that an engine uses. */
 
 /** The context of a virtual user from step to step. */
 export interface Context {
@@ -6,7 +6,7 @@ export interface Context {
   readonly funcs: Readonly<Record<string, (...args: readonly unknown[]) => unknown>>;
 }
 
-/** Where an engine's metrics go; Artillery's reports are made of them. */
+/** The receiver of an engine's metrics; Artillery's reports are made of them. */
 export interface Events {
   emit(event: 'started'): unknown;
   emit(event: 'counter', name: string, value: number): unknown;
@@ -27,7 +27,7 @@ export interface Helpers {
 /** A function of the script's processor, with a callback or a promise. */
 export type ProcessorFunction = (context: Context, events: Events, done: (error?: Error) => void) => unknown;
 
-/** A test script as the runner hands it over. */
+/** A test script in the form that the runner passes. */
 export interface Script {
   readonly config: {
     readonly target?: string;

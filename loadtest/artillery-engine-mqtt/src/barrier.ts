@@ -3,12 +3,12 @@ import { threadId } from 'node:worker_threads';
 /** A message between the workers of one Artillery process. */
 interface Message {
   readonly thread: number;
-  /** By barrier: how many virtual users of the thread have come so far. */
+  /** By barrier: how many virtual users of the thread have reached it. */
   readonly arrived: Readonly<Record<string, number>>;
-  /** Virtual users of the thread that have failed, and by barrier those of them that had come to it before. */
+  /** Virtual users of the thread that have failed, and by barrier how many of them had reached it before. */
   readonly gone: number;
   readonly goneAfter: Readonly<Record<string, number>>;
-  /** Asks for what the others have to say. */
+  /** Asks the other workers for their counts. */
   readonly isQuestion: boolean;
 }
 
@@ -26,8 +26,8 @@ export interface Channel {
 }
 
 /**
- * Points where virtual users wait until so many have come, over all workers of one Artillery process. A user that has
- * failed or finished does not delay others. Workers on other machines are not seen.
+ * Barriers at which virtual users wait until a given number have come, over all workers of one Artillery process. A
+ * user that has failed or finished does not delay others. Workers on other machines are not counted.
  */
 export class Barriers {
   readonly #channel: Channel;
@@ -44,7 +44,7 @@ export class Barriers {
     this.#tell(true);
   }
 
-  /** Resolves true when `users` have come or gone, false after `withinMs`. */
+  /** Resolves with true when `users` have come or failed, with false after `withinMs`. */
   wait(name: string, users: number, withinMs: number): Promise<boolean> {
     this.#own.arrived[name] = (this.#own.arrived[name] ?? 0) + 1;
     const opened = new Promise<boolean>((resolve) => {
@@ -67,7 +67,7 @@ export class Barriers {
     return opened;
   }
 
-  /** A virtual user has failed: it comes to no barrier any more but those that it had come to. */
+  /** A virtual user has failed: it reaches no further barrier. */
   userGone(arrivedAt: Iterable<string>): void {
     this.#own.gone += 1;
     const { goneAfter } = this.#own;

@@ -25,7 +25,7 @@ const MAKERS: Readonly<Record<string, StepMaker>> = {
   function: callFunction,
 };
 
-/** @throws {StepError} for a step that is unknown or written wrong, before anything is sent */
+/** @throws {StepError} for a step that is unknown or invalid, before anything is sent */
 export function compile(flow: readonly unknown[], { config }: Script, helpers: Helpers): readonly Step[] {
   const compiler: Compiler = {
     flow: (specs, path) => specs.map((spec, index) => stepOf(spec, compiler, `${path}[${index}]`)),
@@ -57,7 +57,7 @@ function stepOf(spec: unknown, compiler: Compiler, path: string): Step {
 
 type Call = NonNullable<NonNullable<Script['config']['processor']>[string]>;
 
-/** Functions with three parameters call back; the others may return a promise. */
+/** Functions with three parameters use a callback; the others may return a promise. */
 function promised(call: Call, context: Context, events: Events): Promise<void> {
   return new Promise((resolve, reject) => {
     const done = (error?: Error): void => (error === undefined ? resolve() : reject(error));

@@ -7,7 +7,7 @@ import { StepError } from './step-error.ts';
 export interface EngineConfig {
   /** `config.target`: `ws:` or `wss:`, or `mqtt:` and `mqtts:` for binary frames over TCP. */
   readonly url: string;
-  /** `binary`: as MQTT has it. `text`: text frames for the gateway door. */
+  /** `binary`: MQTT's own frames. `text`: text frames for the gateway door. */
   readonly frames: 'binary' | 'text';
   readonly version: '3.1.1' | '5';
   readonly keepAliveSeconds: number;
@@ -15,17 +15,17 @@ export interface EngineConfig {
   readonly sessionExpirySeconds: number;
   readonly username: string | undefined;
   readonly password: string | undefined;
-  /** For the gateway door: a query parameter of the URL. */
+  /** For the gateway door: the token in a query parameter of the URL. */
   readonly token: string | undefined;
   /** How long CONNECT and SUBSCRIBE may take. */
   readonly timeoutSeconds: number;
-  /** Wait before mqtt.js connects again; 0: a connection that is lost stays lost, and is counted. */
+  /** The wait before mqtt.js reconnects; 0: a lost connection stays lost, and is counted. */
   readonly reconnectMs: number;
-  /** In every payload's header; the same in all workers. Undefined: from Artillery's test id. */
+  /** The run tag in every payload's header; the same in all workers. Undefined: derived from Artillery's test id. */
   readonly runTag: number | undefined;
   /** `monotonic` for one machine, `wall` for several. */
   readonly clock: ClockName;
-  /** A folder for what each worker has counted. Undefined: nothing is written. */
+  /** A folder for the counts of each worker. Undefined: they are not written. */
   readonly ledgers: string | undefined;
 }
 

@@ -26,7 +26,7 @@ export class MqttEngine {
   readonly #users = new Set<VirtualUser>();
   #barriers: Barriers | undefined;
 
-  /** @throws {StepError} when `config.target` or `config.engines.mqtt` is wrong */
+  /** @throws {StepError} if `config.target` or `config.engines.mqtt` is invalid */
   constructor(script: Script, _events: unknown, helpers: Helpers) {
     this.#script = script;
     this.#helpers = helpers;
@@ -38,10 +38,10 @@ export class MqttEngine {
     if (ledgers !== undefined) this.#ledgerFile = new LedgerFile(ledgers, this.recorder);
   }
 
-  /** @throws {StepError} for a flow that is written wrong */
+  /** @throws {StepError} for an invalid flow */
   createScenario(spec: ScenarioSpec, events: Events): VirtualUserFunction {
     const steps = compile(spec.flow, this.#script, this.#helpers);
-    // Its channel is opened only where virtual users run.
+    // Its channel is opened only if virtual users run.
     this.#barriers ??= new Barriers(new BroadcastChannel(`artillery-engine-mqtt-${process.pid}`));
     this.#ledgerFile?.whenAskedToStop(() => void this.#stop());
     const around = {
@@ -61,20 +61,20 @@ export class MqttEngine {
         .then(async (error) => {
           await leave(user, error !== undefined);
           this.#users.delete(user);
-          // It may be the last one: Artillery ends its workers without telling them.
+          // It may be the last virtual user: Artillery ends its workers without telling them.
           if (this.#users.size === 0) this.#ledgerFile?.write();
           callback(error ?? null, context);
         });
     };
   }
 
-  /** Closes what would keep a process alive. */
+  /** Closes channels and timers that would keep a process alive. */
   close(): void {
     this.#barriers?.close();
     this.#ledgerFile?.close();
   }
 
-  /** Ends all virtual users where they are, and writes the counts. */
+  /** Ends all virtual users, and writes the counts. */
   async #stop(): Promise<void> {
     for (const user of this.#users) user.isStopped = true;
     await Promise.allSettled([...this.#users].map((user) => leave(user)));

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { threadId } from 'node:worker_threads';
 import type { Recorder } from '@apus/loadtest/measure';
 
-/** A file of this name in the folder of ledgers asks every worker to end with what it has. */
+/** A file of this name in the folder of ledgers asks every worker to end with its counts so far. */
 export const STOP_FILE = 'stop';
 
 /** How often a worker looks for it. */
@@ -13,7 +13,7 @@ let files = 0;
 
 /**
  * The ledger of one worker. Artillery tells its workers nothing before it ends them at Ctrl+C, so the reader of the
- * ledgers asks for them by a file first.
+ * ledgers requests them with a file first.
  */
 export class LedgerFile {
   readonly #folder: string;
@@ -28,7 +28,7 @@ export class LedgerFile {
     this.#recorder = recorder;
   }
 
-  /** Writes the counts until now; readers never see half of them. */
+  /** Writes the counts so far; readers never see an incomplete file. */
   write(): void {
     mkdirSync(this.#folder, { recursive: true });
     const unfinished = `${this.#path}.part`;

@@ -1,11 +1,11 @@
-/** A step that is written wrong: the test does not start. The message names the step and its fields. */
+/** An invalid step: the test does not start. The message names the step and its fields. */
 export class StepError extends Error {
   override readonly name = 'StepError';
 }
 
 /**
- * A virtual user cannot go on. `code` is what Artillery counts: few different ones, without names of hosts, so that a
- * report stays short; the message says more.
+ * A virtual user cannot go on. Artillery counts `code`: few different ones, without host names, so that a report stays
+ * short; the message has the details.
  */
 export class UserError extends Error {
   override readonly name = 'UserError';

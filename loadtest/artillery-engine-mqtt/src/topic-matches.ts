@@ -1,4 +1,4 @@
-/** Whether a topic filter, as MQTT has it, matches a topic name. */
+/** Whether a topic filter matches a topic name by MQTT's rules. */
 export function topicMatches(filter: string, topic: string): boolean {
   const filterLevels = filter.split('/');
   const levels = topic.split('/');

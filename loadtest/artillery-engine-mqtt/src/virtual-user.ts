@@ -13,11 +13,11 @@ export interface Surroundings {
   readonly barriers: Barriers;
   readonly events: Events;
   template(value: unknown, context: Context): unknown;
-  /** Remembers where the frames of a client are counted. */
+  /** Registers the frame counts of a client. */
   countFrames(statistics: Readonly<Statistics>): void;
 }
 
-/** Which of how many with the same role, from 0; a user without a role is the only one. */
+/** The user's number from 0 among those with the same role, and their count; a user without a role is the only one. */
 export interface Place {
   readonly index: number;
   readonly of: number;
@@ -29,7 +29,7 @@ export interface ReceivedMessage {
   readonly payload: Buffer;
 }
 
-/** Messages that `expect` has not looked at yet; older ones are forgotten. */
+/** Messages that `expect` has not taken yet; older ones are dropped. */
 const UNSEEN_MAX = 1_000;
 
 /** One virtual user: its client, and its counts of published and received messages. */
@@ -42,7 +42,7 @@ export class VirtualUser {
   readonly barriers = new Set<string>();
   /** The connection is meant to end. */
   isLeaving = false;
-  /** The test is ended before its time: nothing more is to be done, and nothing that fails now is of interest. */
+  /** The test is being ended early: nothing more has to be done, and later failures do not matter. */
   isStopped = false;
   /** When the last message came, by `performance.now()`. */
   lastMessageAtMs = performance.now();
@@ -63,7 +63,7 @@ export class VirtualUser {
     return this.client;
   }
 
-  /** Fills `{{ variables }}` in. */
+  /** Fills in `{{ variables }}`. */
   fill(value: unknown): unknown {
     return this.around.template(value, this.context);
   }
@@ -79,7 +79,7 @@ export class VirtualUser {
     throw new UserError('bad_number', `${what} is no number: ${String(this.fill(value))}`);
   }
 
-  /** The broker has granted a filter: matching messages are expected from now on. */
+  /** The broker has granted a filter: matching messages have to come from now on. */
   subscribed(filters: readonly string[]): void {
     this.#filters.push(...filters);
     this.#subscriber ??= this.around.recorder.subscriber(this.#filters);
@@ -113,9 +113,7 @@ export class VirtualUser {
     this.#notify?.();
   }
 
-  /**
-   * Takes the first of the messages that have come, or will, that fits; undefined when the time is over.
-   */
+  /** Takes the first matching message that has come or comes; undefined when the time is over. */
   async nextMessage(
     isWanted: (message: ReceivedMessage) => boolean,
     withinMs: number,

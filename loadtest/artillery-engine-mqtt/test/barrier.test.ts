@@ -4,7 +4,7 @@ import { Barriers } from '../src/barrier.ts';
 
 const MINUTE_MS = 60_000;
 
-/** The barriers of a worker; all of a test have the channel of one Artillery process. */
+/** The barriers of a worker; all workers of a test share the channel of one Artillery process. */
 function workers(name: string, count: number): Barriers[] {
   return Array.from({ length: count }, (_, thread) => {
     const barriers = new Barriers(new BroadcastChannel(name), thread + 1);
@@ -39,7 +39,7 @@ it('users of several workers meet at one barrier', async () => {
   expect(await Promise.all([first, second])).toEqual([true, true]);
 });
 
-it('a worker that begins late is told of the users that came before', async () => {
+it('a worker that begins late learns of users that came before', async () => {
   const [early] = workers('late', 1);
   const waiting = early?.wait('gate', 2, MINUTE_MS);
   const late = new Barriers(new BroadcastChannel('late'), 9);
@@ -64,7 +64,7 @@ it('a user that has failed counts once, whether or not it had come', async () =>
   expect(isOpen).toBe(true);
 });
 
-it('barriers of other names are others', async () => {
+it('barriers with other names are separate', async () => {
   const [only] = workers('names', 1);
   void only?.wait('one', 2, MINUTE_MS);
   expect(await only?.wait('other', 2, 10)).toBe(false);

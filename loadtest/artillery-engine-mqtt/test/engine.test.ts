@@ -12,7 +12,7 @@ function outcome({ engine }: EngineRun) {
   return outcomeOf([engine.recorder.ledger()]);
 }
 
-/** So many pairs: a subscriber and a publisher of ten messages each. */
+/** The number of pairs: a subscriber and a publisher of ten messages each. */
 const pairs = (count: number, qos: 0 | 1 | 2) => [
   {
     roles: [
@@ -42,7 +42,7 @@ const pairs = (count: number, qos: 0 | 1 | 2) => [
 ];
 
 describe.each(DOORS)('the engine at the %s door', (door) => {
-  it.each([0, 1, 2] as const)('QoS %i, three pairs: everything comes, once and in order', async (qos) => {
+  it.each([0, 1, 2] as const)('delivers everything once and in order: QoS %i, three pairs', async (qos) => {
     const node = await brokerForTest();
     const run = await runFlowForTest(node, pairs(3, qos), { users: 6, door });
     expect(run.errors).toEqual([null, null, null, null, null, null]);
@@ -76,7 +76,7 @@ describe.each(DOORS)('the engine at the %s door', (door) => {
     expect(outcome(run).deliveries).toMatchObject({ expected: 10, received: 10 });
   });
 
-  it('counts frames in text frames only', async () => {
+  it('counts frames only with text frames', async () => {
     const node = await brokerForTest();
     const run = await runFlowForTest(node, pairs(1, 1), { users: 2, door });
     const { frames } = run.engine.recorder.ledger();
@@ -284,7 +284,7 @@ describe('ledgers', () => {
     return folder;
   }
 
-  it('are written when the last virtual user is through', async () => {
+  it('are written when the last virtual user has finished', async () => {
     const node = await brokerForTest();
     const ledgers = join(folderForTest(), 'ledgers');
     await runFlowForTest(node, pairs(1, 1), { users: 2, mqtt: { ledgers, runTag: 77 } });
@@ -295,7 +295,7 @@ describe('ledgers', () => {
     expect(outcomeOf([ledger]).deliveries).toMatchObject({ expected: 10, received: 10 });
   });
 
-  it('are written where a file asks for it, and everybody leaves', async () => {
+  it('are written when a file requests it, and all users disconnect', async () => {
     const node = await brokerForTest();
     const ledgers = folderForTest();
     const flow = [

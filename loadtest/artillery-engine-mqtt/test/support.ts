@@ -11,7 +11,7 @@ export async function brokerForTest(options: Parameters<typeof startDoors>[0] = 
   return node;
 }
 
-/** As Artillery's own as these tests need it: one variable at a time, and seconds. */
+/** A minimal version of Artillery's own: one variable at a time, and seconds. */
 export const helpers: Helpers = {
   template(value, { vars }) {
     if (typeof value !== 'string') return value;
@@ -44,7 +44,7 @@ export class Metrics {
 export interface EngineRun {
   readonly engine: MqttEngine;
   readonly metrics: Metrics;
-  /** One for each virtual user: the error that it ended with. */
+  /** The error of each virtual user that failed. */
   readonly errors: readonly (Error | null)[];
   readonly contexts: readonly Context[];
 }
@@ -56,7 +56,7 @@ export interface EngineTest {
   readonly config?: object;
 }
 
-/** Runs a flow with so many virtual users at once, as Artillery's runner would. */
+/** Runs a flow with this many virtual users at once, as Artillery's runner does. */
 export async function runFlowForTest(
   node: RunningDoors,
   flow: readonly unknown[],

@@ -6,7 +6,7 @@ import type { BrokerKind } from './broker.ts';
 const AEDES_VERSION = '1.2.0';
 const WS_VERSION = '8.23.0';
 
-/** From npm, in the arrangement of its own documentation: `ws` and a stream for each socket. */
+/** From npm, in the set-up of its own documentation: `ws` and a stream for each socket. */
 export const aedes: BrokerKind = {
   name: 'aedes',
   title: 'aedes',

@@ -5,10 +5,10 @@ import { type BrokerKind, CannotInstall } from './broker.ts';
 /** The node door of this repository, as `npm start` builds it. */
 export const apus = apusKind('apus', 'Apus', 'packages/cli/dist/apus.js');
 
-/** Another build of it, such as the one before a change: the command line names its `apus.js`. */
+/** Another build of Apus, such as the one before a change: the command line names its `apus.js`. */
 export const before = apusKind('before', 'Apus before');
 
-/** The other brokers have no quota either of the copies that one publisher causes: here it is 100,000 a second. */
+/** The other brokers have no quota for deliveries: here it is 100,000 a second. */
 const WITHOUT_QUOTA = ['--identity-deliveries-per-minute-max', '0'];
 
 function apusKind(name: string, title: string, built?: string): BrokerKind {

@@ -1,25 +1,25 @@
 /** A broker that the benchmark can install, start and stop. */
 export interface BrokerKind {
-  /** As on the command line. */
+  /** The name on the command line. */
   readonly name: string;
   readonly title: string;
   /** Its programming language. */
   readonly language: string;
-  /** Whether it knows `$share` of MQTT 3.1.1 clients. */
+  /** Whether it supports `$share` for MQTT 3.1.1 clients. */
   readonly hasSharedSubscriptions: boolean;
   /**
-   * Installs it where it is not yet.
+   * Installs it if it is missing.
    *
-   * @throws {CannotInstall} when that is not possible here
+   * @throws {CannotInstall} if that is not possible here
    */
   prepare(place: Place): Promise<PreparedBroker>;
 }
 
-/** Where a broker is installed, and who hears of it. */
+/** The folder for a broker's installation, and the receiver of progress messages. */
 export interface Place {
   /** The broker's own folder, which git ignores. It exists. */
   readonly folder: string;
-  /** The broker's program, where the command line names one: it is taken instead of what would be installed. */
+  /** The broker's program, if the command line names one: then nothing is installed. */
   readonly program: string | undefined;
   /** The repository. */
   readonly root: string;
@@ -29,9 +29,14 @@ export interface Place {
 
 export interface PreparedBroker {
   readonly version: string;
-  /** A sentence that readers of this version's figures need. @default none */
+  /**
+   * A note for readers of this version's figures.
+   * @default none
+   */
   readonly remark?: string;
-  /** How to start it with one WebSocket listener on 127.0.0.1, without authentication, nothing kept on disk. */
+  /**
+   * The command that starts it with one WebSocket listener on 127.0.0.1, without authentication and storage on disk.
+   */
   launch(port: number): Launch;
 }
 
@@ -43,7 +48,7 @@ export interface Launch {
   readonly path: string;
 }
 
-/** A broker that cannot be had on this machine; the message says why in a sentence. */
+/** A broker that cannot be installed on this machine; the message gives the reason in a sentence. */
 export class CannotInstall extends Error {
   override readonly name = 'CannotInstall';
 }

@@ -6,8 +6,8 @@ import { mochi } from './mochi.ts';
 import { mosquitto } from './mosquitto.ts';
 import { rumqttd } from './rumqttd.ts';
 
-/** Those that the command line has to name. */
+/** Brokers that run only if the command line names them. */
 export const NAMED_ONLY: readonly BrokerKind[] = [before];
 
-/** Ours first: it is compared with each of the others. */
+/** Apus comes first: it is compared with each of the others. */
 export const BROKERS: readonly BrokerKind[] = [apus, mosquitto, aedes, mochi, rumqttd, hivemq];

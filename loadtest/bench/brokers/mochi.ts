@@ -6,7 +6,7 @@ import type { BrokerKind } from './broker.ts';
 const MOCHI_VERSION = '2.7.9';
 const FILES = ['go.mod', 'go.sum', 'main.go'];
 
-/** From the Go module proxy, as the library that it is, in a program of twenty lines. */
+/** From the Go module proxy: a library, here in a program of twenty lines. */
 export const mochi: BrokerKind = {
   name: 'mochi',
   title: 'mochi-mqtt',

@@ -3,15 +3,15 @@ import { join } from 'node:path';
 import { once, run } from '../install.ts';
 import { type BrokerKind, CannotInstall, type Place } from './broker.ts';
 
-/** Where Debian's package has it. */
+/** The path in Debian's package. */
 const INSTALLED = '/usr/sbin/mosquitto';
 
-/** The first version whose WebSockets are its own, and no more those of libwebsockets. */
+/** The first version with its own WebSockets in place of those of libwebsockets. */
 const FAST_SINCE = [2, 1] as const;
 
 /**
- * The program that the command line names; else Debian's package: the one of this system, or, where there is none,
- * unpacked into the folder without privileges.
+ * The program that the command line names; otherwise Debian's package: the installed one, or, without one, unpacked
+ * into the folder without privileges.
  */
 export const mosquitto: BrokerKind = {
   name: 'mosquitto',
@@ -42,12 +42,12 @@ export const mosquitto: BrokerKind = {
 };
 
 /**
- * Its own defaults but for the listener: every client is accepted, nothing is stored, and no write waits for more
+ * Its own defaults except for the listener: every client is accepted, nothing is stored, and no write waits for more
  * bytes.
  */
 function configurationFor(port: number): string {
   const lines = [
-    // Debian's 2.0.11 gives up when WebSocket listeners are all that it has: no client connects to this one.
+    // Debian's 2.0.11 exits if it has only WebSocket listeners: no client connects to this one.
     `listener ${port - 1} 127.0.0.2`,
     `listener ${port} 127.0.0.1`,
     'protocol websockets',
@@ -59,7 +59,7 @@ function configurationFor(port: number): string {
   return `${lines.join('\n')}\n`;
 }
 
-/** Fetches the package and those of its dependencies that this system lacks, and unpacks them. */
+/** Downloads the package and the dependencies that this system lacks, and unpacks them. */
 async function unpack({ folder, stop }: Place): Promise<void> {
   const wanted = ['install', '--print-uris', '-qq', '-y', '--no-install-recommends', 'mosquitto'];
   const uris = await run({ command: 'apt-get', args: wanted, cwd: folder }, stop);

@@ -5,7 +5,7 @@ import type { BrokerKind } from './broker.ts';
 
 const RUMQTTD_VERSION = '0.20.0';
 
-/** From crates.io; compiled here, which takes some minutes. */
+/** From crates.io; compiled here, which takes several minutes. */
 export const rumqttd: BrokerKind = {
   name: 'rumqttd',
   title: 'rumqttd',
@@ -29,7 +29,7 @@ export const rumqttd: BrokerKind = {
   },
 };
 
-/** As in its own example but for the listener; its log of messages in memory has its size from there too. */
+/** The settings of its own example except for the listener, including the size of its message log in memory. */
 function configurationFor(port: number): string {
   return `id = 0
 

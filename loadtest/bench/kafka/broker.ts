@@ -15,7 +15,7 @@ const INSTALL_MS_MAX = 300_000;
 const POLL_MS = 100;
 const CLUSTER_ID = 'apusTestClusterAAAAAAA';
 
-/** A broker of Apache Kafka, which is its own controller, on the loopback. */
+/** A broker of Apache Kafka, which is its own controller, on loopback. */
 export interface Kafka {
   readonly address: string;
   kill(): Promise<void>;
@@ -28,17 +28,17 @@ export interface KafkaSecurity {
   readonly listener: 'PLAINTEXT' | 'SSL' | 'SASL_SSL';
   /** Lines of `server.properties`. */
   readonly properties: readonly string[];
-  /** Of the command that formats its storage, which also makes the users of SCRAM. */
+  /** Arguments of the command that formats its storage, which also creates the users of SCRAM. */
   readonly formatArguments: readonly string[];
 }
 
-/** A Kafka that has been installed where it was not, with a directory of its own. `start` starts it. */
+/** Installs Kafka if it is missing, and prepares a separate directory. `start` starts it. */
 export async function makeKafka(security?: KafkaSecurity): Promise<Kafka> {
   await install();
   return await launchable(security);
 }
 
-/** From Maven Central, by Maven, once. */
+/** From Maven Central, by Maven, only once. */
 async function install(): Promise<void> {
   if (existsSync(LIBRARIES)) return;
   const folder = `${LIBRARIES}.${process.pid}`;
@@ -130,14 +130,14 @@ function propertiesOf(
     `inter.broker.listener.name=${listener}`,
     ...properties,
     `log.dirs=${join(directory, 'data')}`,
-    // One broker has one copy of everything.
+    // One broker has a single replica of everything.
     'offsets.topic.replication.factor=1',
     'offsets.topic.num.partitions=1',
     'transaction.state.log.replication.factor=1',
     'transaction.state.log.min.isr=1',
     'group.initial.rebalance.delay.ms=0',
     'auto.create.topics.enable=false',
-    // Records of 10 MB are for the tests of bad input.
+    // Tests of bad input send records of 10 MB.
     'message.max.bytes=12000000',
     'replica.fetch.max.bytes=12000000',
   ];

@@ -24,10 +24,10 @@ const APUS = fileURLToPath(new URL('../../packages/cli/dist/apus.js', import.met
 const READERS = fileURLToPath(new URL('kafka-readers.mjs', import.meta.url));
 const PAYLOAD_BYTES = 512;
 const STAMP_BYTES = 6;
-/** Deliveries of a backlog: enough for some seconds. */
+/** Messages of a backlog: enough for several seconds. */
 const DELIVERIES = 400_000;
 const RECORDS_MAX = 100_000;
-/** Deliveries a second at a pace, for subscribers that all get everything. */
+/** Deliveries a second at a fixed pace, for subscribers that all receive everything. */
 const PACED_DELIVERIES = 5_000;
 const PACED_RECORDS_MAX = 1_000;
 const TICK_MS = 10;
@@ -94,7 +94,7 @@ function payload(): Buffer {
   return bytes;
 }
 
-/** A backlog from its first message to its last. */
+/** Measures a backlog from its first message to its last. */
 async function drained(address: string, topic: string, subscribers: number, send: Send): Promise<void> {
   const records = Math.min(RECORDS_MAX, Math.ceil(DELIVERIES / subscribers));
   const node = await start(
@@ -102,7 +102,7 @@ async function drained(address: string, topic: string, subscribers: number, send
     topic,
     Array.from({ length: subscribers }, () => 'prices/#'),
   );
-  // The group has its partition before there is anything.
+  // The group has its partition before the first record.
   await sleep(WARM_UP_SECONDS * 1000);
   const before = processUse(node.pid);
   const began = monotonicMicros();
@@ -130,7 +130,7 @@ async function until(readers: ChildProcess, wanted: number): Promise<ReadersCoun
   return result;
 }
 
-/** Records at a pace: `each` has a key of its own for each subscriber, otherwise all get everything. */
+/** Records at a fixed pace: with `each` every subscriber has its own key, otherwise all receive everything. */
 async function paced(
   address: string,
   topic: string,

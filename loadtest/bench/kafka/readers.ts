@@ -7,7 +7,7 @@ import { PacketReader, placesOf } from '../../src/generator/packet-reader.ts';
 import { connectPacket, PacketType, subscribePacket } from '../../src/generator/packets.ts';
 import { Latencies, microsBetween, monotonicMicros } from '../../src/measure/index.ts';
 
-/** Where the payload has the time at which its record was given to the producer, in microseconds. */
+/** The offset in the payload of the time at which the producer got the record, in microseconds. */
 const STAMP_BYTES = 6;
 const CONNECTING_MAX = 50;
 

@@ -31,7 +31,7 @@ const broker = (name: string) => find(BROKERS, name);
 const caseOf = (name: string) => find(CASES, name);
 
 describe('the usage of a process', () => {
-  it('is read from /proc, whatever its name is', () => {
+  it('is read from /proc for any process name', () => {
     const rest = 'S 1 2 3 4 5 6 7 8 9 10 250 50 0 0';
     expect(cpuSecondsOf(`42 (a (strange) name) ${rest}`)).toBe(3);
     expect(residentBytesOf('Name:\tnode\nVmRSS:\t    2048 kB\n')).toBe(2 * 2 ** 20);
@@ -62,7 +62,7 @@ describe('a spread', () => {
 });
 
 describe('the comparison', () => {
-  it('above 1 ours is better, whether more or less is', () => {
+  it('is above 1 if Apus is better, for figures in both directions', () => {
     const results = new Results();
     results.add(caseOf('idle'), broker('apus'), SAMPLE);
     results.add(caseOf('idle'), broker('mosquitto'), { ...SAMPLE, bytesPerConnection: 10_000 });
@@ -76,7 +76,7 @@ describe('the comparison', () => {
     expect(results.advantage(caseOf('p2p'), broker('apus'), broker('aedes'), perCpuSecond)).toBeUndefined();
   });
 
-  it('is a table of ratios, and then one for each case with medians, spreads, loss and what a broker lacks', () => {
+  it('is a table of ratios, and then one for each case with medians, spreads, loss and missing features', () => {
     const results = new Results();
     const add = (name: string, rate: number, more: Partial<Sample> = {}) =>
       results.add(caseOf('shared'), broker(name), { ...SAMPLE, deliveriesPerCpuSecond: rate, ...more });
@@ -106,7 +106,7 @@ describe('a case', () => {
 
   // As above: a case reads the use of its broker.
   it.runIf(process.platform === 'linux').each(CASES.map(({ name }) => name))(
-    '%s runs against our broker: everything comes, once and in order',
+    '%s runs against Apus and delivers everything, once and in order',
     async (name) => {
       const node = await brokerForTest();
       const given = caseOf(name);
@@ -118,7 +118,7 @@ describe('a case', () => {
     },
   );
 
-  it('speaks what every broker speaks', () => {
+  it('uses only what every broker supports', () => {
     for (const { scenario } of CASES) {
       expect(scenario.mqttVersion).toBe('3.1.1');
       const plan = planOf(scenario, { scale: 1, seconds: 1, part: { number: 1, of: 1 } });

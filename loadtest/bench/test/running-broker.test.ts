@@ -6,7 +6,7 @@ import { CannotInstall } from '../brokers/broker.ts';
 import { once, run } from '../install.ts';
 import { BrokerFailed, startBroker } from '../running-broker.ts';
 
-// Programs are started, and one that would rather stay is given seconds before it is killed.
+// Programs are started, and one that ignores SIGTERM is killed after some seconds.
 vi.setConfig({ testTimeout: 120_000 });
 
 function folderForTest(): string {
@@ -37,7 +37,7 @@ const isThere = (pid: number) => {
 
 // The benchmark reads what a broker uses from /proc, which only Linux has.
 describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => {
-  it('is used once it listens, and is gone once it is stopped, even if it would rather stay', async () => {
+  it('is used when it listens, and has ended when it is stopped, even if it ignores SIGTERM', async () => {
     const folder = folderForTest();
     const file = join(folder, 'pid');
     const stubborn = `process.on('SIGTERM', () => {}); require('node:fs').writeFileSync(${JSON.stringify(file)}, String(process.pid)); ${LISTENS}`;
@@ -52,7 +52,7 @@ describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => 
     await broker.stop();
   });
 
-  it('that does not start is answered with its last words', async () => {
+  it('that does not start is reported with its last output', async () => {
     await expect(startBroker(program("console.error('no wings'); process.exit(3)"))).rejects.toThrow(
       /it ended at once: no wings/,
     );
@@ -73,7 +73,7 @@ describe('installing', () => {
     stop: new AbortController().signal,
   });
 
-  it('happens once for each version, and again where it failed', async () => {
+  it('happens once for each version, and again if it failed', async () => {
     const folder = folderForTest();
     let times = 0;
     const work = (fails: boolean) => async () => {
@@ -88,7 +88,7 @@ describe('installing', () => {
     expect(times).toBe(3);
   });
 
-  it('says what the installer said, and which program is not here', async () => {
+  it('reports the installer’s output, and which program is missing', async () => {
     const cwd = folderForTest();
     const node = (code: string) => ({ command: process.execPath, args: ['-e', code], cwd });
     expect(await run(node("console.log('fine')"))).toBe('fine\n');

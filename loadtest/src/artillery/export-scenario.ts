@@ -6,8 +6,8 @@ import { planOf } from '../scenario/plan.ts';
 import { artilleryScript } from './script.ts';
 
 /**
- * Writes a scenario at full size and for its whole time as a script that Artillery runs anywhere, with the packages
- * that it needs. Returns what to do with it.
+ * Writes a scenario at full size and for its whole time as a script for Artillery on any machine, with the packages
+ * that it needs. Returns the instructions.
  */
 export function exportScenario(
   given: readonly string[],

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ArtilleryError } from './artillery-error.ts';
 
-/** The newest that runs on Node.js 20. */
+/** The newest version that runs on Node.js 20. */
 export const ARTILLERY_VERSION = '2.0.21';
 
 /** The last lines of what npm says, when it fails. */
@@ -17,7 +17,7 @@ export function isArtilleryInstalled(folder: string): boolean {
   return existsSync(join(folder, `installed-${ARTILLERY_VERSION}`));
 }
 
-/** The program, once it is installed. */
+/** The path of the program, once it is installed. */
 export function artilleryProgram(folder: string): string {
   return join(folder, 'node_modules', 'artillery', 'bin', 'run');
 }
@@ -46,7 +46,7 @@ function quietTelemetry(folder: string): void {
 }
 
 function npmInstall(folder: string): Promise<void> {
-  // Nothing of it has to be compiled, and no browser is to be fetched.
+  // None of its packages has to be compiled, and no browser is needed.
   const flags = ['--no-audit', '--no-fund', '--ignore-scripts', '--no-package-lock'];
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
   const child = spawn(npm, ['install', ...flags, `artillery@${ARTILLERY_VERSION}`], {

@@ -10,7 +10,7 @@ import { ArtilleryError } from './artillery-error.ts';
 import { artilleryFolder, artilleryProgram, installArtillery } from './install.ts';
 import { artilleryScript, type ScriptOptions } from './script.ts';
 
-/** How long the engine may take to disconnect its clients and to write its ledger, and Artillery to end after it. */
+/** How long the engine may take to disconnect its clients and to write its ledger, and Artillery to end after that. */
 const STOP_MS = 8_000;
 const LOOK_MS = 50;
 
@@ -70,14 +70,14 @@ export async function runArtillery({
 
 function start(program: string, script: string, folder: string): ChildProcess {
   return spawn(process.execPath, [program, 'run', script], {
-    // Its report is for people who watch; ours is what standard output is for.
+    // Artillery's report is for people; standard output is for the report of the load test.
     stdio: ['ignore', 2, 2],
-    // A group of its own: Ctrl+C is for us, and we pass it on once.
+    // In its own process group: Ctrl+C reaches this process, which passes it on once.
     detached: process.platform !== 'win32',
     env: {
       ...process.env,
       ARTILLERY_DISABLE_TELEMETRY: 'true',
-      // Artillery looks for `artillery-engine-mqtt` as for any package: the folder with the engine's own.
+      // Artillery looks for `artillery-engine-mqtt` like for any package: here in the folder that contains the engine.
       NODE_PATH: [folder, process.env.NODE_PATH]
         .filter(Boolean)
         .join(process.platform === 'win32' ? ';' : ':'),
@@ -98,7 +98,7 @@ function finished(child: ChildProcess, ledgers: string, stop: AbortSignal): Prom
   });
 }
 
-/** Artillery ends its workers without a word: the engine is asked first. */
+/** Artillery ends its workers without notice: so the engine is asked first. */
 async function endEarly(child: ChildProcess, ledgers: string): Promise<void> {
   mkdirSync(ledgers, { recursive: true });
   writeFileSync(join(ledgers, STOP_FILE), '');
@@ -124,7 +124,7 @@ function secondsOf(ledgers: readonly Ledger[], plan: Plan): RunSeconds {
   const { connectingSeconds, sendingSeconds, receivingSeconds } = outcomeOf(ledgers);
   return {
     connecting: connectingSeconds,
-    // Connections that only wait are held for as long as others publish.
+    // Clients that only wait stay connected as long as others publish.
     publishing: plan.publishesPerSecond === 0 ? plan.size.seconds : sendingSeconds,
     draining: Math.max(0, receivingSeconds - sendingSeconds),
   };

@@ -12,13 +12,13 @@ export interface ScriptOptions {
     readonly password: string | undefined;
     readonly token: string | undefined;
   };
-  /** Undefined: from Artillery's own test id. */
+  /** Undefined: derived from Artillery's own test id. */
   readonly runTag: number | undefined;
   /** Where the engine writes its ledgers. */
   readonly ledgers: string;
 }
 
-/** Beyond what connecting and publishing take. */
+/** Seconds besides those for connecting and publishing. */
 const GRACE_SECONDS = 60;
 
 /** The run stops waiting for missing messages when none has come for this long. */
@@ -26,7 +26,7 @@ const SILENCE_SECONDS = 3;
 
 /**
  * The scenario as a script for Artillery and the engine of `artillery-engine-mqtt`. Its phase is an `arrivalCount`,
- * which Artillery gives to one worker as a whole: roles are exact, and all clients stand at the same barriers.
+ * which Artillery gives to a single worker: so roles are exact, and all clients wait at the same barriers.
  *
  * @throws {ArtilleryError} for a scenario that only the fast generator can run
  */

@@ -113,7 +113,7 @@ export class Arguments {
   }
 }
 
-/** With every digit: a least of 0.000001 is not 0. */
+/** Without rounding: a minimum of 0.000001 is not 0. */
 function numberText(value: number): string {
   return value.toLocaleString('en', { maximumSignificantDigits: 21 });
 }

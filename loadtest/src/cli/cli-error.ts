@@ -3,7 +3,7 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
-/** Something that the user can understand and change went wrong: its message, and exit code 1. */
+/** A problem that the user can understand and solve: the command prints its message and exits with code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -8,7 +8,7 @@ type Moment = 'before' | 'connected' | 'drained' | 'after';
 const SETTLING_MS_MAX = 3_000;
 const LOOK_MS = 50;
 
-/** The broker's counters at the moments of a run, if it has any. */
+/** The broker's counters at several moments of a run, if it has any. */
 export class CounterLog {
   readonly #source: CounterSource | undefined;
   readonly #notes = new Map<Moment, Counters>();
@@ -21,7 +21,7 @@ export class CounterLog {
     if (this.#source !== undefined) this.#notes.set(moment, await this.#source.read());
   }
 
-  /** When as few connections are open as before, and their ends have been handled. */
+  /** Waits until as few connections are open as before, and their ends have been handled. */
   async noteAfter(): Promise<void> {
     const source = this.#source;
     const before = this.#notes.get('before');
@@ -46,7 +46,7 @@ export class CounterLog {
     return { before, after, ...(connected && { connected }), ...(drained && { drained }) };
   }
 
-  /** CPU time while messages were under way, where that is known, else of the whole run. */
+  /** CPU time while messages were in flight, if that is known; otherwise of the whole run. */
   get brokerUse(): BrokerUse | undefined {
     const from = this.#notes.get('connected') ?? this.#notes.get('before');
     const to = this.#notes.get('drained') ?? this.#notes.get('after');

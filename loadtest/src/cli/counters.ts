@@ -2,10 +2,10 @@ import type { GatewayCounters } from '@apus/cost';
 import { CommandError } from './cli-error.ts';
 import type { Target } from './target.ts';
 
-/** A local broker answers at once, or not at all. */
+/** A local broker answers at once or not at all. */
 const ANSWER_MS = 2_000;
 
-/** As much as is read of what `apus serve --counters` answers. */
+/** The fields that are read from the answer of `apus serve --counters`. */
 export interface Counters {
   readonly gateway?: {
     readonly url: string;
@@ -14,17 +14,17 @@ export interface Counters {
   readonly process: { readonly cpuMicroseconds: number; readonly residentBytes: number };
 }
 
-/** Asks a broker for its counters; the same question each time. */
+/** Asks a broker for its counters. */
 export interface CounterSource {
   readonly url: string;
   read(): Promise<Counters>;
 }
 
 /**
- * Where the target's counters are, if it tells them: at the URL given, or where `npm start` has its two doors side by
- * side. Counters of another broker are refused.
+ * The URL of the target's counters, if it has any: the given URL, or the one of `npm start`, whose two doors have
+ * neighbouring ports. Counters of another broker are refused.
  *
- * @throws {CommandError} when the URL was given and does not answer for the target
+ * @throws {CommandError} if a URL was given and does not answer for the target
  */
 export async function findCounters(
   target: Target,
@@ -50,7 +50,7 @@ async function readCounters(url: string): Promise<Counters> {
   return (await response.json()) as Counters;
 }
 
-/** `apus serve` has the gateway door at the port after the node door's, and tells its counters at the latter. */
+/** The gateway door of `apus serve` has the port after the node door's, which has the counters. */
 function guessOf({ url, door, isLocal }: Target): string | undefined {
   if (!isLocal) return undefined;
   const { hostname, port } = new URL(url);

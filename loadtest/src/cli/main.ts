@@ -48,7 +48,7 @@ function explain(error: unknown): number {
     console.error(`loadtest: ${withStop(error.message)}`);
     return EXIT_FAILURE;
   }
-  // A defect: a report needs the whole error.
+  // A bug: the report needs the whole error.
   console.error(error);
   return EXIT_FAILURE;
 }

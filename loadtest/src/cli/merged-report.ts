@@ -9,7 +9,7 @@ import { planOf } from '../scenario/plan.ts';
 import { readScenario } from '../scenario/read-scenario.ts';
 import { CommandError, UsageError } from './cli-error.ts';
 
-/** One report of the ledgers that several parts of a run have kept (`--ledgers`). */
+/** Combines the ledgers of several parts of a run (`--ledgers`) into one report. */
 export function mergedReport(folders: readonly string[], asJson: boolean): string {
   if (folders.length === 0) throw new UsageError('`report` takes the folders of ledgers.');
   const files = folders.flatMap(filesOf);

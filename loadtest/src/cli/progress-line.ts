@@ -2,10 +2,10 @@ import type { Progress } from '../generator/load-worker.ts';
 import type { RunPhase } from '../generator/run-fast.ts';
 import type { RunSettings } from './settings.ts';
 
-/** Between two lines where standard error is no terminal. */
+/** The time between two lines if standard error is no terminal. */
 const LINE_MS = 5_000;
 
-/** How far a run is: one line that changes on a terminal, a line now and then elsewhere. */
+/** The progress of a run: one changing line on a terminal, otherwise a line now and then. */
 export class ProgressLine {
   #shownAtMs = Number.NEGATIVE_INFINITY;
   #phase: RunPhase | undefined;

@@ -32,7 +32,7 @@ interface Generated {
   readonly problems: readonly string[];
 }
 
-/** Runs a scenario, and prints and keeps its report. Returns the exit code. */
+/** Runs a scenario, and prints and stores its report. Returns the exit code. */
 export async function runScenario(
   settings: RunSettings,
   args: Arguments,
@@ -56,7 +56,7 @@ export async function runScenario(
   return args.isSet('strict') && !isPerfect(report) ? 1 : 0;
 }
 
-/** Random, but for the parts of one run: they have the moment at which they begin in common. */
+/** Random, except for the parts of one run: they share the moment at which they begin. */
 function runTagOf({ plan, scenario, startAtMs }: RunSettings): number {
   if (plan.size.part.of === 1) return randomInt(0x10000);
   return createHash('sha256').update(`${scenario.name} ${startAtMs}`).digest().readUInt16BE();
@@ -156,7 +156,7 @@ function sumFrames(ledgers: readonly Ledger[]) {
   }));
 }
 
-/** The report as JSON, and the ledgers of this part, where they are asked for. */
+/** The report as JSON, and the ledgers of this part, if they are requested. */
 function keep(report: Report, { scenario }: RunSettings, ledgers: readonly Ledger[], args: Arguments): void {
   const output = args.text('output');
   if (output !== undefined) writeJson(output, report);

@@ -20,11 +20,11 @@ export interface Credentials {
   readonly token: string | undefined;
 }
 
-/** Everything that a run needs to know, with the scenario as it is run. */
+/** All settings of a run, with the scenario at its size. */
 export interface RunSettings {
   readonly scenario: Scenario;
   readonly plan: Plan;
-  /** Why it is not full size, if so. */
+  /** The reason why it is not full size, if it is not. */
   readonly reason: string | undefined;
   readonly target: Target;
   readonly generator: GeneratorName;
@@ -37,7 +37,7 @@ export interface RunSettings {
 /**
  * Reads the flags, asks the target which door it is, and chooses the size.
  *
- * @throws {UsageError} for flags that are wrong, and targets that were not confirmed
+ * @throws {UsageError} for invalid flags, and for targets without confirmation
  */
 export async function settingsOf(given: Scenario, args: Arguments): Promise<RunSettings> {
   const scenario = withFlags(given, args);

@@ -4,7 +4,7 @@ const SAME_REQUEST_MS = 1_000;
 /** The shell's convention: 128 and the number of SIGINT. */
 const EXIT_IMPATIENT = 130;
 
-/** Aborted by Ctrl+C or SIGTERM: the run ends with what it has. A later one ends the process at once. */
+/** Aborted by Ctrl+C or SIGTERM: the run ends with its counts so far. A later signal ends the process at once. */
 export function stopSignal(): AbortSignal {
   const controller = new AbortController();
   let askedAtMs: number | undefined;

@@ -42,9 +42,9 @@ export function checkTarget(text: string | undefined, confirmed: string | undefi
 }
 
 /**
- * Connects once and learns which door it is from the chosen subprotocol.
+ * Connects once and learns from the chosen subprotocol which door it is.
  *
- * @throws {CommandError} when no server answers, or another door than the requested one
+ * @throws {CommandError} if no server answers, or another door than the requested one
  */
 export async function findDoor(url: string, wanted: Door | undefined, token?: string): Promise<Door> {
   const offered = wanted === undefined ? ['mqtt', 'mqtt-text-v1'] : [SUBPROTOCOLS[wanted]];

@@ -2,7 +2,7 @@ import { WebSocket } from 'ws';
 import { explainError, explainStatus } from './explain.ts';
 import type { Wire, WireEvents, WireOptions } from './wire.ts';
 
-/** How much of an HTTP answer is worth showing. */
+/** Characters of an HTTP answer that are shown. */
 const ANSWER_BYTES_MAX = 300;
 
 /** Binary frames with the subprotocol `mqtt`: the node door, and every other broker. */

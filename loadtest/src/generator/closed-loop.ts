@@ -1,6 +1,6 @@
 /**
- * Keeps so many messages of one client under way: the next leaves when one has come back. A broker is loaded as much as
- * it can bear and no more, so nothing piles up, and the run measures the broker and not a queue before it.
+ * Keeps a fixed number of messages of one client in flight: the next one is sent when one has come back. The broker
+ * gets as much load as it can handle and no more, so no queue grows, and the run measures the broker itself.
  */
 export class ClosedLoop {
   readonly #window: number;
@@ -18,7 +18,7 @@ export class ClosedLoop {
     this.#fill();
   }
 
-  /** Messages under way may still come; no new ones follow. */
+  /** Messages in flight may still come; no new ones follow. */
   end(): void {
     this.#isRunning = false;
   }

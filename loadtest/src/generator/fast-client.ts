@@ -19,7 +19,7 @@ import {
 } from './packets.ts';
 import type { Wire, WireEvents } from './wire.ts';
 
-/** Publishes on their way at a time, where the broker names no Receive Maximum of its own. */
+/** Publishes in flight, if the broker states no Receive Maximum. */
 const WINDOW_MAX = 500;
 
 /** Messages that may wait in one client for room in its window. Beyond it they are counted as not sent. */
@@ -39,7 +39,7 @@ export interface FastClientOptions {
   readonly credentials: Credentials;
   readonly recorder: Recorder;
   readonly openWire: (events: WireEvents) => Wire;
-  /** Connected and subscribed, or failed: called once. */
+  /** Called once, when the client is connected and subscribed, or has failed. */
   readonly answered: (isReady: boolean) => void;
 }
 
@@ -55,7 +55,10 @@ interface Waiting {
 
 type Phase = 'connecting' | 'subscribing' | 'ready' | 'leaving' | 'over';
 
-/** One MQTT client whose packets are made by hand: as much of MQTT as a load needs, and no more work than it takes. */
+/**
+ * An MQTT client that builds its packets by hand: it has only the features that a load needs, and does as little work
+ * as possible.
+ */
 export class FastClient {
   readonly #options: FastClientOptions;
   readonly #reader = new PacketReader();
@@ -125,7 +128,7 @@ export class FastClient {
     return this.#outbound.size + this.#waiting.length;
   }
 
-  /** Called every half Keep Alive: a client that has sent nothing since says that it is alive. */
+  /** Called every half Keep Alive: a client that has sent nothing since then sends a PINGREQ. */
   keepAlive(): void {
     if (this.#phase === 'ready' && !this.#hasSent) this.#wire?.send(PINGREQ);
     this.#hasSent = false;
@@ -163,7 +166,7 @@ export class FastClient {
     } catch (error) {
       this.#fail(`the broker sent what is not MQTT: ${(error as Error).message}`);
     }
-    // One frame for all that one frame has caused.
+    // One frame for all packets that one received frame causes.
     const [first, ...more] = answers;
     if (first !== undefined && this.#phase !== 'over')
       this.#wire?.send(more.length === 0 ? first : Buffer.concat(answers));
@@ -203,7 +206,7 @@ export class FastClient {
     if (qos === 1) answers.push(acknowledgement(PacketType.PUBACK, packetId));
     if (qos === 2) {
       answers.push(acknowledgement(PacketType.PUBREC, packetId));
-      // The same PUBLISH once more, until PUBREL: that is the protocol at work, and no second message.
+      // A repeated PUBLISH before PUBREL: QoS 2 allows it, and it is not a second message.
       if (this.#received.has(packetId)) return;
       this.#received.add(packetId);
     }
@@ -285,7 +288,7 @@ function packetIdOf({ bytes, bodyAt }: PacketBytes): number {
   return bytes.readUInt16BE(bodyAt);
 }
 
-/** Reason Codes of acknowledgements follow the packet id; without one it is a success. */
+/** The Reason Code of an acknowledgement follows the packet id; without one it means success. */
 function reasonCodeOf({ bytes, bodyAt }: PacketBytes): number {
   return bytes[bodyAt + 2] ?? 0;
 }

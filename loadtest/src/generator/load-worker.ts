@@ -14,10 +14,10 @@ import { type PacedStream, Pacer } from './pacer.ts';
 import { openTextWire } from './text-wire.ts';
 import { type Door, FrameTotals } from './wire.ts';
 
-/** Timers are no finer than a millisecond; messages that are due within one leave together. */
+/** Timers are no finer than a millisecond; messages that are due within the same one are sent together. */
 const TICK_MS = 1;
 
-/** The transport of the gateway door waits for the reply to DISCONNECT; a broker under load takes its time. */
+/** The transport of the gateway door waits for the reply to DISCONNECT, and a loaded broker may be slow. */
 const LEAVING_MS_MAX = 6_000;
 const LEAVING_LOOK_MS = 20;
 
@@ -25,9 +25,12 @@ const LEAVING_LOOK_MS = 20;
 export interface Assignment {
   readonly scenario: Scenario;
   readonly size: Size;
-  /** Of one broker or, where it has several processes, of each: its clients take turns. */
+  /** The URL of the broker, or of each of its processes: clients use them in turn. */
   readonly urls: readonly string[];
-  /** Addresses of this machine from which clients connect in turn: each has ports of its own. @default the system chooses */
+  /**
+   * Addresses of this machine from which clients connect in turn: each has its own ports.
+   * @default the system chooses
+   */
   readonly localAddresses?: readonly string[];
   readonly door: Door;
   readonly worker: number;
@@ -39,21 +42,21 @@ export interface Assignment {
   readonly credentials: Credentials & { readonly token?: string | undefined };
 }
 
-/** How far a process is. */
+/** The progress of a process. */
 export interface Progress {
-  /** Clients that are connected and subscribed, that failed, and of how many. */
+  /** Clients that are connected and subscribed, that have failed, and their total. */
   readonly ready: number;
   readonly failed: number;
   readonly clients: number;
   /** And not refused. */
   readonly sent: number;
   readonly received: number;
-  /** Sent and not acknowledged, or waiting to be sent. */
+  /** Messages that were sent and not acknowledged, or wait to be sent. */
   readonly underWay: number;
   readonly isPublished: boolean;
 }
 
-/** One process's share of a run: connects its clients, publishes when told to, and keeps the books. */
+/** One process's share of a run: it connects its clients, publishes when told to, and counts. */
 export class LoadWorker {
   readonly #assignment: Assignment;
   readonly #plan: Plan;
@@ -129,7 +132,7 @@ export class LoadWorker {
     };
   }
 
-  /** Why connections failed, by sentence. */
+  /** The reasons of failed connections, by sentence. */
   get problems(): ReadonlyMap<string, number> {
     return this.#recorder.problems;
   }
@@ -188,7 +191,7 @@ export class LoadWorker {
 
   #keepAlive(): void {
     const { keepAliveSeconds } = this.#assignment.scenario;
-    // The transport of the gateway door proves its connections itself.
+    // The transport of the gateway door sends its own heartbeats.
     if (keepAliveSeconds === 0 || this.#assignment.door === 'gateway') return;
     this.#after(keepAliveSeconds * 500, () => {
       for (const { client } of this.#clients) client.keepAlive();

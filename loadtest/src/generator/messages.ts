@@ -14,10 +14,10 @@ export type Answer =
   | { readonly type: 'ledger'; readonly ledger: Ledger }
   | { readonly type: 'failed'; readonly reason: string };
 
-/** A process of the generator, or its stand-in in a test. */
+/** A process of the generator, or its replacement in a test. */
 export interface WorkerHandle {
   tell(order: Order): void;
-  /** Called with each answer; `failed` also when the process is gone. */
+  /** Called with each answer; `failed` also if the process has ended. */
   onAnswer(listener: (answer: Answer) => void): void;
   /** Kills it at once. */
   kill(): void;

@@ -1,4 +1,4 @@
-/** When the messages of a run are due: one stream after the other, spread evenly over their period. */
+/** Determines when the messages of a run are due: streams take turns, spread evenly over their period. */
 export interface Schedule {
   readonly startMicros: number;
   /** Streams of all processes together, and the place of this process's in their order. */
@@ -9,8 +9,8 @@ export interface Schedule {
 const MICROS_PER_SECOND = 1_000_000;
 
 /**
- * When message `counter` of the stream at `place` is due. Streams take turns, so that a thousand publishers of one
- * message a second make a steady thousand and no burst.
+ * The time at which message `counter` of the stream at `place` is due. Streams take turns, so that a thousand
+ * publishers of one message a second send a steady thousand and no burst.
  */
 export function dueMicros(
   { startMicros, streams, perSecond }: Schedule,
@@ -21,9 +21,9 @@ export function dueMicros(
   return startMicros + Math.round((counter + place / streams) * period);
 }
 
-/** One stream that is paced. */
+/** One stream of the pacer. */
 export interface PacedStream {
-  /** In the order of all streams of the group. */
+  /** The place among all streams of the group. */
   readonly place: number;
   send(dueMicros: number): void;
 }
@@ -46,7 +46,7 @@ export class Pacer {
     return this.#next >= this.#messages;
   }
 
-  /** Sends everything that is due by now, and returns when the next message is; undefined after the last. */
+  /** Sends all messages that are due by now, and returns when the next one is due; undefined after the last. */
   sendDue(nowMicros: number): number | undefined {
     while (!this.isDone) {
       const stream = this.#streams[this.#next % this.#streams.length];

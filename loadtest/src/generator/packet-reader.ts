@@ -1,6 +1,6 @@
 const EMPTY = Buffer.alloc(0);
 
-/** The largest Remaining Length that MQTT can say: four bytes. */
+/** The largest Remaining Length in MQTT: four bytes. */
 const LENGTH_BYTES_MAX = 4;
 
 /** One packet within the received bytes. */

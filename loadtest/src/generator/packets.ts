@@ -1,7 +1,7 @@
 import { generate, type IConnectPacket, type Packet, parser } from 'mqtt-packet';
 import type { MqttVersion, Qos } from '../scenario/scenario.ts';
 
-/** Types of MQTT Control Packets, as they stand in the first byte. */
+/** Types of MQTT Control Packets, as the first byte contains them. */
 export const PacketType = {
   CONNACK: 2,
   PUBLISH: 3,
@@ -77,10 +77,10 @@ export function readPacket(bytes: Buffer, version: MqttVersion): Packet | undefi
   return packet;
 }
 
-/** A PUBLISH but for its packet id and the header of its payload, which are written into a copy. */
+/** A PUBLISH without its packet id and the header of its payload, which are written into a copy. */
 export interface PublishTemplate {
   readonly bytes: Buffer;
-  /** Where the packet id stands; undefined at QoS 0. */
+  /** The offset of the packet id; undefined at QoS 0. */
   readonly packetIdAt: number | undefined;
   readonly payloadAt: number;
 }

@@ -3,7 +3,7 @@ import { messagesPerStream, type Plan, planOf } from '../scenario/plan.ts';
 import type { Assignment, Progress } from './load-worker.ts';
 import type { Answer, WorkerHandle } from './messages.ts';
 
-/** How often the processes are asked how far they are. */
+/** How often the coordinator asks the processes for their progress. */
 const LOOK_MS = 100;
 
 /** Time for the last clients to connect and subscribe, beyond what their rate takes. */
@@ -12,13 +12,13 @@ const CONNECT_GRACE_SECONDS = 30;
 /** The run stops waiting for missing messages when none has come for this long. */
 const SILENCE_SECONDS = 5;
 
-/** Processes need a moment to be told; the same one for all. */
+/** A delay until publishing begins: the processes need a moment to receive the order. */
 const START_DELAY_MS = 200;
 
-/** When this many clients have failed and none has connected, the others need not try. */
+/** If this many clients have failed and none has connected, the others do not try. */
 const HOPELESS_FAILURES = 20;
 
-/** Time to close connections and books. */
+/** Time to close connections and write the ledgers. */
 const FINISH_SECONDS = 15;
 
 export interface FastRunOptions {
@@ -29,7 +29,7 @@ export interface FastRunOptions {
   readonly onProgress: (phase: RunPhase, total: Progress) => void;
   /** When it is aborted, the run ends with its counts so far. */
   readonly stop: AbortSignal;
-  /** Awaited when all clients are connected, and when the last message has come: for counters in between. */
+  /** Awaited when all clients are connected, and when the last message has come: to read counters in between. */
   readonly atMoment?: ((moment: RunMoment) => Promise<void>) | undefined;
   /** A moment at which publishing begins, for runs on several machines; milliseconds of the epoch. */
   readonly startAtMs?: number | undefined;
@@ -46,12 +46,12 @@ export interface FastRun {
   readonly seconds: { readonly connecting: number; readonly publishing: number; readonly draining: number };
 }
 
-/** Not one client could connect: the message says why. */
+/** No client could connect: the message gives the reason. */
 export class NoClientConnected extends Error {
   override readonly name = 'NoClientConnected';
 }
 
-/** Runs a scenario in several processes: connect, publish together, wait for the last message, close the books. */
+/** Runs a scenario in several processes: connect, publish together, wait for the last message, collect the ledgers. */
 export async function runFast(options: FastRunOptions): Promise<FastRun> {
   const run = new Coordination(options);
   return await run.run();
@@ -139,7 +139,7 @@ class Coordination {
       ),
     );
     const limit = delayMs / 1_000 + longest + SILENCE_SECONDS;
-    // The first report after the order may still be of the time before it.
+    // The first report after the order may still describe the time before it.
     const fromMs = performance.now() + delayMs;
     const isDone = await this.#until(
       'publishing',
@@ -150,7 +150,7 @@ class Coordination {
       this.#problems.push('The generator was too slow to publish everything in time.');
   }
 
-  /** Other parts publish at the moment that was agreed on, whether this one listens by then or not. */
+  /** Other parts publish at the agreed moment, whether this one is ready or not. */
   #checkStart(startAtMs: number | undefined): void {
     const lateSeconds = startAtMs === undefined ? 0 : (Date.now() - startAtMs) / 1_000;
     if (lateSeconds <= 0) return;
@@ -159,7 +159,7 @@ class Coordination {
     );
   }
 
-  /** Until everything that was sent has come, or nothing comes any more. */
+  /** Waits until all sent messages have come, or no more come. */
   async #drain(): Promise<void> {
     if (this.#hasFailed) return;
     let last = -1;
@@ -197,7 +197,7 @@ class Coordination {
     }
   }
 
-  /** Asks again and again; false when the time is over, true when it is so or the run is to stop. */
+  /** Polls; false when the time is over, true when the condition holds or the run has to stop. */
   async #until(phase: RunPhase, seconds: number, isSo: (total: Progress) => boolean): Promise<boolean> {
     const untilMs = performance.now() + seconds * 1_000;
     for (;;) {

@@ -1,13 +1,13 @@
 import type { FrameCounts } from '../measure/index.ts';
 
-/** Which door a client knocks at: binary frames, or the text frames of API Gateway. */
+/** The door of a client: binary frames, or the text frames of API Gateway. */
 export type Door = 'node' | 'gateway';
 
 /** The events of a connection. */
 export interface WireEvents {
   open(): void;
   bytes(data: Buffer): void;
-  /** The connection is over, or never was: why, in a sentence. */
+  /** The connection has ended, or could not be opened: the reason, in a sentence. */
   closed(reason: string): void;
 }
 
@@ -22,7 +22,7 @@ export interface WireOptions {
   readonly url: string;
   /** The address of this machine from which it connects. @default the system chooses */
   readonly localAddress?: string | undefined;
-  /** Made once per process, and shared by its clients: the totals of their frames. */
+  /** Created once per process and shared by its clients: the totals of their frames. */
   readonly frames: FrameTotals;
   /** Added to a gateway's URL as `token`. */
   readonly token?: string | undefined;

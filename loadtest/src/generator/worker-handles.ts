@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import type { Answer, Order, WorkerHandle } from './messages.ts';
 import { orderTaker } from './take-orders.ts';
 
-/** A process of its own. `path`: the built `worker-process`. */
+/** A separate process. `path`: the built `worker-process`. */
 export function forkedWorker(path: string): WorkerHandle {
   const child = fork(path, { serialization: 'advanced' });
   let isDone = false;
@@ -22,7 +22,7 @@ export function forkedWorker(path: string): WorkerHandle {
   };
 }
 
-/** In this process: for tests, and for loads that are no load. */
+/** A worker in this process: for tests, and for very small loads. */
 export function localWorker(): WorkerHandle {
   const take = orderTaker();
   let listener: (answer: Answer) => void = () => {};

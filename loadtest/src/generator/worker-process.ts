@@ -6,13 +6,13 @@ const take = orderTaker();
 
 function answer(given: Answer): void {
   process.send?.(given, undefined, undefined, () => {
-    // The books are closed: nothing is left to do.
+    // The ledger is written: nothing is left to do.
     if (given.type === 'ledger') process.exit(0);
   });
 }
 
 process.on('message', (order: Order) => take(order, answer));
-// Ctrl+C reaches the whole process group; the parent says when it is over.
+// Ctrl+C reaches the whole process group; the parent decides when the run ends.
 process.on('SIGINT', () => {});
 process.on('SIGTERM', () => {});
 process.on('disconnect', () => process.exit(1));

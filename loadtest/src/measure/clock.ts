@@ -2,8 +2,8 @@
 const TIMESTAMP_RANGE = 2 ** 48;
 
 /**
- * Which clock stamps messages. `monotonic` is one for all processes of a machine and never steps; `wall` is what
- * machines that are kept in time by NTP share, as well as they are kept.
+ * The clock for timestamps. `monotonic` is the same for all processes of a machine and never steps; `wall` is for
+ * several machines, and as exact as NTP keeps them.
  */
 export type ClockName = 'monotonic' | 'wall';
 
@@ -23,7 +23,7 @@ export function wallMicros(): number {
   return Math.floor((performance.timeOrigin + performance.now()) * 1_000) % TIMESTAMP_RANGE;
 }
 
-/** Microseconds from one timestamp to a later one, over the wrap; 0 where clocks disagree about which is later. */
+/** Microseconds from one timestamp to a later one, across the wrap; 0 if clocks disagree about the order. */
 export function microsBetween(from: number, to: number): number {
   const elapsed = (to - from + TIMESTAMP_RANGE) % TIMESTAMP_RANGE;
   return elapsed < TIMESTAMP_RANGE / 2 ? elapsed : 0;

@@ -1,6 +1,6 @@
 import type { SeenCounters } from './sequence.ts';
 
-/** The layout of ledgers; a report reads none of another. */
+/** The layout of ledgers; a report reads no other. */
 export const LEDGER_VERSION = 1;
 
 /** The messages that one publisher has sent on one topic. */
@@ -11,7 +11,7 @@ export interface PublishedStream {
   readonly payloadBytes: number;
   /** Messages handed to the network: their counters are 0 to `sent` - 1. */
   readonly sent: number;
-  /** Counters, of QoS 1 and 2, that the broker had not acknowledged at the end. */
+  /** Messages that were due and not sent, because the client was not connected or too far behind. */
   readonly unacknowledged: readonly number[];
   /** Messages that were due and were not sent, since the client was not connected or too far behind. */
   readonly notSent: number;
@@ -32,7 +32,7 @@ export interface SubscriberRecord {
   readonly streams: readonly ReceivedStream[];
 }
 
-/** Everything that one process of a load generator knows at the end of a run. Plain JSON. */
+/** All counts of one process of a load generator at the end of a run. Plain JSON. */
 export interface Ledger {
   readonly version: typeof LEDGER_VERSION;
   readonly runTag: number;
@@ -41,9 +41,9 @@ export interface Ledger {
   readonly connections: {
     readonly asked: number;
     readonly connected: number;
-    /** Connections that ended before they were meant to. */
+    /** Connections that ended unexpectedly. */
     readonly lost: number;
-    /** By sentence: why connections failed or were lost, and other problems. */
+    /** By sentence: the reasons why connections failed or were lost, and other problems. */
     readonly problems: Readonly<Record<string, number>>;
   };
   /** Payloads that were not of this run, or had no header. */
@@ -58,7 +58,7 @@ export interface Ledger {
     /** How late the generator itself was. */
     readonly lag: string;
   };
-  /** In text frames only, over all clients of the process. */
+  /** Only with text frames, over all clients of the process. */
   readonly frames?: FrameCounts;
   readonly cpuMicroseconds: number;
   /** In the clock of the run. */

@@ -3,11 +3,11 @@ export const HEADER_BYTES = 16;
 
 /** The header of a payload. */
 export interface PayloadHeader {
-  /** Of one run: a message of another run, or a retained one, is not counted. From 0 to 65,535. */
+  /** The run tag: a message of another run, or a retained one, is not counted. From 0 to 65,535. */
   readonly runTag: number;
-  /** One publisher's messages on one topic. From 0 to 2^32 - 1. */
+  /** The stream: one publisher's messages on one topic. From 0 to 2^32 - 1. */
   readonly stream: number;
-  /** Which message of the stream, from 0. */
+  /** The number of the message within the stream, from 0. */
   readonly counter: number;
   /** When the message was due to be sent, in microseconds modulo 2^48. */
   readonly atMicros: number;

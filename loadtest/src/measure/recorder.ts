@@ -17,7 +17,7 @@ const COUNTER_MAX = 2 ** 26;
 export interface RecorderOptions {
   /** The same in all processes of a run, and different from other runs'. */
   readonly runTag: number;
-  /** Which process this is among all of the run, those of other machines too, from 0. */
+  /** The number of this process among all of the run, including those of other machines, from 0. */
   readonly worker: number;
   readonly clock: ClockName;
 }
@@ -38,7 +38,7 @@ export class Recorder {
   /** Different messages received, over all subscribers. */
   received = 0;
   sent = 0;
-  /** Of them, those that the broker has refused: no subscriber is to get them. */
+  /** Those of them that the broker has refused: no subscriber should receive them. */
   refused = 0;
   frames: (() => FrameCounts) | undefined;
   firstSentMicros: number | undefined;
@@ -157,8 +157,8 @@ export class Publisher {
   }
 
   /**
-   * Numbers the next message and stamps its payload with the time at which it was due: time that a generator which
-   * cannot keep up, or a client's own queue, let it wait counts as latency, as it would for a user.
+   * Numbers the next message and stamps its payload with the time at which it was due. If a slow generator or the
+   * client's own queue delays it, the delay counts as latency, as it would for a user.
    */
   stamp(payload: Buffer, dueMicros: number, offset = 0): number {
     const recorder = this.#recorder;

@@ -1,6 +1,6 @@
 const FIRST_BYTES = 16;
 
-/** One subscriber's messages of one stream: which counters it has received, how often, and in which order. */
+/** One subscriber's messages of one stream: the received counters, how often, and in which order. */
 export class Sequence {
   #seen = new Uint8Array(FIRST_BYTES);
   /** The highest counter received; -1 before the first. */
@@ -26,7 +26,7 @@ export class Sequence {
     return ((this.#seen[counter >> 3] ?? 0) & (1 << (counter & 7))) !== 0;
   }
 
-  /** The counters that were seen: how many from 0 on where none lacks, otherwise a bit for each, in base64. */
+  /** The received counters: their number if none is missing from 0 on, otherwise a bit for each, in base64. */
   seen(): SeenCounters {
     if (this.received === this.highest + 1) return this.received;
     return Buffer.from(this.#seen.subarray(0, (this.highest >> 3) + 1)).toString('base64');
@@ -43,7 +43,7 @@ export class Sequence {
   }
 }
 
-/** Counters of a stream, as a ledger holds them. */
+/** Counters of a stream, in the form of a ledger. */
 export type SeenCounters = number | string;
 
 /** A set of counters that were seen by any of several subscribers. */

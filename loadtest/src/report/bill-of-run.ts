@@ -21,7 +21,7 @@ import type { Plan } from '../scenario/plan.ts';
 import type { Qos } from '../scenario/scenario.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The counts of the gateway door's emulator at moments of a run. */
+/** The counts of the gateway door's emulator at several moments of a run. */
 export interface CountedRun {
   readonly before: GatewayCounters;
   /** The counts when all clients were connected, if the generator could tell. */
@@ -47,8 +47,8 @@ export interface RunSeconds {
 }
 
 /**
- * Where a line comes from: `counted` by the emulator while it ran; `measured` by the clients, as frames; `estimated`
- * from connections, publishes and deliveries.
+ * The source of a line: `counted` by the emulator while it ran; `measured` by the clients, as frames; `estimated` from
+ * connections, publishes and deliveries.
  */
 export type Basis = 'counted' | 'measured' | 'estimated';
 
@@ -59,7 +59,10 @@ export interface RunBill {
   readonly lines: readonly RunLine[];
   readonly usd: number;
   readonly usdPerMillionDeliveries: number | undefined;
-  /** The same without connecting, subscribing, leaving, and the minutes online, which a short run has too much of. */
+  /**
+   * The same without connecting, subscribing, disconnecting, and the minutes online, which weigh too much in a short
+   * run.
+   */
   readonly messagesUsdPerMillionDeliveries: number | undefined;
   readonly floor: Floor;
   readonly offers: readonly Offer[];

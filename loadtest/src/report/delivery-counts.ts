@@ -10,7 +10,7 @@ import {
 export interface DeliveryCounts {
   /** A message to a subscriber, or to a share group, whose filter matches. */
   readonly expected: number;
-  /** Of them, those that came. */
+  /** Those of them that came. */
   readonly received: number;
   /** Not received, although the broker had acknowledged the message (QoS 1 and 2), or it was sent (QoS 0). */
   readonly lost: number;
@@ -45,7 +45,7 @@ export function deliveryCounts(
   return total;
 }
 
-/** The receiver of each message once: a subscriber, or all members of a share group together. */
+/** The receiver of each message: a subscriber, or all members of a share group together. */
 interface Audience {
   readonly filters: readonly string[];
   readonly members: readonly SubscriberRecord[];
@@ -89,7 +89,7 @@ function count(
     received.delete(stream.stream);
     countStream(stream, parts, total);
   }
-  // The remaining messages match no filter of theirs.
+  // The remaining messages match none of its filters.
   for (const parts of received.values()) {
     for (const part of parts) total.unexpected += part.received;
   }
@@ -109,7 +109,7 @@ function countStream(stream: PublishedStream, parts: readonly ReceivedStream[], 
   const differentReceived = parts.reduce((sum, part) => sum + part.received, 0);
   total.expected += stream.sent;
   total.received += different;
-  // Two members of a share group have the same message; or one has a counter that was never sent.
+  // Two members of a share group have received the same message; or one has received a counter that was never sent.
   const beyond = parts.reduce((sum, part) => sum + countersFrom(part, stream.sent), 0);
   total.unexpected += beyond;
   total.duplicates += differentReceived - beyond - different;
@@ -139,7 +139,7 @@ class StreamIndex {
     }
   }
 
-  /** Each stream once, however many of the filters match. */
+  /** Each stream once, even if several of the filters match. */
   matching(filters: readonly string[]): ReadonlySet<PublishedStream> {
     const found = new Set<PublishedStream>();
     for (const filter of filters) {

@@ -22,7 +22,7 @@ export function machineInfo(): MachineInfo {
   };
 }
 
-/** Node.js raises its own limit as far as it may when it starts; its diagnostic report says how far that was. */
+/** At its start Node.js raises its own limit as far as allowed; its diagnostic report contains the result. */
 export function openFilesMax(): number | undefined {
   const report = process.report?.getReport() as unknown as
     | { userLimits?: { open_files?: { soft: number | string } } }

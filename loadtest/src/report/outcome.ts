@@ -34,20 +34,20 @@ export interface Outcome {
     readonly cpuSeconds: number;
     readonly lagMs: Percentiles;
   };
-  /** From the first connection asked for to the last CONNACK. */
+  /** From the first connection attempt to the last CONNACK. */
   readonly connectingSeconds: number;
   /** From the first message sent to the last one sent, and received; 0 without messages. */
   readonly sendingSeconds: number;
   readonly receivingSeconds: number;
 }
 
-/** A ledger that does not belong to the others, or is of another layout. */
+/** A ledger of another run, or with another layout. */
 export class LedgerError extends Error {
   override readonly name = 'LedgerError';
 }
 
 /**
- * In a stopped run, missing messages were still under way, and the run did not wait for them: they are in doubt, and
+ * In a stopped run, missing messages were still in flight, and the run did not wait for them: they are in doubt, and
  * not lost.
  *
  * @throws {LedgerError} for ledgers of different runs or of another version
@@ -116,7 +116,9 @@ function problemsOf(ledgers: readonly Ledger[]): Readonly<Record<string, number>
 
 type TimeName = keyof Ledger['times'];
 
-/** Seconds from the first of one kind to the last of another, over all processes; 0 where one of them never was. */
+/**
+ * Seconds from the first event of one kind to the last of another, over all processes; 0 if one kind never happened.
+ */
 function timesOf(ledgers: readonly Ledger[]) {
   const all = (name: TimeName) => ledgers.flatMap(({ times }) => times[name] ?? []);
   return {

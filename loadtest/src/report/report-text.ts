@@ -3,7 +3,7 @@ import type { Percentiles } from '../measure/index.ts';
 import type { RunBill } from './bill-of-run.ts';
 import type { Report } from './report.ts';
 
-/** Different things that went wrong, the most frequent ones. */
+/** The most frequent kinds of problems that are listed. */
 const PROBLEMS_SHOWN = 12;
 
 /** The report for people. */

@@ -4,7 +4,7 @@ import type { RunBill, RunSeconds } from './bill-of-run.ts';
 import type { MachineInfo } from './machine.ts';
 import type { Outcome } from './outcome.ts';
 
-/** The resources that the broker's own process has used, if it says so (`apus serve --counters`). */
+/** The resources that the broker's own process has used, if it reports them (`apus serve --counters`). */
 export interface BrokerUse {
   readonly cpuSeconds: number;
   readonly residentBytes: number;
@@ -19,7 +19,7 @@ export interface Report {
   readonly generator: GeneratorName;
   readonly mqttVersion: string;
   readonly startedAt: string;
-  /** Of the published number of clients, and which part of it this was. */
+  /** The published number of clients, and the part of it that this run had. */
   readonly scale: number;
   readonly part: { readonly number: number; readonly of: number };
   readonly clients: number;
@@ -34,7 +34,7 @@ export interface Report {
   readonly goals: readonly GoalResult[];
   readonly broker: (BrokerUse & { readonly deliveriesPerCpuSecond: number | undefined }) | undefined;
   readonly bill: RunBill | undefined;
-  /** Whether the run was ended before its time. */
+  /** Whether the run was ended early. */
   readonly wasStopped: boolean;
   readonly problems: readonly string[];
 }

@@ -16,7 +16,7 @@ export function scenariosOf(folder: string): readonly Scenario[] {
 /**
  * A scenario by its name or by its file.
  *
- * @throws {ScenarioError} when there is none, or it is wrong
+ * @throws {ScenarioError} if it does not exist or is invalid
  */
 export function findScenario(name: string, folder: string): Scenario {
   const path = name.endsWith('.json') ? name : join(folder, `${name}.json`);

@@ -1,11 +1,11 @@
 import type { Group, Qos, Scenario } from './scenario.ts';
 
-/** How a scenario is run this time. */
+/** The size and share of a scenario in this run. */
 export interface Size {
-  /** Of the clients of groups that scale, from above 0 to 1. */
+  /** The share of the clients in groups that scale, above 0 and up to 1. */
   readonly scale: number;
   readonly seconds: number;
-  /** Which part of how many this machine runs, from 1. */
+  /** The part that this machine runs, from 1, and the number of parts. */
   readonly part: { readonly number: number; readonly of: number };
 }
 
@@ -27,7 +27,7 @@ export interface Plan {
   /** Publishes and deliveries a second, of all parts together. */
   readonly publishesPerSecond: number;
   readonly deliveriesPerSecond: number;
-  /** Whether clients wait for their own messages rather than for a clock: the rates above are then only a ratio. */
+  /** Whether clients wait for their own messages instead of a clock: then the rates above are only a ratio. */
   readonly isClosedLoop: boolean;
 }
 
@@ -68,7 +68,7 @@ export function planOf(scenario: Scenario, size: Size): Plan {
   };
 }
 
-/** Messages that each stream publishes in the whole run: never none. */
+/** Messages that each stream publishes in the whole run: at least one. */
 export function messagesPerStream({ size }: Plan, perSecond: number): number {
   return Math.max(1, Math.round(perSecond * size.seconds));
 }
@@ -97,7 +97,7 @@ export function* clientsOf(plan: Plan, worker: number, workers: number): Generat
   const { number, of } = plan.size.part;
   for (const group of plan.groups) {
     for (let member = 0; member < group.clients; member += 1) {
-      // By member: the publisher and the subscriber of a pair are one machine's, and read one clock.
+      // By member: the publisher and the subscriber of a pair are on the same machine, and use the same clock.
       if (member % of !== number - 1) continue;
       if (Math.floor(member / of) % workers !== worker) continue;
       yield clientPlan(plan, group.firstClient + member);
@@ -127,7 +127,7 @@ function fill(text: string, { plan, member, stream }: Place): string {
     });
 }
 
-/** The same number for the same member in each run and process, and nothing that looks like an order (Knuth). */
+/** A pseudo-random number, the same for the same member in each run and process (Knuth). */
 function scatter(member: number): number {
   return Math.imul(member + 1, 2_654_435_761) >>> 0;
 }

@@ -1,25 +1,25 @@
 /** A load test: groups of clients, with their subscriptions and publishes. Both generators run it. */
 export interface Scenario {
-  /** As it is called on the command line. */
+  /** The name on the command line. */
   readonly name: string;
   /** One sentence. */
   readonly title: string;
-  /** Its publisher, with the parameters. */
+  /** The publisher of the scenario, with the parameters. */
   readonly source: string;
-  /** Run at full size unless told otherwise; the others at what the machine allows. */
+  /** Runs at full size by default; the others run at the size that the machine allows. */
   readonly basic: boolean;
-  /** The generator that runs it unless told otherwise. */
+  /** The default generator. */
   readonly generator: GeneratorName;
   readonly mqttVersion: MqttVersion;
   readonly keepAliveSeconds: number;
   readonly cleanStart: boolean;
-  /** Of sessions; 0 ends them with their connection. */
+  /** The Session Expiry Interval; 0 ends sessions with their connection. */
   readonly sessionExpirySeconds: number;
   /** New connections a second, all groups together, one group after the other. */
   readonly connectsPerSecond: number;
-  /** How long messages are published, or, where there are none, connections are held. */
+  /** How long messages are published, or, without messages, connections are held. */
   readonly durationSeconds: number;
-  /** The same when nothing is said: long enough to see that it works. */
+  /** The default for a quick run. */
   readonly shortSeconds: number;
   readonly groups: readonly Group[];
   /** The goals with which the report compares. */
@@ -51,7 +51,7 @@ export interface Subscribe {
 
 export interface Publish {
   readonly topic: string;
-  /** Topics of each client; `{stream}` numbers those of all clients. */
+  /** Topics of each client; `{stream}` numbers the topics of all clients. */
   readonly topics: number;
   readonly qos: Qos;
   /** At least 16: the header. */
@@ -59,8 +59,8 @@ export interface Publish {
   /** Messages a second of each client on each of its topics; 1 where there is a window, and then without effect. */
   readonly perSecond: number;
   /**
-   * Closed loop, to find the capacity of a broker: each client keeps this many messages under way, and sends the next
-   * when one has come back to itself. Undefined: `perSecond` sets the pace.
+   * For a closed loop, to find the capacity of a broker: each client keeps this many messages in flight, and sends the
+   * next one when it has received one of its own. Undefined: `perSecond` sets the pace.
    */
   readonly window: number | undefined;
 }

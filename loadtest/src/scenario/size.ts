@@ -2,7 +2,7 @@ import type { Door } from '../generator/wire.ts';
 import { planOf } from './plan.ts';
 import type { GeneratorName, Scenario } from './scenario.ts';
 
-/** Where a scenario is to run. */
+/** The environment of a run. */
 export interface Situation {
   readonly generator: GeneratorName;
   readonly door: Door;
@@ -31,21 +31,21 @@ const LOCAL_CONNECTIONS_MAX: { readonly [D in Door]: number } = { node: 18_000, 
 const PORTS_MAX = 27_000;
 
 /**
- * Messages a second, in and out together, that a core carries when generator and broker share it, with room to spare:
- * measured on the machine of docs/loadtest.md. The emulator runs every Lambda in the broker's one process.
+ * Messages a second, in and out together, that a core handles if generator and broker share it, with a margin: measured
+ * on the machine of docs/loadtest.md. The emulator runs every Lambda in the broker's one process.
  */
 const LOCAL_MESSAGES_PER_CORE: { readonly [D in Door]: { readonly [G in GeneratorName]: number } } = {
   node: { fast: 10_000, artillery: 2_000 },
   gateway: { fast: 500, artillery: 300 },
 };
 
-/** The same of a generator alone, against a broker somewhere else. */
+/** The same for a generator alone, against a broker on another machine. */
 const REMOTE_MESSAGES_PER_CORE: { readonly [G in GeneratorName]: number } = {
   fast: 20_000,
   artillery: 2_000,
 };
 
-/** The largest size, of the published one, that the machine allows. Each part of several runs its share. */
+/** The largest share of the published size that the machine allows. Each of several parts runs its share. */
 export function allowedSize(scenario: Scenario, situation: Situation): AllowedSize {
   const full = planOf(scenario, { scale: 1, seconds: 1, part: { number: 1, of: 1 } });
   const messages = full.publishesPerSecond + full.deliveriesPerSecond;

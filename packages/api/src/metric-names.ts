@@ -1,4 +1,4 @@
-/** Figures of now, of all tenants: EMQX's names, and what each says. */
+/** Current values (gauges) over all tenants: EMQX's names, each with its meaning. */
 export const STATS = {
   'connections.count': 'Sessions, connected or waiting for their client.',
   'live_connections.count': 'Connected clients, at both doors.',
@@ -9,7 +9,7 @@ export const STATS = {
   'delayed.count': 'Messages that are published later.',
 } as const;
 
-/** Counts since the process started, of all tenants: EMQX's names, and what each says. */
+/** Counters since the process started, over all tenants: EMQX's names, each with its meaning. */
 export const METRICS = {
   'bytes.received': 'Bytes of MQTT packets from clients of the node door.',
   'bytes.sent': 'Bytes of MQTT packets to clients of the node door.',

@@ -4,10 +4,10 @@ import { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.
 import { ref, type Schema, text } from './schema.ts';
 import { SCHEMAS } from './schemas/index.ts';
 
-/** Where the API begins: shaped as EMQX's, so that its clients and scripts fit. */
+/** The base path of the API. The API has the shape of EMQX's, so that EMQX's clients and scripts fit. */
 export const API_PATH = '/api/v5';
 
-/** Answers that any operation may have, by their names in the document. */
+/** Answers that any operation may give, by their names in the document. */
 const COMMON_ANSWERS = {
   400: ['BadRequest', 'The request cannot be read, or asks for what cannot be.'],
   401: ['Unauthorized', 'The request shows no key, or a wrong one.'],
@@ -20,7 +20,7 @@ const COMMON_ANSWERS = {
   503: ['Unavailable', 'A deployment cannot answer now: Retry-After says when to come again.'],
 } as const;
 
-/** Answers of paths and methods that the API does not have. */
+/** Answers to paths and methods that the API does not have. */
 const OTHER_ANSWERS = {
   404: ['NotFound', 'There is no such path.'],
   405: ['MethodNotAllowed', 'The path takes other methods: Allow says which.'],

@@ -3,12 +3,13 @@ import type { Schema } from './schema.ts';
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
 
 /**
- * The callers of an operation. `operator`: with the key of the API. `client`: with a token that opens a connection. `backend`: at the
- * URL of `httpPublish` of a deployment, with a key or a signature, as far as its rules go.
+ * The callers of an operation. `operator`: has the key of the API. `client`: has a token that opens a connection.
+ * `backend`: uses the URL of `httpPublish` of a deployment, with a key or a signature, within the rules of that
+ * credential.
  */
 export type Role = 'operator' | 'client' | 'backend';
 
-/** A node, or a deployment over HTTPS. Each answers nearly every operation. */
+/** The door that answers: a node, or a deployment over HTTPS. Each answers nearly every operation. */
 export type Door = 'node' | 'deployment';
 
 export interface Parameter {
@@ -26,31 +27,40 @@ export interface Content {
 
 export interface Answer {
   readonly description: string;
-  /** Absent: the answer has no body. */
+  /** Absent if the answer has no body. */
   readonly content?: Content;
 }
 
 /** One operation of the HTTP API. `id` is its key in `OPERATIONS`. */
 export interface Operation {
   readonly method: Method;
-  /** Below `/api/v5`; `:name` stands for one part. */
+  /** The path below `/api/v5`; `:name` stands for one part. */
   readonly path: string;
   readonly tag: string;
   readonly summary: string;
   readonly description?: string;
-  /** For each `:name` of the path. */
+  /** The path parameters: one for each `:name`. */
   readonly parameters?: Readonly<Record<string, Parameter>>;
   readonly query?: Readonly<Record<string, Parameter>>;
   readonly body?: Content;
-  /** By their status. Those that any operation may have (`COMMON_ANSWERS`) are not among them. */
+  /** The answers by status, without those that any operation may give (`COMMON_ANSWERS`). */
   readonly answers: Readonly<Record<number, Answer>>;
   /** @default the operator */
   readonly roles?: readonly Role[];
-  /** Where it is answered; at the other door the answer is 501. @default both */
+  /**
+   * The doors that answer the operation; the other door answers 501.
+   * @default both
+   */
   readonly doors?: readonly Door[];
-  /** One door does not answer this operation: the reason, and where to look instead. The 501 says this sentence. */
+  /**
+   * If one door does not answer this operation: the reason, and the place to look instead. The 501 contains this
+   * sentence.
+   */
   readonly elsewhere?: string;
-  /** `tenant`: of the one that `Apus-Tenant` names. `broker`: of all of them, and the header does not count. */
+  /**
+   * `tenant`: the operation concerns the tenant in `Apus-Tenant`. `broker`: it concerns all tenants and ignores the
+   * header.
+   */
   readonly scope: 'tenant' | 'broker';
 }
 

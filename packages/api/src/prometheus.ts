@@ -1,4 +1,4 @@
-/** EMQX's name of the member of a cluster, of a broker that stands alone, and of a deployment. */
+/** EMQX's name of a node, for a broker without a cluster and for a deployment. */
 export const NODE_NAME = 'apus';
 
 /** Prometheus's text format, version 0.0.4. */
@@ -11,21 +11,21 @@ export interface Sample {
   readonly value: number;
 }
 
-/** The figures of one process. */
+/** The metrics of one process. */
 export interface ProcessSamples {
   readonly node: string;
-  /** In the same order at every process. */
+  /** The order is the same in every process. */
   readonly samples: readonly Sample[];
 }
 
-/** Where there are several processes, the label `node` tells them apart. */
+/** The label `node`, which tells several processes apart. */
 export function prometheusText(processes: readonly ProcessSamples[]): string {
   const [first] = processes;
   if (first === undefined) return '';
   return first.samples.map(({ name }, index) => textOf(name, index, processes)).join('');
 }
 
-/** `messages.received` is `emqx_messages_received`. One name is not made by this rule. */
+/** `messages.received` becomes `emqx_messages_received`. One name does not follow this rule. */
 export function emqxName(name: string): string {
   return name === 'packets.connect.received' ? 'emqx_packets_connect' : `emqx_${name.replaceAll('.', '_')}`;
 }

@@ -2,7 +2,7 @@ import { API_PATH } from './open-api.ts';
 import type { Method } from './operation.ts';
 import { OPERATION_IDS, OPERATIONS, type OperationId } from './operations/index.ts';
 
-/** The operation that a request asks for, or the answer to one that asks for none. */
+/** The operation that a request asks for, or the answer to a request for none. */
 export type Routed =
   | { readonly id: OperationId; readonly parameters: Readonly<Record<string, string>> }
   | {

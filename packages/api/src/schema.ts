@@ -1,7 +1,7 @@
-/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 has. */
+/** A schema of JSON Schema 2020-12, which OpenAPI 3.1 uses. */
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema of `SCHEMAS` (`schemas/index.ts`). */
+/** A reference to a schema of `SCHEMAS` (`schemas/index.ts`). */
 export function ref(name: string): Schema {
   return { $ref: `#/components/schemas/${name}` };
 }
@@ -38,7 +38,7 @@ export function list(items: Schema, description?: string, more: Schema = {}): Sc
   return { type: 'array', items, ...described(description), ...more };
 }
 
-/** `schema` has a type of its own, and is no `ref`. */
+/** `schema` has a type of its own and is no `ref`. */
 export function nullable(schema: Schema): Schema {
   const { enum: values, ...others } = schema as {
     readonly enum?: readonly unknown[];
@@ -48,7 +48,7 @@ export function nullable(schema: Schema): Schema {
   return { ...others, type: [...types], ...(values !== undefined && { enum: [...values, null] }) };
 }
 
-/** An object of these fields; a name with `?` at its end may be absent. An answer may get more of them with a new version. */
+/** An object with these fields; a name with `?` at its end is optional. A new version may add fields to an answer. */
 export function object(fields: Readonly<Record<string, Schema>>, description?: string): Schema {
   const names = Object.keys(fields);
   const required = names.filter((name) => !name.endsWith('?'));
@@ -63,12 +63,12 @@ export function object(fields: Readonly<Record<string, Schema>>, description?: s
   };
 }
 
-/** An object in a request: a field that is not known is refused. */
+/** An object in a request: unknown fields are refused. */
 export function closedObject(fields: Readonly<Record<string, Schema>>, description?: string): Schema {
   return { ...object(fields, description), additionalProperties: false };
 }
 
-/** Figures by their names, with what each of them says. */
+/** Metrics by name, each with its meaning. */
 export function figures(names: Readonly<Record<string, string>>): Readonly<Record<string, Schema>> {
   return Object.fromEntries(Object.entries(names).map(([name, says]) => [name, count(says)]));
 }

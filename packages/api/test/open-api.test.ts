@@ -9,29 +9,29 @@ interface Document {
 
 const document = openApiDocument() as Document;
 
-/** The schemas that it refers to, as `schemas/Client`. */
+/** The schemas that the document refers to, as `schemas/Client`. */
 const referred = new Set(
   [...JSON.stringify(document).matchAll(/"\$ref":"#\/components\/([^"]+)"/g)].map(([, name]) => name),
 );
 
-it('is an OpenAPI 3.1 document to a validator of others', async () => {
+it('the document is valid OpenAPI 3.1 to an independent validator', async () => {
   const result = await new Validator().validate({ ...structuredClone(document) });
   expect(result.errors).toBeUndefined();
   expect(result.valid).toBe(true);
 });
 
-it('refers to what it has, and has no schema or parameter that nothing refers to', () => {
+it('the document contains all that it refers to, and no unused schema or parameter', () => {
   const { schemas = {}, parameters = {}, responses = {} } = document.components;
   const has = Object.entries({ schemas, parameters, responses }).flatMap(([kind, all]) =>
     Object.keys(all).map((name) => `${kind}/${name}`),
   );
   for (const name of referred) expect(has).toContain(name);
-  // Answers of paths and methods that are not there.
+  // Answers to paths and methods that do not exist.
   const ofNone = ['responses/NotFound', 'responses/MethodNotAllowed'];
   expect(has.filter((name) => !referred.has(name))).toEqual(ofNone);
 });
 
-it('names every operation once, with the parameters of its path, and an answer of success', () => {
+it('the document names every operation once, with its path parameters and an answer of success', () => {
   const described = Object.values(document.paths).flatMap((path) => Object.values(path));
   expect(described).toHaveLength(Object.keys(OPERATIONS).length);
   for (const { path, parameters = {}, answers, summary } of Object.values(OPERATIONS)) {
@@ -41,6 +41,6 @@ it('names every operation once, with the parameters of its path, and an answer o
   }
 });
 
-it('is the page of the documentation as well: `vitest run packages/api -u` writes it', async () => {
+it('the page of the documentation is generated from it: `vitest run packages/api -u` writes it', async () => {
   await expect(apiPage()).toMatchFileSnapshot('../../../docs/api.md');
 });

@@ -3,15 +3,15 @@ import type { Awaitable } from '@apus/broker';
 /** The state of a bridge's connection to the other system. */
 export type BridgeState = 'connecting' | 'connected' | 'disconnected' | 'stopped';
 
-/** Counts of messages: those that crossed, and those that did not, by the reason. */
+/** Counters of messages: those that crossed, and those that did not, by reason. */
 export interface BridgeCounts {
-  /** Durable at the side that it goes to. */
+  /** Messages that are durable at the receiving side. */
   forwarded: number;
-  /** The other side refused them for good: they are given up. */
+  /** Messages that the other side refused for good: the bridge gave them up. */
   refused: number;
-  /** They had crossed as many bridges as they may. */
+  /** Messages that had crossed as many bridges as allowed. */
   looped: number;
-  /** QoS 0 that no side could take, and what no side can. */
+  /** QoS 0 messages that no side could take, and messages that no side can ever take. */
   dropped: number;
 }
 
@@ -23,13 +23,13 @@ export function newCounts(): BridgeCounts {
 export interface Bridge {
   readonly name: string;
   readonly tenant: string;
-  /** Prepares this side, and begins to connect to the other one, for which it does not wait. */
+  /** Prepares this side and begins to connect to the other one. It does not wait for the connection. */
   start(): Promise<void>;
   status(): Awaitable<object>;
   stop(): Promise<void>;
 }
 
-/** The state of a connection, and since when; told to the log when it changes. */
+/** The state of a connection, and since when. Each change is logged. */
 export class StateKeeper {
   state: BridgeState = 'connecting';
   sinceMs: number;

@@ -8,21 +8,21 @@ import {
   type LocalSessionOptions,
 } from '@apus/node';
 
-/** Until the broker is asked again, where it has no room now or has ended the connection. */
+/** The time until the session asks again after the broker had no room or has closed the connection. */
 const PAUSE_MS = 500;
 
 type Subscribed = Parameters<LocalLink['subscribe']>[0];
 
 export interface KeptSessionOptions {
   readonly session: LocalSessionOptions;
-  /** All that it is subscribed to: what an earlier one had beside it is unsubscribed. */
+  /** All filters of the session: it unsubscribes others that an earlier run has left. */
   readonly subscriptions: Subscribed;
   readonly refused: (topicFilter: Subscription['topicFilter'], reasonCode: number) => void;
-  /** The broker keeps it out for now. */
+  /** The broker refuses the session for now. */
   readonly failed: (error: string) => void;
 }
 
-/** A session of this broker that is opened anew whenever the broker has ended its connection, until it is stopped. */
+/** A session at this broker that reconnects whenever the broker has closed its connection, until it is stopped. */
 export class KeptSession {
   readonly #context: Pick<BridgesContext, 'open' | 'waiting' | 'clock'>;
   readonly #options: KeptSessionOptions;
@@ -34,7 +34,7 @@ export class KeptSession {
     this.#options = options;
   }
 
-  /** Undefined while the broker keeps it out. */
+  /** Undefined while the broker refuses the session. */
   get local(): LocalSession | undefined {
     return this.#local;
   }
@@ -48,7 +48,7 @@ export class KeptSession {
     return this.#context.waiting(this.#options.session).messages;
   }
 
-  /** @throws {LocalLinkEnded} where the broker does not let it in */
+  /** @throws {LocalLinkEnded} if the broker refuses the connection */
   async open(): Promise<void> {
     const { session, subscriptions, refused } = this.#options;
     const local = await this.#context.open(session);
@@ -60,7 +60,7 @@ export class KeptSession {
     if (at !== -1) refused(wanted[at] ?? '', granted[at] ?? 0);
   }
 
-  /** The broker has ended its connection: resolves when it is open again, or stopped. */
+  /** The broker has closed the connection. Resolves when it is open again, or the session has been stopped. */
   async reopen(): Promise<void> {
     this.#local = undefined;
     while (!this.#isStopped && this.#local === undefined) {
@@ -79,7 +79,7 @@ export class KeptSession {
     return new Promise((resolve) => this.#context.clock.after(PAUSE_MS, resolve));
   }
 
-  /** It is not opened again. */
+  /** Ends the session's connection for good. */
   stop(): void {
     this.#isStopped = true;
   }

@@ -11,13 +11,13 @@ export function openBridges(
   configurations: readonly BridgeConfiguration[],
   rules: readonly RuleConfiguration[] = [],
 ): OpenBridges {
-  // The parts of a node share one: one part has the rules, the other asks for room in their queues.
+  // The parts of a node share one set: one part runs the rules, the other asks for room in their queues.
   const backlogs = new WeakMap<BridgesContext, RuleBacklog>();
   return async (context, part) => {
     const isOfPart = (each: BridgeConfiguration) => part === 'all' || (part === 'shared') === isShared(each);
     const backlog = backlogs.get(context) ?? new RuleBacklog(rules, context);
     backlogs.set(context, backlog);
-    // First: what a bridge brings may be for a rule.
+    // The rules come first: a bridge may bring messages for a rule.
     const opened = await openRules(part === 'shared' ? [] : rules, context, undefined, backlog);
     try {
       const bridges: Bridge[] = [];
@@ -31,12 +31,14 @@ export function openBridges(
   };
 }
 
-/** Kafka divides the records among the members of a group, and each publisher waits for a producer of its own process. */
+/**
+ * Kafka divides the records among the members of a group, and each publisher waits for a producer in its own process.
+ */
 function isShared({ kind }: BridgeConfiguration): boolean {
   return kind === 'kafka';
 }
 
-/** The clients are loaded where they are used. */
+/** Each client library is loaded only if it is used. */
 async function bridgeOf(configuration: BridgeConfiguration, context: BridgesContext): Promise<Bridge> {
   if (configuration.kind === 'kafka') {
     const { KafkaBridge } = await import('./kafka/kafka-bridge.ts');

@@ -5,11 +5,11 @@ import { type BridgeConfiguration, readBridges } from './configuration/configura
 import type { Place } from './configuration/place.ts';
 import { type RuleConfiguration, readRules } from './rules/configuration/rules.ts';
 
-/** Bytes of the file: it holds no data. */
+/** Bytes of the file, which holds only configuration. */
 const FILE_BYTES_MAX = 1024 * 1024;
 
 /**
- * Reads a file of bridges, with what it refers to.
+ * Reads a file of bridges, with the files and variables that it refers to.
  *
  * @throws {ConfigurationError} that names the place
  */
@@ -18,7 +18,7 @@ export function readBridgesFile(path: string): readonly BridgeConfiguration[] {
 }
 
 /**
- * Reads a file of rules, with what it refers to.
+ * Reads a file of rules, with the files and variables that it refers to.
  *
  * @throws {ConfigurationError} that names the place
  */

@@ -11,7 +11,7 @@ function read(value: unknown, environment: Record<string, string> = {}, director
   return readBridges(value, { where: 'b.json', directory, environment, nowMs: NOW_MS });
 }
 
-/** A bridge with these fields beside those that every bridge needs. */
+/** A bridge with these fields, and those that every bridge needs. */
 function mqtt(fields: object = {}, connection: object = {}) {
   const out = [{ filter: 'a/#' }];
   return {
@@ -129,7 +129,7 @@ describe('a bridge to an MQTT broker', () => {
     ],
     ['the bridge bit in MQTT 5', mqtt({}, { bridgeMode: true }), 'bridgeMode is for MQTT 3.1.1'],
   ];
-  test.each(wrong)('is refused with %s, and the message says where', (_what, value, message) => {
+  test.each(wrong)('is refused with %s, and the error names the place', (_what, value, message) => {
     expect(() => read(value)).toThrow(message);
   });
 
@@ -243,11 +243,11 @@ describe('a bridge to Kafka', () => {
       'kafka.waitSeconds has to be a whole number from 1 to 60',
     ],
   ];
-  test.each(wrong)('is refused with %s, and the message says where', (_what, value, message) => {
+  test.each(wrong)('is refused with %s, and the error names the place', (_what, value, message) => {
     expect(() => read(value)).toThrow(message);
   });
 
-  test('may merge topics where that is meant, and keep those of Kafka apart by their names', () => {
+  test('may merge topics if that is intended, and tells Kafka’s topics apart by their names', () => {
     expect(read(kafka({ out: [{ ...OUT, key: '{1}', merge: true }] }))).toHaveLength(1);
     const named = ['a', 'b'].map((topic) => ({ topic, to: '{topic}/{key}' }));
     expect(read(kafka({ in: named }))).toHaveLength(1);
@@ -255,7 +255,7 @@ describe('a bridge to Kafka', () => {
 });
 
 describe('certificates', () => {
-  /** Of today, so that it has expired by 2030. */
+  /** Made today, so that it has expired by 2030. */
   function withCertificate(): string {
     const directory = folder();
     const args = [
@@ -287,7 +287,7 @@ describe('certificates', () => {
     });
   });
 
-  test('that have expired, are not there, are none or have no key are refused', () => {
+  test('are refused if they have expired, are missing, are invalid or have no key', () => {
     const directory = withCertificate();
     expect(() => read(secure({ ca: 'cert.pem' }), {}, directory)).toThrow(
       /bridges\[0\]\.mqtt\.tls\.ca has expired: cert\.pem was valid until/,
@@ -298,7 +298,7 @@ describe('certificates', () => {
   });
 });
 
-test('a file that is not there, or no JSON, is named', () => {
+test('in a missing file, or one that is no JSON, are refused with its name', () => {
   const path = join(folder(), 'b.json');
   expect(() => readBridgesFile(path)).toThrow(`${path}: ENOENT`);
   writeFileSync(path, '{');

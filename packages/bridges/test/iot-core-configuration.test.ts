@@ -20,25 +20,25 @@ function read(connection: object = {}, fields: object = {}) {
   return readBridges({ bridges: [bridge] }, place)[0];
 }
 
-test('a bridge to IoT Core is one to an MQTT 5 broker at port 8883, with a session of a week', () => {
+test('a bridge to IoT Core connects to an MQTT 5 broker at port 8883, with a session of a week', () => {
   expect(read()).toMatchObject({
     ...{ kind: 'mqtt', url: `mqtts://${ENDPOINT}:8883`, protocolVersion: 5, clientId: 'apus-things' },
     ...{ keepAliveSeconds: 60, sessionExpirySeconds: 604_800, alpnProtocol: undefined },
   });
 });
 
-test('at port 443 it says its protocol by ALPN', () => {
+test('a bridge at port 443 names its protocol by ALPN', () => {
   expect(read({ endpoint: `${ENDPOINT}:443` })).toMatchObject({
     url: `mqtts://${ENDPOINT}:443`,
     alpnProtocol: 'x-amzn-mqtt-ca',
   });
 });
 
-test('it may carry the same topics both ways', () => {
+test('a bridge may carry the same topics both ways', () => {
   expect(read({}, { in: [{ filter: 'things/#' }] })).toBeDefined();
 });
 
-test('over a WebSocket it goes to port 443, and is signed for the region of the endpoint', () => {
+test('a bridge over a WebSocket connects to port 443, with a URL that is signed for the Region of the endpoint', () => {
   expect(read({ tls: undefined, webSocket: true })).toMatchObject({
     url: `wss://${ENDPOINT}:443/mqtt`,
     signing: { region: 'eu-west-1' },

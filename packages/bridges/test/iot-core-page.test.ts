@@ -5,7 +5,7 @@ import { readBridges } from '../src/index.ts';
 
 const PAGE = new URL('../../../docs/iot-core.md', import.meta.url);
 
-test('the bridge of docs/iot-core.md is a file of bridges', () => {
+test('the bridge in docs/iot-core.md is a valid file of bridges', () => {
   const { directory, remove } = makeCertificates();
   onTestFinished(remove);
   const [, json = ''] = /```json\n(\{\n {2}"bridges"[\s\S]+?)```/.exec(readFileSync(PAGE, 'utf8')) ?? [];

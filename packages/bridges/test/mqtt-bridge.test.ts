@@ -11,7 +11,7 @@ import {
 const UP = { filter: '#', localPrefix: 'up/', remotePrefix: 'plant/', qos: 2 };
 const DOWN = { filter: '#', localPrefix: 'down/', remotePrefix: 'orders/', qos: 2 };
 
-/** Two nodes: `here` has the bridge to `there`. */
+/** Two nodes: `here` has the bridge, to `there`. */
 async function twoNodes(mappings: object, version: '3.1.1' | '5' = '5') {
   const there = await nodeForTest();
   const here = await bridgedNode({ mqtt: { url: there.url, version }, ...mappings });
@@ -57,14 +57,14 @@ describe('messages cross', () => {
     expect((await statusOf(here)).in).toMatchObject({ forwarded: 300, refused: 0 });
   });
 
-  test('no higher than the QoS of the mapping', async () => {
+  test('at no higher QoS than that of the mapping', async () => {
     const { here, there } = await twoNodes({ out: [{ ...UP, qos: 0 }] });
     const { packets } = await collector(there.url, 'plant/#');
     await (await clientFor(here.url)).publishAsync('up/a', 'hot', { qos: 2 });
     await expect.poll(() => packets.map(({ qos }) => qos)).toEqual([0]);
   });
 
-  test('retained, and not where the mapping says no', async () => {
+  test('retained, unless the mapping forbids it', async () => {
     const { here, there } = await twoNodes({
       out: [UP, { ...UP, localPrefix: 'plain/', remotePrefix: 'p2/', retain: false }],
     });
@@ -87,17 +87,17 @@ describe('messages cross', () => {
   });
 });
 
-describe('messages do not go round', () => {
+describe('messages do not loop', () => {
   const BOTH = { filter: 'chat/#', qos: 1 };
 
-  test('where the same topics cross in both directions', async () => {
+  test('if the same topics cross in both directions', async () => {
     const { here, there } = await twoNodes({ in: [BOTH], out: [BOTH] });
     const [seenHere, seenThere] = [await collector(here.url, '#'), await collector(there.url, '#')];
     await (await clientFor(here.url)).publishAsync('chat/a', 'from here', { qos: 1 });
     await (await clientFor(there.url)).publishAsync('chat/a', 'from there', { qos: 1 });
     const all = ['from here', 'from there'];
     await expect.poll(() => [seenHere.texts().sort(), seenThere.texts().sort()]).toEqual([all, all]);
-    // A marker behind them in both directions: what went round would have come before it.
+    // A marker follows them in both directions: a looping message would have come before it.
     await (await clientFor(here.url)).publishAsync('chat/a', 'then', { qos: 1 });
     await expect.poll(() => seenThere.texts().at(-1)).toBe('then');
     expect([seenHere.packets.length, seenThere.packets.length]).toEqual([3, 3]);
@@ -116,7 +116,7 @@ describe('messages do not go round', () => {
 });
 
 describe('GET /api/v5/bridges', () => {
-  test('says why a bridge does not stand', async () => {
+  test('gives the reason why a bridge is not connected', async () => {
     const there = await nodeForTest();
     const url = there.url;
     await there.stop();
@@ -128,7 +128,7 @@ describe('GET /api/v5/bridges', () => {
     });
   });
 
-  test('counts what waits for the other broker, and it crosses when that is back', async () => {
+  test('counts the messages that wait for the other broker; they cross when it is back', async () => {
     const first = await nodeForTest();
     const here = await bridgedNode({ mqtt: { url: first.url }, out: [UP] });
     await untilConnected(here);
@@ -144,7 +144,7 @@ describe('GET /api/v5/bridges', () => {
     await again.stop();
   });
 
-  test('is empty where there are no bridges', async () => {
+  test('is empty without bridges', async () => {
     const node = await nodeForTest();
     const response = await fetch(new URL('/api/v5/bridges', node.httpUrl));
     expect(await response.json()).toEqual({ data: [] });

@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { readBridges } from '../src/index.ts';
 import { Remote } from '../src/mqtt/remote.ts';
 
-test('a bridge comes back when the other broker has refused it', async () => {
+test('a bridge reconnects after the other broker has refused it', async () => {
   const answers = [0x88, 0x87, 0];
   const broker = createServer((socket) => {
     socket.on('error', () => {});
@@ -38,7 +38,7 @@ test('a bridge comes back when the other broker has refused it', async () => {
   ]);
 });
 
-test('a bridge that is stopped while its address is being signed connects no more', async () => {
+test('a bridge that is stopped while its URL is being signed does not connect', async () => {
   const server = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void server.close());
   await once(server, 'listening');
@@ -65,7 +65,7 @@ test('a bridge that is stopped while its address is being signed connects no mor
   remote.connect();
   await remote.stop();
   release();
-  // Signing takes some turns of the event loop; a connection of its own would come before the one of the test.
+  // Signing takes some turns of the event loop; a connection of the bridge would come before that of the test.
   for (let turn = 0; turn < 50; turn += 1) await new Promise(setImmediate);
   const own = connect(port, '127.0.0.1');
   await once(own, 'close');

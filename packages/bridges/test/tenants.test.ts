@@ -30,7 +30,7 @@ async function listed({ httpUrl }: RunningNode, path: string, tenant: string) {
   return ((await response.json()) as { readonly data: readonly { readonly status: string }[] }).data;
 }
 
-test('a bridge carries messages of its own tenant out, and brings messages in for it alone [SEC-TENANT-2]', async () => {
+test('a bridge carries out messages of its own tenant, and brings in messages for that tenant alone [SEC-TENANT-2]', async () => {
   const there = await nodeForTest();
   const here = await bridgedNode({ tenant: OWN, mqtt: { url: there.url }, out: [UP], in: [DOWN] }, OPTIONS);
   await expect.poll(async () => (await listed(here, 'bridges', OWN))[0]?.status).toBe('connected');
@@ -47,7 +47,7 @@ test('a bridge carries messages of its own tenant out, and brings messages in fo
   await expect.poll(other.texts).toEqual(['of the other', 'last']);
 });
 
-test('the session of a bridge is out of reach for a client of another tenant that calls itself so [SEC-TENANT-2]', async () => {
+test('the session of a bridge cannot be taken by a client of another tenant with the same name [SEC-TENANT-2]', async () => {
   const there = await nodeForTest();
   const here = await bridgedNode({ tenant: OWN, mqtt: { url: there.url }, out: [UP] }, OPTIONS);
   const remote = await collector(there.url, 'plant/#');
@@ -62,7 +62,7 @@ test('the session of a bridge is out of reach for a client of another tenant tha
   expect(remote.texts()).toHaveLength(2);
 });
 
-test('a rule acts upon messages of its own tenant alone, and no other tenant is told of it [SEC-TENANT-2]', async () => {
+test('a rule acts on messages of its own tenant alone, and no other tenant learns of it [SEC-TENANT-2]', async () => {
   const server = await receiver();
   const to = { webhook: { url: server.url, allowAddresses: LOOPBACK } };
   const node = await ruledNode([{ tenant: OWN, filter: '#', to }], OPTIONS);

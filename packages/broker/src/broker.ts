@@ -101,8 +101,8 @@ export interface Broker {
   recheck(session: SessionRef, identity: Identity): Awaitable<void>;
   /** The clock that orders messages. A door with several processes passes its time from one to the other. */
   readonly messageClock: MessageClock;
-  /** A timer is due. */
-  ring(timer: Timer): Awaitable<void>;
+  /** Handles a timer that is due. */
+  fire(timer: Timer): Awaitable<void>;
   /** Tells the watchers of a room its changes: for `PresenceTicks`. */
   tellRoom(tenant: string, room: string): Awaitable<void>;
   /** A room has changed, and this process tells its watchers: now, or at a tick. See `Presence.hand`. */

@@ -12,6 +12,7 @@ import { drain } from './drain.ts';
 import { clientDisconnect, disconnect, lost, lostUnnoticed, violate } from './end.ts';
 import { discardState } from './end-session.ts';
 import { expel, expelLink } from './expel.ts';
+import { fireTimer } from './fire-timer.ts';
 import { type Awaitable, type Flow, outcomeOf, run } from './flow.ts';
 import type { BrokerOptions } from './limits.ts';
 import type { Link, LinkState } from './link.ts';
@@ -25,7 +26,6 @@ import { publish } from './publish.ts';
 import { IDENTITY_EXPIRED, recheck } from './renew.ts';
 import { reply } from './reply.ts';
 import { resumeSession } from './resume.ts';
-import { ring } from './ring.ts';
 import { relay, serve } from './serve.ts';
 import { ShareRotation } from './share.ts';
 import { tellConflated } from './streams/conflated.ts';
@@ -76,7 +76,7 @@ export function createBroker(
     tellRoom: (tenant, room) => run(tellRoom(context, tenant, room)),
     roomChanged: (tenant, room) => run(roomChanged(context, tenant, room)),
     tellConflated: (group, tickId) => run(tellConflated(context, group, tickId)),
-    ring: (timer) => run(ring(context, timer)),
+    fire: (timer) => run(fireTimer(context, timer)),
     publish: (request) => run(publishForServer(context, request)),
     deliverAll: (routed) => run(deliverAll(context, routed)),
     append: (sent) => run(append(context, sent)),

@@ -73,7 +73,7 @@ function* endAttached(
     willDelaySeconds: willDelaySecondsOf(will),
   };
   try {
-    yield* waitFor(context.ports.connections.close(connectionId, goodbyeOf(attachment, expulsion)));
+    yield* waitFor(context.ports.connections.close(connectionId, disconnectOf(attachment, expulsion)));
   } finally {
     // A gateway reports no close that it was asked for, so the session is told here.
     yield* leave(context, departure, endingOf(context, expirySeconds, expulsion));
@@ -104,7 +104,7 @@ function endingOf(
 }
 
 /** Before MQTT 5 no server sends DISCONNECT. */
-function goodbyeOf(
+function disconnectOf(
   attachment: Attachment | undefined,
   { reasonCode, reason }: Expulsion,
 ): DisconnectPacket | undefined {

@@ -169,7 +169,7 @@ function* endUnlessLater(
     yield* endSession(context, session, connectionId, hasRooms);
     return undefined;
   }
-  // One timer for both: if two rang at once, each would publish the will.
+  // One timer for both: if two fired at once, each would publish the will.
   if (endsAtMs === willDue?.atMs) return undefined;
   return { timer: { kind: 'session-expiry', session, connectionId }, dueAtMs: endsAtMs };
 }

@@ -1,20 +1,20 @@
 import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
 /**
- * Two half spaces of 8 MB. By itself V8 doubles them to 16 MB when many connections come, for which their garbage is a
- * reason and traffic is none: 8 MB carry as many messages, and 4 MB a fifth fewer (docs/performance.md).
+ * Two semi-spaces of 8 MB. V8 alone doubles them to 16 MB when many connections come, because connecting makes garbage
+ * and traffic does not. 8 MB carry as many messages as 16, and 4 MB a fifth fewer (docs/performance.md).
  */
 export const YOUNG_BYTES_MAX = 16 * 1024 * 1024;
 
-/** A look takes a microsecond. */
+/** A check takes a microsecond. */
 const LOOK_MS = 250;
 
 const GROWS = '--semi-space-growth-factor=2';
 const STAYS = '--semi-space-growth-factor=1';
 
-/** V8, as far as its collector can be asked and told. */
+/** The parts of V8 that report on its collector and configure it. */
 export interface Collector {
-  /** Bytes of both half spaces. */
+  /** Bytes of both semi-spaces. */
   youngBytes(): number;
   setFlag(flag: string): void;
 }
@@ -26,13 +26,11 @@ const V8: Collector = {
 };
 
 /**
- * Sets V8's collector for a process that is a broker and nothing else.
+ * Configures V8's collector for a process that runs only a broker. One thread collects short-lived objects: that is a
+ * millisecond of work, and several threads take longer, as they wait for each other if the machine has other work.
  *
- * One thread collects short-lived objects: there is a millisecond of work, for which several threads take longer, as they
- * wait for each other where the machine has other work.
- *
- * @param given flags that the user has given to Node.js: they count more
- * @returns ends it
+ * @param given flags that the user has passed to Node.js: they take precedence
+ * @returns a function that ends it
  */
 export function tuneCollector(given = givenFlags(), collector = V8): () => void {
   if (!/parallel.scavenge|single.threaded/.test(given)) collector.setFlag('--no-parallel-scavenge');
@@ -40,7 +38,7 @@ export function tuneCollector(given = givenFlags(), collector = V8): () => void 
   return boundYoungGeneration(collector);
 }
 
-/** It may shrink when the process is idle, and grow again. */
+/** The young generation may shrink when the process is idle, and grow again. */
 function boundYoungGeneration(collector: Collector): () => void {
   let grows = true;
   const timer = setInterval(() => {

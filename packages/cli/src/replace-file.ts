@@ -14,12 +14,10 @@ import {
 const MODE = 0o600;
 
 /**
- * Replaces the content of a file at once: a process that reads it finds the old content or the new one, also after a
+ * Replaces the content of a file atomically: a process that reads it finds the old content or the new one, even after a
  * crash of the machine. The file keeps its mode. `change` gets the present content, undefined if there is no file. If
- * it throws, the file stays as it is.
- *
- * The new content is written to a file beside it, which only one process can create at a time: so no command undoes the
- * change of another.
+ * it throws, the file stays unchanged. The new content is first written to a file beside it, which only one process can
+ * create at a time: so no command undoes the change of another.
  */
 export function replaceFile(path: string, change: (before: string | undefined) => string): void {
   const beside = `${path}.new`;

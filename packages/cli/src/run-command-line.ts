@@ -14,7 +14,7 @@ const EXIT_USAGE = 2;
 /**
  * Runs one command line of `apus`, and explains an error on standard error.
  *
- * @param args what follows `apus`
+ * @param args the words after `apus`
  * @returns the exit code
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
@@ -71,7 +71,7 @@ function explain(error: unknown, help = 'apus --help'): number {
     console.error(`apus: ${(error as Error).message}`);
     return EXIT_FAILURE;
   }
-  // A bug: a report needs the whole error.
+  // A bug: the report needs the whole error.
   console.error(error);
   return EXIT_FAILURE;
 }

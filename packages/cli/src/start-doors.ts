@@ -7,26 +7,28 @@ import { type EmulatedGatewayDoor, startGatewayDoor } from './gateway/gateway-do
 export interface DoorsOptions extends Omit<NodeOptions, 'openGateway'> {
   /**
    * Opens the gateway door too, at this port of the same host: the Lambda handlers behind an emulator of API Gateway.
-   * 0: any free port. @default none
+   * 0: any free port.
+   * @default none
    */
   readonly gatewayPort?: number | undefined;
   /**
-   * Seconds that the will of a lost connection of the gateway door waits at least, as its DISCONNECT may still be under
-   * way. For tests that have no time. @default 5
+   * Seconds that the will of a lost connection of the gateway door waits at least, as its DISCONNECT may still be in
+   * progress. Tests shorten it.
+   * @default 5
    */
   readonly gatewayLossGraceSeconds?: number | undefined;
 }
 
 /** A broker that runs in this process, with its doors. */
 export interface RunningDoors extends RunningNode {
-  /** The gateway door, where one was asked for: clients need the Apus transport there. */
+  /** The gateway door, if the options ask for one: clients need the Apus transport there. */
   readonly gateway: { readonly url: string; readonly emulator: Emulator } | undefined;
 }
 
 /**
- * Starts a node, and beside it the gateway door, as `apus serve` does.
+ * Starts a node, and the gateway door beside it, as `apus serve` does.
  *
- * @throws {StartError} when it cannot listen, or must not with these options.
+ * @throws {StartError} if it cannot listen, or must not with these options
  */
 export async function startDoors({
   gatewayPort: port,

@@ -2,14 +2,14 @@ import { ConfigurationError, readTenantEntry, type TenantStore, type TenantsPage
 import { readIfThere, replaceFile } from './replace-file.ts';
 
 /**
- * The register of tenants of a node, as a file: `{"tenants": [{"name": "acme", …}]}`. It is read at the start, and
- * written with each change; a change by hand counts from the next start on.
+ * The register of tenants of a node, as a file: `{"tenants": [{"name": "acme", …}]}`. The node reads it at the start,
+ * and writes it with each change; an edit by hand takes effect at the next start.
  */
 export class TenantsFile implements TenantStore {
   readonly #path: string;
   #tenants: ReadonlyMap<string, string>;
 
-  /** @throws {ConfigurationError} when the file is there and wrong */
+  /** @throws {ConfigurationError} if the file exists and is wrong */
   constructor(path: string) {
     this.#path = path;
     this.#tenants = this.#read(readIfThere(path));
@@ -36,13 +36,13 @@ export class TenantsFile implements TenantStore {
     });
   }
 
-  /** All of them. */
+  /** All tenants. */
   list(): TenantsPage {
     const names = [...this.#tenants.keys()].sort();
     return { tenants: names.map((name) => this.#tenants.get(name) ?? ''), next: undefined };
   }
 
-  /** `change` answers undefined where nothing is to be done: then the file is left alone, and this is false. */
+  /** If `change` returns undefined there is nothing to do: the file stays unchanged, and the result is false. */
   #change(
     change: (tenants: ReadonlyMap<string, string>) => ReadonlyMap<string, string> | undefined,
   ): boolean {

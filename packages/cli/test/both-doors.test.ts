@@ -8,7 +8,7 @@ import { doorsForTest } from './support/doors.ts';
 
 const PATIENT = { timeout: PATIENCE_MS };
 
-test('/counters says what the gateway door would be billed for', async () => {
+test('/counters counts the messages that API Gateway would bill for the gateway door', async () => {
   const node = await doorsForTest({ gatewayPort: 0, counters: true });
   const url = node.gateway?.url ?? '';
   await TextClient.connect(url);
@@ -51,7 +51,7 @@ test('POST /api/v5/publish reaches clients of both doors', async () => {
 });
 
 describe('clients in the API', () => {
-  test('of both doors, with what is known of each', async () => {
+  test('of both doors are listed with what is known of each', async () => {
     const clock = new FakeScheduler();
     const node = await doorsForTest({ gatewayPort: 0, clock });
     const { client } = await RawClient.connect(node.url, {
@@ -103,7 +103,7 @@ describe('clients in the API', () => {
       .toMatchObject({ meta: { count: 1 }, data: [{ clientid: 'at-node', connected: false, door: null }] });
   });
 
-  test('of the gateway door are disconnected too', async () => {
+  test('of the gateway door can be disconnected too', async () => {
     const node = await doorsForTest({ gatewayPort: 0 });
     const { client } = await TextClient.connect(node.gateway?.url ?? '', { clientId: 'at-gateway' });
     expect((await call(node.httpUrl, '/clients/at-gateway', 'DELETE')).status).toBe(204);

@@ -17,7 +17,7 @@ function file(value: unknown): string {
 }
 
 describe('apus bridge check', () => {
-  test('says what a file declares', async () => {
+  test('prints what a file declares', async () => {
     const path = file({ bridges: [{ name: 'plant', mqtt: { url: 'mqtt://broker.example' }, out: OUT }] });
     expect(await runInThisProcess(['bridge', 'check', path])).toMatchObject({
       code: 0,
@@ -25,7 +25,7 @@ describe('apus bridge check', () => {
     });
   });
 
-  test('says where a file is wrong, as `apus serve` does before it starts', async () => {
+  test('names the place of an error, as `apus serve` does before it starts', async () => {
     const path = file({ bridges: [{ name: 'plant', mqtt: { url: 'broker' }, out: OUT }] });
     const message = `apus: ${path}: bridges[0].mqtt.url has to be a URL that begins with mqtt:, mqtts:, ws: or wss:.\n`;
     expect(await runInThisProcess(['bridge', 'check', path])).toMatchObject({ code: 1, stderr: message });
@@ -35,7 +35,7 @@ describe('apus bridge check', () => {
     });
   });
 
-  test('the built command has what a bridge to Kafka needs', async () => {
+  test('works in the built command for a bridge to Kafka', async () => {
     const kafka = { brokers: ['127.0.0.1:1'] };
     const path = file({
       bridges: [{ name: 'market', kafka, in: [{ topic: 'prices', to: 'prices/{key}' }] }],
@@ -49,7 +49,7 @@ describe('apus bridge check', () => {
     expect(await stop()).toMatchObject({ code: 0 });
   });
 
-  test('wants a file, and has a help', async () => {
+  test('needs a file, and has a help', async () => {
     expect(await runInThisProcess(['bridge', 'check'])).toMatchObject({ code: 2 });
     expect((await runInThisProcess(['bridge', '--help'])).stdout).toContain('apus bridge check FILE');
   });

@@ -24,7 +24,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('the young generation grows to its bound, and again when V8 has let it shrink', () => {
+test('the young generation grows to its limit, and again after V8 has shrunk it', () => {
   const collector = new FakeCollector();
   const end = tuneCollector('', collector);
   vi.advanceTimersByTime(SECOND_MS);
@@ -38,7 +38,7 @@ test('the young generation grows to its bound, and again when V8 has let it shri
   end();
 });
 
-test('flags that the user has given to Node.js count more', () => {
+test('flags that the user has given to Node.js take precedence', () => {
   const collector = new FakeCollector();
   tuneCollector('--max-semi-space-size=64 --parallel_scavenge', collector);
   collector.bytes = YOUNG_BYTES_MAX;

@@ -27,12 +27,12 @@ describe('the command line itself', () => {
     expect(stdout).toContain('--help');
   });
 
-  test('`apus --help` shows the commands, `apus --version` the version', async () => {
+  test('shows the commands with `apus --help`, and the version with `apus --version`', async () => {
     expect((await apus.run(['--help'])).stdout).toMatch(/serve.*pub.*sub.*passwd/s);
     expect((await apus.run(['--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/);
   });
 
-  test('a process answers with its exit code, help on standard output, and a sentence on standard error', async () => {
+  test('returns its exit code, prints help to standard output, and a sentence to standard error', async () => {
     const help = await apus.run(['pub', '--help']);
     expect(help).toEqual({ code: 0, stdout: expect.stringContaining('Usage: apus pub'), stderr: '' });
     const usage = await apus.run(['pub', '-m', 'x']);

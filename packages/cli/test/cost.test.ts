@@ -13,7 +13,7 @@ const MORE_FLAGS = ['--fan-out', '10', '--qos', '1', '--bytes', '200'];
 const file = (content: string) => temporaryFile('workload.json', content);
 
 describe('apus cost', () => {
-  test('prints the bill, the same traffic elsewhere, the largest line and what it rests on', async () => {
+  test('prints the bill, the same traffic elsewhere, the largest line and the sources', async () => {
     const { code, stdout, stderr } = await apus.run(['cost', ...FLAGS, ...MORE_FLAGS]);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Gateway messages out +158,\d{3},\d{3} +\$1\.00 \/ M +\$158\.\d\d/m);
@@ -23,14 +23,14 @@ describe('apus cost', () => {
     expect(stdout).toMatch(/^- List prices of us-east-1, read in 2026-08/m);
   });
 
-  test('as JSON it is what the library estimates', async () => {
+  test('prints the estimate of the library as JSON', async () => {
     const { stdout } = await runInThisProcess(['cost', ...FLAGS, ...MORE_FLAGS, '--json']);
     const { bill, workload } = JSON.parse(stdout);
     expect(workload).toMatchObject(WORKLOAD);
     expect(bill).toEqual(billOf(estimate(WORKLOAD).usage));
   });
 
-  test('a file describes the workload as well, from standard input too, and flags win over it', async () => {
+  test('reads a workload from a file or standard input, and flags override it', async () => {
     const text = JSON.stringify({ ...WORKLOAD, clients: 5 });
     const fromFile = await runInThisProcess(['cost', '--workload', file(text), '--json']);
     expect(JSON.parse(fromFile.stdout).workload.clients).toBe(5);
@@ -38,7 +38,7 @@ describe('apus cost', () => {
     expect(JSON.parse(fromInput.stdout).workload).toMatchObject({ ...WORKLOAD, clients: 7 });
   });
 
-  test('free tiers and the price of a machine are applied when asked for', async () => {
+  test('applies free tiers and the price of a machine on request', async () => {
     const flags = ['cost', '--clients', '10', '--hours', '1', '--json'];
     const plain = JSON.parse((await runInThisProcess(flags)).stdout);
     const free = JSON.parse(
@@ -49,7 +49,7 @@ describe('apus cost', () => {
     expect(plain.nodeDoor.usd).toBe(24);
   });
 
-  test('compare prints six programs at each service, and from which size on each is the cheapest', async () => {
+  test('compare prints six programs at each service, and the size from which each is the cheapest', async () => {
     const { code, stdout, stderr } = await runInThisProcess(['cost', 'compare']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout.trimEnd()).toBe(programsText(programBids()));
@@ -58,7 +58,7 @@ describe('apus cost', () => {
     expect(news.bids.find(({ service }: { service: string }) => service === NODE_DOOR).usd).toBeLessThan(2);
   });
 
-  test('the metered use of a run is priced as it was counted', async () => {
+  test('prices the metered use of a run', async () => {
     const usage = { gatewayMessagesIn: 1_000_000, lambdaRequests: 1_000_000 };
     const { code, stdout } = await runInThisProcess(['cost', '--usage', file(JSON.stringify(usage))]);
     expect(code).toBe(0);
@@ -69,7 +69,7 @@ describe('apus cost', () => {
     expect(wrong.stderr).toMatch(/"messages" is no kind of usage/);
   });
 
-  test('`apus cost prices` prints the price book with date and source', async () => {
+  test('prices prints the price book with date and source', async () => {
     const { stdout } = await runInThisProcess(['cost', 'prices']);
     expect(stdout).toMatch(
       /Amazon DynamoDB +Write, on demand .*2026-08 .*https:\/\/aws\.amazon\.com\/dynamodb/,
@@ -78,7 +78,7 @@ describe('apus cost', () => {
     expect(json.gatewayMessage).toMatchObject({ usd: 1, per: 1_000_000, date: '2026-08' });
   });
 
-  test('its help names each flag with its default', async () => {
+  test('has a help that names each flag with its default', async () => {
     const { stdout } = await runInThisProcess(['cost', '--help']);
     expect(stdout).toContain('Usage: apus cost');
     expect(stdout).toMatch(/--fan-out NUMBER\n +Recipients of a message\. Default: 1\./);

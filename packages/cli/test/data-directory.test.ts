@@ -18,7 +18,7 @@ function temporaryDirectory(): string {
 }
 
 describe('a data directory of an older version', () => {
-  test('stops the start with a sentence that says what to do, and stays as it is', async () => {
+  test('stops the start with a sentence that says what to do, and stays unchanged', async () => {
     const directory = temporaryDirectory();
     const path = join(directory, 'apus.mdb');
     const database = open<Buffer, string>({ path, noSubdir: true, maxDbs: 1, encoding: 'binary' });
@@ -50,7 +50,7 @@ async function serve(directory: string, ports: Ports) {
     'serve',
     ...['--port', ports.node, '--gateway-port', ports.gateway],
     ...['--data', directory],
-    // A busy machine keeps clients away for so long that more waits for them than a session is given.
+    // A busy machine keeps clients away for so long that more messages wait than a session may hold by default.
     ...['--queue-length-max', '100000'],
   ]);
   const ended = outcomeOf(child);
@@ -74,10 +74,10 @@ async function serve(directory: string, ports: Ports) {
 
 type Door = keyof Ports;
 
-/** mqtt.js sends each of them again, one after another, before it says that it is back. */
+/** mqtt.js sends each of them again, one after another, before it emits that it is connected. */
 const UNACKNOWLEDGED_MAX = 400;
 
-/** A program with stock mqtt.js, which reconnects by itself. Its session outlives the connection. */
+/** A program with mqtt.js, which reconnects by itself. Its session outlives the connection. */
 function program(urls: Readonly<Record<Door, string>>, door: Door, version: 4 | 5, clientId: string) {
   const options: mqtt.IClientOptions = {
     clientId,
@@ -95,7 +95,7 @@ function program(urls: Readonly<Record<Door, string>>, door: Door, version: 4 | 
 }
 
 describe('a broker that is stopped with SIGTERM and started again, under load', () => {
-  test('loses nothing at QoS 1 and 2 at either door: programs with mqtt.js come back by themselves', async () => {
+  test('loses nothing at QoS 1 and 2 at either door: programs with mqtt.js reconnect by themselves', async () => {
     const directory = temporaryDirectory();
     const first = await serve(directory, { node: '0', gateway: '0' });
     const doors = ['node', 'gateway'] as const;
@@ -115,7 +115,7 @@ describe('a broker that is stopped with SIGTERM and started again, under load', 
       if (2 * count - acknowledged >= UNACKNOWLEDGED_MAX) return;
       count += 1;
       const { client } = publishers[count % publishers.length] ?? {};
-      // Each publisher has a topic of its own at each QoS: its messages there have an order.
+      // Each publisher has its own topic at each QoS: its messages there have an order.
       for (const qos of [1, 2] as const)
         client?.publish(`load/${count % publishers.length}/${qos}`, String(count), { qos }, () => {
           acknowledged += 1;

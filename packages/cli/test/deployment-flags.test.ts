@@ -9,7 +9,7 @@ const load = (connections: number, messagesPerSecond: number, deliveriesPerMessa
 });
 
 describe('the flags of a deployment for a load', () => {
-  it('start from what a deployment has without flags', () => {
+  it('start from the defaults of a deployment', () => {
     expect(DEPLOYMENT_DEFAULTS).toEqual({
       framesPerSecond: FRAMES_PER_SECOND,
       maxPostsPerSecond: POSTS_PER_SECOND,
@@ -17,7 +17,7 @@ describe('the flags of a deployment for a load', () => {
     });
   });
 
-  it('are none where the defaults are enough', () => {
+  it('are empty if the defaults are enough', () => {
     expect(deploymentFlags(load(1_000, 100, 1), 1_000)).toEqual([]);
   });
 
@@ -28,7 +28,7 @@ describe('the flags of a deployment for a load', () => {
     ]);
   });
 
-  it('raise what one identity may do, where one publishes for many', () => {
+  it('raise the quotas of an identity if one publishes for many', () => {
     expect(deploymentFlags(load(10_000, 5, 10_000), 1)).toEqual([
       '--max-posts-per-second 75000',
       '--messages-per-minute-max 7600000',

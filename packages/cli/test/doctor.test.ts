@@ -12,11 +12,11 @@ const QUOTAS = {
   newConnectionsPerSecond: 500,
 };
 
-describe('a load beside the quotas of an account', () => {
+describe('a load compared with the quotas of an account', () => {
   const shares = (load: Parameters<typeof diagnose>[1]) =>
     diagnose(QUOTAS, load).map(({ quota, needed }) => [quota, needed]);
 
-  it('counts frames, heartbeats, posts, and a fleet that comes back', () => {
+  it('counts frames, heartbeats, posts, and the return of a fleet', () => {
     // 1,000 frames and 100 heartbeats a second, 2,000 posts.
     expect(shares({ connections: 54_000, messagesPerSecond: 1_000, deliveriesPerMessage: 2 })).toEqual([
       ['requestsPerSecond', 3_100],
@@ -26,7 +26,7 @@ describe('a load beside the quotas of an account', () => {
     ]);
   });
 
-  it('counts workers where a message is for many', () => {
+  it('counts workers if a message has many subscribers', () => {
     const [first] = shares({ connections: 0, messagesPerSecond: 10, deliveriesPerMessage: 1_000 });
     expect(first).toEqual(['requestsPerSecond', 10_010]);
     expect(shares({ connections: 0, messagesPerSecond: 10, deliveriesPerMessage: 1_000 })).toContainEqual([
@@ -35,7 +35,7 @@ describe('a load beside the quotas of an account', () => {
     ]);
   });
 
-  it('says how to ask for twice what is needed, and for nothing that cannot be asked for', () => {
+  it('tells how to request twice the need, but not for quotas that cannot be raised', () => {
     const readings = diagnose(QUOTAS, { connections: 1, messagesPerSecond: 6_001, deliveriesPerMessage: 1 });
     const raiseOf = (quota: string) => readings.find((each) => each.quota === quota)?.raise;
     expect(raiseOf('concurrentExecutions')).toBe(
@@ -69,7 +69,7 @@ describe('apus doctor', () => {
     return await run('--region', 'eu-west-1', ...args);
   };
 
-  it('says that a new account with its concurrency of ten carries little, and how to get more', async () => {
+  it('reports that a new account with its concurrency of ten carries little, and how to get more', async () => {
     expect(await runOver({ concurrentExecutions: 10 }, '--messages-per-second', '200')).toBe(1);
     const [text = ''] = lines;
     expect(text).toContain(
@@ -80,7 +80,7 @@ describe('apus doctor', () => {
     expect(text).toContain('A new account has 10');
   });
 
-  it('says that a small load fits, and how far it may grow', async () => {
+  it('reports that a small load fits, and how far it may grow', async () => {
     expect(await runOver({})).toBe(0);
     const [text = ''] = lines;
     expect(text).toMatch(
@@ -90,7 +90,7 @@ describe('apus doctor', () => {
     expect(text).not.toContain('aws service-quotas');
   });
 
-  it('reads the quotas that were raised', async () => {
+  it('reads quotas that were raised', async () => {
     await runOver({ newConnectionsPerSecond: 2_000, throttle: { rateLimit: 40_000, burstLimit: 20_000 } });
     expect(lines[0]).toContain('of 2,000');
     expect(lines[0]).toContain('of 40,000');
@@ -112,13 +112,13 @@ describe('apus doctor', () => {
     await expect(running).rejects.toThrow(sentence);
   });
 
-  it('says that it has no credentials', async () => {
+  it('reports missing credentials', async () => {
     vi.stubEnv('AWS_ACCESS_KEY_ID', undefined);
     vi.stubEnv('AWS_SECRET_ACCESS_KEY', undefined);
     await expect(runOver({})).rejects.toThrow('No credentials for AWS were found');
   });
 
-  it('says that no Region is set, or that there is no AWS in it', async () => {
+  it('reports a missing Region, or a Region without AWS', async () => {
     vi.stubEnv('AWS_REGION', undefined);
     vi.stubEnv('AWS_DEFAULT_REGION', undefined);
     await expect(run()).rejects.toThrow('No Region is set');

@@ -5,7 +5,7 @@ import { doorsForTest } from './support/doors.ts';
 
 const apus = new Built();
 
-describe('at a gateway door', () => {
+describe('at a gateway door, apus sub and apus pub', () => {
   const SECRET = 'a secret of at least thirty-two bytes';
   const identity = readIdentity({ authenticators: [{ jwt: { secret: SECRET } }] }, 'identity');
   const tokenFor = async (...filters: readonly string[]): Promise<string> => {
@@ -13,7 +13,7 @@ describe('at a gateway door', () => {
     return (await apus.run(['token', '--sub', 'me', ...flags], SECRET)).stdout.trim();
   };
 
-  test('apus sub and apus pub speak its text frames', async () => {
+  test('use its text frames', async () => {
     const node = await doorsForTest({ gatewayPort: 0 });
     const broker = ['-u', node.gateway?.url ?? ''];
     await apus.run(['pub', ...broker, '-t', 'said', '-m', 'kept', '-q', '1', '-r']);
@@ -21,7 +21,7 @@ describe('at a gateway door', () => {
     expect({ code, stdout }).toEqual({ code: 0, stdout: 'said kept\n' });
   });
 
-  test('both show the token of APUS_TOKEN, or of --token', async () => {
+  test('send the token of APUS_TOKEN, or of --token', async () => {
     const node = await doorsForTest({ gatewayPort: 0, identity });
     const broker = ['-u', node.gateway?.url ?? ''];
     const token = await tokenFor('said/#');
@@ -34,7 +34,7 @@ describe('at a gateway door', () => {
     expect(denied).toMatchObject({ code: 1, stderr: expect.stringContaining('was not taken') });
   });
 
-  test('both say that it wants a token, or another one, and do not repeat that of the URL', async () => {
+  test('ask for a token, or another one, and do not repeat the token of the URL', async () => {
     const node = await doorsForTest({ gatewayPort: 0, identity });
     const url = node.gateway?.url ?? '';
     const without = await apus.run(['pub', '-u', url, '-t', 'a', '-m', 'x']);

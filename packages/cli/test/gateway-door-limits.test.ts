@@ -7,7 +7,7 @@ import { upgrade } from '../../node/test/support/upgrade.ts';
 import type { DoorsOptions } from '../src/index.ts';
 import { doorsForTest } from './support/doors.ts';
 
-/** Node.js itself looks at slow requests after a minute, and cuts in real time, as the network is. */
+/** Node.js itself checks for slow requests every minute, in real time. */
 const CUT_WITHIN_MS = 20_000;
 
 const HEADERS = { 'Sec-WebSocket-Protocol': 'mqtt-text-v1' };
@@ -17,7 +17,7 @@ async function gatewayUrl(options: DoorsOptions = {}): Promise<string> {
   return node.gateway?.url ?? '';
 }
 
-/** A socket that has sent this much of a handshake, and everything that it was answered until its end. */
+/** A socket that has sent the beginning of a handshake, with all bytes that it receives until its end. */
 function halfHandshake(url: string, text: string): { socket: Socket; answer: Promise<string> } {
   const socket = connectTo(Number(new URL(url).port), '127.0.0.1');
   onTestFinished(() => void socket.destroy());
@@ -44,7 +44,7 @@ describe('the gateway door of a node', () => {
   );
 
   test(
-    '[SEC-MEMORY-6] cuts a handshake that comes a byte at a time, however steadily',
+    '[SEC-MEMORY-6] cuts a handshake that comes byte by byte, however steadily',
     async () => {
       const url = await gatewayUrl({ handshakeTimeoutSeconds: 1 });
       const { socket, answer } = halfHandshake(url, 'GET /mqtt HTTP/1.1\r\nX-Slow: ');
@@ -55,13 +55,13 @@ describe('the gateway door of a node', () => {
     CUT_WITHIN_MS,
   );
 
-  test('refuses a handshake whose headers are over the limit with 431', async () => {
+  test('refuses a handshake whose headers exceed the limit with 431', async () => {
     const url = await gatewayUrl({ handshakeBytesMax: 1024 });
     const answer = await upgrade(url, { ...HEADERS, Cookie: 'c'.repeat(2048) });
     expect(answer.status).toBe(431);
   });
 
-  test('[SEC-MEMORY-6] ends a connection that never sends CONNECT, and no other', async () => {
+  test('[SEC-MEMORY-6] closes a connection that never sends CONNECT, and no other', async () => {
     const clock = new FakeScheduler();
     const url = await gatewayUrl({ clock, connectTimeoutSeconds: 7 });
     const silent = await TextClient.open(url);
@@ -72,7 +72,7 @@ describe('the gateway door of a node', () => {
     await client.exchange({ cmd: 'pingreq' });
   });
 
-  test('ends a connection that authenticates for ever', async () => {
+  test('closes a connection that authenticates endlessly', async () => {
     const clock = new FakeScheduler();
     const authenticator = { authenticate: () => new Promise<never>(() => {}) };
     const url = await gatewayUrl({ clock, authenticator, connectTimeoutSeconds: 7 });
@@ -82,7 +82,7 @@ describe('the gateway door of a node', () => {
     expect(await client.expectClose()).toBe(1000);
   });
 
-  test('refuses a connection over the limit with 503, and takes it when another has gone', async () => {
+  test('refuses a connection over the limit with 503, and accepts it when another has gone', async () => {
     const node = await doorsForTest({ gatewayPort: 0, connectionsMax: 1 });
     const url = node.gateway?.url ?? '';
     const client = await TextClient.open(url);

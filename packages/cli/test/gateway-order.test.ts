@@ -34,7 +34,7 @@ class SlowRules implements Authorizer {
 }
 
 describe('a session whose queue is fetched at the gateway door of a process', () => {
-  test('is sent its page before what is published meanwhile [MQTT-4.6.0-6]', async () => {
+  test('gets its page before messages that are published meanwhile [MQTT-4.6.0-6]', async () => {
     const rules = new SlowRules();
     const node = await doorsForTest({ gatewayPort: 0, authorizer: rules });
     const url = node.gateway?.url ?? '';
@@ -59,7 +59,7 @@ describe('a session whose queue is fetched at the gateway door of a process', ()
     expect([client.pushes.size, client.replies.size]).toEqual([0, 0]);
     rules.letGo();
     expect(payloads((await client.replies.next()).packets)).toEqual([...waiting.slice(2), 'live']);
-    // The message may not have fitted behind the page: the client is told to fetch.
+    // The message may not have fitted behind the page: then the client is told to fetch.
     await expect.poll(() => client.arrivals.slice(-2)).toEqual(['reply', 'nudge']);
   });
 
@@ -82,7 +82,7 @@ describe('a session whose queue is fetched at the gateway door of a process', ()
       }),
     );
     expect(clients.map(({ waited }) => waited)).toEqual([['waited'], ['waited']]);
-    // A frame that fetches and publishes at once, of each to the other.
+    // Each of the two frames fetches, and publishes to the other client.
     for (const { client } of clients) client.send([publish('t', 'live', { qos: 1 }), { cmd: 'pingreq' }]);
     for (const { client } of clients) {
       const { packets } = await client.replies.next();

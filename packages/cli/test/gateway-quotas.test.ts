@@ -11,7 +11,7 @@ const byUserName: Authenticator = {
   authenticate: ({ username = '' }) => ({ tenant: 't', name: username }),
 };
 
-describe('a client of the gateway door beside a node that sends more than its identity may', () => {
+describe('a client of the gateway door beside a node that exceeds the quota of its identity', () => {
   async function start() {
     const clock = new FakeScheduler();
     const quotas = { identity: { publishesPerSecondMax: PER_SECOND } };
@@ -21,7 +21,7 @@ describe('a client of the gateway door beside a node that sends more than its id
     return { clock, node, connect };
   }
 
-  it('is shown with the deliveries that it has caused at both doors [SEC-TENANT-4]', async () => {
+  it('is listed with the deliveries that it has caused at both doors [SEC-TENANT-4]', async () => {
     const quotas = { tenant: { deliveriesPerMinuteMax: 1_000 } };
     const apiKey = 'a-key-of-more-than-22-characters';
     const authenticator: Authenticator = {
@@ -56,7 +56,7 @@ describe('a client of the gateway door beside a node that sends more than its id
     expect((await busy.replies.next()).packets).toHaveLength(PER_SECOND);
   });
 
-  it('is cut where it would have to wait for more than two seconds, with 0x96, and comes back by itself [SEC-QUOTA-2]', async () => {
+  it('is cut with 0x96 if it would have to wait for more than two seconds, and reconnects by itself [SEC-QUOTA-2]', async () => {
     const { clock, connect } = await start();
     const runaway = await connect('runaway');
     runaway.send(messages(4 * PER_SECOND));

@@ -11,7 +11,7 @@ describe('apus serve --identity and apus identity check', () => {
   const file = (value: unknown) =>
     temporaryFile('identity.json', typeof value === 'string' ? value : JSON.stringify(value));
 
-  test('a broker takes the tokens of its configuration', async () => {
+  test('accept the tokens of the configuration', async () => {
     const path = file({ authenticators: [{ jwt: { secretFile: temporaryFile('secret', `${secret}\n`) } }] });
     const check = await apus.run(['identity', 'check', path]);
     expect(check).toMatchObject({ code: 0, stdout: `jwt: ready\n${path} is good.\n` });
@@ -44,7 +44,7 @@ describe('apus serve --identity and apus identity check', () => {
     expect(stdout + stderr).not.toContain(secret);
   });
 
-  test('a cookie without a list of pages is refused at the start', async () => {
+  test('refuse a cookie without a list of pages at the start', async () => {
     const path = file({ authenticators: [{ jwt: { secret } }], cookie: 'session' });
     const { code, stderr } = await apus.run(['serve', '--port', '0', '--identity', path]);
     expect(code).toBe(1);

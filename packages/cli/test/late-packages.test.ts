@@ -6,7 +6,7 @@ import { Built } from './support/built.ts';
 
 const apus = new Built();
 
-/** `import … from "x"` and `import "x"`, minified: at the beginning of a file, or behind another statement. */
+/** `import … from "x"` and `import "x"`, minified: at the beginning of a file, or after another statement. */
 const STATIC_IMPORT = /(?:^|[;\n}])(?:import|export)(?:[^;("'`]*?from)?"([^"]+)"/g;
 
 function importedBy(path: string, seen = new Set<string>()): Set<string> {
@@ -20,7 +20,7 @@ function importedBy(path: string, seen = new Set<string>()): Set<string> {
   return packages;
 }
 
-test('the command loads no package at its start: those that it needs late would be loaded for every command', () => {
+test('the command loads no package at its start: packages that some commands need are loaded by them', () => {
   const packages = [...importedBy(join(apus.directory, 'apus.js'))];
   expect(packages).toContain('node:path');
   expect(packages).not.toContain('node:cluster');

@@ -46,7 +46,7 @@ describe('the commands of the operator, at a node', () => {
     return { url, broker };
   }
 
-  it('kick a client, and say so when there is none', async () => {
+  it('kick a client, and report if there is none', async () => {
     const { url, broker } = await nodeWithKey();
     const { client } = await RawClient.connect(url, { clientId: 'a/b' });
     expect(await run(kick, 'a/b', ...broker)).toEqual(['The connection of "a/b" has been ended.']);
@@ -54,7 +54,7 @@ describe('the commands of the operator, at a node', () => {
     await expect(run(kick, 'a/b', ...broker)).rejects.toThrow('No client "a/b" is connected.');
   });
 
-  it('speak for the tenant that --tenant names', async () => {
+  it('act for the tenant of --tenant', async () => {
     const { url, broker } = await nodeWithKey();
     const ofNorth = ['--tenant', 'north', ...broker];
     await RawClient.connect(url, { clientId: 'phone', username: 'ann@north' });
@@ -67,7 +67,7 @@ describe('the commands of the operator, at a node', () => {
     expect(await run(kick, 'phone', ...ofNorth)).toEqual(['The connection of "phone" has been ended.']);
   });
 
-  it('list the members of a room, and let none of them write to the terminal', async () => {
+  it('list the members of a room, and escape their control characters', async () => {
     const { url, broker } = await nodeWithKey();
     const { client } = await RawClient.connect(url, { clientId: 'phone' });
     const topic = '$presence/room 7/ann';
@@ -89,7 +89,7 @@ describe('the commands of the operator, at a node', () => {
     expect(await run(presence, 'elsewhere', ...broker)).toEqual([]);
   });
 
-  it('list clients, ban one of them, list the ban and take it back', async () => {
+  it('list clients, ban one of them, list the ban and lift it', async () => {
     const { url, broker } = await nodeWithKey();
     const eve = await RawClient.connect(url, { clientId: 'eve', username: 'eve' });
     await RawClient.connect(url, { clientId: 'ada', username: 'ada' });
@@ -111,7 +111,7 @@ describe('the commands of the operator, at a node', () => {
     await expect(run(unban, '--user', 'eve', ...broker)).rejects.toThrow('no ban of the username "eve"');
   });
 
-  it('say why the node refuses, or does not answer', async () => {
+  it('report why the node refuses or does not answer', async () => {
     const { broker } = await nodeWithKey();
     const [, address = ''] = broker;
     await expect(run(bans, '--url', address)).rejects.toThrow('Send the key');
@@ -144,7 +144,7 @@ describe('the commands of the operator, at a deployment', () => {
     return asked;
   }
 
-  it('find the function by the stack, and say how many were ended', async () => {
+  it('find the function by the stack, and report how many clients were disconnected', async () => {
     const entry = { as: 'token', who: 'jti-1', by: 'me', reason: '', at: '', until: 'infinity' };
     const asked = await stackThatAnswers(() => ({ ban: entry, expelled: 3, isComplete: true }));
     expect(await run(ban, '--token', 'jti-1', '--by', 'me', '--stack', 'apus')).toEqual([
@@ -226,7 +226,7 @@ describe('the commands of the operator, at a deployment', () => {
     ]);
   });
 
-  it('say what is wrong: a request, the function, the stack', async () => {
+  it('report what is wrong: a request, the function, the stack', async () => {
     await stackThatAnswers(({ action }) =>
       action === 'bans' ? new Error('out of memory') : { error: 'The list is full.' },
     );
@@ -280,7 +280,7 @@ describe('the address of an API', () => {
     },
   );
 
-  it.each([200, 404])('of something else is told in a sentence: a page with %i', async (status) => {
+  it.each([200, 404])('that is something else is reported in a sentence: a page with %i', async (status) => {
     const url = await serve((_, response) => void response.writeHead(status).end('<h1>Hello</h1>'));
     await expect(run(rule, 'list', '--url', url)).rejects.toThrow(`has answered ${status}: is it Apus?`);
   });

@@ -7,7 +7,7 @@ import { doorsForTest } from './support/doors.ts';
 const EVIL = 'https://evil.example';
 const SUBPROTOCOLS = { node: 'mqtt', gateway: 'mqtt-text-v1' } as const;
 
-/** The status that a door answers to the handshake of a page of this origin. */
+/** The status of a door's answer to the handshake of a page with this origin. */
 async function statusFor(
   door: 'node' | 'gateway',
   origin: string | undefined,
@@ -26,11 +26,11 @@ describe.each(['node', 'gateway'] as const)('at the %s door', (door) => {
   );
 
   test.each(['http://127.0.0.1:8083', 'http://localhost:5173', undefined])(
-    'a page of this machine, or a program, can: %s',
+    'a page of this machine, or a program, can connect: %s',
     async (origin) => expect(await statusFor(door, origin)).toBe(101),
   );
 
-  test('pages of the origins that were allowed can, those of others cannot', async () => {
+  test('pages of allowed origins can connect, and others cannot', async () => {
     const options = { allowedOrigins: ['https://app.example'] };
     expect(await statusFor(door, 'https://app.example', options)).toBe(101);
     expect(await statusFor(door, 'http://127.0.0.1:8083', options)).toBe(101);
@@ -48,7 +48,7 @@ test('a page cannot reach the connections of the gateway door over HTTP: it has 
   }
 });
 
-test('[SEC-ORIGIN-2] a page that has pointed its own name here does not get the counters', async () => {
+test('[SEC-ORIGIN-2] a page that has pointed its own host name to this machine does not get the counters', async () => {
   const node = await doorsForTest({ counters: true });
   const statusOf = (host: string): Promise<number | undefined> =>
     new Promise((resolve, reject) => {

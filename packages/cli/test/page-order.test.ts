@@ -10,7 +10,7 @@ function createOrder() {
 }
 
 describe('a message for a client', () => {
-  test('waits in the queue while a page of that is under way, and the client is told [MQTT-4.6.0-6]', async () => {
+  test('waits in the queue while a page of it is under way, and the client is told [MQTT-4.6.0-6]', async () => {
     const { order, nudged } = createOrder();
     order.begin('r');
     expect(order.isUnderWay('c')).toBe(false);
@@ -23,7 +23,7 @@ describe('a message for a client', () => {
     expect(order.isUnderWay('c')).toBe(false);
   });
 
-  test('leaves the client in peace where none came while the page was under way', async () => {
+  test('is not announced if none came while the page was under way', async () => {
     const { order, nudged } = createOrder();
     order.begin('r');
     await order.hold('c', 'r');
@@ -31,7 +31,7 @@ describe('a message for a client', () => {
     expect(nudged).toEqual([]);
   });
 
-  test('does not wait for a page that has been found empty; one that waits already is announced', async () => {
+  test('does not wait for an empty page; one that waits already is announced', async () => {
     const { order, nudged } = createOrder();
     order.begin('r');
     await order.hold('c', 'r');
@@ -43,7 +43,7 @@ describe('a message for a client', () => {
     expect(nudged).toEqual(['c']);
   });
 
-  test('does not wait for a handler that has timed out and takes its page all the same', async () => {
+  test('does not wait for a handler that has timed out and still takes its page', async () => {
     const { order } = createOrder();
     order.begin('r');
     order.answered('r');
@@ -74,7 +74,7 @@ describe('the next page of a client', () => {
 describe('a reply with a page', () => {
   const REPLY: ProxyResult = { statusCode: 200, body: 'page' };
 
-  /** An execution environment whose handler of frames does the given steps. */
+  /** An execution environment whose frame handler takes the given steps. */
   function environment(order: PageOrder, does: (poster: HandlersPoster) => Promise<void>) {
     const posted: string[] = [];
     const finish: (() => void)[] = [];
@@ -107,7 +107,7 @@ describe('a reply with a page', () => {
     return { handle, posted, finish, state, inner };
   }
 
-  test('waits for what another event has gathered for the client before, and not yet posted [MQTT-4.6.0-6]', async () => {
+  test('waits for packets that another event has gathered for the client and not yet posted [MQTT-4.6.0-6]', async () => {
     const { order } = createOrder();
     let commit = () => {};
     const publisher = environment(order, async (poster) => {
@@ -147,7 +147,7 @@ describe('a reply with a page', () => {
     expect(client.state.replied).toBe(true);
   });
 
-  test('posts nothing of a page in parts before that', async () => {
+  test('posts no part of a page before that', async () => {
     const { order } = createOrder();
     const client = environment(order, async (poster) => {
       await poster.beforePage('c', async () => {});
@@ -165,7 +165,7 @@ describe('a reply with a page', () => {
     expect(client.posted).toEqual(['c: older', 'c: a part']);
   });
 
-  test('of two clients that publish to each other: neither waits for the other', async () => {
+  test('does not wait for that of another client if both publish to each other', async () => {
     const { order } = createOrder();
     const [one, other] = [
       ['a', 'b'],
@@ -186,7 +186,7 @@ describe('a reply with a page', () => {
     expect([one.posted, other.posted]).toEqual([['b: from a'], ['a: from b']]);
   });
 
-  test('goes on when another event has failed before it posted', async () => {
+  test('goes on if another event has failed before it posted', async () => {
     const { order } = createOrder();
     let fail = (_: Error) => {};
     const publisher = environment(order, async (poster) => {

@@ -7,12 +7,12 @@ const TOPICS = fileURLToPath(new URL('../../../examples/portal/topics.json', imp
 describe('the web client as the broker serves it', () => {
   const built = new Built();
 
-  /** `fetch` decompresses and hides that it did: the raw answer tells. */
+  /** `fetch` hides that it decompresses: the raw answer shows it. */
   async function get(url: URL, headers: Record<string, string> = {}): Promise<Response> {
     return await fetch(url, { headers: { 'accept-encoding': 'identity', ...headers } });
   }
 
-  /** The file with the page's shell and all that it imports. */
+  /** The file with the page's shell and its imports. */
   async function scriptUrl(pageUrl: string): Promise<URL> {
     const html = await (await get(new URL(pageUrl))).text();
     const [, path] = /<link rel="modulepreload"[^>]* href="([^"]+\/page-[^"]+)"/.exec(html) ?? [];
@@ -20,7 +20,7 @@ describe('the web client as the broker serves it', () => {
     return new URL(path, pageUrl);
   }
 
-  test('the page is asked for again each time, and answered by 304 while it is the same', async () => {
+  test('revalidates the page each time, with 304 if it is unchanged', async () => {
     const { pageUrl } = await built.serve();
     const first = await get(new URL(pageUrl));
     expect(first.headers.get('content-type')).toBe('text/html; charset=utf-8');
@@ -29,7 +29,7 @@ describe('the web client as the broker serves it', () => {
     expect(second.status).toBe(304);
   });
 
-  test('files with a hash in their name are cached for good, in a folder below the page', async () => {
+  test('lets files with a hash in their name be cached for ever, in a folder below the page', async () => {
     const { pageUrl } = await built.serve();
     const url = await scriptUrl(pageUrl);
     expect(url.pathname).toMatch(/^\/assets\/.+-[\w-]{8}\.js$/);
@@ -39,7 +39,7 @@ describe('the web client as the broker serves it', () => {
     expect(script.headers.get('cache-control')).toContain('immutable');
   });
 
-  test('large text is compressed for clients that accept it, and only for them', async () => {
+  test('compresses large text for clients that accept it, and only for them', async () => {
     const { pageUrl } = await built.serve();
     const url = await scriptUrl(pageUrl);
     const plain = await get(url);
@@ -52,7 +52,7 @@ describe('the web client as the broker serves it', () => {
     expect(await compressed.text()).toBe(await plain.text());
   });
 
-  test('it asks where the doors and the API are', async () => {
+  test('asks for the addresses of the doors and the API', async () => {
     const alone = await built.serve();
     const config = await get(new URL('config.json', alone.pageUrl));
     expect(config.headers.get('cache-control')).toBe('no-store');
@@ -62,7 +62,7 @@ describe('the web client as the broker serves it', () => {
     });
   });
 
-  test('the developers’ page is in its folder where topics are described, and nowhere else', async () => {
+  test('has the developers’ page in its folder if topics are described, and nowhere else', async () => {
     const without = await built.serve();
     for (const path of ['portal', 'portal/', 'portal/index.html'])
       expect((await get(new URL(path, without.pageUrl))).status).toBe(404);
@@ -75,7 +75,7 @@ describe('the web client as the broker serves it', () => {
     expect(answer.headers.get('cache-control')).toContain('immutable');
   });
 
-  test('the page names only what it may load', async () => {
+  test('lists only the sources that it may load', async () => {
     const { pageUrl } = await built.serve();
     const policy = (await get(new URL(pageUrl))).headers.get('content-security-policy') ?? '';
     expect(policy).toContain("script-src 'self';");

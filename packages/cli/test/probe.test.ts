@@ -8,10 +8,10 @@ import { PROBE_ITEMS, tryItem } from '../src/probe/items.ts';
 import { doorsForTest } from './support/doors.ts';
 import { type Faults, startFakeDeployment } from './support/fake-deployment.ts';
 
-// The probe waits for seconds where something does not come.
+// The probe waits several seconds for an event that does not come.
 vi.setConfig({ testTimeout: 120_000 });
 
-/** Waits for events on their way, and cuts waits of minutes short. */
+/** Waits for pending events, and cuts waits of minutes short. */
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, Math.min(ms, 20)));
 
 async function tried(name: string, url: string, more: Partial<ProbeContext> = {}): Promise<Finding> {
@@ -45,7 +45,7 @@ describe('on the gateway door of this machine', () => {
     expect(finding).toEqual({ verdict: 'passed', seen: expect.stringContaining(seen) });
   });
 
-  it('large-posts passes with what is published over HTTP', async () => {
+  it('large-posts passes with messages published over HTTP', async () => {
     const node = await doorsForTest({ gatewayPort: 0 });
     const publish = { url: node.httpUrl, key: undefined };
     expect(await tried('large-posts', node.gateway?.url ?? '', { publish })).toEqual({
@@ -55,7 +55,7 @@ describe('on the gateway door of this machine', () => {
   });
 });
 
-it('a reply has come when its parts have, before its frame or behind it', async () => {
+it('a reply is complete when its parts have come, before or after its frame', async () => {
   expect(await tried('post-order', await startFakeDeployment({ repliesInParts: true }))).toEqual({
     verdict: 'passed',
     seen: '200 of 200 posts came in their order.',
@@ -85,14 +85,14 @@ describe('a deviation is reported', () => {
     expect(finding).toEqual({ verdict: 'differs', seen: expect.stringContaining(seen) });
   });
 
-  it('idle-ping is as the design assumes when the connection is cut', async () => {
+  it('idle-ping passes if the connection is cut', async () => {
     expect(await tried('idle-ping', await startFakeDeployment({ cutsAtPing: true }))).toEqual({
       verdict: 'passed',
       seen: expect.stringContaining('with 1001 Going away'),
     });
   });
 
-  it('an item that cannot be tried says why', async () => {
+  it('an item that cannot be tried gives the reason', async () => {
     const url = await startFakeDeployment({ refusesSubscriptions: true });
     expect(await tried('large-posts', url)).toMatchObject({ verdict: 'not tried' });
     expect(await tried('post-order', url)).toEqual({
@@ -114,7 +114,7 @@ describe('apus probe', () => {
   const run = (...args: string[]) =>
     probe.run(parseFlags(Object.assign({}, ...Object.values(probe.flags)), args));
 
-  it('says first what it costs, then a line of each item, and 0 when nothing differs', async () => {
+  it('first prints its cost, then a line for each item, and exits with 0 if nothing differs', async () => {
     const node = await startDoors({ port: 0, gatewayPort: 0 });
     const url = node.gateway?.url ?? '';
     expect(await run(url, '--only', 'post-order', '--only', 'empty-reply')).toBe(0);
@@ -126,7 +126,7 @@ describe('apus probe', () => {
     ]);
   });
 
-  it('ends with 1 when something differs', async () => {
+  it('exits with 1 if something differs', async () => {
     const url = await startFakeDeployment({ sendsEmptyReplies: true });
     expect(await run(url, '--only', 'empty-reply')).toBe(1);
   });
@@ -148,7 +148,7 @@ describe('apus probe', () => {
     await expect(run(...args)).rejects.toThrow(sentence);
   });
 
-  it('says why it cannot connect', async () => {
+  it('gives the reason why it cannot connect', async () => {
     await expect(run('ws://127.0.0.1:1/mqtt')).rejects.toThrow(CommandError);
     await expect(run('ws://127.0.0.1:1/mqtt')).rejects.toThrow('ECONNREFUSED');
     const node = await doorsForTest();

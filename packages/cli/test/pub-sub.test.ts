@@ -7,7 +7,7 @@ import { temporaryFile } from './support/temporary-file.ts';
 const apus = new Built();
 
 describe('apus pub and apus sub', () => {
-  test('a message arrives, with its topic when asked for', async () => {
+  test('deliver a message, with its topic on request', async () => {
     const node = await apus.serve();
     const topics = ['-t', 'a/#', '-t', 'ready', '-q', '1'];
     const subscriber = apus.start(['sub', '-u', node.url, ...topics, '-v', '--count', '3']);
@@ -17,7 +17,7 @@ describe('apus pub and apus sub', () => {
     expect(await outcome).toEqual({ code: 0, stdout: 'ready \na/1 one\na/1 two\n', stderr: '' });
   });
 
-  test('every property goes there and back', async () => {
+  test('carry every property both ways', async () => {
     const node = await apus.serve();
     const properties = ['--content-type', 'text/plain', '--response-topic', 'r', '--correlation-data', 'c'];
     const userProperties = ['--user-property', 'a=1', '--user-property', 'a=2', '--payload-utf8'];
@@ -40,7 +40,7 @@ describe('apus pub and apus sub', () => {
     });
   });
 
-  test('bytes that are no text arrive as they are', async () => {
+  test('deliver bytes that are no text unchanged', async () => {
     const node = await apus.serve();
     const file = temporaryFile('payload', Buffer.from('00ff80fe', 'hex'));
     await apus.run(['pub', '-u', node.url, '-t', 't', '-f', file, '-r', '--mqtt-version', '3.1.1']);
@@ -59,7 +59,7 @@ describe('apus pub and apus sub', () => {
     expect(JSON.parse(stdout)).toMatchObject({ topic: 't', payloadBase64: 'AP+A/g==' });
   });
 
-  test('a kept session gets what was published meanwhile', async () => {
+  test('deliver to a persistent session the messages that were published meanwhile', async () => {
     const node = await apus.serve();
     const keep = ['sub', '-u', node.url, '-t', 't', '-q', '1', '--keep', '-i', 'keeper', '--count'];
     await apus.run([...keep, '0']);
@@ -80,7 +80,7 @@ describe('apus pub and apus sub', () => {
   });
 });
 
-/** Publishes until the PUBACK says that there was a subscriber; only that message was delivered. */
+/** Publishes until PUBACK reports a subscriber; only that message was delivered. */
 async function publishOnceSubscribed(url: string, topic: string): Promise<void> {
   const { client } = await RawClient.connect(url);
   for (let reasonCode: unknown = 0x10; reasonCode === 0x10; ) {

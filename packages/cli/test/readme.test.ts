@@ -22,7 +22,7 @@ function block(page: string, language: string): string {
 
 test('the example works when pasted into a file', async () => {
   const node = await doorsForTest();
-  // Below node_modules, where mqtt.js is found as in a project that has installed it.
+  // A folder below node_modules, where mqtt.js is found as in a project that has installed it.
   const directory = mkdtempSync(join(ROOT, 'node_modules', '.apus-test-'));
   onTestFinished(() => rmSync(directory, { recursive: true }));
   const code = block(README, 'js');
@@ -59,6 +59,6 @@ test('the table of quotas has every quota with its defaults', () => {
   expect(rows.sort()).toEqual(quotas.sort());
 });
 
-test('the users file is one that is accepted', () => {
+test('the users file is valid', () => {
   expect([...parseUsers(block(OPERATE, 'json'), 'operate.md').keys()]).toEqual(['ada']);
 });

@@ -26,7 +26,7 @@ function entriesOf(stdout: string): { readonly id: string }[] {
 }
 
 describe('apus rule', () => {
-  test('check says what a file declares, or where it is wrong', async () => {
+  test('check prints what a file declares, or where it is wrong', async () => {
     const rule = { name: 'hot', filter: 's/#', to: { webhook: { url: 'https://example.com' } } };
     expect(
       await runInThisProcess(['rule', 'check', file([{ ...rule, when: 'payload.t > 80.0' }])]),
@@ -45,7 +45,7 @@ describe('apus rule', () => {
     });
   });
 
-  test('lists rules, and shows, sends and discards what they have given up', async () => {
+  test('lists rules, and shows, sends and discards their dead letters', async () => {
     const server = await receiver(status(400));
     const webhook = { url: server.url, allowAddresses: ['127.0.0.1'] };
     const { url, pageUrl, stop } = await built.serve([
@@ -80,7 +80,7 @@ describe('apus rule', () => {
     expect(await stop()).toMatchObject({ code: 0 });
   });
 
-  test('wants an action with its arguments', async () => {
+  test('needs an action with its arguments', async () => {
     expect(await runInThisProcess(['rule', 'check'])).toMatchObject({ code: 2 });
     expect(await runInThisProcess(['rule', 'fix'])).toMatchObject({ code: 2 });
     expect((await runInThisProcess(['rule', '--help'])).stdout).toContain('apus rule check FILE');

@@ -5,10 +5,10 @@ import { Built } from './support/built.ts';
 
 const SECRET = 'a-secret-of-at-least-32-characters';
 
-describe('apus serve --identity with JSON in the place of a file', () => {
+describe('apus serve --identity with JSON in place of a file', () => {
   const built = new Built();
 
-  it('lets clients in that show what it asks for, and no others', async () => {
+  it('admits clients with valid credentials, and no others', async () => {
     const identity = { authenticators: [{ jwt: { secret: SECRET } }] };
     const { url } = await built.serve(['--identity', JSON.stringify(identity)]);
     const token = await mintToken(new TextEncoder().encode(SECRET), {
@@ -22,7 +22,7 @@ describe('apus serve --identity with JSON in the place of a file', () => {
     await expect(connectAsync(url, { reconnectPeriod: 0 })).rejects.toThrow();
   });
 
-  it('says what is wrong with it', async () => {
+  it('reports what is wrong with it', async () => {
     const { code, stderr } = await built.run(['serve', '--identity', '{"authenticators": [{"jwt": {}}]}']);
     expect(code).toBe(1);
     expect(stderr).toContain('authenticators[0].jwt');

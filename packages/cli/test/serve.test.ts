@@ -19,7 +19,7 @@ describe('apus serve', () => {
     },
   );
 
-  test('SIGHUP makes it read its users file again, and does not end it', async () => {
+  test('reads its users file again on SIGHUP, and does not end', async () => {
     const hash = (await apus.run(['passwd'], 'secret\n')).stdout.trim();
     const contentOf = (name: string) =>
       JSON.stringify({ users: [{ name, password: hash, publish: [], subscribe: [] }] });
@@ -35,7 +35,7 @@ describe('apus serve', () => {
     expect((await node.stop()).code).toBe(0);
   });
 
-  test.each(['json', 'text'])('the log is %s where the flag says so', async (format) => {
+  test.each(['json', 'text'])('writes the log as %s if the flag says so', async (format) => {
     const node = await apus.serve(['--log', format]);
     const refused = await fetch(node.url.replace('ws:', 'http:').replace('/mqtt', '/elsewhere'));
     expect(refused.status).toBe(404);
@@ -47,7 +47,7 @@ describe('apus serve', () => {
     else expect(line).toMatch(/^\d\d:\d\d:\d\d\.\d{3} handshake-refused address=127\.0\.0\.1:\d+ status=404/);
   });
 
-  test('logs as lines of JSON where standard error is no terminal', async () => {
+  test('logs lines of JSON if standard error is no terminal', async () => {
     const node = await apus.serve(['--log-level', 'info']);
     const { client } = await RawClient.connect(node.url);
     client.sendText('no MQTT');
@@ -103,20 +103,20 @@ describe('apus serve', () => {
     expect([none.code, none.stderr]).toEqual([1, expect.stringMatching(/stream/)]);
   });
 
-  test('says in a sentence that its port is in use, exit code 1', async () => {
+  test('reports in a sentence that its port is in use, exit code 1', async () => {
     const node = await apus.serve();
     const { code, stderr } = await apus.run(['serve', '--no-gateway', '--port', new URL(node.url).port]);
     expect(stderr).toMatch(/Port \d+ at 127\.0\.0\.1 is in use/);
     expect(code).toBe(1);
   });
 
-  test('does not open itself to other machines without an authentication option', async () => {
+  test('does not listen for other machines without an authentication option', async () => {
     const { code, stderr } = await apus.run(['serve', '--host', '0.0.0.0', '--port', '0']);
     expect(stderr).toMatch(/--users FILE.*--allow-anonymous/);
     expect(code).toBe(1);
   });
 
-  test('with a users file asks for a password that `apus passwd` has hashed', async () => {
+  test('asks with a users file for a password that `apus passwd` has hashed', async () => {
     const password = (await apus.run(['passwd'], 'sesame\n')).stdout.trim();
     const users = [{ name: 'ada', password, publish: ['%u/#'], subscribe: ['%u/#'] }];
     const node = await apus.serve(['--users', temporaryFile('users.json', JSON.stringify({ users }))]);

@@ -8,7 +8,7 @@ import { doorsForTest } from './support/doors.ts';
 const API_KEY = 'a-key-of-more-than-22-characters';
 const SECRET = 'a secret of at least thirty-two bytes';
 const LONGEST = 'x'.repeat(64);
-/** Names that are something else to a program, and the longest one. */
+/** Names with a special meaning for programs, and the longest name. */
 const ODD = ['__proto__', 'constructor', '..', '-', 'default.', LONGEST];
 const IMPOSSIBLE = ['', 'a b', 'a/b', '../etc', 'a\u0000b', '$delayed', 'default\u0000', `${LONGEST}x`];
 const HUGE = 'x'.repeat(5_000);
@@ -50,14 +50,14 @@ describe.each(['node', 'gateway'] as const)('tenants in tokens at the %s door', 
     return heard;
   }
 
-  it('are refused where no tenant can have the name, however long it is [SEC-TENANT-2]', async () => {
+  it('are refused if no tenant can have the name, however long it is [SEC-TENANT-2]', async () => {
     const { connect } = await start();
     for (const tenant of [...IMPOSSIBLE, HUGE])
       await expect(connect(await tokenOf(tenant)), JSON.stringify(tenant)).rejects.toThrow();
     await connect(await tokenOf('default'));
   });
 
-  it('keep to themselves under odd names, and with a subject that names another tenant [SEC-TENANT-2]', async () => {
+  it('separate tenants with odd names, and subjects that name another tenant [SEC-TENANT-2]', async () => {
     const { connect } = await start();
     const heardByDefault = await hearing(await connect(await tokenOf('default')));
     for (const tenant of ODD) {
@@ -75,7 +75,7 @@ describe.each(['node', 'gateway'] as const)('tenants in tokens at the %s door', 
     await expect.poll(() => heardByDefault).toEqual(['last']);
   });
 
-  it('are charged each for their own, whatever their subjects are called [SEC-TENANT-8]', async () => {
+  it('charge each tenant for its own use, whichever subjects its clients have [SEC-TENANT-8]', async () => {
     const { doors, connect } = await start();
     const subjects = ['ann', 'ann\u0000default', '\u0000default\u0000ann'];
     for (const [index, sub] of subjects.entries()) await connect(await tokenOf('forged', sub), `c${index}`);

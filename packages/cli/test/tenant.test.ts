@@ -18,7 +18,7 @@ const KEY = 'a-key-of-more-than-22-characters';
 const SECRET = '0123456789abcdef0123456789abcdef';
 const IDENTITY = readIdentity({ authenticators: [{ tenants: {} }, { jwt: { secret: SECRET } }] }, 'test');
 
-/** Taken, and nobody subscribes. */
+/** The broker has taken the message, and no client has subscribed. */
 const NO_SUBSCRIBERS = 0x10;
 
 const commands = commandsForTests();
@@ -85,7 +85,7 @@ describe('apus tenant, at a node', () => {
     expect(listed).toMatchObject({ data: [{ clientid: 'ann-phone' }, { clientid: 'ann-tablet' }] });
   });
 
-  it('lets a key sign for its own tenant alone [SEC-TENANT-7]', async () => {
+  it('lets a key sign only for its own tenant [SEC-TENANT-7]', async () => {
     const { directory, doors, broker } = await start();
     for (const name of ['acme', 'other'])
       await run(tenant, 'create', name, '--new-key', join(directory, `${name}.pem`), ...broker);
@@ -95,7 +95,7 @@ describe('apus tenant, at a node', () => {
     }
   });
 
-  it('suspends a tenant: live clients end with 0x87, others are refused, and go on when it is active again [SEC-TENANT-6]', async () => {
+  it('suspends a tenant: its clients are disconnected with 0x87, others refused, and accepted when it is active again [SEC-TENANT-6]', async () => {
     const { directory, file, doors, broker } = await start();
     for (const name of ['acme', 'other'])
       await run(tenant, 'create', name, '--new-key', join(directory, `${name}.pem`), ...broker);
@@ -117,7 +117,7 @@ describe('apus tenant, at a node', () => {
       { cmd: 'disconnect', reasonCode: 0x87 },
     ]);
     expect((await connect(doors.url, password)).connack.reasonCode).toBe(0x87);
-    // The others notice nothing, and the list of banned clients has no tenants in it.
+    // Other tenants notice nothing, and the list of banned clients does not contain tenants.
     other.client.send({ cmd: 'pingreq' });
     await other.client.expect('pingresp');
     const headers = { authorization: `Bearer ${KEY}`, 'apus-tenant': 'acme' };
@@ -133,7 +133,7 @@ describe('apus tenant, at a node', () => {
     expect(back.connack.reasonCode).toBe(0);
   });
 
-  it('gives the quotas of a plan to the clients of its tenant alone [SEC-TENANT-8]', async () => {
+  it('applies the quotas of a plan only to the clients of its tenant [SEC-TENANT-8]', async () => {
     const { directory, doors, broker } = await start();
     for (const name of ['acme', 'other'])
       await run(tenant, 'create', name, '--new-key', join(directory, `${name}.pem`), ...broker);
@@ -165,7 +165,7 @@ describe('apus tenant, at a node', () => {
     expect(third.connack.reasonCode).toBe(0);
   });
 
-  it('rotates the key of a tenant: both are taken, then the new one alone', async () => {
+  it('rotates the key of a tenant: both are accepted, then only the new one', async () => {
     const { directory, doors, broker } = await start();
     await run(tenant, 'create', 'acme', '--new-key', join(directory, 'one.pem'), '--kid', '1', ...broker);
     await run(tenant, 'change', 'acme', '--new-key', join(directory, 'two.pem'), '--kid', '2', ...broker);
@@ -207,7 +207,7 @@ describe('apus tenant, at a node', () => {
     expect(JSON.parse(readFileSync(file, 'utf8'))).toMatchObject({ tenants: [{ name: 'other' }] });
   });
 
-  it('leaves a client of the owner’s own keys alone, whichever tenant its token names', async () => {
+  it('does not touch clients with the owner’s own keys, whichever tenant their tokens name', async () => {
     const { doors, broker } = await start();
     await run(tenant, 'create', 'acme', '--quota', 'publishesPerSecondMax=1', ...broker);
     const secretFile = join(folder(), 'secret');
@@ -221,7 +221,7 @@ describe('apus tenant, at a node', () => {
     }
   });
 
-  it('says what is wrong', async () => {
+  it('reports what is wrong', async () => {
     const { broker } = await start();
     const refused = async (args: string[], sentence: string | RegExp) =>
       await expect(run(tenant, ...args, ...broker)).rejects.toThrow(sentence);
@@ -239,7 +239,7 @@ describe('apus tenant, at a node', () => {
     await refused(['list', '--tenant', 'acme'], 'without --tenant');
   });
 
-  it('is told by a node without a register', async () => {
+  it('reports that a node has no register', async () => {
     const { httpUrl } = await doorsForTest({});
     for (const args of [['list'], ['create', 'acme']])
       await expect(run(tenant, ...args, '--url', httpUrl)).rejects.toThrow('start it with --tenants FILE');
@@ -262,7 +262,7 @@ describe('the file of tenants', () => {
 });
 
 describe('apus tenant, at a deployment', () => {
-  it('asks the operator’s function', async () => {
+  it('calls the operator’s function', async () => {
     const acme = { name: 'acme', state: 'active', createdAt: '2026-01-01T00:00:00Z' };
     const asked: object[] = [];
     const endpoint = await startOperatorServices({

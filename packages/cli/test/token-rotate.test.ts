@@ -25,7 +25,7 @@ function secretFile(content = `${SECRET}\n`) {
   return { path, directory };
 }
 
-/** A broker that reads the secret as `secretFile` and `secretArn` do, and counts how often. */
+/** A broker that reads the secret like `secretFile` and `secretArn`, and counts the reads. */
 class Checker {
   nowMs = Date.now();
   reads = 0;
@@ -52,7 +52,7 @@ function claimsOf(text: string) {
 }
 
 describe('apus token', () => {
-  it('names the key and the token, so that either can be taken back', async () => {
+  it('names the key and the token, so that either can be revoked', async () => {
     const { path } = secretFile();
     const tokens = [
       await run('--sub', 'ada', '--secret-file', path),
@@ -69,7 +69,7 @@ describe('apus token', () => {
 });
 
 describe('apus token rotate, of a file', () => {
-  it('keeps the tokens of the former key until it is finished [SEC-TOKEN-8]', async () => {
+  it('keeps the tokens of the former key valid until the rotation is finished [SEC-TOKEN-8]', async () => {
     const { path, directory } = secretFile();
     const checker = new Checker(() => readFileSync(path, 'utf8'));
     const mint = () => run('--sub', 'ada', '--secret-file', path, '--expires', '30d');
@@ -100,7 +100,7 @@ describe('apus token rotate, of a file', () => {
     expect(JSON.parse(readFileSync(path, 'utf8'))).toHaveLength(2);
   });
 
-  it('is noticed at the first token of the new key, and made-up keys cost a read in ten seconds at most', async () => {
+  it('is noticed at the first token of the new key, and invented keys cause at most one read in ten seconds', async () => {
     const { path } = secretFile();
     const checker = new Checker(() => readFileSync(path, 'utf8'));
     expect(await checker.takes(await run('--sub', 'ada', '--secret-file', path))).toBe(true);
@@ -119,7 +119,7 @@ describe('apus token rotate, of a file', () => {
     expect(checker.reads).toBe(3);
   });
 
-  it('leaves a file alone that holds no secret, and says what is missing', async () => {
+  it('leaves a file alone that contains no secret, and says what is missing', async () => {
     const { path } = secretFile('sesame\n');
     await expect(run('rotate', '--secret-file', path)).rejects.toThrow('6 bytes; HS256 needs at least 32');
     expect(readFileSync(path, 'utf8')).toBe('sesame\n');
@@ -145,7 +145,7 @@ describe('apus token rotate, of a deployment', () => {
     return operated;
   }
 
-  it('finds the secret by its stack, and the functions take tokens of both keys', async () => {
+  it('finds the secret by its stack, and the functions accept tokens of both keys', async () => {
     const operated = await deployment();
     const checker = new Checker(() => operated.secret ?? '');
     const former = await run('--sub', 'ada', '--stack', 'Mine', '--expires', '30d');
@@ -158,7 +158,7 @@ describe('apus token rotate, of a deployment', () => {
     expect(JSON.parse(operated.secret ?? '')).toMatchObject([{ kid: claimsOf(next)[0].kid }]);
   });
 
-  it('says in a sentence what is not there', async () => {
+  it('reports in a sentence what is missing', async () => {
     await deployment();
     await expect(run('rotate', '--stack', 'Other')).rejects.toThrow('knows no such stack');
     await expect(run('rotate', '--secret-id', 'other')).rejects.toThrow("can't find the specified secret");

@@ -8,7 +8,7 @@ const apus = new Built();
 describe('apus token', () => {
   const secret = '0123456789abcdef0123456789abcdef';
 
-  test('makes a token that a deployment with the same secret takes, for what its filters say', async () => {
+  test('makes a token that a deployment with the same secret accepts, for its filters', async () => {
     const flags = [
       '--sub',
       'ada',
@@ -28,7 +28,7 @@ describe('apus token', () => {
     expect(rules).toEqual(rulesOfLists(['a/#'], ['b', 'c']));
   });
 
-  test('that has rules, client identifiers and a name of its own', async () => {
+  test('makes a token with rules, client identifiers and a name', async () => {
     const rule = { effect: 'deny', action: 'all', topicFilters: ['a/b'] } as const;
     const flags = ['--sub', 'ada', '--publish', '#', '--client-id', '%u-+', '--jti', 'one'];
     const { stdout } = await apus.run(['token', ...flags, '--rule', JSON.stringify(rule)], `${secret}\n`);
@@ -56,7 +56,7 @@ describe('apus token', () => {
     return answer;
   }
 
-  test('takes no secret that is too short to be safe', async () => {
+  test('refuses a secret that is too short to be safe', async () => {
     const { code, stderr } = await apus.run(['token', '--sub', 'ada'], 'sesame\n');
     expect(code).toBe(1);
     expect(stderr).toMatch(/6 bytes; HS256 needs at least 32/);

@@ -79,7 +79,7 @@ describe('apus usage, at a node', () => {
     expect(csv).toContain('tenant,time,label,quantity,unitUsd,usd\r\nacme,');
   });
 
-  it('says what is wrong with a question', async () => {
+  it('reports what is wrong with a question', async () => {
     const broker = await start();
     await expect(commands(usage, '--from', 'yesterday', ...broker)).rejects.toThrow(/from is a month, a day/);
     await expect(commands(usage, '--margin', '5', ...broker)).rejects.toThrow(UsageError);

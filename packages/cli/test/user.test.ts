@@ -36,7 +36,7 @@ function usersFile(): { path: string; directory: string; file: readonly string[]
 }
 
 describe('apus user, at the users file of a node', () => {
-  it('makes the file, which only its owner reads, and no password is in it', async () => {
+  it('makes the file, which only its owner can read, and stores no password in it', async () => {
     const { path, directory, file } = usersFile();
     expect(await run('add', 'ada', '--publish', '%u/#', '--subscribe', 'news/+', ...file)).toContain(
       '"ada" may connect. It has: publish %u/#; subscribe news/+.',
@@ -76,7 +76,7 @@ describe('apus user, at the users file of a node', () => {
     expect(listed.join()).not.toContain('scrypt');
   });
 
-  it('changes the password of one user, and takes one away; the others stay as they are', async () => {
+  it('changes the password of one user, and removes one; the others stay unchanged', async () => {
     const { path, file } = usersFile();
     for (const name of ['ada', 'bob']) await run('add', name, '--publish', '#', ...file);
     const before = parseUsers(readFileSync(path, 'utf8'), path);
@@ -88,7 +88,7 @@ describe('apus user, at the users file of a node', () => {
     expect([...parseUsers(readFileSync(path, 'utf8'), path).keys()]).toEqual(['bob']);
   });
 
-  it('is noticed by a node that is running: a user comes, has another password, and goes', async () => {
+  it('is noticed by a running node: a user is added, changes its password, and is removed', async () => {
     const { path, file } = usersFile();
     await run('add', 'ada', '--subscribe', '#', ...file);
     const identity = readIdentity({ authenticators: [{ users: { file: path } }] }, 'test');
@@ -110,7 +110,7 @@ describe('apus user, at the users file of a node', () => {
     expect((await connect('ada', 'secret')).connack.reasonCode).toBe(0);
   });
 
-  it('leaves the file alone where it can do nothing, and says why', async () => {
+  it('leaves the file alone if there is nothing to do, and says why', async () => {
     const { path, file, directory } = usersFile();
     await run('add', 'ada', '--publish', '#', ...file);
     const before = readFileSync(path, 'utf8');
@@ -129,7 +129,7 @@ describe('apus user, at the users file of a node', () => {
     expect(readFileSync(path, 'utf8')).toBe('{"users": [{}]}');
   });
 
-  it('of two at the same time loses none', async () => {
+  it('loses no change of two commands at the same time', async () => {
     const { path, file } = usersFile();
     await run('add', 'first', ...file);
     const names = Array.from({ length: 8 }, (_, index) => `user-${index}`);
@@ -160,7 +160,7 @@ describe('apus user, at the users file of a node', () => {
 });
 
 describe('apus user, at a deployment', () => {
-  it('asks the operator’s function, which is sent a hash and no password', async () => {
+  it('calls the operator’s function, which gets a hash and no password', async () => {
     const asked: Readonly<Record<string, unknown>>[] = [];
     const answers: Readonly<Record<string, object>> = {
       'add-user': { added: true },

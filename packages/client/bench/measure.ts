@@ -5,7 +5,7 @@ import { connect, createTransport, type Transport } from '../src/index.ts';
 import { MiniBroker } from '../test/support/mini-broker.ts';
 import { TextGateway } from '../test/support/text-gateway.ts';
 
-/** How long a reply takes, in milliseconds: some 10 in the network, some 15 in a function. */
+/** How long the server takes to reply, in milliseconds: about 10 in the network and 15 in a function. */
 const REPLY_MS = 25;
 const PAYLOAD = Buffer.alloc(64, 'x');
 const AT_ONCE = 20_000;
@@ -25,7 +25,7 @@ process.stdout.write(`${new Date().toISOString().slice(0, 10)}, Node.js ${proces
 ${rows.join('\n')}
 `);
 
-/** All of them at once, as a program that was offline, or imports something. */
+/** Publishes all messages at once, as a program does that was offline or that imports data. */
 async function burst(qos: 0 | 1): Promise<string> {
   const { client, transport } = await open();
   const before = { ...transport.statistics };
@@ -43,7 +43,7 @@ async function burst(qos: 0 | 1): Promise<string> {
   return row(`${count(AT_ONCE)} at once, QoS ${qos}`, AT_ONCE / seconds, each, []);
 }
 
-/** One every ten milliseconds, by the clock and not one after another. */
+/** Publishes one message every ten milliseconds by the clock, without waiting for the one before. */
 async function steady(): Promise<string> {
   const { client, transport } = await open();
   const before = { ...transport.statistics };

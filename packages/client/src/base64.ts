@@ -1,7 +1,7 @@
-/** Argument lists have a limit in every engine; this is far below all of them. */
+/** The number of arguments of a call is limited in every engine; this is far below all of the limits. */
 const CHUNK = 8_192;
 
-/** Base64 as RFC 4648, section 4, has it: with padding, in one line. */
+/** Encodes base64 by RFC 4648, section 4: with padding, in one line. */
 export function encodeBase64(bytes: Uint8Array): string {
   let characters = '';
   for (let from = 0; from < bytes.length; from += CHUNK)
@@ -10,8 +10,8 @@ export function encodeBase64(bytes: Uint8Array): string {
 }
 
 /**
- * The bytes of canonical base64 that begins at `from`; `undefined` for anything else. `atob` takes white space, missing
- * padding and bits beyond the last byte, which do not come back from `btoa`.
+ * Decodes canonical base64 that begins at `from`; `undefined` for anything else. `atob` alone is too lenient: it
+ * accepts white space, missing padding and surplus bits, which `btoa` does not write back.
  */
 export function decodeBase64(text: string, from = 0): Uint8Array<ArrayBuffer> | undefined {
   const base64 = text.slice(from);
@@ -26,7 +26,7 @@ export function decodeBase64(text: string, from = 0): Uint8Array<ArrayBuffer> | 
   }
 }
 
-/** The same for names: with the alphabet of section 5, and without padding. */
+/** Encodes base64url (section 5) without padding, for names of subprotocols. */
 export function encodeBase64Url(bytes: Uint8Array): string {
   return encodeBase64(bytes).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '');
 }

@@ -11,7 +11,7 @@ export interface MqttModule {
 const SUBSCRIBE_BATCH_SIZE = 100;
 
 /**
- * In browsers mqtt.js looks whether there is room again after this long, in milliseconds. (It stops writing above
+ * In browsers mqtt.js checks after this many milliseconds whether it may write again. (It stops writing above
  * `browserBufferSize`, 512 KiB by default: half a second of full frames.)
  */
 const BUFFER_LOOK_MS = 25;

@@ -27,17 +27,22 @@ import type { Statistics } from './statistics.ts';
 import { type GatewaySocket, newSocket, withToken } from './web-socket.ts';
 
 const PROTOCOLS: readonly string[] = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL];
-/** CONNECT came with the handshake (15): with the ordinary CONNACK, and with one that the first reply brings. */
+/**
+ * The subprotocols that a server chooses when CONNECT came with the handshake (15): it has accepted with an ordinary
+ * CONNACK, or its first reply brings CONNACK.
+ */
 const ACCEPTED = `${SUBPROTOCOL_WITH_OFFER}-0`;
 const HANDLED = `${SUBPROTOCOL_WITH_OFFER}-1`;
 
-/** After this long without a frame from the server, a page that comes into sight asks whether it is still there. */
+/**
+ * If the server has sent no frame for this long, a page that becomes visible asks whether the server is still there.
+ */
 const STALE_MS = 60_000;
 
 export interface ConnectionPorts {
   readonly url: string;
   readonly webSocketOptions: object | undefined;
-  /** Extensions, where the server reads an offer of them (10). */
+  /** The names of the extensions, for a server that reads an offer (10). */
   readonly offer: string;
   readonly settings: Settings;
   readonly memory: Memory;
@@ -46,9 +51,9 @@ export interface ConnectionPorts {
   readonly refused: (packet: SplitPacket) => TransportError | undefined;
   /** CONNACK refuses for a reason that may pass: the library is to try again. */
   readonly comeBack: () => void;
-  /** The connection has lived long enough to be called a good one. */
+  /** The connection has lived long enough to count as stable. */
   readonly stable: () => void;
-  /** A connection begins. Answers how long to wait before the next, in milliseconds. */
+  /** Notes that a connection begins. Returns how many milliseconds to wait before the next one. */
   readonly begin: () => number;
 }
 
@@ -68,9 +73,11 @@ export class Connection implements SocketEnd {
   #sent: ((error?: Error) => void)[] = [];
   #heardAt = 0;
   #socketError: unknown;
-  /** CONNECT, when the library has written it. Undefined: it has to be a frame. */
+  /** The CONNECT packet, once the library has written it. Undefined: CONNECT has to leave in a frame. */
   readonly #connect: Promise<Uint8Array | undefined>;
-  /** Behind a dot, where CONNECT came with the handshake. */
+  /**
+   * The secret of the ticket. The server sends it behind a dot in the subprotocol if CONNECT came with the handshake.
+   */
   #secret = '';
   #hasOpened = false;
   /** The close code of the connection that was lost last. */
@@ -137,7 +144,7 @@ export class Connection implements SocketEnd {
     }
   }
 
-  /** Opens none where the connection has ended meanwhile. */
+  /** Opens no socket if the connection has ended meanwhile. */
   async #newSocket(opens: (webSocket: GatewaySocket) => void, isFirst = false): Promise<void> {
     const { settings, statistics, memory, url, webSocketOptions } = this.#ports;
     const WebSocket = await settings.webSocketClass();
@@ -170,7 +177,7 @@ export class Connection implements SocketEnd {
     return [`mqtt-connect.${secret}.${names}.${encodeBase64Url(connect)}`, ACCEPTED, HANDLED, ...PROTOCOLS];
   }
 
-  /** Never throws: after the end data is dropped, as with any socket. */
+  /** Never throws: after the end the transport drops the data, as any socket does. */
   write(data: ArrayBuffer | ArrayBufferView, sent: (error?: Error) => void): void {
     if (this.#isClosed()) {
       this.#ports.settings.timers.defer(() => sent(new Error('The socket is closed')));
@@ -206,7 +213,7 @@ export class Connection implements SocketEnd {
       else this.#opened(webSocket);
     });
     webSocket.addEventListener('message', ({ data }) => {
-      // Binary data reads as a frame with an unknown marker.
+      // Binary data is treated as a frame with an unknown marker.
       const text = typeof data === 'string' ? data : '(binary)';
       if (mover.isOf(webSocket)) mover.received(text);
       else if (webSocket === this.#webSocket) this.#received(text);
@@ -214,7 +221,7 @@ export class Connection implements SocketEnd {
     webSocket.addEventListener('error', (event) => {
       if (webSocket !== this.#webSocket) return;
       this.#socketError = event.error ?? event;
-      // Node.js 22 has no 'close' for a handshake that failed; where there is one, it comes at once.
+      // Node.js 22 sends no 'close' event for a handshake that failed; other platforms send it at once.
       if (!this.#hasOpened) this.#ports.settings.timers.defer(() => this.#lost(ABNORMAL, ''));
     });
     webSocket.addEventListener('close', ({ code, reason }) => {
@@ -242,12 +249,15 @@ export class Connection implements SocketEnd {
     this.#stableAlarm.set(STABLE_MS, this.#ports.stable);
     report({ type: 'resumed' });
     const { qosOfGap } = this.#exchange;
-    // A session that is kept has kept no QoS 0.
+    // A session that survives the connection keeps no QoS 0 messages.
     const qos = hasGap || qosOfGap === 0 ? qosOfGap : undefined;
     if (qos !== undefined || published > 0) report({ type: 'gap', qos, published });
   }
 
-  /** The connection is lost. True: its session goes on over another, or is given up later. */
+  /**
+   * Handles the loss of the connection. True: the session goes on over another connection, or the transport gives it up
+   * later.
+   */
   #resumes(code: number, why: string, webSocket?: GatewaySocket): boolean {
     const mayResume = this.readyState === ReadyState.OPEN && !this.#exchange.isLeaving;
     if (!mayResume || HOPELESS.includes(code) || this.#mover.isResuming) return false;
@@ -262,7 +272,7 @@ export class Connection implements SocketEnd {
   }
 
   #lost(code: number, reason: string): void {
-    // It may be the header that is too much for something on the way.
+    // A proxy on the way may have refused the long header.
     if (!this.#hasOpened) this.#ports.memory.sparesHandshake = this.#secret !== '';
     if (this.#isClosed() || this.#resumes(code, closeAdvice(code), this.#webSocket)) return;
     this.#webSocket = undefined;
@@ -320,7 +330,7 @@ export class Connection implements SocketEnd {
     if (fatal !== undefined) this.#fail(fatal);
   }
 
-  /** Everything is said. The library hears of it when the server has closed too, but need not wait for long. */
+  /** Everything is sent and answered. The library is told when the server has closed too, or after a short wait. */
   #closeSocket(code: number): void {
     this.readyState = ReadyState.CLOSING;
     this.#webSocket?.close(code);

@@ -1,16 +1,16 @@
 import type { WebSocketClass } from './web-socket.ts';
 
-/** The clock and the timers, so that tests can have their own. */
+/** The clock and the timers. Tests replace them. */
 export interface Timers {
-  /** Milliseconds since 1970. Not a monotonic clock: those stop while a computer sleeps. */
+  /** Milliseconds since 1970. The clock is not monotonic: monotonic clocks stop while a computer sleeps. */
   now(): number;
   setTimeout(callback: () => void, milliseconds: number): unknown;
   clearTimeout(timer: unknown): void;
-  /** Runs the callback once everything that is happening now has happened, without the delay of a timer. */
+  /** Calls back after all events that are being handled now, without the delay of a timer. */
   defer(callback: () => void): void;
 }
 
-/** As much of `window` and `document` as is listened to. */
+/** The part of `window` and `document` that the transport listens to. */
 export interface EventSource {
   addEventListener(type: string, listener: () => void): void;
   removeEventListener(type: string, listener: () => void): void;
@@ -32,7 +32,7 @@ export const globals = globalThis as unknown as {
   readonly WebSocket?: WebSocketClass;
 };
 
-/** Browsers slow the timers of hidden pages down to one a minute, but not their messages. */
+/** Browsers slow the timers of hidden pages down to one a minute, but they deliver messages at once. */
 function defer(callback: () => void): void {
   if (globals.setImmediate !== undefined) {
     globals.setImmediate(callback);
@@ -55,7 +55,7 @@ export const systemTimers: Timers = {
   defer,
 };
 
-/** A timer that can be set once at a time, and is easily cleared. */
+/** One timer that can be set again and cleared. */
 export class Alarm {
   readonly #timers: Timers;
   #timer: unknown;

@@ -8,21 +8,21 @@ export type TransportErrorCode =
   | 'wrong-subprotocol'
   /** The gateway could not run the handler. */
   | 'gateway-error'
-  /** No reply within `replyTimeoutSeconds`. */
+  /** The server did not reply within `replyTimeoutSeconds`. */
   | 'no-reply'
   /** The server sent what docs/text-frames.md does not allow. */
   | 'unreadable-frame'
   /** The server took none of a frame's packets, time after time. */
   | 'not-taken'
-  /** More had to wait than the transport holds. */
+  /** More packets had to wait than the transport holds. */
   | 'too-much-waiting'
   /** A packet does not fit into a frame and was not sent. */
   | 'packet-too-large'
-  /** `token()` failed, or gave no token that ends later; it is asked again. */
+  /** `token()` failed, or returned no token that ends later; the transport calls it again. */
   | 'no-new-token'
-  /** The token has ended, and there was no new one in time. */
+  /** The token has expired, and `token()` has returned no new one in time. */
   | 'token-expired'
-  /** The server renews no tokens, as it asks for none. */
+  /** The server does not renew tokens, since it does not ask for any. */
   | 'renewal-unknown';
 
 /** An error of the transport; its message says what to do about it. */
@@ -37,7 +37,7 @@ export class TransportError extends Error {
   }
 }
 
-/** From the JSON text of an error frame. It is unknown whether the frame was handled. */
+/** Made from the JSON text of an error frame. The server may or may not have handled the client's frame. */
 export function gatewayError(text: string): TransportError {
   return new TransportError('gateway-error', `The gateway answered ${text.slice(0, 500)}: search its log.`);
 }

@@ -24,31 +24,31 @@ export interface ExchangePorts {
   readonly memory: Memory;
   readonly statistics: Statistics;
   readonly sendText: (text: string) => void;
-  /** CONNECT is written: undefined where it has to be a frame. */
+  /** The library has written CONNECT. The argument is undefined if CONNECT has to leave in a frame. */
   readonly connecting: (connect: Uint8Array | undefined) => void;
-  /** The secret of the ticket, where CONNECT came with the handshake. */
+  /** The secret of the ticket, if CONNECT came with the handshake. */
   readonly secret: () => string;
-  /** Bytes for the library. */
+  /** Hands bytes to the library. */
   readonly deliver: (bytes: Bytes) => void;
   readonly connected: () => void;
   readonly drained: () => void;
-  /** A packet that cannot be sent. */
+  /** A packet cannot be sent. */
   readonly refused: (packet: SplitPacket) => void;
-  /** Everything is said: the socket may be closed. */
+  /** Everything is sent and answered: the socket may be closed. */
   readonly finished: (code: number) => void;
   /** CONNACK refuses for a reason that may pass. */
   readonly comeBack: () => void;
   readonly fail: (error: TransportError) => void;
-  /** The server lets the session move to another connection. */
+  /** The server allows the session to move to another connection. */
   readonly mayMove: (move: string) => void;
   /** The library has written DISCONNECT. */
   readonly leaving: () => void;
-  /** A new token is to be shown on another connection, if the session can move. */
+  /** A new token has to be shown on another connection, if the session can move. */
   readonly move: () => void;
   readonly report: (event: TransportEvent) => void;
 }
 
-/** MQTT's bytes on one side, text frames on the other, for one connection. It knows nothing of sockets. */
+/** Translates between MQTT's bytes and text frames, for one connection. It knows nothing of sockets. */
 export class Exchange {
   readonly #ports: ExchangePorts;
   readonly #splitter = new PacketSplitter();
@@ -56,7 +56,7 @@ export class Exchange {
   readonly #holdBack = new HoldBack<Bytes>();
   #parted = new PartedReply();
   #unconfirmed = new Unconfirmed();
-  /** Messages of the connection that was lost, until all that waits after a resume has come. */
+  /** Messages of the lost connection, kept until all messages that wait have come after a resume. */
   #again = new Unconfirmed();
   readonly #heartbeat: Heartbeat;
   readonly #heartbeatAlarm: Alarm;
@@ -64,7 +64,7 @@ export class Exchange {
   readonly #renewal: Renewal;
   #isConnected = false;
   #isOver = false;
-  /** The library has written DISCONNECT: a close that follows is a flush. */
+  /** The library has written DISCONNECT: the close that follows waits until everything has been sent. */
   isLeaving = false;
 
   constructor(ports: ExchangePorts) {
@@ -84,14 +84,14 @@ export class Exchange {
     return this.#outbound;
   }
 
-  /** Messages up to this QoS are not sent again after a loss. */
+  /** The server does not send messages up to this QoS again after a loss. */
   get qosOfGap(): 0 | 1 {
     return this.#facts.dropsPuback ? 1 : 0;
   }
 
   /**
-   * The session goes on over another connection after a loss, with this reply. Answers the QoS 0 messages whose fate is
-   * unknown.
+   * Goes on with the session over another connection after a loss; `reply` is the server's reply to it. Returns the QoS
+   * 0 messages whose fate is unknown.
    */
   resumed(reply: Reply, token: string | undefined): number {
     this.moved(token);
@@ -105,7 +105,7 @@ export class Exchange {
     return unknown;
   }
 
-  /** The session goes on over another connection, which was opened with this token. */
+  /** Goes on with the session over another connection, which was opened with this token. */
   moved(token: string | undefined): void {
     this.#heartbeat.asked(this.#ports.settings.timers.now());
     if (token === undefined) return;
@@ -121,15 +121,15 @@ export class Exchange {
     return this.#outbound.queue.packetCount;
   }
 
-  /** The token of the handshake. */
+  /** Notes the token of the handshake. */
   admit(token: string | undefined): void {
     this.#renewal.admit(token);
   }
 
   /**
-   * The socket is open. `offer`: the extensions that the server may use; empty: it knows of none.
+   * The socket is open. `offer`: the extensions that the server may use; empty: the server reads no offer.
    *
-   * @param handled CONNECT came with the handshake: 'accepted', or 'handled' where a reply brings its CONNACK
+   * @param handled CONNECT came with the handshake: 'accepted', or 'handled' if a reply brings its CONNACK
    */
   start(offer: string, handled?: 'accepted' | 'handled'): void {
     this.#outbound.start(offer, handled);
@@ -141,7 +141,7 @@ export class Exchange {
     this.#outbound.pause(isPaused);
   }
 
-  /** Takes bytes that the library writes. */
+  /** Takes bytes that the library has written. */
   write(chunk: Uint8Array): void {
     for (const packet of this.#splitter.push(chunk)) {
       if (this.#isOver) return;
@@ -150,7 +150,7 @@ export class Exchange {
     }
   }
 
-  /** A frame from the server. */
+  /** Reads a frame of the server. */
   receive(text: string): void {
     if (this.#isOver) return;
     countReceived(this.#ports.statistics, text);
@@ -177,7 +177,7 @@ export class Exchange {
         else this.#ports.fail(tooMuchWaiting());
         break;
       case 'reply':
-        // To a repeated frame of a move.
+        // The reply to a repeated frame of a move.
         if (frame.move !== undefined && frame.extensions === undefined && this.#isConnected) break;
         if (this.#parted.setReply(frame)) this.#replyWhenWhole();
         else this.#misread('a second reply');
@@ -185,14 +185,14 @@ export class Exchange {
     }
   }
 
-  /** Asks the server for a sign of life, unless an answer is awaited anyway. */
+  /** Sends a PINGREQ, unless an answer is awaited anyway. */
   probe(): void {
     const { isWaiting, queue } = this.#outbound;
     if (this.#isConnected && !this.#isOver && !isWaiting && queue.packetCount === 0)
       this.#outbound.add(PINGREQ);
   }
 
-  /** The connection has ended. `handOver`: the library still listens. */
+  /** The connection has ended. `handOver`: the library still listens, so it gets the packets that wait. */
   stop(handOver: boolean): void {
     if (handOver && this.#isConnected && !this.#isOver)
       this.#handOverHeld(this.#outbound.hasMore && !this.#facts.isEphemeral);
@@ -226,7 +226,7 @@ export class Exchange {
       case PacketType.PINGREQ:
         statistics.pingsAnswered += 1;
         settings.timers.defer(() => deliver(PINGRESP.slice()));
-        // Libraries keep time where browsers slow our timers down: theirs run in a worker.
+        // Browsers slow our timers down, but not those of mqtt.js: they run in a worker.
         this.#look();
         return;
     }
@@ -238,14 +238,18 @@ export class Exchange {
     this.#ports.connecting(this.#facts.mayShakeHands ? packet : undefined);
   }
 
-  /** MQTT 5 has AUTH for a new token, while in 3.1.1 only a connection can show one. True: it will be answered. */
+  /**
+   * Shows the new token with AUTH, which MQTT 5 has; in 3.1.1 only a connection can show one. True: the server will
+   * answer.
+   */
   #show(token: string): boolean {
     if (this.isLeaving || this.#isOver) return false;
     if (this.#facts.isFive) {
       this.#outbound.add(reAuthenticate(token));
       return true;
     }
-    // For the next connection: at once where the session can move, or when the old token has ended.
+    // Keeps the new token for the next connection: that begins at once if the session can move, otherwise when the old
+    // token has expired.
     this.#ports.memory.token = token;
     this.#ports.move();
     return false;
@@ -261,7 +265,7 @@ export class Exchange {
 
   #push(bytes: Bytes): void {
     const packets = splitPackets(bytes);
-    // A CONNACK outside a reply is a server that refuses; everything else waits for the one in the reply.
+    // A CONNACK outside a reply comes from a server that refuses; every other CONNACK comes in the reply.
     const isConnack = packets?.some((packet) => typeOf(packet) === PacketType.CONNACK);
     if (packets === undefined) this.#misread('half a packet');
     else if (isConnack || this.#mayPass()) this.#take(bytes, packets);
@@ -290,13 +294,13 @@ export class Exchange {
       this.#ports.mayMove(reply.move.replace(',', `${secret},`));
     }
     if (frameHas(frame, PacketType.DISCONNECT)) this.#finish();
-    // In vain: the server may wait for the acknowledgement of held packets.
+    // The fetch brought nothing: the server may wait for the acknowledgement of held packets.
     const isInVain = this.#isConnected && isEmpty && reply.more && reply.taken === undefined;
     if (!this.#mayPass() && !isInVain) return;
     for (const push of this.#holdBack.release()) this.#take(push, splitPackets(push) ?? []);
   }
 
-  /** Whether pushes may be handed over now (4). */
+  /** Whether the transport may hand over pushes now (4). */
   #mayPass(): boolean {
     const isSubscribing = this.#outbound.isOutstanding(PacketType.SUBSCRIBE);
     return this.#isConnected && !this.#outbound.hasMore && !isSubscribing && !this.#parted.isUnderWay;
@@ -321,10 +325,10 @@ export class Exchange {
     if (isLast) this.#finish();
   }
 
-  /** The packet as the library may see it, which knows nothing of what the transport does beneath. */
+  /** The packet as the library may see it: the library knows nothing of the transport's own packets and properties. */
   #forLibrary(packet: Uint8Array): Uint8Array | undefined {
     const type = typeOf(packet);
-    // The library's own PINGREQ was answered long ago: this answer is ours.
+    // The library's own PINGREQ was answered long ago: this PINGRESP answers the transport's.
     if (type === PacketType.PINGRESP || this.#isKnown(packet)) return undefined;
     if (!this.#facts.hasMethod) return packet;
     if (type === PacketType.CONNACK)
@@ -334,7 +338,10 @@ export class Exchange {
     return undefined;
   }
 
-  /** The library has this message already, on a connection that was lost: it is acknowledged once more at most. */
+  /**
+   * The library got this message on a connection that was lost: the transport hands it over no second time, and
+   * acknowledges it at most once more.
+   */
   #isKnown(packet: Uint8Array): boolean {
     if (typeOf(packet) !== PacketType.PUBLISH || qosOf(packet) !== 1) return false;
     const packetId = packetIdOf(packet);
@@ -369,7 +376,8 @@ export class Exchange {
   }
 
   /**
-   * Packets that wait when the connection ends would be lost, unless the session keeps them and its older messages too.
+   * Packets that wait when the connection ends would be lost, unless the session keeps them and the older messages
+   * before them.
    */
   #handOverHeld(keepsOlder: boolean): void {
     for (const push of this.#holdBack.release()) {
@@ -385,7 +393,7 @@ export class Exchange {
     this.#ports.fail(unreadable(why));
   }
 
-  /** A DISCONNECT that says nothing else needs no frame where its loss does no harm (14). */
+  /** A DISCONNECT with neither a reason nor properties needs no frame if its loss does no harm (14). */
   #closes(frame: OutgoingFrame): boolean {
     const isSaidByClose = this.#facts.mayEndByClose && isPlainDisconnect(frame);
     if (isSaidByClose) this.#finish(DISCONNECT_CODE);

@@ -2,45 +2,45 @@ import { decodeBase64, encodeBase64 } from './base64.ts';
 import { FRAME_CHARACTERS_MAX } from './limits.ts';
 import { concat } from './packet.ts';
 
-/** Frames as text and as values: docs/text-frames.md, section 2. */
+/** Parses and writes frames: docs/text-frames.md, section 2. */
 
 /** A frame that the server sent. */
 export type ServerFrame =
   | {
       readonly kind: 'reply';
       readonly clock: string | undefined;
-      /** How many packets of the frame were handled; `undefined`: all of them. */
+      /** How many packets of the frame the server has handled; `undefined`: all of them. */
       readonly taken: number | undefined;
-      /** Frames of their own that belong behind it. */
+      /** The number of further frames that belong to the reply. */
       readonly parts: number;
       /** Extensions that the server takes, with commas (10). `undefined`: the frame had no offer, or met an old server. */
       readonly extensions: string | undefined;
       /**
-       * A ticket, the seconds after which the connection is cut, and those for which a lost one may be resumed; or `!` and
-       * why the session is not moved (12, 13).
+       * A ticket, the seconds after which the gateway cuts the connection, and the seconds for which the client may
+       * resume a lost one; or `!` and the reason why the session is not moved (12, 13).
        */
       readonly move: string | undefined;
-      /** More is waiting: fetch it. */
+      /** More messages wait: the client has to fetch them. */
       readonly more: boolean;
       readonly bytes: Uint8Array<ArrayBuffer>;
     }
-  /** A part of the reply to the outstanding frame. */
+  /** One part of the reply to the outstanding frame. */
   | { readonly kind: 'part'; readonly bytes: Uint8Array<ArrayBuffer> }
   | { readonly kind: 'push'; readonly bytes: Uint8Array<ArrayBuffer> }
-  /** The gateway itself speaks: it could not run the handler. */
+  /** The gateway itself reports that it could not run the handler. */
   | { readonly kind: 'error'; readonly text: string }
-  /** Something waits: fetch it. */
+  /** Messages wait: the client has to fetch them. */
   | { readonly kind: 'nudge' }
   | { readonly kind: 'nothing' }
   | { readonly kind: 'unreadable'; readonly why: string };
 
-/** Header, then the body. The header of a push is empty, so a header without `:` or `;` matches as that. */
+/** Header, then body. The header of a push is empty, so text without `:` or `;` matches as a push. */
 const REPLY =
   /^(?:\(([a-z0-9,-]*)\))?(?:@([0-9a-z]{13}))?(?:!(\d{1,4}))?(?:\*([1-9]\d?))?(?:~([\w=.-]+,\d{1,6}(?:,\d{1,4}(?:,g)?)?|![a-z]+))?([:;])/;
 const PART = '&';
 const NUDGE = '?';
 
-/** Reads a frame of the server, for tools that show the wire. A wrong one is `unreadable`: this throws nothing. */
+/** Reads a frame of the server, for tools that show the wire. Never throws: a malformed frame gives `unreadable`. */
 export function decodeServerFrame(text: string): ServerFrame {
   if (text === '') return { kind: 'nothing' };
   if (text === NUDGE) return { kind: 'nudge' };
@@ -69,7 +69,7 @@ export function decodeServerFrame(text: string): ServerFrame {
 }
 
 /**
- * A frame for the server. Without packets it is a fetch.
+ * Writes a frame for the server. A frame without packets is a fetch.
  *
  * @param offer the names of extensions, in parentheses; empty: the frame offers none
  */

@@ -1,6 +1,6 @@
 import { IDLE_SECONDS_MAX } from './limits.ts';
 
-/** How often the transport looks at its clock: a look that comes much later tells that the computer has slept. */
+/** How often the transport looks at its clock. If a look comes much later than this, the computer has slept. */
 const LOOK_MS = 30_000;
 
 /**
@@ -8,14 +8,15 @@ const LOOK_MS = 30_000;
  */
 const SLEPT_MS = 65_000;
 
-/** Timers are never quite on time; beyond this they are being slowed down. */
+/** A timer may be this much late. A longer delay means that the browser slows timers down. */
 const LATE_MS = 1_000;
 
 const IDLE_MS = IDLE_SECONDS_MAX * 1_000;
 
 /**
- * Decides when a real PINGREQ has to prove the connection (5). It counts from the last frame that asked for a reply:
- * only a reply proves anything. Between two of them the gateway may need a sign of life (16): for that, each frame counts.
+ * Decides when a PINGREQ has to prove that the connection is alive (5). It counts from the last frame that asked for a
+ * reply, since only a reply is a proof. In between the gateway may need a frame so that it does not close an idle
+ * connection (16): for that, every frame counts.
  */
 export class Heartbeat {
   #periodMs: number;
@@ -31,7 +32,7 @@ export class Heartbeat {
     this.#lookedAt = now;
   }
 
-  /** The server wants to hear more often. */
+  /** The server asks for a shorter Keep Alive. */
   shorten(periodSeconds: number): void {
     this.#periodMs = Math.min(this.#periodMs, periodSeconds * 1_000);
   }
@@ -48,7 +49,7 @@ export class Heartbeat {
   }
 
   /**
-   * Whether a PINGREQ is due, or a sign of life, and in how many milliseconds to look again. `takesAlive`: the server
+   * Whether a PINGREQ or a sign of life is due, and after how many milliseconds to look again. `takesAlive`: the server
    * takes signs of life; otherwise PINGREQ keeps the connection open as well.
    */
   look(
@@ -60,7 +61,8 @@ export class Heartbeat {
     const idleMs = now - this.#passedAt;
     const lateMs = now - this.#lookedAt - this.#plannedMs;
     const hasSlept = lateMs > SLEPT_MS || now < this.#lookedAt;
-    // Where timers are slowed down, the next look may be as late as this one: better early than after the gateway.
+    // If timers are slowed down, the next look may be as late as this one was: a PINGREQ that is too early is better
+    // than one after the gateway has closed.
     const untilNextMs = lateMs > LATE_MS ? LOOK_MS + lateMs : 0;
     const isPing = hasSlept || silentMs + untilNextMs >= periodMs;
     const isAlive = idleMs + untilNextMs >= IDLE_MS;

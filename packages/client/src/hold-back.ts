@@ -1,9 +1,6 @@
 import { HELD_BYTES_MAX, HELD_PUSHES_MAX } from './limits.ts';
 
-/**
- * Pushes that wait, as bytes or text, since they and the replies come from different places and may overtake each other
- * (4).
- */
+/** Pushes that wait, as bytes or text. Pushes and replies travel different ways and may overtake each other (4). */
 export class HoldBack<Push extends { readonly length: number }> {
   #pushes: Push[] = [];
   #bytes = 0;

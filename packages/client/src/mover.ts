@@ -24,11 +24,14 @@ export interface MoverPorts {
   readonly outbound: Pick<Outbound, 'confirm' | 'rest' | 'goOn' | 'stop'>;
   /** Opens a second socket, whose events come here until the session has moved. */
   readonly open: (opens: (socket: GatewaySocket) => void) => Promise<void>;
-  /** The session goes on over that socket. */
+  /** The session has moved to that socket. */
   readonly moved: (frames: readonly string[], more: boolean, socket: GatewaySocket) => void;
-  /** The same after a loss, with the reply that brings what waits. `hasGap`: some of it may be missing. */
+  /**
+   * The session has been resumed on that socket after a loss, with the reply that brings the messages that wait.
+   * `hasGap`: some of them may be missing.
+   */
   readonly resumed: (reply: Reply, frames: readonly string[], hasGap: boolean, socket: GatewaySocket) => void;
-  /** A connection begins. Answers how long to wait before the next, in milliseconds. */
+  /** Notes that a connection begins. Returns how many milliseconds to wait before the next one. */
   readonly retryMs: () => number;
   /** The session cannot be resumed. */
   readonly giveUp: () => void;
@@ -37,24 +40,24 @@ export interface MoverPorts {
 }
 
 /**
- * Moves the session to a second socket before the gateway cuts the first (12). The server cuts that one itself: what it
- * has brought until its end comes before all that the second one brings. When a connection is lost, it resumes the session
- * over another (13).
+ * Moves the session to a second socket before the gateway cuts the first (12). The server closes the first socket
+ * itself: all that the first one brings comes before all that the second one brings. When a connection is lost, the
+ * mover resumes the session over another (13).
  */
 export class Mover {
   readonly #ports: MoverPorts;
   readonly #alarm: Alarm;
   #ticket: string | undefined;
-  /** How long a lost connection may be resumed. 0 or NaN: it may not. */
+  /** How long the client may resume a lost connection. 0 or NaN: it may not. */
   #resumeMs = 0;
-  /** Until when this one, which is lost, may be. 0: it is not lost. */
+  /** Until when the client may resume this lost connection. 0: the connection is not lost. */
   #resumesUntil = 0;
   #wasInOrder = false;
   #waitMs = 0;
-  /** For the next try to resume. */
+  /** The timer for the next try to resume. */
   #isWaiting = false;
   #socket: GatewaySocket | undefined;
-  /** Frames that have come on it. */
+  /** The frames that have come on the second socket. */
   #held = new HoldBack<string>();
   #sent = 0;
   #reply: Reply | undefined;
@@ -65,7 +68,7 @@ export class Mover {
     this.#alarm = new Alarm(ports.settings.timers);
   }
 
-  /** The server has said how, and when the connection would be cut. */
+  /** The server has allowed a move, and has said when the gateway will cut the connection. */
   plan(move = ''): void {
     const [ticket, connectionSeconds, resumeSeconds] = move.split(',');
     const share = MOVE_FROM + (MOVE_UNTIL - MOVE_FROM) * this.#ports.settings.random();
@@ -74,10 +77,10 @@ export class Mover {
     this.#alarm.set(Number(connectionSeconds) * 1_000 * share, () => this.begin());
   }
 
-  /** Ahead of the plan where a new token waits. */
+  /** Moves before the planned moment if a new token waits. */
   begin(): void {
     if (this.#ticket === undefined || this.#socket !== undefined || this.isResuming) return;
-    // Every handler of a frame that is not answered has ended when the socket opens.
+    // When the socket opens, every handler of an unanswered frame has ended.
     this.#ports.outbound.confirm();
     this.#alarm.set(HANDLER_LIFE_MS, () => void this.#open());
   }
@@ -87,7 +90,7 @@ export class Mover {
   }
 
   /**
-   * The connection is lost (13). False: the session cannot go on.
+   * Handles the loss of the connection (13). False: the session cannot go on.
    *
    * @param inOrder everything that was sent before has come
    */
@@ -103,7 +106,7 @@ export class Mover {
     return true;
   }
 
-  /** The network is back: the next try is now. */
+  /** The network is back: tries again now. */
   hurry(): void {
     if (this.#isWaiting) void this.#open();
   }
@@ -132,17 +135,17 @@ export class Mover {
     if (frame.kind !== 'error') {
       if (!this.#held.hold(text)) this.#ports.fail(tooMuchWaiting());
     } else if (this.isResuming) this.#failed('');
-    // The frame of a move is repeated.
+    // Repeats the frame of a move.
   }
 
-  /** The second socket has closed. False: the session may be there already. */
+  /** The second socket has closed. False: the server may have moved the session to it already. */
   closed(code: number): boolean {
     if (!this.isResuming && this.#sent > 0) return false;
     this.#failed(`closed ${code}`);
     return true;
   }
 
-  /** The first socket has closed. False: the server has not cut it, or what it brought last may be missing. */
+  /** The first socket has closed. False: the server has not closed it, or the last messages on it may be missing. */
   hasClosedOld(code: number): boolean {
     if (this.#sent === 0 || code === ABNORMAL) return false;
     this.#hasOldClosed = true;
@@ -150,7 +153,9 @@ export class Mover {
     return true;
   }
 
-  /** The program ends the connection: it moves no more, but for a move that the server may have made. */
+  /**
+   * The program ends the connection. The mover starts no other move, but finishes one that the server may have made.
+   */
   leave(): void {
     if (this.isResuming) {
       this.#resumesUntil = 1;
@@ -173,7 +178,7 @@ export class Mover {
     this.#isWaiting = false;
     if (this.isResuming) this.#waitMs = retryMs();
     this.#alarm.set(this.isResuming ? settings.replyTimeoutMs : MOVE_WITHIN_MS, () => {
-      // Without a socket the program still waits for its token.
+      // Without a socket the transport still waits for the program's token.
       if (this.isResuming && this.#socket === undefined) giveUp();
       else this.#failed('busy');
     });
@@ -191,7 +196,7 @@ export class Mover {
     else this.#putOff(why);
   }
 
-  /** Later, as long as the session may be there. */
+  /** Tries again later, for as long as the server may keep the session. */
   #tryAgain(): void {
     this.#socket?.close(1000);
     this.#drop();
@@ -207,7 +212,7 @@ export class Mover {
     const text = `~${this.#ticket}`;
     const waitMs = MOVE_REPEATS_MS[this.#sent];
     if (waitMs === undefined) {
-      // The server has not answered, or cannot cut the first socket.
+      // The server has not answered, or cannot close the first socket.
       this.#ports.fail(noReply(MOVE_REPLY_MS));
       return;
     }
@@ -253,7 +258,7 @@ export class Mover {
     this.#isWaiting = false;
   }
 
-  /** The second socket is none any more. */
+  /** Forgets the second socket. */
   #drop(): void {
     this.#alarm.clear();
     this.#socket = undefined;

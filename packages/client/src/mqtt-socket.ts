@@ -3,7 +3,7 @@ import type { SocketFaces } from './socket-faces.ts';
 type Listener = (...args: never[]) => void;
 type Sent = (error?: Error) => void;
 
-/** The end behind the socket that mqtt.js sees. */
+/** The transport's side of the socket that mqtt.js sees. */
 export interface SocketEnd {
   readonly readyState: number;
   readonly bufferedAmount: number;
@@ -24,13 +24,13 @@ export interface MqttSocket {
   readonly isPaused: boolean;
   /** Set by mqtt.js to `'arraybuffer'`; it gets array buffers in any case. */
   binaryType: string;
-  /** As much of a TCP socket as `ws`'s stream looks at to learn that everything is written. */
+  /** The part of a TCP socket that the stream of `ws` uses to learn that everything is written. */
   readonly _socket: {
     readonly _writableState: { readonly finished: boolean };
     once(type: string, listener: Listener): void;
   };
   send(data: ArrayBuffer | ArrayBufferView, sent?: Sent): void;
-  /** After DISCONNECT: closes when everything is sent and answered. Otherwise at once. */
+  /** After DISCONNECT: closes when everything is sent and answered. Otherwise closes at once. */
   close(): void;
   terminate(): void;
   pause(): void;

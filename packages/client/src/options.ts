@@ -8,26 +8,29 @@ import { loadWebSocket, type WebSocketClass } from './web-socket.ts';
 export type TransportEvent =
   /** CONNACK accepted the client. */
   | { readonly type: 'connected' }
-  /** The session goes on over a new connection. The program notices nothing. */
+  /** The session has moved to a new connection. The program notices nothing. */
   | { readonly type: 'moved' }
-  /** It does not yet, and stays on the connection that it has; `why` is for a log. */
+  /** The session has not moved yet, and stays on its connection; `why` is for a log. */
   | { readonly type: 'not-moved'; readonly why: string }
-  /** The connection is lost: the session is to go on over another. The program notices nothing; `why` is for a log. */
+  /**
+   * The connection is lost, and the transport tries to resume the session over another. The program notices nothing;
+   * `why` is for a log.
+   */
   | { readonly type: 'resuming'; readonly code: number; readonly why: string }
-  /** The session has gone on over another connection after a loss. */
+  /** The transport has resumed the session over another connection. */
   | { readonly type: 'resumed' }
   /**
-   * After a loss messages may be missing: such as have come for the program, up to this QoS (undefined: none), and QoS 0
-   * messages of its own, so many.
+   * After a loss messages may be missing: messages for the program up to this QoS (undefined: none), and so many of its
+   * own QoS 0 messages.
    */
   | { readonly type: 'gap'; readonly qos: 0 | 1 | undefined; readonly published: number }
-  /** The server has taken a new token, and the connection goes on with it. */
+  /** The server has taken a new token. The connection goes on with it. */
   | { readonly type: 'renewed' }
-  /** There is no new token yet; the connection goes on as long as the old one is valid. */
+  /** There is no new token yet. The connection lasts as long as the old one is valid. */
   | { readonly type: 'not-renewed'; readonly error: TransportError }
-  /** The connection is given up, or a packet was refused. */
+  /** The transport has given the connection up, or refused a packet. */
   | { readonly type: 'error'; readonly error: TransportError }
-  /** The socket is closed: with which code, what that means, and how many packets had not left. */
+  /** The socket is closed: the code, its meaning, and the number of packets that had not left. */
   | {
       readonly type: 'closed';
       readonly code: number;
@@ -39,27 +42,28 @@ export type TransportEvent =
 /** The options of a transport. Each has a default. */
 export interface TransportOptions {
   /**
-   * The longest time without a frame that asks for a reply, in seconds: then a PINGREQ goes out, and the connection
-   * is given up when it is not answered. So it bounds how late this client notices that its network is dead. A PINGREQ
-   * and its answer are two billed messages. Beyond 540, a frame without an answer keeps the connection open every nine
-   * minutes, for one billed message; a server that does not know such frames gets a PINGREQ every nine minutes instead.
+   * The longest time without a frame that asks for a reply, in seconds. Then the transport sends a PINGREQ, and gives
+   * the connection up if the server does not answer. So the option bounds how late this client notices a dead network.
+   * A PINGREQ and its answer are two billed messages. With more than 540 the transport keeps the connection open with a
+   * frame without an answer every nine minutes, for one billed message; a server that does not know such frames gets a
+   * PINGREQ every nine minutes instead.
    * @default 2160, which is also the most; the least is 1
    */
   readonly heartbeatSeconds?: number;
   /**
-   * How long PUBACK and PUBCOMP wait for a frame to leave with, in milliseconds.
+   * How long PUBACK and PUBCOMP wait for another frame to travel with, in milliseconds.
    * @default 100
    */
   readonly acknowledgeDelayMs?: number;
   /**
-   * How long a reply may take before the connection is given up, in seconds. A handler lives 5 seconds: less than
-   * that gives up what would still have come.
+   * How long a reply may take before the transport gives the connection up, in seconds. A handler lives for up to 5
+   * seconds, so a lower value loses replies that would still have come.
    * @default 8
    */
   readonly replyTimeoutSeconds?: number;
   /**
-   * A token for each connection, and a new one ahead of its end: called when 75 to 90 % of the token's remaining life
-   * has passed. For a connection the token travels in the URL, since browsers can set no header.
+   * Returns a token for each connection. The transport also calls it before a token ends, when 75 to 90 % of its
+   * remaining life have passed. The token of a new connection travels in the URL, since browsers can set no header.
    */
   readonly token?: () => string | Promise<string>;
   /**
@@ -68,16 +72,16 @@ export interface TransportOptions {
    */
   readonly tokenParameter?: string;
   /**
-   * Signs the URL of each connection, where the deployment takes credentials of AWS (Signature Version 4). A signature
-   * is good for five minutes, so a reconnection needs a new one.
+   * Signs the URL of each connection, for a deployment that takes AWS credentials (Signature Version 4). A signature is
+   * valid for five minutes, so each reconnection needs a new one.
    */
   readonly signUrl?: (url: string) => string | Promise<string>;
   /**
    * The WebSocket class to use.
-   * @default globalThis.WebSocket; where there is none (Node.js 20) the package `ws` that mqtt.js brings
+   * @default globalThis.WebSocket; in Node.js 20, which has none, the package `ws` that mqtt.js brings
    */
   readonly WebSocket?: WebSocketClass;
-  /** Called with what happens, never from within a call of yours. */
+  /** Called with each event, never from within a call of yours. */
   readonly onEvent?: (event: TransportEvent) => void;
   /**
    * A random number from 0 to less than 1; for tests.
@@ -104,7 +108,7 @@ export interface Settings {
   readonly page: Page;
 }
 
-/** @throws RangeError for a number out of its range */
+/** @throws RangeError if a number is out of its range */
 export function settingsFrom(options: TransportOptions): Settings {
   const {
     heartbeatSeconds = HEARTBEAT_SECONDS_MAX,

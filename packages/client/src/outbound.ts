@@ -21,13 +21,13 @@ import { countSent, type Statistics } from './statistics.ts';
 export interface Memory {
   /** The largest clock that a reply has carried (7). */
   clock: string | undefined;
-  /** A PUBLISH of an earlier connection may still be on its way: the next ones wait (6). */
+  /** A handler may still be at work on a PUBLISH of an earlier connection: the next ones wait (6). */
   holdPublish: boolean;
-  /** Fetched for the next connection (11). */
+  /** A token that was fetched for the next connection (11). */
   token: string | undefined;
-  /** A handshake with CONNECT has failed: the next one goes without (15). */
+  /** A handshake with CONNECT has failed: the next handshake carries none (15). */
   sparesHandshake: boolean;
-  /** The server has refused the method of tokens. */
+  /** The server has refused the Authentication Method of tokens. */
   isUnrenewable: boolean;
 }
 
@@ -38,13 +38,13 @@ export interface OutboundPorts {
   readonly heartbeat: Heartbeat;
   readonly sendText: (text: string) => void;
   readonly fail: (error: TransportError) => void;
-  /** The close of the connection says what the frame would. */
+  /** The close of the connection stands for DISCONNECT. */
   readonly closes: (frame: OutgoingFrame) => boolean;
   /** Fewer bytes wait than before. */
   readonly drained: () => void;
 }
 
-/** The part of a reply that concerns who sent the frame. */
+/** The part of a reply that concerns the sender of the frame. */
 export interface Receipt {
   readonly clock: string | undefined;
   readonly taken: number | undefined;
@@ -55,7 +55,7 @@ export interface Receipt {
 
 const NOTHING: OutgoingFrame = { packets: [] };
 
-/** Decides which frame may leave: one is in flight, and a few may go out of turn (3). */
+/** Decides which frame may leave: one is in flight, and a few may leave out of turn (3). */
 export class Outbound {
   readonly queue = new OutgoingQueue();
   readonly #ports: OutboundPorts;
@@ -66,15 +66,15 @@ export class Outbound {
   readonly #acknowledgeAlarm: Alarm;
   readonly #fetchAlarm: Alarm;
   readonly #holdAlarm: Alarm;
-  /** Set after a frame of QoS 0 without a reply: its handler may live that long. */
+  /** Set after a QoS 0 frame without a reply: its handler may live until then. */
   readonly #quietAlarm: Alarm;
   #outstanding: OutgoingFrame | undefined;
-  /** The offer in the first frame that wants a reply (10, 15). */
+  /** The offer, which travels in the first frame that wants a reply (10, 15). */
   #offer = '';
   #isOpen = false;
-  /** Every frame is answered, acknowledgements as well. */
+  /** Every frame asks for a reply, also one with acknowledgements only. */
   #confirms = false;
-  /** Called when nothing is under way. From then on nothing leaves. */
+  /** Called when no frame is outstanding. After it no frame leaves. */
   #atRest: (() => void) | undefined;
   #isAtRest = false;
   #isFlushing = false;
@@ -82,7 +82,7 @@ export class Outbound {
   #isNudged = false;
   #isPaused = false;
   #emptyFetches = 0;
-  /** 1 where a publish that went out of turn may be handled yet as the connection ends. */
+  /** 1 if a handler may still be at work on a publish that went out of turn when the connection ends. */
   #quiet = 0;
   #notTaken = 0;
 
@@ -123,18 +123,18 @@ export class Outbound {
     this.#schedule();
   }
 
-  /** From now on each frame has a reply, so that a moment comes at which no handler is at work. */
+  /** From now on each frame asks for a reply, so that at some moment no handler is at work. */
   confirm(): void {
     this.#confirms = true;
   }
 
-  /** Calls back when nothing is under way and nothing waits at the server; no frame leaves after that. */
+  /** Calls back when no frame is outstanding and no message waits at the server; after it no frame leaves. */
   rest(atRest: () => void): void {
     this.#atRest = atRest;
     this.#schedule();
   }
 
-  /** Frames may leave again, in whichever way. `more`: the server has something that waits. */
+  /** Lets frames leave again. `more`: messages wait at the server. */
   goOn(more = this.#more): void {
     this.#confirms = false;
     this.#atRest = undefined;
@@ -145,8 +145,8 @@ export class Outbound {
   }
 
   /**
-   * The session goes on over a new connection, after a loss: what was under way is sent again, and the reply that brings
-   * what waits is outstanding. Answers the QoS 0 messages whose fate is unknown.
+   * Goes on with the session over a new connection after a loss: sends the outstanding packets again, and waits for the
+   * reply that brings the waiting messages. Returns the QoS 0 messages whose fate is unknown.
    */
   resumed(): number {
     const lost = this.#outstanding ?? NOTHING;
@@ -162,7 +162,7 @@ export class Outbound {
     return unknown.length + this.#quiet;
   }
 
-  /** CONNACK came: from now on packets wait for the handlers of an earlier connection. */
+  /** CONNACK has come: from now on packets wait for the handlers of an earlier connection. */
   connected(): void {
     if (!this.#ports.memory.holdPublish) return;
     this.#holdAlarm.set(HANDLER_LIFE_MS, () => {
@@ -175,7 +175,7 @@ export class Outbound {
     this.queue.add(packet);
     if (this.#quietAlarm.isSet) this.#rare.startAgain();
     if (this.queue.hasAcknowledgements) {
-      // They may be just what the server waits for before it has more to give.
+      // The server may wait for just these acknowledgements before it sends more.
       this.#fetchAlarm.clear();
       const { acknowledgeDelayMs } = this.#ports.settings;
       if (!this.#acknowledgeAlarm.isSet)
@@ -184,25 +184,25 @@ export class Outbound {
     this.#schedule();
   }
 
-  /** The library takes nothing for a while: nothing more is fetched for it. */
+  /** The library has paused: the transport fetches nothing more for it. */
   pause(isPaused: boolean): void {
     this.#isPaused = isPaused;
     this.#schedule();
   }
 
-  /** The server has something that no reply has announced: it is fetched next. */
+  /** Messages wait at the server that no reply has announced: the next frame fetches them. */
   nudge(): void {
     this.#isNudged = true;
     this.#fetchAlarm.clear();
     this.#schedule();
   }
 
-  /** A sign of life, which is not answered (16). */
+  /** Sends a sign of life, which the gateway does not answer (16). */
   alive(): void {
     if (this.#isOpen && !this.#isAtRest) this.#sendText(ALIVE, 0);
   }
 
-  /** The frame that a reply answers, as far as it was taken; `undefined` when the reply answers nothing. */
+  /** The packets of the answered frame that the server has taken; `undefined` if the reply answers no frame. */
   answered(receipt: Receipt): OutgoingFrame | undefined {
     const frame = this.#outstanding;
     const { clock, taken = frame?.packets.length ?? 0, more } = receipt;
@@ -221,11 +221,11 @@ export class Outbound {
     return { packets: frame.packets.slice(0, taken) };
   }
 
-  /** Ends everything. Outstanding frames are of unknown fate and are not sent again (6). */
+  /** Ends everything. Outstanding frames are of unknown fate, and the transport does not send them again (6). */
   stop(): void {
     const { memory } = this.#ports;
     const lost = this.#outstanding;
-    // The publish that went out of turn, or the one whose reply is missing, may be handled yet.
+    // A handler may still be at work on the publish that went out of turn, or on the one whose reply is missing.
     this.#quiet = Number(this.#quietAlarm.isSet);
     if (this.#quietAlarm.isSet) memory.holdPublish = true;
     if (lost !== undefined && frameHas(lost, PacketType.PUBLISH, PacketType.PUBREL))
@@ -234,7 +234,7 @@ export class Outbound {
     for (const alarm of this.#alarms) alarm.clear();
   }
 
-  /** A while later, so that everything the library writes in one go leaves in one frame. */
+  /** Waits a moment, so that all packets that the library writes in one go leave in one frame. */
   #schedule(): void {
     if (this.#isFlushing || !this.#isOpen) return;
     this.#isFlushing = true;
@@ -267,7 +267,7 @@ export class Outbound {
     return this.queue.takeAcknowledgementFrame();
   }
 
-  /** Asking again at once would be a busy loop that is billed. */
+  /** Fetching again at once would be a busy loop that AWS bills. */
   #slowDown(isInVain: boolean): void {
     this.#fetchAlarm.clear();
     this.#emptyFetches = isInVain ? this.#emptyFetches + 1 : 0;

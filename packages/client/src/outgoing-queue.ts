@@ -4,13 +4,13 @@ import * as PacketType from './packet-type.ts';
 
 const AGAIN: readonly number[] = [PacketType.PUBREL, PacketType.SUBSCRIBE, PacketType.UNSUBSCRIBE];
 
-/** The packets that leave in one frame. None: a fetch. */
+/** The packets that leave in one frame. An empty list is a fetch. */
 export interface OutgoingFrame {
   readonly packets: readonly Uint8Array[];
 }
 
 /**
- * Packets that wait for a frame, in the library's order. PUBACK and PUBCOMP wait apart, because they may go out of
+ * Packets that wait for a frame, in the library's order. PUBACK and PUBCOMP wait apart, because they may leave out of
  * turn: MQTT orders them among themselves only [MQTT-4.6.0-2].
  */
 export class OutgoingQueue {
@@ -35,18 +35,18 @@ export class OutgoingQueue {
     this.#bytes += packet.length;
   }
 
-  /** CONNECT, which came with the handshake. */
+  /** Removes CONNECT, which came with the handshake. */
   dropFirst(): void {
     this.#bytes -= this.#packets.shift()?.length ?? 0;
   }
 
-  /** Packets that the server did not take go again, before everything else. */
+  /** Packets that the server did not take leave again, before all others. */
   giveBack(packets: readonly Uint8Array[]): void {
     this.#packets.unshift(...packets);
     this.#bytes += byteLength(packets);
   }
 
-  /** The server sends again what they answer. */
+  /** Drops the acknowledgements of messages that the server sends again. */
   forgetAcknowledgements(): void {
     this.#acknowledgements = [];
     this.#packets = this.#packets.filter((packet) => typeOf(packet) !== PacketType.PUBREC);
@@ -54,8 +54,8 @@ export class OutgoingQueue {
   }
 
   /**
-   * The next frame of packets, with the acknowledgements that wait in front; `undefined` when no packet may leave.
-   * `holdPublish` leaves PUBLISH where it is, and DISCONNECT, which must stay behind it.
+   * The next frame of packets, with the acknowledgements that wait in front; `undefined` if no packet may leave.
+   * `holdPublish` holds back PUBLISH, and DISCONNECT, which must stay behind it.
    */
   takeFrame(holdPublish: boolean): OutgoingFrame | undefined {
     const mayLeave = (packet: Uint8Array): boolean => !(holdPublish && isHeldWithPublish(packet));
@@ -67,7 +67,7 @@ export class OutgoingQueue {
     let seen = 0;
     for (const packet of this.#packets) {
       if (mayLeave(packet)) {
-        // Packets behind one that does not fit wait behind it.
+        // A packet that does not fit holds back the packets behind it.
         if (packet.length > room) break;
         room -= packet.length;
         packets.push(packet);
@@ -81,7 +81,7 @@ export class OutgoingQueue {
     return { packets: [...acknowledgements, ...packets] };
   }
 
-  /** A frame of acknowledgements alone, perhaps of none. */
+  /** A frame of acknowledgements only, perhaps an empty one. */
   takeAcknowledgementFrame(): OutgoingFrame {
     return { packets: this.#takeAcknowledgements() };
   }
@@ -120,7 +120,7 @@ export function isPlainDisconnect({ packets }: OutgoingFrame): boolean {
   return typeOf(packet) === PacketType.DISCONNECT && packet.length < 5 && !packet[2] && !packet[3];
 }
 
-/** One QoS 0 PUBLISH and nothing else, as a rare publisher sends it (5). */
+/** One QoS 0 PUBLISH and nothing else, as a client sends that publishes rarely (5). */
 export function isLoneQos0({ packets }: OutgoingFrame): boolean {
   const [packet, second] = packets;
   return (

@@ -2,20 +2,20 @@ import { FRAME_BYTES_MAX } from './limits.ts';
 import { varintAt } from './packet.ts';
 
 /**
- * One packet that the library wrote. `size` is its length by its header; of a packet over the limit only a head is
- * kept.
+ * One packet that the library wrote. `size` is its length by its header; if a packet is over the limit, only its head
+ * is kept.
  */
 export interface SplitPacket {
   readonly bytes: Uint8Array;
   readonly size: number;
 }
 
-/** Enough of a packet that is too large to find its packet identifier: header, topic name, identifier. */
+/** The head of a packet that is too large: enough to find its packet identifier (header, topic name, identifier). */
 const HEAD_BYTES_MAX = 5 + 2 + 65_535 + 2;
 
 /**
- * Cuts a stream of chunks into packets. mqtt-packet writes a packet in pieces and several packets at once, so a
- * chunk means nothing. The bytes are copied: the application may use its payload's memory again.
+ * Cuts a stream of chunks into packets. mqtt-packet writes a packet in pieces, and several packets at once, so chunks
+ * do not end where packets do. The bytes are copied: the application may use its payload's memory again.
  */
 export class PacketSplitter {
   #header: number[] = [];

@@ -17,7 +17,7 @@ export function typeOf(packet: Uint8Array): number {
   return byteAt(packet, 0) >> 4;
 }
 
-/** Behind the topic name of a PUBLISH above QoS 0; first in an acknowledgement. */
+/** The packet identifier: behind the topic name in a PUBLISH above QoS 0, first in an acknowledgement. */
 export function packetIdOf(packet: Uint8Array): number {
   const at = bodyOf(packet);
   return uint16At(packet, typeOf(packet) === PacketType.PUBLISH ? at + 2 + uint16At(packet, at) : at);
@@ -27,7 +27,7 @@ export function qosOf(publish: Uint8Array): number {
   return (byteAt(publish, 0) >> 1) & 3;
 }
 
-/** A Variable Byte Integer and where it ends; `undefined` when it is not whole or longer than four bytes. */
+/** Reads a Variable Byte Integer and where it ends; `undefined` if it is not whole or longer than four bytes. */
 export function varintAt(bytes: Uint8Array, index: number): { value: number; end: number } | undefined {
   let value = 0;
   for (let count = 0; count < 4 && index + count < bytes.length; count += 1) {
@@ -38,7 +38,7 @@ export function varintAt(bytes: Uint8Array, index: number): { value: number; end
   return undefined;
 }
 
-/** A Variable Byte Integer. */
+/** Writes a Variable Byte Integer. */
 export function varint(value: number): Uint8Array {
   const bytes: number[] = [];
   for (let rest = value; bytes.length === 0 || rest > 0; rest >>= 7) {
@@ -47,7 +47,7 @@ export function varint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** A packet of its first byte and the parts of all that follows Remaining Length. */
+/** Builds a packet from its first byte and the parts that follow Remaining Length. */
 export function packetOf(first: number, parts: readonly Uint8Array[]): Uint8Array {
   const body = concat(parts);
   return concat([Uint8Array.of(first), varint(body.length), body]);
@@ -58,7 +58,7 @@ export function bodyOf(packet: Uint8Array): number {
   return varintAt(packet, 1)?.end ?? packet.length;
 }
 
-/** The packets in the bytes, as views of them; `undefined` unless they are whole to the last byte. */
+/** The packets in the bytes, as views; `undefined` if the last one is not whole. */
 export function splitPackets(bytes: Uint8Array): Uint8Array[] | undefined {
   const packets: Uint8Array[] = [];
   let from = 0;

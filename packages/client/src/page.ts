@@ -14,8 +14,8 @@ export function currentPage(): Page {
 }
 
 /**
- * Calls `probe` when the network is back or the page returns from the browser's cache, and `shown` when it comes into
- * sight. Answers how to stop.
+ * Calls `probe` when the network is back or the page returns from the browser's cache, and `shown` when the page
+ * becomes visible. Returns a function that stops this.
  */
 export function watchPage({ window, document }: Page, probe: () => void, shown: () => void): () => void {
   const onVisibility = (): void => {

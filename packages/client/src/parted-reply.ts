@@ -6,7 +6,7 @@ export type Reply = Extract<ServerFrame, { kind: 'reply' }>;
 /** A reply whose parts have all come. */
 export interface WholeReply {
   readonly reply: Reply;
-  /** Its own bytes, then those of its parts in their order. */
+  /** The bytes of the reply, then those of its parts in their order. */
   readonly pieces: readonly Uint8Array<ArrayBuffer>[];
 }
 
@@ -25,7 +25,7 @@ export class PartedReply {
   #parts: Uint8Array<ArrayBuffer>[] = [];
   #bytes = 0;
 
-  /** Something of a reply has come, and something has not. */
+  /** Some of a reply has come, and some is missing. */
   get isUnderWay(): boolean {
     return this.#reply !== undefined || this.#parts.length > 0;
   }
@@ -37,14 +37,14 @@ export class PartedReply {
     return this.#bytes <= HELD_BYTES_MAX;
   }
 
-  /** False when another has come that is not whole yet. */
+  /** False if another reply has come that is not whole yet. */
   setReply(reply: Reply): boolean {
     const isFirst = this.#reply === undefined;
     this.#reply = reply;
     return isFirst;
   }
 
-  /** Undefined while something is missing; 'too-many' where there are more parts than the reply has. */
+  /** Undefined while a part is missing; 'too-many' if there are more parts than the reply announces. */
   take(): WholeReply | 'too-many' | undefined {
     const reply = this.#reply;
     const parts = this.#parts;

@@ -1,8 +1,8 @@
 import { bodyOf, byteAt, concat, packetOf, uint16At, varint, varintAt } from './packet.ts';
 
 /**
- * Identifiers by the bytes of their value: one, two, three and four; all numbers that CONNECT, CONNACK and SUBSCRIBE may
- * hold.
+ * Identifiers by the length of their value (one, two, three and four bytes): all number properties of CONNECT, CONNACK
+ * and SUBSCRIBE.
  */
 const WIDTHS: readonly (readonly number[])[] = [
   [0x17, 0x19, 0x24, 0x25, 0x28, 0x29, 0x2a],
@@ -13,14 +13,14 @@ const WIDTHS: readonly (readonly number[])[] = [
 const STRING_PAIR = 0x26;
 
 interface Properties {
-  /** By their identifiers; 0 for those that are no numbers. */
+  /** The length of the value by identifier; 0 if the value is no number. */
   readonly values: Map<number, number>;
-  /** Each as it is written: its identifier, then its value. */
+  /** Writes properties: each identifier, then its value. */
   readonly fields: readonly Uint8Array[];
   readonly end: number;
 }
 
-/** The properties whose length is at `index`. */
+/** Reads the properties; their length is at `index`. */
 export function propertiesAt(bytes: Uint8Array, index: number): Properties {
   const values = new Map<number, number>();
   const fields: Uint8Array[] = [];
@@ -50,7 +50,7 @@ export function stringProperty(id: number, value: string): Uint8Array {
   return concat([Uint8Array.of(id, bytes.length >> 8, bytes.length & 255), bytes]);
 }
 
-/** The packet without some of its properties at `index`, by their identifiers, and with others. */
+/** The packet with the properties at `index` changed: without those of the given identifiers, and with the new ones. */
 export function changeProperties(
   packet: Uint8Array,
   index: number,

@@ -4,8 +4,8 @@ import { RECONNECT_SECONDS_MAX, RECONNECT_SECONDS_MIN } from './limits.ts';
 const AT_ONCE_MS = 1;
 
 /**
- * How long to wait before the next reconnect (8): not at all before the first, then a random time ("full jitter"),
- * since a fleet that was cut together must not return together.
+ * How long to wait before the next reconnect (8). The first reconnect does not wait; the next ones wait for a random
+ * time ("full jitter"), since clients that were cut together must not return together.
  */
 export class ReconnectPolicy {
   #connections = 0;
@@ -15,13 +15,13 @@ export class ReconnectPolicy {
     this.#random = random;
   }
 
-  /** A connection begins. The wait before the one that would follow it, in milliseconds. */
+  /** Notes that a connection begins. Returns the wait before its successor, in milliseconds. */
   begin(): number {
     this.#connections += 1;
     return this.#waitMs();
   }
 
-  /** The connection proved stable: the next reconnect is a first one. */
+  /** The connection was stable: the next reconnect counts as the first. */
   stable(): number {
     this.#connections = 1;
     return this.#waitMs();

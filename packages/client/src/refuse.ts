@@ -4,7 +4,7 @@ import { packetIdOf, qosOf, typeOf } from './packet.ts';
 import type { SplitPacket } from './packet-splitter.ts';
 import * as PacketType from './packet-type.ts';
 
-/** As much of mqtt.js's client as is needed to tell it of errors. */
+/** The part of mqtt.js's client that is needed to report errors. */
 export interface ErrorReceiver {
   readonly disconnecting: boolean;
   readonly outgoing: Record<number, { cb: (error: Error, packet?: never) => void }>;
@@ -29,8 +29,9 @@ export function tooLarge({ bytes, size }: SplitPacket): TransportError {
 }
 
 /**
- * Lets the callback of the refused packet fail, in every version of MQTT; as if it had been removed, so that it is
- * not sent again. A QoS 0 publish has had its callback when it was written: that one is an `error` of the client.
+ * Calls the callback of the refused packet with an error, in every version of MQTT. mqtt.js treats the packet as
+ * removed and does not send it again. A QoS 0 publish has had its callback when it was written: its refusal is an
+ * `error` event of the client.
  */
 export function tellRefused(client: ErrorReceiver, { bytes }: SplitPacket, error: Error): void {
   const id = packetIdOf(bytes);
@@ -43,6 +44,6 @@ export function tellRefused(client: ErrorReceiver, { bytes }: SplitPacket, error
   const { cb } = pending;
   pending.cb = (_removed, packet) => cb(error, packet);
   client.removeOutgoingMessage(id);
-  // mqtt.js says so for acknowledgements only, and its end() waits for it.
+  // mqtt.js emits this for acknowledgements only, and its end() waits for it.
   if (client.disconnecting && Object.keys(client.outgoing).length === 0) client.emit('outgoingEmpty');
 }

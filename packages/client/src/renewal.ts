@@ -13,10 +13,12 @@ import type { Settings, TransportEvent } from './options.ts';
 import type { Memory } from './outbound.ts';
 import { readToken, type Token } from './token.ts';
 
-/** The last try comes so long before the end: the token has to be fetched, sent and taken. */
+/** The last try comes this long before the end: `token()`, AUTH and its answer need the time. */
 const LAST_TRY_MS = 2_000;
 
-/** Bytes that are kept free in CONNECT for the property that holds the method, and the lengths that grow with it. */
+/**
+ * Bytes of CONNECT kept free for the property with the Authentication Method, and for the lengths that grow with it.
+ */
 const METHOD_BYTES_MAX = 32;
 
 export interface RenewalPorts {
@@ -24,21 +26,21 @@ export interface RenewalPorts {
   readonly report: (event: TransportEvent) => void;
   readonly fail: (error: TransportError) => void;
   readonly memory: Memory;
-  /** Shows the server a new token. False: on the next connection alone, if at all. */
+  /** Shows the server a new token. False: only the next connection can show it. */
   readonly show: (token: string) => boolean;
 }
 
 /**
- * Fetches a new token ahead of the end of the one that a connection stands on (11), at a random moment: clients that
- * came together must not renew together. While there is none it asks again, and ends the connection with its token.
+ * Fetches a new token before the connection's token ends (11), at a random moment: clients that came together must not
+ * renew together. While there is none it asks again, and it ends the connection when the token ends.
  */
 export class Renewal {
   readonly #ports: RenewalPorts;
   readonly #renewAlarm: Alarm;
   readonly #endAlarm: Alarm;
-  /** The connection's token, where its end is known. */
+  /** The connection's token, if its end is known. */
   #token: Token | undefined;
-  /** Shown to the server, which has not answered yet. */
+  /** The token in an AUTH that the server has not answered yet. */
   #shown: Token | undefined;
   #failures = 0;
   #isOver = false;
@@ -49,30 +51,30 @@ export class Renewal {
     this.#endAlarm = new Alarm(ports.settings.timers);
   }
 
-  /** Its end has passed. */
+  /** The token has expired. */
   get hasEnded(): boolean {
     return this.#token !== undefined && this.#token.endsAtMs <= this.#now();
   }
 
-  /** The token of the handshake. */
+  /** Notes the token of the handshake. */
   admit(token: string | undefined): void {
     this.#token = readToken(token ?? '', this.#now());
     this.#shown = undefined;
   }
 
-  /** Where the token never ends there is nothing to renew. */
+  /** A token that never ends needs no renewal. */
   wantsMethod(connect: Uint8Array): boolean {
     const hasRoom = connect.length + METHOD_BYTES_MAX <= FRAME_BYTES_MAX;
     return hasRoom && this.#token !== undefined && !this.#ports.memory.isUnrenewable;
   }
 
-  /** The server does not know the method. */
+  /** The server does not know the Authentication Method. */
   giveUp(): void {
     this.#ports.memory.isUnrenewable = true;
     this.#ports.report({ type: 'not-renewed', error: renewalUnknown() });
   }
 
-  /** The connection stands on its token from now on. */
+  /** From now on the connection lasts as long as this token. */
   start(): void {
     const token = this.#token;
     if (token === undefined) return;
@@ -83,7 +85,7 @@ export class Renewal {
     this.#watchEnd(token);
   }
 
-  /** The server has taken the token that it was shown. */
+  /** The server has taken the token of AUTH. */
   taken(): void {
     if (this.#shown === undefined || this.#isOver) return;
     this.#token = this.#shown;
@@ -127,7 +129,7 @@ export class Renewal {
   #watchEnd(token: Token): void {
     this.#endAlarm.set(Math.min(token.endsAtMs - this.#now(), TIMER_MS_MAX), () => {
       if (this.#now() < token.endsAtMs) this.#watchEnd(token);
-      // A token that was shown is answered, or its frame given up.
+      // The server has answered the AUTH, or the transport has given its frame up.
       else if (this.#shown === undefined) this.#ports.fail(tokenExpired());
     });
   }

@@ -11,29 +11,34 @@ const SHARED = '$share/';
 
 export const BAD_AUTHENTICATION_METHOD = 0x8c;
 
-/** Server unavailable in MQTT 3.1.1; in MQTT 5 this, Server busy, Server shutting down, Quota exceeded and Connection rate exceeded. */
+/**
+ * Reason codes after which a client may try again: Server unavailable in MQTT 3.1.1; in MQTT 5 also Server busy, Server
+ * shutting down, Quota exceeded and Connection rate exceeded.
+ */
 const PASSING: readonly number[] = [3, 0x88, 0x89, 0x8b, 0x97, 0x9f];
 
-/** Whether another attempt may do better after a CONNACK that refuses with this code. */
+/** Whether another attempt may succeed after a CONNACK with this code. */
 export function mayPass(code: number): boolean {
   return PASSING.includes(code);
 }
 
-/** The facts that a transport reads in passing packets: whether PUBACKs are needed, and how long it may be silent. */
+/**
+ * The facts that a transport reads in the packets that pass: whether PUBACKs are needed, and how long it may be silent.
+ */
 export class SessionFacts {
   #version = 0;
   #isEphemeral = false;
   #hasWill = false;
   #hasSharedSubscription = false;
   #takesClose = false;
-  /** The server takes signs of life without an answer (16). */
+  /** The server takes signs of life (16). */
   takesAlive = false;
   /** CONNECT left with the transport's own Authentication Method (11). */
   hasMethod = false;
-  /** Set by CONNACK: 0 and above is what the server asked for in Server Keep Alive. */
+  /** Set by CONNACK: a number is the Server Keep Alive of the server. */
   serverKeepAliveSeconds: number | undefined;
 
-  /** The server keeps nothing for QoS 1, so nothing has to be acknowledged (5). */
+  /** The server keeps no QoS 1 messages for the session, so the client need not acknowledge any (5). */
   get dropsPuback(): boolean {
     return this.#isEphemeral && !this.#hasSharedSubscription;
   }
@@ -43,33 +48,36 @@ export class SessionFacts {
     return this.#isEphemeral;
   }
 
-  /** The server takes DISCONNECT in the close, and nothing is lost with one that does not arrive (14). */
+  /** The server takes DISCONNECT in the close, and the loss of a DISCONNECT does no harm (14). */
   get mayEndByClose(): boolean {
     return this.#takesClose && !this.#hasWill;
   }
 
-  /** Reads which of the extensions that were offered the server takes. */
+  /** Reads which of the offered extensions the server takes. */
   agree(extensions: string): void {
     this.#takesClose = extensions.includes('close');
     this.takesAlive = extensions.includes('alive');
   }
 
-  /** CONNECT may come with the handshake (15). */
+  /** The client may send CONNECT with the handshake (15). */
   mayShakeHands = false;
 
-  /** CONNACK that accepts, as it is where the server need not send it (15). */
+  /** The accepting CONNACK, for a server that need not send it (15). */
   get ordinaryConnack(): Uint8Array<ArrayBuffer> {
     return this.isFive
       ? Uint8Array.of(0x20, 11, 0, 0, 8, 0x21, 4, 0, 0x27, 0, 0, 0x5f, 0xfd)
       : Uint8Array.of(0x20, 2, 0, 0);
   }
 
-  /** Whether there is AUTH. */
+  /** Whether the version of MQTT has AUTH. */
   get isFive(): boolean {
     return this.#version === MQTT_5;
   }
 
-  /** Reads CONNECT and writes over its Keep Alive how often the gateway gets a frame at least (5). Answers it with the method where that is wanted. */
+  /**
+   * Reads CONNECT and sets its Keep Alive to the longest time between two frames (5). Returns it, with the
+   * Authentication Method if one is wanted.
+   */
   connect(packet: Uint8Array, heartbeatSeconds: number, wantsMethod: boolean): Uint8Array {
     const nameAt = bodyOf(packet);
     const versionAt = nameAt + 2 + uint16At(packet, nameAt);
@@ -86,7 +94,7 @@ export class SessionFacts {
     if (values.get(PropertyId.SESSION_EXPIRY_INTERVAL) || values.has(PropertyId.RECEIVE_MAXIMUM)) {
       this.#isEphemeral = false;
     }
-    // A program with a method of its own authenticates by itself.
+    // A program with an Authentication Method of its own authenticates by itself.
     const hasOwn = values.has(PropertyId.AUTHENTICATION_METHOD);
     this.hasMethod = wantsMethod && !hasOwn;
     this.mayShakeHands &&= !hasOwn;
@@ -106,7 +114,7 @@ export class SessionFacts {
     }
   }
 
-  /** Reads CONNACK and answers its code: above 0 it refuses. */
+  /** Reads CONNACK and returns its code: above 0 the server refuses. */
   connack(packet: Uint8Array): number {
     const at = bodyOf(packet);
     if (this.isFive) {

@@ -12,9 +12,9 @@ interface Registration {
 }
 
 /**
- * The events of a WebSocket for two kinds of users. mqtt.js uses a browser's WebSocket through `addEventListener`,
- * and in Node.js what the package `ws` gives, as an event emitter and a stream. Which of them it takes is decided
- * once per process, by the first client that is made; so this socket wears both faces.
+ * The events of a WebSocket for two kinds of users. mqtt.js uses a browser's WebSocket through `addEventListener`. In
+ * Node.js it uses the package `ws` as an event emitter and a stream. mqtt.js decides which of them it uses once per
+ * process, for the first client; so this socket offers both.
  */
 export class SocketFaces {
   readonly #timers: Timers;
@@ -79,7 +79,7 @@ export class SocketFaces {
     }
   }
 
-  /** A browser's listeners get an event with these fields, those of Node.js the arguments. */
+  /** A browser's listener gets an event with these fields, a Node.js listener gets the arguments. */
   #tell(type: EventName, fields: object, ...node: readonly unknown[]): void {
     for (const registration of this.#registrations.get(type) ?? []) {
       const { face, listener, isOnce } = registration;
@@ -89,7 +89,7 @@ export class SocketFaces {
           ...(face === 'browser' ? [{ type, ...fields }] : node),
         );
       } catch (error) {
-        // An application's handler may throw. That is its own affair, and not to keep the transport from going on.
+        // An application's handler may throw. The error must not stop the transport.
         this.#timers.defer(() => {
           throw error;
         });

@@ -16,9 +16,9 @@ export interface Statistics {
   packetsSent: number;
   /** MQTT packets that came in frames. */
   packetsReceived: number;
-  /** PINGREQ of the library that never left. */
+  /** PINGREQs of the library that the transport answered itself. */
   pingsAnswered: number;
-  /** PUBACK that an ephemeral session does not need. */
+  /** PUBACKs that the transport dropped, since an ephemeral session does not need them. */
   pubacksDropped: number;
   /** The messages that API Gateway bills: frames in both directions, each counted once for every 32 KB begun. */
   messagesBilled: number;
@@ -53,7 +53,10 @@ export function countReceived(statistics: Statistics, text: string): void {
   statistics.messagesBilled += billedMessages(text.length);
 }
 
-/** Messages that API Gateway bills for a frame of so many characters: one for each 32 KB begun, and one for an empty frame. */
+/**
+ * Messages that API Gateway bills for a frame of this many characters: one for each 32 KB begun. An empty frame counts
+ * as one.
+ */
 export function billedMessages(characters: number): number {
   return Math.max(1, Math.ceil(characters / BILLED_CHARACTERS));
 }

@@ -1,20 +1,19 @@
-/** A longer one fits into no URL, and AUTH with it perhaps into no frame. */
+/** A longer token fits into no URL, and perhaps not into a frame with AUTH. */
 const TOKEN_CHARACTERS_MAX = 20_000;
 
-/** A JSON Web Token, as far as a client has to know it. */
+/** The part of a JSON Web Token that a client has to know. */
 export interface Token {
   readonly text: string;
   /** Its `exp`, in seconds since 1970 by the clock of its issuer. */
   readonly exp: number;
-  /** When it ends by the clock of this machine, in milliseconds since 1970. */
+  /** When the token ends by the clock of this machine, in milliseconds since 1970. */
   readonly endsAtMs: number;
 }
 
 /**
- * Reads when a token ends. Only the server verifies it. Undefined if the text is no JSON Web Token, or never ends.
- *
- * The clock of this machine may be wrong. A new token cannot have ended, and none lives longer than its own lifetime:
- * when the clock contradicts this, the token's lifetime counts.
+ * Reads when a token ends. Only the server verifies it. Undefined if the text is no JSON Web Token, or the token never
+ * ends. The clock of this machine may be wrong. A new token cannot have expired, and none lives longer than its own
+ * lifetime: if the clock contradicts this, the token's lifetime counts.
  */
 export function readToken(text: string, nowMs: number): Token | undefined {
   const { exp, iat } = claimsOf(text);

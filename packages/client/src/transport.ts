@@ -9,25 +9,25 @@ import { ReconnectPolicy } from './reconnect-policy.ts';
 import { type ErrorReceiver, tellRefused, tooLarge } from './refuse.ts';
 import { newStatistics, type Statistics } from './statistics.ts';
 
-/** As much of mqtt.js's options as the transport reads and writes. */
+/** The options of mqtt.js that the transport reads and writes. */
 export interface ClientOptions {
   /** 0: never reconnect. Otherwise the transport sets it, in milliseconds, before each reconnect. */
   reconnectPeriod?: number;
-  /** Whether the library comes back after a CONNACK that refuses. The transport sets it where another attempt may do better. */
+  /** Whether the library returns after a CONNACK that refuses. The transport sets it if another attempt may succeed. */
   reconnectOnConnackError?: boolean;
-  /** Given to the WebSocket class as its third argument: certificates and such for `ws`. */
+  /** Passed to the WebSocket class as its third argument: for `ws`, e.g. certificates. */
   readonly wsOptions?: object;
 }
 
 /** The transport of one mqtt.js client. It holds the state that survives a reconnect: share it with no other client. */
 export interface Transport {
-  /** For mqtt.js's option of that name. */
+  /** The value for mqtt.js's option of that name. */
   readonly createWebsocket: (
     url: string,
     subprotocols: readonly string[],
     options: ClientOptions,
   ) => MqttSocket;
-  /** Lets callbacks of refused packets fail, and errors reach the client's `error` event. `connect` does it. */
+  /** Reports refused packets to their callbacks, and errors to the client's `error` event. `connect` calls it. */
   attach(client: ErrorReceiver): void;
   /** The counts until now. The object is live. */
   readonly statistics: Readonly<Statistics>;
@@ -92,7 +92,7 @@ export function createTransport(options: TransportOptions = {}): Transport {
         refused(packet) {
           const error = tooLarge(packet);
           if (typeOf(packet.bytes) === PacketType.CONNECT) return error;
-          // Later: mqtt.js notes who waits for a packet only after it has written it.
+          // Deferred: mqtt.js registers a packet's callback only after it has written the packet.
           timers.defer(() => {
             onEvent({ type: 'error', error });
             if (client !== undefined) tellRefused(client, packet, error);

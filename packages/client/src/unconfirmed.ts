@@ -1,12 +1,12 @@
 import { UNCONFIRMED_MAX } from './limits.ts';
 
 /**
- * QoS 1 messages that the library has, and whose acknowledgement the server may not have: packet identifiers, and whether
- * the library has acknowledged them. A server that resumes the session sends them again, and the library would hand them
- * over twice.
+ * QoS 1 messages that the library has, and whose acknowledgement the server may not have: packet identifiers, and
+ * whether the library has acknowledged them. A server that resumes the session sends them again; without this list the
+ * library would hand them over twice.
  */
 export class Unconfirmed extends Map<number, boolean> {
-  /** The library is given it. */
+  /** The library gets this message. */
   deliver(packetId: number): void {
     this.set(packetId, false);
     const [oldest = 0] = this.keys();

@@ -1,6 +1,6 @@
 import { globals } from './environment.ts';
 
-/** The members that all WebSockets have: a browser's, Node.js's, and the one of the package `ws`. */
+/** The members that all WebSocket classes share: those of browsers, Node.js and the package `ws`. */
 export interface WebSocketLike {
   readonly protocol: string;
   readonly bufferedAmount: number;
@@ -11,9 +11,9 @@ export interface WebSocketLike {
 /** Any class of such sockets. (Their constructors and events are declared in ways that no one type covers.) */
 export type WebSocketClass = new (...args: never[]) => WebSocketLike;
 
-/** Such a socket as the transport uses it. */
+/** The members that the transport uses. */
 export interface GatewaySocket extends WebSocketLike {
-  /** `ws` has it: ends the socket without a closing handshake. */
+  /** Only `ws` has it: ends the socket without a closing handshake. */
   terminate?(): void;
   addEventListener(type: 'open', listener: () => void): void;
   addEventListener(type: 'message', listener: (event: { readonly data: unknown }) => void): void;
@@ -24,7 +24,7 @@ export interface GatewaySocket extends WebSocketLike {
   ): void;
 }
 
-/** The third argument is for `ws` (TLS and such); the others ignore it. */
+/** The third argument is for `ws` (e.g. TLS options); the others ignore it. */
 type GatewaySocketClass = new (url: string, protocols: string[], options?: object) => GatewaySocket;
 
 export function newSocket(
@@ -36,10 +36,10 @@ export function newSocket(
   return new (WebSocket as unknown as GatewaySocketClass)(url, protocols, options);
 }
 
-/** The class of this platform. */
+/** The WebSocket class of this platform. */
 export async function loadWebSocket(): Promise<WebSocketClass> {
   if (globals.WebSocket !== undefined) return globals.WebSocket;
-  // Not a literal, so that no bundler looks for `ws` on behalf of browsers.
+  // The name is no literal, so that no bundler adds `ws` to a browser's bundle.
   const name = 'ws';
   const module = (await import(/* @vite-ignore */ /* webpackIgnore: true */ name)) as {
     WebSocket: WebSocketClass;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { runs } from '../../../test/support/runs.ts';
 import { decodeBase64, encodeBase64 } from '../src/base64.ts';
 
-test('writes what every other implementation writes, and reads it back', () => {
+test('base64 is what every other implementation writes, and is read back', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 300 }), (bytes) => {
       const text = Buffer.from(bytes).toString('base64');
@@ -14,7 +14,7 @@ test('writes what every other implementation writes, and reads it back', () => {
   );
 });
 
-test('reads canonical base64 and nothing else', () => {
+test('only canonical base64 is read', () => {
   const letters = fc.constantFrom(...'ABwxyz019+/=-_ \n*é'.split(''));
   fc.assert(
     fc.property(fc.string({ unit: letters, maxLength: 12 }), (text) => {
@@ -27,7 +27,7 @@ test('reads canonical base64 and nothing else', () => {
   );
 });
 
-test('a full frame survives', () => {
+test('a full frame is encoded and decoded unchanged', () => {
   const bytes = Uint8Array.from({ length: 98_301 }, (_, index) => index * 7);
   expect(decodeBase64(encodeBase64(bytes))).toEqual(bytes);
 });

@@ -6,7 +6,7 @@ import { connect, type MqttModule } from '../src/index.ts';
 import { MiniBroker } from './support/mini-broker.ts';
 import { TextGateway } from './support/text-gateway.ts';
 
-/** mqtt.js's build for browsers takes a process with a window and a document for one. */
+/** mqtt.js's build for browsers takes a process that has a window and a document for a browser. */
 let mqtt: MqttModule;
 let gateway: TextGateway;
 const broker = new MiniBroker();
@@ -32,7 +32,7 @@ function opened(client: MqttClient): Promise<unknown> {
 }
 
 test.each([4, 5] as const)(
-  'the build for browsers, MQTT %i: publish, subscribe, reconnect, flush',
+  'the build for browsers publishes, subscribes, reconnects and flushes, MQTT %i',
   async (protocolVersion) => {
     const client = connect(mqtt, gateway.url, { protocolVersion, timerVariant: 'native' });
     await opened(client);
@@ -50,7 +50,7 @@ test.each([4, 5] as const)(
   },
 );
 
-test('end(true) does not wait, also for a reply that never comes', async () => {
+test('end(true) does not wait, even for a reply that never comes', async () => {
   const client = connect(mqtt, gateway.url, { timerVariant: 'native' });
   await opened(client);
   client.publish('b', 'x', { qos: 1 });
@@ -58,7 +58,7 @@ test('end(true) does not wait, also for a reply that never comes', async () => {
   expect(client.connected).toBe(false);
 });
 
-test('backpressure is real: the bytes that mqtt.js has handed over stay bounded', async () => {
+test('backpressure bounds the bytes that mqtt.js hands over', async () => {
   let most = 0;
   const client = connect(mqtt, gateway.url, { timerVariant: 'native' });
   await opened(client);

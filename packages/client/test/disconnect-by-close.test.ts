@@ -20,7 +20,7 @@ async function connected(taken: string, connect = {}, version: 4 | 5 = 4): Promi
 }
 
 describe('DISCONNECT in the close (14)', () => {
-  test.each([4, 5] as const)('closes with its code instead of a frame, MQTT %i', async (version) => {
+  test.each([4, 5] as const)('replaces the frame by a close code, MQTT %i', async (version) => {
     await connected('close', {}, version);
     await harness.write(disconnect);
     expect(harness.sent).toEqual([]);
@@ -31,14 +31,14 @@ describe('DISCONNECT in the close (14)', () => {
     expect(harness.errors).toEqual([]);
   });
 
-  test('is a frame to a server that does not take it', async () => {
+  test('is a frame for a server that does not take it', async () => {
     await connected('nudge,move,resume');
     await harness.write(disconnect);
     expect(harness.sent).toEqual(['disconnect']);
     expect(harness.gateway.closedWith).toBeUndefined();
   });
 
-  test('waits for the reply to what was written before', async () => {
+  test('waits for the reply to packets written before', async () => {
     await connected('close');
     await harness.write(publish('a', 1));
     await harness.write(disconnect);
@@ -48,7 +48,7 @@ describe('DISCONNECT in the close (14)', () => {
     expect(harness.gateway.closedWith?.code).toBe(DISCONNECT_CODE);
   });
 
-  test('travels with what leaves in the same frame', async () => {
+  test('is a frame if other packets leave with it', async () => {
     await connected('close');
     await harness.write(publish('a', 1), disconnect);
     expect(harness.sent).toEqual(['a disconnect']);

@@ -5,7 +5,7 @@ const connack = { cmd: 'connack', returnCode: 0, sessionPresent: true } as const
 const serverError = '{"message": "Internal server error", "connectionId":"c", "requestId":"r"}';
 
 describe('a frame of unknown fate (6)', () => {
-  test('no reply within 8 seconds: the connection is given up', async () => {
+  test('follows if no reply comes within 8 seconds: the connection is given up', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -17,7 +17,7 @@ describe('a frame of unknown fate (6)', () => {
     expect(harness.closes).toEqual([{ code: 4000, reason: 'no-reply' }]);
   });
 
-  test('the option says how long it waits', async () => {
+  test('follows after the time that the option says', async () => {
     const harness = new Harness({ replyTimeoutSeconds: 20 });
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -27,7 +27,7 @@ describe('a frame of unknown fate (6)', () => {
     expect(harness.errors).toEqual(['no-reply']);
   });
 
-  test("the gateway failed: the connection is given up, with the gateway's error and advice", async () => {
+  test("follows if the gateway failed: the connection is given up, with the gateway's error and advice", async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -46,7 +46,7 @@ describe('a frame of unknown fate (6)', () => {
     ['more packets taken than were sent', '!2:'],
     ['binary data', new ArrayBuffer(2)],
   ] as const;
-  test.each(unreadable)('%s: the connection is given up', async (_name, text) => {
+  test.each(unreadable)('follows after %s: the connection is given up', async (_name, text) => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -55,14 +55,14 @@ describe('a frame of unknown fate (6)', () => {
     expect(harness.closes).toHaveLength(1);
   });
 
-  test('a reply to nothing is a frame that cannot be read', async () => {
+  test('is not what a reply to nothing means: that is a frame that cannot be read', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.reply();
     expect(harness.errors).toEqual(['unreadable-frame']);
   });
 
-  test('empty frames mean nothing', async () => {
+  test('is not caused by empty frames: they mean nothing', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -72,7 +72,7 @@ describe('a frame of unknown fate (6)', () => {
     expect(harness.sent).toEqual(['a']);
   });
 
-  test('the transport sends no packet of the old connection on the new one', async () => {
+  test('is not sent again on the new connection', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -120,7 +120,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
     expect(harness.sent.at(-1)).toBe('next');
   });
 
-  test('DISCONNECT waits behind what is held', async () => {
+  test('is followed by DISCONNECT only when it has left', async () => {
     const harness = new Harness();
     await lose(harness, publish('a', 1, 1));
     await harness.reply([connack]);
@@ -132,7 +132,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
     expect(harness.sent).toEqual(['connect', 'b disconnect']);
   });
 
-  test('DISCONNECT alone does not wait', async () => {
+  test('does not hold back a lone DISCONNECT', async () => {
     const harness = new Harness();
     await lose(harness, subscribe('a'));
     await harness.reply([connack]);
@@ -140,7 +140,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
     expect(harness.sent).toEqual(['connect', 'disconnect']);
   });
 
-  test('is held over connections that never came to CONNACK', async () => {
+  test('is held over connections that CONNACK never reached', async () => {
     const harness = new Harness();
     await lose(harness, publish('a', 1, 1));
     harness.gateway.end(1006);
@@ -198,7 +198,7 @@ describe('PUBLISH after a frame of unknown fate (6)', () => {
 });
 
 describe('closing (8)', () => {
-  test('DISCONNECT is the end of a frame; its reply closes the socket with 1000', async () => {
+  test('begins with DISCONNECT at the end of a frame; its reply closes the socket with 1000', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'));
@@ -217,7 +217,7 @@ describe('closing (8)', () => {
     expect(harness.closes).toEqual([{ code: 1000, reason: 'bye' }]);
   });
 
-  test('a closing handshake that does not end is waited for one second', async () => {
+  test('waits at most one second for the closing handshake', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(disconnect);
@@ -230,7 +230,7 @@ describe('closing (8)', () => {
     expect(harness.clock.pending).toBe(0);
   });
 
-  test('a close without DISCONNECT is one at once', async () => {
+  test('is immediate without DISCONNECT', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -241,7 +241,7 @@ describe('closing (8)', () => {
     expect(harness.socket.readyState).toBe(harness.socket.CLOSED);
   });
 
-  test('terminate is a close at once, DISCONNECT or not', async () => {
+  test('is immediate with terminate, with or without DISCONNECT', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -253,7 +253,7 @@ describe('closing (8)', () => {
   });
 
   test.each(['a reply', 'a push'])(
-    'a DISCONNECT of the server in %s closes the socket once it is handed over',
+    'follows a DISCONNECT of the server in %s once it is handed over',
     async (way) => {
       const harness = new Harness();
       await harness.connect({}, 5);
@@ -301,7 +301,7 @@ describe('closing (8)', () => {
     ]);
   });
 
-  test('send never throws: before the socket is open, while it closes, when it is closed', async () => {
+  test('never makes send throw: before the socket is open, while it closes, when it is closed', async () => {
     const harness = new Harness();
     await harness.dial();
     const results: unknown[] = [];
@@ -322,7 +322,7 @@ describe('closing (8)', () => {
 });
 
 describe('reconnects (8)', () => {
-  test('the first at once, then after a random time that doubles at most, until a connection was stable', async () => {
+  test('come at once, then after a random time that at most doubles, until a connection was stable', async () => {
     const harness = new Harness({ random: () => 0.5 });
     const waits: unknown[] = [];
     for (let attempt = 0; attempt < 10; attempt += 1) {
@@ -338,7 +338,7 @@ describe('reconnects (8)', () => {
     expect(harness.options.reconnectPeriod).toBe(1);
   });
 
-  test('a client without reconnecting does not reconnect', async () => {
+  test('do not happen if the client has switched them off', async () => {
     const harness = new Harness();
     harness.options.reconnectPeriod = 0;
     await harness.connect();

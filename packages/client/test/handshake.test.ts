@@ -15,7 +15,7 @@ beforeEach(() => {
 const offeredConnect = () => harness.gateway.protocols.find((each) => each.startsWith('mqtt-connect.'));
 
 describe('CONNECT in the handshake (15)', () => {
-  test('is offered with the names that answer it, in unpadded base64url', async () => {
+  test('is offered in subprotocol names, in unpadded base64url', async () => {
     await harness.dial();
     const [, secret, names, connect = ''] = CONNECT_SUBPROTOCOL.exec(offeredConnect() ?? '') ?? [];
     expect(harness.gateway.protocols.slice(1)).toEqual([ACCEPTED, HANDLED, ...FRAMES]);
@@ -44,7 +44,7 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.events).toEqual([{ type: 'connected' }]);
   });
 
-  test('the first frame asks what was agreed on, and completes the ticket', async () => {
+  test('is followed by a first frame that asks for the extensions and completes the ticket', async () => {
     await harness.open({}, 4, ACCEPTED);
     await harness.write(subscribe('a'));
     expect(harness.gateway.texts).toEqual([expect.stringMatching(/^\(\)[\w+/=]+$/)]);
@@ -58,7 +58,7 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.gateway.protocols).toEqual(FRAMES);
   });
 
-  test('asks once, and says DISCONNECT in the close when it was agreed on', async () => {
+  test('asks once, and closes with the DISCONNECT code when the server takes it', async () => {
     await harness.open({}, 4, ACCEPTED);
     await harness.write(publish('a', 1));
     await harness.say('(close):QAIAAQ==');
@@ -69,14 +69,14 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.gateway.closedWith?.code).toBe(4001);
   });
 
-  test('DISCONNECT is a frame before anything was agreed on', async () => {
+  test('sends DISCONNECT as a frame before the server has taken any extension', async () => {
     await harness.open({}, 4, ACCEPTED);
     await harness.write({ cmd: 'disconnect' });
     expect(harness.gateway.closedWith).toBeUndefined();
     expect(harness.gateway.texts).toEqual(['()4AA=']);
   });
 
-  test('a CONNACK that says more comes with the first reply, and nothing before it', async () => {
+  test('gets a CONNACK with properties with the first reply, and nothing before it', async () => {
     await harness.open({}, 5, HANDLED);
     expect(harness.gateway.texts).toEqual(['().']);
     await harness.push(publish('early'));
@@ -110,7 +110,7 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.gateway.protocols).toEqual(FRAMES);
   });
 
-  test('is left to the library where that has an Authentication Method of its own', async () => {
+  test('is not used if the program has an Authentication Method of its own', async () => {
     harness.version = 5;
     await harness.dial(undefined, {
       protocolVersion: 5,
@@ -119,7 +119,7 @@ describe('CONNECT in the handshake (15)', () => {
     expect(harness.gateway.protocols).toEqual(FRAMES);
   });
 
-  test('a handshake that fails is followed by one without, and that by one with it', async () => {
+  test('is left out after a handshake that failed, and tried again after that', async () => {
     const seen: boolean[] = [];
     for (let attempt = 0; attempt < 3; attempt += 1) {
       await harness.dial();
@@ -130,7 +130,7 @@ describe('CONNECT in the handshake (15)', () => {
     expect(seen).toEqual([true, false, true]);
   });
 
-  test('the header stays below 4 KB', async () => {
+  test('keeps the header below 4 KB', async () => {
     await harness.dial(undefined, { username: 'u'.repeat(2_870) });
     expect(offeredConnect()).toBeDefined();
     expect(harness.gateway.protocols.join(', ').length).toBeLessThan(4_096);

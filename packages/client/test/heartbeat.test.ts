@@ -9,21 +9,21 @@ function keepAlive({ gateway }: Harness): number | undefined {
 }
 
 describe('Keep Alive (5)', () => {
-  test.each([4, 5] as const)('MQTT %i: the heartbeat stands in CONNECT', async (version) => {
+  test.each([4, 5] as const)('is the heartbeat in the CONNECT that leaves, MQTT %i', async (version) => {
     const harness = new Harness();
     await harness.open({ keepalive: 0, clientId: 'x'.repeat(200) }, version);
     const [packet] = harness.gateway.frames[0]?.packets ?? [];
-    // One byte more of Remaining Length.
+    // Remaining Length has one more byte.
     expect(packet?.readUInt16BE(11)).toBe(540);
   });
 
-  test('or what the option says', async () => {
+  test('is the value of the option', async () => {
     const harness = new Harness({ heartbeatSeconds: 30 });
     await harness.open();
     expect(keepAlive(harness)).toBe(30);
   });
 
-  test('PINGREQ of the library is answered at once and does not leave', async () => {
+  test('answers a PINGREQ of the library at once, and does not send it', async () => {
     const harness = new Harness();
     await harness.connect();
     for (let minute = 0; minute < 8; minute += 1) {
@@ -35,7 +35,7 @@ describe('Keep Alive (5)', () => {
     expect(harness.transport.statistics.pingsAnswered).toBe(8);
   });
 
-  test('540 seconds without a frame that wants a reply: a PINGREQ, and its answer stays here', async () => {
+  test('sends a PINGREQ after 540 seconds without a frame that wants a reply, and keeps its answer', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false, keepalive: 0 });
     await harness.clock.advance(100_000);
@@ -53,14 +53,14 @@ describe('Keep Alive (5)', () => {
     expect(harness.sent).toHaveLength(4);
   });
 
-  test('no answer: the connection is given up', async () => {
+  test('gives the connection up when the server does not answer', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.clock.advance(548_000);
     expect(harness.errors).toEqual(['no-reply']);
   });
 
-  test('Server Keep Alive shortens the heartbeat', async () => {
+  test('is shortened by Server Keep Alive', async () => {
     const harness = new Harness();
     await harness.connect({}, 5, { properties: { serverKeepAlive: 100, assignedClientIdentifier: 'c' } });
     await harness.clock.advance(99_999);
@@ -69,7 +69,7 @@ describe('Keep Alive (5)', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('a sleep of the computer is followed by a PINGREQ at once', async () => {
+  test('sends a PINGREQ at once after the computer has slept', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.clock.advance(10_000);
@@ -77,7 +77,7 @@ describe('Keep Alive (5)', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('a heartbeat outside of 1 to 2,160 seconds is refused', () => {
+  test('refuses a heartbeat outside of 1 to 2,160 seconds', () => {
     expect(() => new Harness({ heartbeatSeconds: 2_161 })).toThrow(RangeError);
     expect(() => new Harness({ heartbeatSeconds: 0 })).toThrow(RangeError);
   });
@@ -86,7 +86,7 @@ describe('Keep Alive (5)', () => {
 describe('signs of life without an answer (16)', () => {
   const LIVES = ',alive';
 
-  /** A connection on which the server takes them. */
+  /** A connection to a server that takes signs of life. */
   async function connected(options: TransportOptions = {}, move = ''): Promise<Harness> {
     const harness = new Harness(options);
     await harness.open({}, 5);
@@ -96,7 +96,7 @@ describe('signs of life without an answer (16)', () => {
     return harness;
   }
 
-  test('three of them, nine minutes apart, then a PINGREQ', async () => {
+  test('are three, nine minutes apart, before a PINGREQ', async () => {
     const harness = await connected();
     await harness.clock.advance(540_000 - 1);
     expect(harness.sent).toEqual([]);
@@ -123,7 +123,7 @@ describe('signs of life without an answer (16)', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('heartbeatSeconds chooses how many', async () => {
+  test('are as many as heartbeatSeconds allows', async () => {
     const twice = await connected({ heartbeatSeconds: 1_080 });
     await twice.clock.advance(1_080_000);
     expect(twice.sent).toEqual([LIVES, 'pingreq']);
@@ -132,14 +132,14 @@ describe('signs of life without an answer (16)', () => {
     expect(never.sent).toEqual(['pingreq']);
   });
 
-  test('none to a server that does not take them', async () => {
+  test('are not sent to a server that does not take them', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.clock.advance(540_000);
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('none while a session moves: no frame leaves on the connection that it has', async () => {
+  test('are not sent while a session moves: no frame leaves on its present connection', async () => {
     const harness = await connected({}, '~ticket,720,60');
     const [old] = harness.sockets;
     await harness.clock.advance(83_000);
@@ -155,7 +155,7 @@ describe('signs of life without an answer (16)', () => {
     expect(old?.texts).toHaveLength(1);
   });
 
-  test('a dead network is noticed after 36 minutes at the latest', async () => {
+  test('let a dead network be noticed after 36 minutes at the latest', async () => {
     const harness = await connected();
     await harness.clock.advance(2_160_000 + 7_999);
     expect(harness.errors).toEqual([]);
@@ -163,14 +163,14 @@ describe('signs of life without an answer (16)', () => {
     expect(harness.errors).toEqual(['no-reply']);
   });
 
-  test('a computer that has slept asks for an answer', async () => {
+  test('are followed by a PINGREQ after the computer has slept', async () => {
     const harness = await connected();
     await harness.clock.advance(10_000);
     await harness.clock.sleep(300_000);
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('looks that come once a minute are early enough for the gateway', () => {
+  test('are early enough for the gateway if timers fire once a minute', () => {
     const heartbeat = new Heartbeat(2_160, 0);
     const due: string[] = [];
     heartbeat.look(0, true);
@@ -185,7 +185,7 @@ describe('signs of life without an answer (16)', () => {
 });
 
 describe('timers that a browser slows down', () => {
-  test('looks that come once a minute ask before 540 seconds are over', () => {
+  test('ask before 540 seconds are over if they fire once a minute', () => {
     const heartbeat = new Heartbeat(540, 0);
     const due: number[] = [];
     heartbeat.look(0, false);
@@ -197,7 +197,7 @@ describe('timers that a browser slows down', () => {
     expect(due).toEqual([480, 960]);
   });
 
-  test("the library's PINGREQ is a reason to look", async () => {
+  test("are read when the library's PINGREQ comes", async () => {
     const harness = new Harness();
     await harness.connect();
     harness.clock.pass(541_000);
@@ -205,7 +205,7 @@ describe('timers that a browser slows down', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('a clock that was set back is taken for a sleep', () => {
+  test('take a clock that was set back for a sleep', () => {
     const heartbeat = new Heartbeat(540, 1_000_000);
     expect(heartbeat.look(1_000_000, true).due).toBeUndefined();
     expect(heartbeat.look(400_000, true).due).toBe('ping');
@@ -243,7 +243,7 @@ describe('a page', () => {
     return { harness, window, document };
   }
 
-  test.each(['online', 'pageshow'])('%s: a PINGREQ at once', async (type) => {
+  test.each(['online', 'pageshow'])('%s sends a PINGREQ at once', async (type) => {
     const { harness, window } = await onPage();
     window.tell(type);
     window.tell(type);
@@ -251,7 +251,7 @@ describe('a page', () => {
     expect(harness.sent).toEqual(['pingreq']);
   });
 
-  test('a frame whose reply is awaited will do', async () => {
+  test('sends no PINGREQ while a reply is awaited', async () => {
     const { harness, window } = await onPage();
     await harness.write(publish('a'));
     window.tell('online');
@@ -259,7 +259,7 @@ describe('a page', () => {
     expect(harness.sent).toEqual(['a']);
   });
 
-  test('one that comes into sight asks when it has heard nothing for a minute', async () => {
+  test('that becomes visible asks if it has heard nothing for a minute', async () => {
     const { harness, document } = await onPage();
     await harness.clock.advance(60_000);
     document.tell('visibilitychange');
@@ -321,7 +321,7 @@ describe('a page', () => {
       },
     ],
   ] as const;
-  test.each(endings)('after %s no timer and no listener is left', async (_name, end) => {
+  test.each(endings)('leaves no timer and no listener after %s', async (_name, end) => {
     const { harness, window, document } = await onPage();
     expect(harness.clock.pending).toBeGreaterThan(0);
     expect(window.count + document.count).toBe(3);

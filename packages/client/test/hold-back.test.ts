@@ -5,7 +5,7 @@ const connack = { cmd: 'connack', returnCode: 0, sessionPresent: false } as cons
 const suback: Packet = { cmd: 'suback', messageId: 1, granted: [1] };
 
 describe('packets that are held back (4)', () => {
-  test('no packet is handed over before CONNACK', async () => {
+  test('wait for CONNACK', async () => {
     const harness = new Harness();
     await harness.open();
     await harness.push(publish('early'));
@@ -14,7 +14,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toEqual(['connack', 'early']);
   });
 
-  test('pushes wait behind the reply to a SUBSCRIBE, also when it leaves together with others', async () => {
+  test('wait behind the reply to a SUBSCRIBE, also if it leaves together with others', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('p'), subscribe('a'));
@@ -24,7 +24,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toEqual(['suback', 'retained', 'live']);
   });
 
-  test('pushes do not wait behind other frames', async () => {
+  test('do not wait behind other frames', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('p', 1, 1));
@@ -32,7 +32,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toEqual(['live']);
   });
 
-  test('a SUBSCRIBE that was not taken holds pushes back again', async () => {
+  test('wait again behind a SUBSCRIBE that the server did not take', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(subscribe('a'));
@@ -44,7 +44,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toEqual(['1', 'suback', '2']);
   });
 
-  test('while more is waiting it is fetched, and pushes wait for the last of it', async () => {
+  test('wait for the last of the messages that the server has, which are fetched', async () => {
     const harness = new Harness();
     await harness.open({ clean: false });
     await harness.reply([connack, publish('q1')], { more: true });
@@ -57,7 +57,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.sent).toHaveLength(3);
   });
 
-  test('a frame of packets fetches too', async () => {
+  test('are fetched by a frame of packets too', async () => {
     const harness = new Harness();
     await harness.open({ clean: false });
     await harness.write(publish('p'));
@@ -67,7 +67,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.sent).toEqual(['connect', 'p', 'fetch']);
   });
 
-  test('a nudge is fetched at once, with the acknowledgements that wait', async () => {
+  test('are fetched at once after a nudge, with the acknowledgements that wait', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(puback(1));
@@ -79,7 +79,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.sent).toHaveLength(1);
   });
 
-  test('a nudge waits for the outstanding reply, and is fetched once, before further packets', async () => {
+  test('are fetched once after a nudge, behind the outstanding reply and before further packets', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p', 1, 1));
@@ -95,7 +95,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.sent).toHaveLength(3);
   });
 
-  test('acknowledgements leave with a fetch', async () => {
+  test('are fetched by a frame that carries acknowledgements', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -105,7 +105,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.gateway.frames.at(-1)?.replyWanted).toBe(true);
   });
 
-  test('empty fetches slow down, until there is a packet to acknowledge', async () => {
+  test('are fetched ever more slowly while fetches are empty, until there is a packet to acknowledge', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -123,7 +123,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.sent.at(-1)).toBe('puback');
   });
 
-  test('held packets are handed over when a fetch is empty: the server may wait for their acknowledgement', async () => {
+  test('are handed over when a fetch is empty: the server may wait for their acknowledgement', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -139,7 +139,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toEqual(['q1', 'q2', 'q3']);
   });
 
-  test('a thousand pushes may wait, one more ends the connection', async () => {
+  test('may be a thousand; one more ends the connection', async () => {
     const harness = new Harness();
     await harness.open();
     for (let count = 0; count < 1_000; count += 1) harness.gateway.say('MAUAAWFoaQ==');
@@ -151,7 +151,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.closes).toEqual([{ code: 4000, reason: 'too-much-waiting' }]);
   });
 
-  test('4 MiB of pushes may wait, one more ends the connection', async () => {
+  test('may be 4 MiB; one more ends the connection', async () => {
     const harness = new Harness();
     await harness.open();
     const quarter = publish('a', 0, 0, Buffer.alloc(65_536 - 7));
@@ -161,7 +161,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.errors).toEqual(['too-much-waiting']);
   });
 
-  test('packets that were handed over do not count any more', async () => {
+  test('do not count once they are handed over', async () => {
     const harness = new Harness();
     await harness.connect();
     const large = publish('a', 0, 0, Buffer.alloc(90_000));
@@ -174,7 +174,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.topics).toHaveLength(62);
   });
 
-  test('packets that the library does not take are bounded too', async () => {
+  test('are bounded as well if the library does not take them', async () => {
     const harness = new Harness();
     await harness.connect();
     harness.socket.pause();
@@ -185,7 +185,7 @@ describe('packets that are held back (4)', () => {
     expect(harness.errors).toEqual(['too-much-waiting']);
   });
 
-  test('a paused library gets nothing, and nothing is fetched for it, until it goes on', async () => {
+  test('stay while the library is paused, and nothing is fetched for it', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('p'));
@@ -213,7 +213,7 @@ describe('packets that wait when the connection ends', () => {
     expect(harness.closes).toEqual([{ code: 1001, reason: '' }]);
   });
 
-  test('are dropped in front of a queue that has not come yet; but a DISCONNECT is handed over', async () => {
+  test('are dropped if an older queue has not come yet; but a DISCONNECT is handed over', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false }, 5);
     await harness.write(publish('p'));
@@ -224,7 +224,7 @@ describe('packets that wait when the connection ends', () => {
     expect(harness.topics).toEqual(['q1', 'disconnect']);
   });
 
-  test('reach a library that is paused', async () => {
+  test('are handed to a library that is paused', async () => {
     const harness = new Harness();
     await harness.connect();
     harness.socket.pause();
@@ -234,7 +234,7 @@ describe('packets that wait when the connection ends', () => {
     expect(harness.topics).toEqual(['live']);
   });
 
-  test('end with the DISCONNECT of the server', async () => {
+  test('are followed by the DISCONNECT of the server, and nothing after it', async () => {
     const harness = new Harness();
     await harness.connect({}, 5);
     await harness.write(subscribe('a'));
@@ -244,7 +244,7 @@ describe('packets that wait when the connection ends', () => {
     expect(harness.topics).toEqual(['suback', 'disconnect']);
   });
 
-  test('are dropped when CONNACK never came', async () => {
+  test('are dropped if CONNACK never came', async () => {
     const harness = new Harness();
     await harness.open();
     await harness.push(publish('live'));

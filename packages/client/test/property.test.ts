@@ -5,7 +5,7 @@ import { qosOf, typeOf } from '../src/packet.ts';
 import * as PacketType from '../src/packet-type.ts';
 import { Harness, type Packet, puback, publish, subscribe } from './support/harness.ts';
 
-/** The next event between library, transport and gateway. */
+/** The next event at the library, the transport or the gateway. */
 const step = fc.oneof(
   {
     weight: 5,
@@ -29,7 +29,7 @@ const step = fc.oneof(
   { weight: 2, arbitrary: fc.record({ type: fc.constant('wait' as const), ms: fc.nat(3_000) }) },
 );
 
-/** The gateway's side: takes frames one by one, answers when told to, and keeps count of what it must be asked for. */
+/** The gateway: takes frames one by one, answers when told to, and records the events that must happen. */
 class Gateway {
   readonly #harness: Harness;
   #seen = 0;
@@ -66,7 +66,7 @@ class Gateway {
     this.#outstanding = undefined;
     const isPart = taken !== null && taken < frame.length;
     this.inVain = isPart && taken === 0 ? this.inVain + 1 : 0;
-    // Four times in a row would end the connection.
+    // A fourth one in a row would end the connection.
     const count = isPart && this.inVain < 4 ? taken : frame.length;
     if (count === frame.length) this.inVain = 0;
     this.#handle(frame.slice(0, count));
@@ -83,7 +83,7 @@ class Gateway {
   }
 }
 
-test('for any writes, answers and pushes in any order, nothing is lost, doubled or out of order', async () => {
+test('no packet is lost, doubled or out of order, for any order of writes, answers and pushes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.array(step, { maxLength: 60 }),

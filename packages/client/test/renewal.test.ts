@@ -6,13 +6,13 @@ import { Harness, publish } from './support/harness.ts';
 import { tokenOf } from './support/tokens.ts';
 
 const METHOD = 'CUSTOM-JWT';
-/** Shorter than the heartbeat, whose PINGREQ would want a reply. */
+/** Shorter than the heartbeat: its PINGREQ would want a reply. */
 const LIFE_MS = 400_000;
 
-/** With the harness's random number of 0.5, half way between 75 and 90 %. */
+/** The harness's random number is 0.5: half way between 75 and 90 %. */
 const RENEWS_AFTER_MS = LIFE_MS * 0.825;
 
-/** A client whose tokens live for a while, from when they are asked for. */
+/** A client whose tokens live for some time from the moment of the request. */
 class Client extends Harness {
   readonly tokens: string[] = [];
   /** Replaces `token()`. */
@@ -37,7 +37,7 @@ class Client extends Harness {
     this.events.length = 0;
   }
 
-  /** The last packet that the gateway was sent. */
+  /** The last packet that the gateway received. */
   get lastSent(): Packet | undefined {
     const packets: Packet[] = [];
     const parser = mqttPacket.parser({ protocolVersion: this.version });
@@ -46,7 +46,7 @@ class Client extends Harness {
     return packets.at(-1);
   }
 
-  /** Which token the last packet shows; undefined when it is no AUTH that does. */
+  /** The token in the last packet; undefined if it is no AUTH with a token. */
   get shown(): string | undefined {
     const packet = this.lastSent;
     if (packet?.cmd !== 'auth' || packet.reasonCode !== 0x19) return undefined;
@@ -111,14 +111,14 @@ describe('CONNECT', () => {
     expect(sentConnect(client).properties?.authenticationMethod).toBe(method);
   });
 
-  test('is left as it is where it has no room for the method', async () => {
+  test('stays unchanged if it has no room for the method', async () => {
     const client = new Client();
     await client.open({ username: 'u', password: Buffer.alloc(24_540) }, 5);
     expect(client.sent).toEqual(['connect']);
     expect(sentConnect(client).properties?.authenticationMethod).toBeUndefined();
   });
 
-  test('is left as it is in MQTT 3.1.1', async () => {
+  test('stays unchanged in MQTT 3.1.1', async () => {
     const client = new Client();
     await client.open({ will: { topic: 'w', payload: Buffer.from('x'), qos: 0, retain: false } }, 4);
     expect(sentConnect(client)).toMatchObject({ clientId: 'c', protocolVersion: 4, will: { topic: 'w' } });
@@ -126,7 +126,7 @@ describe('CONNECT', () => {
 });
 
 describe('CONNACK', () => {
-  test('comes to the library without the method, which it has not asked for', async () => {
+  test('reaches the library without the method, which the library has not asked for', async () => {
     const client = new Client();
     await client.accept({
       authenticationMethod: METHOD,
@@ -139,7 +139,7 @@ describe('CONNACK', () => {
     expect(packet?.properties).toEqual({ serverKeepAlive: 300, assignedClientIdentifier: 'given' });
   });
 
-  test('comes with its method where the program has set it', async () => {
+  test('reaches the library with the method that the program has set', async () => {
     const client = new Client();
     await client.open({ properties: { authenticationMethod: 'SCRAM' } }, 5);
     await client.reply([connack(0, { authenticationMethod: 'SCRAM' }), success]);
@@ -149,7 +149,7 @@ describe('CONNACK', () => {
     ]);
   });
 
-  test('that does not know the method is kept from the library, and the next CONNECT has none', async () => {
+  test('that refuses the method does not reach the library, and the next CONNECT has no method', async () => {
     const client = new Client();
     await client.open({}, 5);
     await client.reply([connack(0x8c)]);
@@ -164,7 +164,7 @@ describe('CONNACK', () => {
     expect(client.errors).toEqual([]);
   });
 
-  test('that refuses when the token has just ended is kept from the library, which then asks for another one', async () => {
+  test('that refuses a token that has just expired does not reach the library, which then asks for another token', async () => {
     const client = new Client();
     client.instead = () => client.fresh(2_000);
     await client.open({}, 5);
@@ -175,7 +175,7 @@ describe('CONNACK', () => {
     expect(client.closes).toHaveLength(1);
   });
 
-  test('that refuses for another reason comes to the library', async () => {
+  test('that refuses for another reason reaches the library', async () => {
     const client = new Client();
     await client.open({}, 5);
     await client.reply([connack(0x87)]);
@@ -184,7 +184,7 @@ describe('CONNACK', () => {
 });
 
 describe('a token', () => {
-  test('is renewed by AUTH ahead of its end, time after time, and the library sees nothing', async () => {
+  test('is renewed by AUTH before it ends, again and again, unseen by the library', async () => {
     const client = new Client();
     await client.accept();
     client.received = [];
@@ -212,7 +212,7 @@ describe('a token', () => {
     expect(client.tokens).toHaveLength(2);
   });
 
-  test('that lives for very short is renewed no more than once a second', async () => {
+  test('with a very short life is renewed at most once a second', async () => {
     const client = new Client();
     client.instead = () => {
       client.tokens.push(client.fresh(1_100));
@@ -225,7 +225,7 @@ describe('a token', () => {
     expect(client.tokens).toHaveLength(2);
   });
 
-  test('that lives for longer than a timer can wait is not renewed at once', async () => {
+  test('with a longer life than a timer can wait is not renewed at once', async () => {
     const client = new Client();
     const lifeMs = 100 * 24 * 3_600_000;
     client.instead = () => {
@@ -242,7 +242,7 @@ describe('a token', () => {
     expect(Math.max(...waits)).toBe(2 ** 31 - 1);
   });
 
-  test('waits for the reply that is outstanding, and leaves with what waits as well', async () => {
+  test('waits for the outstanding reply, and leaves with the packets that wait', async () => {
     const client = new Client();
     await client.accept();
     await client.clock.advance(RENEWS_AFTER_MS - 5);
@@ -266,7 +266,7 @@ describe('a token', () => {
     expect(client.shown).toBe(client.fresh());
   });
 
-  test('that comes when the connection has ended is not shown', async () => {
+  test('that comes after the end of the connection is not shown', async () => {
     const client = new Client();
     await client.accept();
     let resolve: (token: string) => void = () => {};
@@ -283,7 +283,7 @@ describe('a token', () => {
     expect(client.told).toEqual(['closed']);
   });
 
-  test('whose AUTH is not answered is not sent again: the connection is given up, and the next one has another', async () => {
+  test('is not sent again if its AUTH is not answered: the connection is given up, and the next one has another', async () => {
     const client = new Client();
     await client.accept();
     await client.clock.advance(RENEWS_AFTER_MS + 8_000);
@@ -294,7 +294,7 @@ describe('a token', () => {
     expect(client.sent).toEqual(['connect']);
   });
 
-  test('that the server did not take from its frame is shown again in the next', async () => {
+  test('that the server did not take from its frame is shown again in the next frame', async () => {
     const client = new Client();
     await client.accept();
     await client.clock.advance(RENEWS_AFTER_MS);
@@ -304,7 +304,7 @@ describe('a token', () => {
     expect(client.told).toEqual(['renewed']);
   });
 
-  test('is not shown behind DISCONNECT', async () => {
+  test('is not sent behind DISCONNECT', async () => {
     const client = new Client();
     await client.accept();
     await client.clock.advance(RENEWS_AFTER_MS - 1);
@@ -324,7 +324,7 @@ describe('a token', () => {
 });
 
 describe('while there is no new token', () => {
-  test('it is asked for again, and the connection goes on with the one that comes', async () => {
+  test('the client asks again, and the connection goes on with the token that comes', async () => {
     const client = new Client();
     await client.accept();
     let asked = 0;
@@ -346,7 +346,7 @@ describe('while there is no new token', () => {
     expect(client.errors).toEqual([]);
   });
 
-  test('but the same one, it is not shown again', async () => {
+  test('but only the old one, the client does not show it again', async () => {
     const client = new Client();
     await client.accept();
     client.instead = () => client.lastToken;
@@ -355,7 +355,7 @@ describe('while there is no new token', () => {
     expect(client.told).toEqual(['not-renewed no-new-token']);
   });
 
-  test('the last try comes shortly before the end', async () => {
+  test('the client tries for the last time shortly before the end', async () => {
     const client = new Client();
     await client.accept();
     const asked: number[] = [];
@@ -369,7 +369,7 @@ describe('while there is no new token', () => {
     expect(asked.length).toBeLessThan(15);
   });
 
-  test('the connection ends with its token, for a reason, and returns when there is one again', async () => {
+  test('the connection ends with its token and gives the reason, and returns when there is a new one', async () => {
     const client = new Client();
     await client.accept();
     client.instead = () => Promise.reject(new Error('no network'));
@@ -385,7 +385,7 @@ describe('while there is no new token', () => {
     expect(client.gateway.url).toContain(`token=${encodeURIComponent(client.lastToken)}`);
   });
 
-  test('a token that was shown at the last moment is waited for', async () => {
+  test('the client waits for the answer to a token that it showed at the last moment', async () => {
     const client = new Client();
     await client.accept();
     client.instead = () => client.lastToken;
@@ -399,7 +399,7 @@ describe('while there is no new token', () => {
     expect(client.told.at(-1)).toBe('renewed');
   });
 
-  test('and the computer has slept past its end, the connection ends when it wakes', async () => {
+  test('and the computer has slept past the end, the connection ends when it wakes', async () => {
     const client = new Client();
     await client.accept();
     client.instead = () => client.lastToken;
@@ -415,7 +415,7 @@ describe('in MQTT 3.1.1, which has no AUTH', () => {
     return client;
   };
 
-  test('where the session cannot move, the next connection has the token that was fetched', async () => {
+  test('the next connection has the fetched token if the session cannot move', async () => {
     const client = await connected();
     await client.clock.advance(RENEWS_AFTER_MS);
     expect(client.gateway.closedWith).toBeUndefined();
@@ -427,7 +427,7 @@ describe('in MQTT 3.1.1, which has no AUTH', () => {
     expect(client.tokens).toHaveLength(2);
   });
 
-  test('it ends with its token where something is under way until then', async () => {
+  test('the connection ends with its token if a frame is outstanding until then', async () => {
     const client = await connected();
     client.socket.pause();
     await client.write(publish('a', 1));
@@ -440,7 +440,7 @@ describe('in MQTT 3.1.1, which has no AUTH', () => {
     expect(client.tokens).toHaveLength(2);
   });
 
-  test('it ends with its token where there is no new one', async () => {
+  test('the connection ends with its token if there is no new one', async () => {
     const client = await connected();
     client.instead = () => Promise.reject(new Error('no network'));
     await client.clock.advance(LIFE_MS);
@@ -448,7 +448,7 @@ describe('in MQTT 3.1.1, which has no AUTH', () => {
   });
 });
 
-test('each connection asks for a token, also after a handshake that was refused', async () => {
+test('each connection asks for a token, also after a refused handshake', async () => {
   const client = new Client();
   await client.dial();
   client.gateway.end(1006);

@@ -21,7 +21,7 @@ async function resumable(
   return harness;
 }
 
-/** The connection ends with this code, and the next one stands. */
+/** Ends the connection with this code, and opens the next one. */
 async function lose(harness: Harness, code: number): Promise<void> {
   harness.gateway.end(code);
   await harness.clock.runDue();
@@ -29,7 +29,7 @@ async function lose(harness: Harness, code: number): Promise<void> {
   await harness.clock.runDue();
 }
 
-/** The server lets the session go on, and sends these packets. */
+/** The server resumes the session, and sends these packets. */
 async function resumed(
   harness: Harness,
   packets: readonly Packet[] = [],
@@ -44,7 +44,7 @@ const told = ({ events }: Harness) => events.map(({ type }) => type);
 const gaps = ({ events }: Harness) => events.filter(({ type }) => type === 'gap');
 
 describe('a connection that is lost (13)', () => {
-  test('goes on over another one: the library sees no disconnect', async () => {
+  test('is resumed over another one: the library sees no disconnect', async () => {
     const harness = await resumable();
     await lose(harness, 1001);
     expect(harness.sockets).toHaveLength(2);
@@ -58,7 +58,7 @@ describe('a connection that is lost (13)', () => {
     expect(told(harness)).toEqual(['resuming', 'resumed']);
   });
 
-  test('goes on again with the ticket of the one before', async () => {
+  test('is resumed again with the ticket of the connection before', async () => {
     const harness = await resumable();
     await lose(harness, 1001);
     await resumed(harness);
@@ -66,7 +66,7 @@ describe('a connection that is lost (13)', () => {
     expect(harness.gateway.lastText).toBe('~!b.T2');
   });
 
-  test('hands over pushes that come before the reply behind it', async () => {
+  test('hands over pushes behind a reply that comes after them', async () => {
     const harness = await resumable();
     await lose(harness, 1001);
     await harness.push(publish('live'));
@@ -78,7 +78,7 @@ describe('a connection that is lost (13)', () => {
     expect(harness.topics).toEqual(['kept', 'more', 'live']);
   });
 
-  test('puts the parts of the reply behind it', async () => {
+  test('hands over the parts of the reply behind it', async () => {
     const harness = await resumable();
     await lose(harness, 1001);
     await harness.part(publish('part'));
@@ -100,7 +100,7 @@ describe('a connection that is lost (13)', () => {
     },
   );
 
-  test('of a persistent session reports a gap for QoS 0 only', async () => {
+  test('reports a gap only for QoS 0 if its session is persistent', async () => {
     const harness = await resumable(PERSISTENT);
     await lose(harness, 1006);
     await resumed(harness);
@@ -208,7 +208,7 @@ describe('a connection on which no reply comes (13)', () => {
     await harness.clock.runDue();
     await resumed(harness);
     expect(harness.errors).toEqual([]);
-    // The transport ignores a message that the first connection brings now.
+    // The transport ignores messages of the first connection from now on.
     first?.say(harness.bytes([publish('late')]).toString('base64'));
     first?.end(1006);
     await harness.clock.runDue();
@@ -218,7 +218,7 @@ describe('a connection on which no reply comes (13)', () => {
 });
 
 describe('packets of unknown fate when a connection is lost (13)', () => {
-  test('QoS 1 and 2 are sent again with DUP, when every handler of the lost connection has ended', async () => {
+  test('are sent again with DUP at QoS 1 and 2, when every handler of the lost connection has ended', async () => {
     const harness = await resumable();
     await harness.write(publish('q1', 1, 7), publish('q2', 2, 8), { cmd: 'pubrel', messageId: 9 });
     await harness.write(publish('later', 1, 10));
@@ -233,7 +233,7 @@ describe('packets of unknown fate when a connection is lost (13)', () => {
     expect(gaps(harness)).toEqual([]);
   });
 
-  test('SUBSCRIBE is sent again as it was, at once', async () => {
+  test('are sent again at once and unchanged if they are SUBSCRIBE', async () => {
     const harness = await resumable();
     await harness.write(subscribe('a'));
     await lose(harness, 1001);
@@ -241,7 +241,7 @@ describe('packets of unknown fate when a connection is lost (13)', () => {
     expect(harness.sent).toEqual(['fetch', 'subscribe']);
   });
 
-  test('QoS 0 is not, and the program is told', async () => {
+  test('are not sent again at QoS 0, and the program is told', async () => {
     const harness = await resumable();
     await harness.write(publish('a'), publish('b'));
     await lose(harness, 1001);
@@ -251,7 +251,7 @@ describe('packets of unknown fate when a connection is lost (13)', () => {
     expect(gaps(harness)).toEqual([{ type: 'gap', qos: undefined, published: 2 }]);
   });
 
-  test('unsent packets leave in their order', async () => {
+  test('leave in their order with packets that were not sent', async () => {
     const harness = await resumable();
     harness.gateway.end(1001);
     await harness.write(publish('a', 1, 7));
@@ -279,7 +279,7 @@ describe('a message that comes again because its acknowledgement was lost (13)',
     expect(harness.sent.slice(1)).toEqual([',puback']);
   });
 
-  test('is acknowledged once where the acknowledgement had not left', async () => {
+  test('is acknowledged once if the acknowledgement had not left', async () => {
     const harness = await resumable(PERSISTENT);
     await harness.push(publish('m', 1, 5));
     await harness.write(puback(5));
@@ -289,7 +289,7 @@ describe('a message that comes again because its acknowledgement was lost (13)',
     expect(harness.sent.slice(1)).toEqual([',puback']);
   });
 
-  test('is acknowledged by the library where that is still at work on it', async () => {
+  test('is acknowledged by the library if that is still at work on it', async () => {
     const harness = await resumable(PERSISTENT);
     await harness.push(publish('m', 1, 5));
     await lose(harness, 1006);
@@ -302,7 +302,7 @@ describe('a message that comes again because its acknowledgement was lost (13)',
     expect(harness.topics).toEqual(['m']);
   });
 
-  test('is handed over where it had not come before, also under an identifier that was used before', async () => {
+  test('is handed over if it had not come before, also under a reused identifier', async () => {
     const harness = await resumable(PERSISTENT);
     await harness.push(publish('m', 1, 5));
     await harness.write(puback(5));
@@ -312,7 +312,7 @@ describe('a message that comes again because its acknowledgement was lost (13)',
     expect(harness.topics).toEqual(['m', 'n', 'o']);
   });
 
-  test('is another one under its identifier where the connection was not lost, or all that waited has come', async () => {
+  test('is a new message under its identifier if the connection was not lost, or all waiting messages have come', async () => {
     const harness = await resumable(PERSISTENT);
     await harness.push(publish('m', 1, 5));
     await harness.write(puback(5));
@@ -324,7 +324,7 @@ describe('a message that comes again because its acknowledgement was lost (13)',
     expect(harness.topics).toEqual(['m', 'n', 'o']);
   });
 
-  test('is waited for in the place of one that was held: the session sends both again, in their order', async () => {
+  test('replaces a message that was held: the session sends both again, in their order', async () => {
     const harness = await resumable(PERSISTENT);
     await harness.write(subscribe('a'));
     await harness.push(publish('second', 1, 6));
@@ -334,8 +334,8 @@ describe('a message that comes again because its acknowledgement was lost (13)',
   });
 });
 
-describe('a move that comes to nothing as a connection is lost (13)', () => {
-  test('is resumed where the first connection has closed, and the server refuses the move', async () => {
+describe('a connection that is lost during a move (13)', () => {
+  test('is resumed if the first connection has closed and the server refuses the move', async () => {
     const harness = await resumable(EPHEMERAL, '~a.T1,400,60');
     await harness.clock.advance(348_000);
     const [old] = harness.sockets;
@@ -352,7 +352,7 @@ describe('a move that comes to nothing as a connection is lost (13)', () => {
   });
 
   test('is resumed: the library sees no disconnect', async () => {
-    // Half way between 75 and 96 % of this, and 5 s after that, the second connection is opened.
+    // The second connection is opened half way between 75 and 96 % of this time, and 5 s after that.
     const harness = await resumable(EPHEMERAL, '~a.T1,400,60');
     await harness.clock.advance(348_000);
     expect(harness.sockets).toHaveLength(2);

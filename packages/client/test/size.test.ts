@@ -4,10 +4,10 @@ import { gzipSync } from 'node:zlib';
 import { build } from 'esbuild';
 import { expect, test } from 'vitest';
 
-/** Minified and gzipped; both READMEs say it too. mqtt.js itself has over 100,000. */
+/** Minified and gzipped bytes. Both READMEs state this number. mqtt.js itself has over 100,000. */
 const BUDGET_BYTES = 12_000;
 
-/** Of the entry for streams. */
+/** Bytes of the entry point for streams. */
 const RESUME_BUDGET_BYTES = 3_000;
 
 async function bundle(entry: string): Promise<{ code: Uint8Array; imports: string[] }> {
@@ -25,14 +25,14 @@ async function bundle(entry: string): Promise<{ code: Uint8Array; imports: strin
   return { code: outputFiles[0]?.contents ?? new Uint8Array(), imports };
 }
 
-test('the bundle for browsers stays within its budget and brings nothing with it', async () => {
+test('the bundle for browsers stays within its budget and contains no other package', async () => {
   const { code, imports } = await bundle('index.ts');
   expect(imports).toEqual([]);
   expect(code.length).toBeGreaterThan(10_000);
   expect(gzipSync(code, { level: 9 }).length).toBeLessThan(BUDGET_BYTES);
 });
 
-test('resume() is a bundle of its own', async () => {
+test('resume() is a separate bundle', async () => {
   const { code, imports } = await bundle('resume.ts');
   expect(imports).toEqual([]);
   expect(code.length).toBeGreaterThan(3_000);
@@ -41,7 +41,7 @@ test('resume() is a bundle of its own', async () => {
   expect(own).toContain(`less than ${RESUME_BUDGET_BYTES.toLocaleString('en')} bytes more`);
 });
 
-test.each(['../README.md', '../../../README.md'])('%s promises that budget', (page) => {
+test.each(['../README.md', '../../../README.md'])('%s states that budget', (page) => {
   const text = readFileSync(new URL(page, import.meta.url), 'utf8');
   expect(text).toMatch(new RegExp(`less than ${BUDGET_BYTES.toLocaleString('en')} bytes`, 'i'));
 });

@@ -3,7 +3,7 @@ import { FRAME_BYTES_MAX, WAITING_BYTES_HIGH } from '../src/limits.ts';
 import { disconnect, Harness, puback, publish } from './support/harness.ts';
 
 describe('opening', () => {
-  test('a token is asked for at each connection and added to the query, encoded', async () => {
+  test('asks for a token at each connection and adds it to the query, encoded', async () => {
     const tokens = ['first', 'a+b/c= &d'];
     const harness = new Harness({ token: () => tokens.shift() ?? '', tokenParameter: 'jwt' });
     await harness.dial('wss://gateway.test/mqtt?a=b');
@@ -15,7 +15,7 @@ describe('opening', () => {
     expect(new URL(harness.gateway.url).searchParams.get('jwt')).toBe('a+b/c= &d');
   });
 
-  test('a token may take its time', async () => {
+  test('waits for a token', async () => {
     let give: (token: string) => void = () => {};
     const token = new Promise<string>((resolve) => {
       give = resolve;
@@ -28,7 +28,7 @@ describe('opening', () => {
     expect(harness.gateway.url).toBe('ws://gateway.test/mqtt?token=late');
   });
 
-  test('a token that comes after the end opens nothing', async () => {
+  test('does not happen if the token comes after the end', async () => {
     let give: (token: string) => void = () => {};
     const token = new Promise<string>((resolve) => {
       give = resolve;
@@ -41,7 +41,7 @@ describe('opening', () => {
     expect(harness.sockets).toEqual([]);
   });
 
-  test('a token that cannot be had closes the connection and says why', async () => {
+  test('fails with the reason if there is no token', async () => {
     const harness = new Harness({ token: () => Promise.reject(new Error('signed out')) });
     await harness.dial();
     expect(harness.events[0]).toMatchObject({
@@ -51,7 +51,7 @@ describe('opening', () => {
     expect(harness.closes).toHaveLength(1);
   });
 
-  test('the URL is signed anew for each connection, with the token in it', async () => {
+  test('signs the URL anew for each connection, with the token in it', async () => {
     let signatures = 0;
     const signUrl = async (url: string) => `${url}&X-Amz-Signature=${++signatures}`;
     const harness = new Harness({ token: () => 'secret', signUrl });
@@ -63,7 +63,7 @@ describe('opening', () => {
     ]);
   });
 
-  test('a URL that cannot be signed closes the connection and says why', async () => {
+  test('fails with the reason if the URL cannot be signed', async () => {
     const harness = new Harness({ signUrl: () => Promise.reject(new Error('signed out')) });
     await harness.dial();
     expect(harness.events[0]).toMatchObject({
@@ -73,7 +73,7 @@ describe('opening', () => {
     expect(harness.sockets).toEqual([]);
   });
 
-  test('a handshake that failed is the end, also where the platform has no word for that but its error', async () => {
+  test('ends with a handshake that failed, also on a platform that emits only an error', async () => {
     const harness = new Harness();
     await harness.dial();
     harness.gateway.failSilently(new Error('non-101 status code'));
@@ -82,7 +82,7 @@ describe('opening', () => {
     expect(harness.events).toMatchObject([{ type: 'closed', code: 1006 }]);
   });
 
-  test('a server that does not choose the subprotocol is told from a gateway', async () => {
+  test('fails if the server does not choose the subprotocol', async () => {
     const harness = new Harness();
     await harness.dial();
     harness.gateway.open('mqtt');
@@ -91,14 +91,14 @@ describe('opening', () => {
     expect(harness.closes).toHaveLength(1);
   });
 
-  test("mqtt.js's wsOptions reach the WebSocket class", async () => {
+  test("passes mqtt.js's wsOptions to the WebSocket class", async () => {
     const harness = new Harness();
     harness.options.wsOptions = { rejectUnauthorized: false };
     await harness.dial();
     expect(harness.gateway.options).toEqual({ rejectUnauthorized: false });
   });
 
-  test('packets written before the socket is open leave when it opens', async () => {
+  test('sends the packets that were written before', async () => {
     const harness = new Harness();
     await harness.listen();
     await harness.write({ cmd: 'connect', clientId: 'c', protocolId: 'MQTT', protocolVersion: 4 });
@@ -107,7 +107,7 @@ describe('opening', () => {
     expect(harness.sent).toEqual(['connect']);
   });
 
-  test('an error of the socket reaches both faces before its close', async () => {
+  test('reports an error of the socket to both faces before its close', async () => {
     const harness = new Harness();
     await harness.dial();
     const told: unknown[] = [];
@@ -121,7 +121,7 @@ describe('opening', () => {
 });
 
 describe('the two faces', () => {
-  test("a browser's events carry an ArrayBuffer, the emitter's a Uint8Array", async () => {
+  test("carry an ArrayBuffer in a browser's events, and a Uint8Array in the emitter's", async () => {
     const harness = new Harness();
     await harness.connect();
     const told: unknown[] = [];
@@ -137,7 +137,7 @@ describe('the two faces', () => {
     expect(told).toEqual([bytes.buffer, bytes, true, 'once', bytes.buffer, bytes, true]);
   });
 
-  test('listeners can be taken away on either face', async () => {
+  test('let listeners be removed on either face', async () => {
     const harness = new Harness();
     await harness.connect();
     const told: string[] = [];
@@ -152,7 +152,7 @@ describe('the two faces', () => {
     expect(told).toEqual([]);
   });
 
-  test('an error of a listener does not stop later events', async () => {
+  test('deliver later events after an error of a listener', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'a', qos: 0 }] });
@@ -166,7 +166,7 @@ describe('the two faces', () => {
     expect(harness.sent).toEqual(['subscribe', 'c']);
   });
 
-  test('the stream of ws learns that everything is written when the socket is closed', async () => {
+  test('tell the stream of ws that everything is written when the socket is closed', async () => {
     const harness = new Harness();
     await harness.connect();
     const told: string[] = [];
@@ -185,7 +185,7 @@ describe('the two faces', () => {
 });
 
 describe('backpressure', () => {
-  test('bufferedAmount is what has not left, in bytes of MQTT and of the socket below', async () => {
+  test('counts in bufferedAmount the bytes that have not left, of MQTT and of the socket below', async () => {
     const harness = new Harness();
     await harness.connect();
     expect(harness.socket.bufferedAmount).toBe(0);
@@ -200,7 +200,7 @@ describe('backpressure', () => {
     expect(harness.socket.bufferedAmount).toBe(0);
   });
 
-  test('the callback of a write is called when there is room again', async () => {
+  test('calls the callback of a write when there is room again', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'));
@@ -215,7 +215,7 @@ describe('backpressure', () => {
     expect(called).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('the memory that was written may be used again', async () => {
+  test('copies what was written: its memory may be used again', async () => {
     const harness = new Harness();
     await harness.connect();
     const bytes = harness.bytes([publish('a', 0, 0, 'payload')]);
@@ -246,7 +246,7 @@ describe('packets over the limit of a frame (2)', () => {
   const large = Buffer.alloc(24_573);
 
   test.each([1, 2] as const)(
-    'a PUBLISH of QoS %i fails its callback, and nothing else is lost',
+    'fail the callback of a PUBLISH of QoS %i, and no other packet is lost',
     async (qos) => {
       const harness = new Harness();
       await harness.connect();
@@ -265,7 +265,7 @@ describe('packets over the limit of a frame (2)', () => {
     },
   );
 
-  test('a PUBLISH of QoS 0 is an error of the client', async () => {
+  test('are an error of the client for a PUBLISH of QoS 0', async () => {
     const harness = new Harness();
     await harness.connect();
     const mqttClient = client({});
@@ -275,7 +275,7 @@ describe('packets over the limit of a frame (2)', () => {
     expect(mqttClient.emitted).toEqual(['packet-too-large']);
   });
 
-  test('a SUBSCRIBE fails its callback', async () => {
+  test('fail the callback of a SUBSCRIBE', async () => {
     const harness = new Harness();
     await harness.connect();
     const failures: Error[] = [];
@@ -289,7 +289,7 @@ describe('packets over the limit of a frame (2)', () => {
     expect(failures).toMatchObject([{ message: expect.stringContaining('subscribeBatchSize') }]);
   });
 
-  test('a client that waits for it to end does end', async () => {
+  test('do not keep a client from ending', async () => {
     const harness = new Harness();
     await harness.connect();
     const mqttClient = client({ 5: () => {} });
@@ -299,7 +299,7 @@ describe('packets over the limit of a frame (2)', () => {
     expect(mqttClient.emitted).toEqual(['outgoingEmpty']);
   });
 
-  test('a CONNECT cannot be done without: the connection ends', async () => {
+  test('end the connection if it is CONNECT', async () => {
     const harness = new Harness();
     await harness.dial(undefined, { will: { topic: 'a', payload: large, qos: 0, retain: false } });
     expect(harness.sockets).toEqual([]);
@@ -307,7 +307,7 @@ describe('packets over the limit of a frame (2)', () => {
     expect(harness.closes).toHaveLength(1);
   });
 
-  test('a megabyte is skipped without being kept', async () => {
+  test('are skipped without being kept', async () => {
     const harness = new Harness();
     await harness.connect();
     const chunk = harness.bytes([publish('a', 1, 3, Buffer.alloc(1_000_000)), publish('b')]);

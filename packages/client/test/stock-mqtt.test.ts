@@ -65,11 +65,13 @@ function happens(client: MqttClient, event: 'connect' | 'error'): Promise<unknow
   return new Promise((resolve) => client.once(event, resolve));
 }
 
-/** Publishes are held for 5 s where a handler may still run, and a frame without a reply is given up after 8 s. */
+/**
+ * The transport holds publishes for 5 s while a handler may still run, and gives up a frame without a reply after 8 s.
+ */
 const HOLD_MS = 5_000;
 const NO_REPLY_MS = 8_000;
 
-/** The system's timers, but those of seconds are due when the test says so: however slow the machine is, no other. */
+/** The system's timers; those of several seconds fire only when the test says so, so a slow machine changes nothing. */
 class HeldTimers implements Timers {
   readonly #held = new Map<unknown, { readonly milliseconds: number; readonly callback: () => void }>();
   readonly now = systemTimers.now;
@@ -87,7 +89,7 @@ class HeldTimers implements Timers {
   }
 
   /** Fires the timers of this many milliseconds, after the current events. */
-  ring(milliseconds: number): void {
+  fire(milliseconds: number): void {
     setImmediate(() => {
       for (const [timer, held] of this.#held) {
         if (held.milliseconds !== milliseconds) continue;
@@ -98,7 +100,7 @@ class HeldTimers implements Timers {
   }
 }
 
-/** Resolves once `count` messages have come, with all that came. */
+/** Resolves with all received messages once there are `count`. */
 function collect(client: MqttClient, count: number): Promise<string[]> {
   const payloads: string[] = [];
   return new Promise((resolve) => {
@@ -124,7 +126,7 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
     expect(broker.published).toHaveLength(300);
   });
 
-  test('a publisher receives what it publishes itself', async () => {
+  test('delivers to a publisher its own messages', async () => {
     const client = await open({ protocolVersion });
     await client.subscribeAsync('a', { qos: 1 });
     const received = collect(client, 50);
@@ -132,7 +134,7 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
     expect(await received).toEqual(numbers(50));
   });
 
-  test('retained messages come after SUBACK, unsubscribing works', async () => {
+  test('delivers retained messages after SUBACK, and unsubscribes', async () => {
     const client = await open({ protocolVersion });
     await client.publishAsync('a', 'kept', { qos: 1, retain: true });
     const received = collect(client, 1);
@@ -142,7 +144,7 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
     await client.publishAsync('a', 'not heard', { qos: 1 });
   });
 
-  test('CONNACK that refuses is an error with its code', async () => {
+  test('reports a CONNACK that refuses as an error with its code', async () => {
     broker.refuseWith = protocolVersion === 5 ? 0x87 : 5;
     const client = connect(mqtt, gateway.url, { protocolVersion });
     clients.push(client);
@@ -150,7 +152,7 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
     expect(error).toMatchObject({ code: broker.refuseWith });
   });
 
-  test('a publish that is too large fails by its callback; what is around it arrives', async () => {
+  test('fails the callback of a publish that is too large; the publishes around it arrive', async () => {
     const client = await open({ protocolVersion });
     const large = Buffer.alloc(30_000);
     const [before, tooLarge, after] = await Promise.allSettled([
@@ -164,7 +166,7 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
     expect(broker.published.map(({ payload }) => payload)).toEqual(['before', 'after']);
   });
 
-  test('a publish of QoS 0 that is too large is an error of the client', async () => {
+  test('reports a publish of QoS 0 that is too large as an error of the client', async () => {
     const client = await open({ protocolVersion });
     const error = happens(client, 'error');
     client.publish('a', Buffer.alloc(30_000));
@@ -173,7 +175,7 @@ describe.each([4, 5] as const)('stock mqtt.js in Node.js, MQTT %i', (protocolVer
 });
 
 describe('the end', () => {
-  test('end() is a flush: all that was published has been handled, and the callback comes after the close', async () => {
+  test('end() flushes: all publishes have been handled, and the callback comes after the close', async () => {
     const transport = createTransport();
     const client = await open({}, transport);
     for (const payload of numbers(2_000)) client.publish('a', payload.padEnd(100), { qos: 0 });
@@ -185,7 +187,7 @@ describe('the end', () => {
 
   test('end(true) does not wait', async () => {
     fate = (packets) => (packets.some(({ cmd }) => cmd === 'publish') ? 'lose reply' : 'handle');
-    // Neither the frame's reply nor the end of a closing handshake ever comes.
+    // Neither the reply to the frame nor the end of the closing handshake ever comes.
     const client = await open({}, { timers: new HeldTimers() });
     client.publish('a', 'b', { qos: 1 });
     await client.endAsync(true);
@@ -199,7 +201,7 @@ describe('the end', () => {
     const client = await open();
     await client.publishAsync('a', 'b', { qos: 1 });
     await client.endAsync();
-    // The gateway, which is of this process too, may still wait for the end of its own socket.
+    // The gateway runs in this process too, and may still wait for the end of its own socket.
     while (gateway.connections > 0) await new Promise(setImmediate);
     expect(timeouts()).toBeLessThanOrEqual(before);
   });
@@ -217,13 +219,13 @@ describe.each([
     return client;
   };
 
-  test('the client comes back where the reason may pass', async () => {
+  test('the client returns if the reason may pass', async () => {
     const client = await refused(passing);
     broker.refuseWith = 0;
     await happens(client, 'connect');
   });
 
-  test('it stays away where its user has to put something right, also after a reason that may pass', async () => {
+  test('the client stays away if its user has to correct something, also after a reason that may pass', async () => {
     const first = await refused(lasting);
     expect(first.options.reconnectOnConnackError).toBeFalsy();
     const second = await refused(passing);
@@ -232,7 +234,7 @@ describe.each([
     expect(second.options.reconnectOnConnackError).toBe(false);
   });
 
-  test('what the program says itself stands', async () => {
+  test('an option that the program sets stands', async () => {
     const client = await refused(lasting, { reconnectOnConnackError: true });
     broker.refuseWith = 0;
     await happens(client, 'connect');
@@ -241,7 +243,7 @@ describe.each([
 });
 
 describe('reconnecting', () => {
-  test('a cut is followed by a reconnect at once, and subscriptions are made again', async () => {
+  test('follows a cut at once, and subscribes again', async () => {
     const client = await open();
     await client.subscribeAsync('a', { qos: 1 });
     const received = collect(client, 1);
@@ -254,39 +256,35 @@ describe('reconnecting', () => {
     expect(await received).toEqual(['again']);
   });
 
-  test.each([1, 2] as const)(
-    'QoS %i: a publish whose handler failed arrives after the reconnect',
-    async (qos) => {
-      let failures = 1;
-      fate = (packets) =>
-        packets.some(({ cmd }) => cmd === 'publish') && failures-- > 0 ? 'fail' : 'handle';
-      const timers = new HeldTimers();
-      const client = await open({ clean: false, clientId: 'c' }, { timers });
-      const error = happens(client, 'error');
-      client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.ring(HOLD_MS));
-      await client.publishAsync('a', 'b', { qos });
-      expect(await error).toMatchObject({ code: 'gateway-error' });
-      expect(broker.published).toHaveLength(1);
-    },
-  );
+  test.each([1, 2] as const)('delivers a publish of QoS %i whose handler failed', async (qos) => {
+    let failures = 1;
+    fate = (packets) => (packets.some(({ cmd }) => cmd === 'publish') && failures-- > 0 ? 'fail' : 'handle');
+    const timers = new HeldTimers();
+    const client = await open({ clean: false, clientId: 'c' }, { timers });
+    const error = happens(client, 'error');
+    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.fire(HOLD_MS));
+    await client.publishAsync('a', 'b', { qos });
+    expect(await error).toMatchObject({ code: 'gateway-error' });
+    expect(broker.published).toHaveLength(1);
+  });
 
-  test('QoS 2: a publish whose reply was lost is not doubled', async () => {
+  test('does not double a publish of QoS 2 whose reply was lost', async () => {
     const timers = new HeldTimers();
     let losses = 1;
     fate = (packets) => {
       if (!packets.some(({ cmd }) => cmd === 'publish') || losses-- <= 0) return 'handle';
-      timers.ring(NO_REPLY_MS);
+      timers.fire(NO_REPLY_MS);
       return 'lose reply';
     };
     const client = await open({ clean: false, clientId: 'c' }, { timers });
     const error = happens(client, 'error');
-    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.ring(HOLD_MS));
+    client.on('packetreceive', ({ cmd }) => cmd === 'connack' && timers.fire(HOLD_MS));
     await client.publishAsync('a', 'b', { qos: 2 });
     expect(await error).toMatchObject({ code: 'no-reply' });
     expect(broker.published).toHaveLength(1);
   });
 
-  test('frames that are taken in part lose nothing and double nothing', async () => {
+  test('loses and doubles nothing of frames that the server takes in part', async () => {
     const random = randomFrom(9);
     fate = (packets) =>
       packets.length > 3 && random() < 0.7 ? { take: Math.floor(random() * 4) + 1 } : 'handle';
@@ -297,7 +295,7 @@ describe('reconnecting', () => {
     expect(await received).toEqual(numbers(200));
   });
 
-  test('messages that came while the client was away are there when it returns', async () => {
+  test('delivers messages that came while the client was away', async () => {
     const subscriber = await open({ clean: false, clientId: 's' });
     await subscriber.subscribeAsync('a', { qos: 1 });
     await subscriber.endAsync();
@@ -310,12 +308,12 @@ describe('reconnecting', () => {
   });
 });
 
-test('keep alive on the wire is the heartbeat', async () => {
+test('sends the heartbeat as Keep Alive', async () => {
   await open({ keepalive: 20 }, { heartbeatSeconds: 300 });
   expect(broker.keepAlives).toEqual([300]);
 });
 
-test('a token that is refused in the handshake closes the connection, with words', async () => {
+test('is stopped with a reason by a token that is refused in the handshake', async () => {
   const guarded = await TextGateway.start(broker, { handlerMs: () => 0, token: 'right' });
   const tokens = ['wrong', 'right'];
   const advice: string[] = [];
@@ -330,7 +328,7 @@ test('a token that is refused in the handshake closes the connection, with words
   );
   clients.push(client);
   await happens(client, 'connect');
-  // Node.js's own WebSocket (24) tries twice when it is answered 401.
+  // Node.js's own WebSocket (24) tries twice if the server answers 401.
   expect([...new Set(guarded.queries)]).toEqual(['token=wrong', 'token=right']);
   expect(advice).toEqual([expect.stringContaining('token')]);
   await client.endAsync();
@@ -356,7 +354,7 @@ describe('beside a client over TCP in the same process', () => {
   });
   afterEach(() => void server.close());
 
-  test('before and after it, both work', async () => {
+  test('both work, before and after it', async () => {
     const url = `mqtt://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const first = mqtt.connect(url, { clientId: 'first' });
     clients.push(first);

@@ -11,7 +11,7 @@ interface Asked {
   readonly said: Said | undefined;
 }
 
-/** As much of mqtt.js as the helper touches. The test is the broker. */
+/** The part of mqtt.js that the helper uses. The test is the broker. */
 class FakeClient extends EventEmitter {
   readonly options: Record<string, unknown> = { protocolVersion: 5 };
   connected = true;
@@ -72,13 +72,13 @@ const reads = (client: FakeClient, topic: string, userProperties: Said = { 'stre
   client.subscribe(topic, { properties: { userProperties } });
 
 describe('resume()', () => {
-  test('takes no client of MQTT 3.1.1', () => {
+  test('refuses a client of MQTT 3.1.1', () => {
     const client = new FakeClient();
     client.options.protocolVersion = 4;
     expect(() => resume(client as unknown as MqttClient)).toThrow(/protocolVersion 5/);
   });
 
-  test('asks for what has not come after half a second, and hands over what it held in its place', async () => {
+  test('asks for a missing message after half a second, and then hands over the held ones in their place', async () => {
     const { client, clock, seen } = open();
     reads(client, 'chat/a');
     client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
@@ -96,7 +96,7 @@ describe('resume()', () => {
     expect(clock.pending).toBe(0);
   });
 
-  test('asks for nothing where what was missing comes in time', async () => {
+  test('asks for nothing if a missing message comes in time', async () => {
     const { client, clock, seen } = open();
     reads(client, 'chat/a');
     client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
@@ -107,7 +107,7 @@ describe('resume()', () => {
     expect(client.asked).toHaveLength(1);
   });
 
-  test('holds no more than a thousand messages, and asks for them instead', () => {
+  test('holds at most a thousand messages, and then asks for them', () => {
     const { client, seen } = open();
     reads(client, 'chat/a');
     client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-0' });
@@ -118,7 +118,7 @@ describe('resume()', () => {
     expect(seen).toEqual([]);
   });
 
-  test('hands nothing over that comes between the end of a connection and the next SUBACK', async () => {
+  test('hands over no message that comes between the end of a connection and the next SUBACK', async () => {
     const { client, clock, seen } = open();
     reads(client, 'chat/a');
     client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
@@ -132,7 +132,7 @@ describe('resume()', () => {
     expect(client.asked[1]?.said).toEqual({ 'stream-position': ['e-5'] });
   });
 
-  test('goes on behind the beginning that SUBACK has told, where nothing has come yet', async () => {
+  test('goes on behind the beginning that SUBACK named if no message has come yet', async () => {
     const { client, clock } = open();
     reads(client, 'chat/a', { rewind: '10', mood: 'good' });
     client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-40', 'stream-after': 'e-30' });
@@ -140,14 +140,14 @@ describe('resume()', () => {
     expect(client.asked[1]?.said).toEqual({ mood: 'good', 'stream-position': ['e-30'] });
   });
 
-  test('begins as the program has asked, where no SUBACK has come', async () => {
+  test('begins as the program has asked if no SUBACK has come', async () => {
     const { client, clock } = open();
     reads(client, 'chat/a', { rewind: '10' });
     await client.comesBack(clock);
     expect(client.asked[1]?.said).toEqual({ rewind: '10' });
   });
 
-  test('says where it is in each topic of a filter with wildcards', async () => {
+  test('sends its position in each topic of a filter with wildcards', async () => {
     const { client, clock } = open();
     reads(client, '$stream/chat');
     client.suback({ 'stream-recovered': 'true', 'stream-position': ['e-4 chat/a', 'f-1 chat/b c'] });
@@ -159,7 +159,7 @@ describe('resume()', () => {
     });
   });
 
-  test('asks for all of the topics that have begun since, where there was none', async () => {
+  test('asks for all topics that have begun since if there was none', async () => {
     const { client, clock } = open();
     reads(client, 'chat/#');
     client.suback({ 'stream-recovered': 'true' });
@@ -179,7 +179,7 @@ describe('resume()', () => {
     expect(seen).toEqual(['f-9', 'f-10-1']);
   });
 
-  test('begins once more, with a gap, where its positions are refused, and lets messages pass from then on', async () => {
+  test('begins once more, with a gap, if its positions are refused, and lets messages pass from then on', async () => {
     const { client, clock, gaps, seen } = open();
     reads(client, '$stream/chat');
     client.suback({ 'stream-recovered': 'true' });
@@ -194,7 +194,7 @@ describe('resume()', () => {
     expect(seen).toEqual(['e-4', 'e-9-2']);
   });
 
-  test('tells when a subscription that has begun is refused, and forgets it', async () => {
+  test('reports the refusal of a subscription that has begun, and forgets it', async () => {
     const { client, clock, gaps } = open();
     reads(client, 'chat/a');
     client.suback({ 'stream-recovered': 'true', 'stream-position': 'e-4' });
@@ -205,7 +205,7 @@ describe('resume()', () => {
     expect(client.asked).toHaveLength(2);
   });
 
-  test('leaves alone what a broker without streams grants', async () => {
+  test('changes nothing in the grants of a broker without streams', async () => {
     const { client, clock, seen } = open();
     reads(client, 'chat/a');
     client.suback(undefined);

@@ -5,7 +5,7 @@ import { Sequence } from '../src/resume/sequence.ts';
 
 const EPOCH = 'e';
 
-/** A sequence, and what it has handed over. */
+/** A sequence, and the messages that it has handed over. */
 function sequenceFrom(after: number, newest = after): { sequence: Sequence; seen: string[] } {
   const sequence = new Sequence(EPOCH);
   sequence.begin({ epoch: EPOCH, after, newest });
@@ -28,14 +28,14 @@ function take(
 }
 
 describe('the messages of a topic', () => {
-  test('are handed over as they come, where each says that all before it have left', () => {
+  test('are handed over as they come if each says that all before it have been sent', () => {
     const topic = sequenceFrom(0);
     for (const number of [1, 2, 4]) take(topic, number);
     expect(topic.seen).toEqual(['1', '2', '4']);
     expect(topic.sequence.position).toBe('e-4');
   });
 
-  test('wait for one before them that may be on its way', () => {
+  test('wait for an earlier one that may be on its way', () => {
     const topic = sequenceFrom(0);
     take(topic, 2, { stable: 0 });
     take(topic, 3, { stable: 0 });
@@ -46,7 +46,7 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.heldCount).toBe(0);
   });
 
-  test('wait no longer when a later one says that it cannot come any more', () => {
+  test('wait no longer when a later one says that the missing one cannot come any more', () => {
     const topic = sequenceFrom(0);
     take(topic, 2, { stable: 0 });
     take(topic, 5, { stable: 1 });
@@ -62,20 +62,20 @@ describe('the messages of a topic', () => {
     expect(topic.seen).toEqual(['1', '2']);
   });
 
-  test('come from the past in order, and behind it live', () => {
+  test('come as history in order, and then live', () => {
     const topic = sequenceFrom(2, 4);
     for (const number of [3, 4]) take(topic, number, { isPast: true });
     for (const number of [3, 4, 5]) take(topic, number, { stable: 0 });
     expect(topic.seen).toEqual(['3', '4', '5']);
   });
 
-  test('are asked for behind the last of the past that has come', () => {
+  test('are asked for behind the last received one of the history', () => {
     const topic = sequenceFrom(2, 9);
     take(topic, 3, { isPast: true });
     expect(topic.sequence.position).toBe('e-3');
   });
 
-  test('of the past are not dropped because another subscription brings a live one meanwhile', () => {
+  test('of the history are not dropped because another subscription brings a live one meanwhile', () => {
     const topic = sequenceFrom(0, 2);
     take(topic, 1, { isPast: true });
     take(topic, 3);
@@ -83,7 +83,7 @@ describe('the messages of a topic', () => {
     expect(topic.seen).toEqual(['1', '3', '2']);
   });
 
-  test('of the past of a SUBACK that was lost come once, and bring no other epoch', () => {
+  test('of the history of a lost SUBACK come once, and begin no other epoch', () => {
     const topic = sequenceFrom(3);
     take(topic, 4, { stable: 0 });
     take(topic, 4, { stable: 0, isPast: true });
@@ -94,7 +94,7 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.position).toBe('e-4');
   });
 
-  test('of the past of an earlier SUBACK are not handed over again in its epoch', () => {
+  test('of the history of an earlier SUBACK are not handed over again in its epoch', () => {
     const topic = sequenceFrom(0);
     topic.sequence.begin({ epoch: 'f', after: 0, newest: 2 });
     for (const number of [1, 2]) take(topic, number, { epoch: 'f', isPast: true });
@@ -103,7 +103,7 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.position).toBe('f-2');
   });
 
-  test('that were held come with the past after they have been asked for', () => {
+  test('that were held come with the history after they have been asked for', () => {
     const topic = sequenceFrom(1);
     take(topic, 3, { stable: 0 });
     topic.sequence.begin({ epoch: EPOCH, after: 1, newest: 3 });
@@ -130,7 +130,7 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.position).toBe('f-15');
   });
 
-  test('begin where SUBACK says in a new epoch', () => {
+  test('begin at the position in SUBACK in a new epoch', () => {
     const topic = sequenceFrom(7);
     topic.sequence.begin({ epoch: 'f', after: 2, newest: 3 });
     take(topic, 3, { epoch: 'f', isPast: true });
@@ -138,7 +138,7 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.position).toBe('f-3');
   });
 
-  test('come in order and once, however their posts change places and repeat', () => {
+  test('come in order and once, in whichever order their posts arrive and repeat', () => {
     const count = 30;
     const posts = fc
       .array(fc.record({ number: fc.integer({ min: 1, max: count }), late: fc.nat(20) }), { maxLength: 60 })
@@ -158,7 +158,7 @@ describe('the messages of a topic', () => {
     fc.assert(
       fc.property(shuffled, (arrivals) => {
         const topic = sequenceFrom(0);
-        // None is more than 32 places late.
+        // No message is more than 32 places late.
         for (const { number } of arrivals) take(topic, number, { stable: Math.max(0, number - 33) });
         expect(topic.seen).toEqual(Array.from({ length: count }, (_, index) => String(index + 1)));
       }),

@@ -5,14 +5,14 @@ import { tokenOf } from './support/tokens.ts';
 const NOW = 1_700_000_000;
 const NOW_MS = NOW * 1_000;
 
-/** How long a token with these claims lasts here, in seconds. */
+/** How long a token with these claims lasts, in seconds. */
 function secondsLeft(claims: Readonly<Record<string, unknown>>): number | undefined {
   const token = readToken(tokenOf(claims), NOW_MS);
   return token && (token.endsAtMs - NOW_MS) / 1_000;
 }
 
-describe('when a token ends', () => {
-  test('is what it says, by the clock of this machine', () => {
+describe('the end of a token', () => {
+  test('is its claim, by the clock of this machine', () => {
     expect(secondsLeft({ exp: NOW + 60 })).toBe(60);
     expect(secondsLeft({ exp: NOW + 60, iat: NOW - 3_540 })).toBe(60);
     expect(readToken(tokenOf({ exp: NOW + 60 }), NOW_MS)?.exp).toBe(NOW + 60);
@@ -26,7 +26,7 @@ describe('when a token ends', () => {
     expect(secondsLeft({ exp: NOW - 10, iat: NOW - 3_610 })).toBe(3_600);
   });
 
-  test('is not known of a token that seems to have ended and does not say when it was issued', () => {
+  test('is unknown if the token seems to have expired and does not say when it was issued', () => {
     expect(secondsLeft({ exp: NOW - 10 })).toBeUndefined();
   });
 

@@ -11,7 +11,7 @@ describe('the offer of extensions (10)', () => {
     expect(harness.gateway.protocols.slice(-2)).toEqual(['mqtt-text-v1.1', 'mqtt-text-v1']);
   });
 
-  test('stands in the frame of CONNECT alone, where the server has chosen the subprotocol for it', async () => {
+  test('is in the frame of CONNECT only, if the server has chosen the subprotocol for it', async () => {
     const harness = new Harness();
     await harness.open({}, 4, 'mqtt-text-v1.1');
     await harness.say(`(nudge):${harness.bytes([connack]).toString('base64')}`);
@@ -21,7 +21,7 @@ describe('the offer of extensions (10)', () => {
     expect(harness.topics).toEqual(['connack']);
   });
 
-  test('does not say that a client resumes which is not to reconnect', async () => {
+  test('does not include resuming for a client that does not reconnect', async () => {
     const harness = new Harness();
     harness.options.reconnectPeriod = 0;
     await harness.open({}, 4, 'mqtt-text-v1.1');
@@ -56,7 +56,7 @@ describe('the offer of extensions (10)', () => {
 });
 
 describe('one frame in flight (3)', () => {
-  test('sends the next frame when the reply has come, and packs what gathered', async () => {
+  test('holds the next frame until the reply has come, and packs the packets that wait', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'));
@@ -70,7 +70,7 @@ describe('one frame in flight (3)', () => {
     expect(harness.received).toMatchObject([{ cmd: 'puback', messageId: 7 }]);
   });
 
-  test('packets that are written in pieces are put together', async () => {
+  test('is assembled from packets that are written in pieces', async () => {
     const harness = new Harness();
     await harness.connect();
     for (const byte of harness.bytes([publish('a'), publish('b', 1, 2, 'payload')])) {
@@ -80,10 +80,10 @@ describe('one frame in flight (3)', () => {
     expect(harness.sent).toEqual(['a b']);
   });
 
-  test('a frame holds 24,573 bytes of whole packets, and the rest follows', async () => {
+  test('holds at most 24,573 bytes of whole packets, and the rest follows', async () => {
     const harness = new Harness();
     await harness.connect();
-    // 2 + 2 + 1 + payload, with three bytes of Remaining Length less for the short ones.
+    // 2 + 2 + 1 + payload; short packets have a Remaining Length that is three bytes shorter.
     const third = publish('a', 0, 0, Buffer.alloc(8_191 - 6));
     await harness.write(third, third, third, publish('b'));
     expect(harness.sent).toEqual(['a a a']);
@@ -92,7 +92,7 @@ describe('one frame in flight (3)', () => {
     expect(harness.sent).toEqual(['a a a', 'b']);
   });
 
-  test('a packet that does not fit is not overtaken by one that would', async () => {
+  test('ends before a packet that does not fit, which no smaller one overtakes', async () => {
     const harness = new Harness();
     await harness.connect();
     const large = (topic: string) => publish(topic, 0, 0, Buffer.alloc(20_000));
@@ -101,7 +101,7 @@ describe('one frame in flight (3)', () => {
     expect(harness.sent).toEqual(['a', 'b c']);
   });
 
-  test('the largest packet of 24,573 bytes goes', async () => {
+  test('may be one packet of 24,573 bytes', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 0, 0, Buffer.alloc(24_573 - 7)));
@@ -111,7 +111,7 @@ describe('one frame in flight (3)', () => {
 });
 
 describe('frames that were taken in part (3)', () => {
-  test('packets that were not taken leave again, before all others', async () => {
+  test('send the packets that were not taken again, before all others', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1), publish('b', 1, 2), publish('c', 1, 3));
@@ -121,7 +121,7 @@ describe('frames that were taken in part (3)', () => {
     expect(harness.received).toEqual([expect.objectContaining({ messageId: 1 })]);
   });
 
-  test('none taken, four times in a row: the connection is given up, and nothing has to be held', async () => {
+  test('end the connection if no packet is taken four times in a row, and nothing has to be held', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a', 1, 1));
@@ -134,7 +134,7 @@ describe('frames that were taken in part (3)', () => {
     expect(harness.sent).toEqual(['a']);
   });
 
-  test('progress in between starts the count again', async () => {
+  test('are counted anew after progress', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'), publish('b'));
@@ -144,7 +144,7 @@ describe('frames that were taken in part (3)', () => {
     expect(harness.sent.slice(-2)).toEqual(['b', 'b']);
   });
 
-  test('a DISCONNECT that was not taken is sent again before the socket is closed', async () => {
+  test('send a DISCONNECT that was not taken again before the socket is closed', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'), disconnect);
@@ -160,7 +160,7 @@ describe('frames that were taken in part (3)', () => {
 describe('acknowledgements (5)', () => {
   const persistent = { clean: false } as const;
 
-  test('wait for a frame to leave with, in front of it', async () => {
+  test('wait for a frame to travel with, in front of it', async () => {
     const harness = new Harness();
     await harness.connect(persistent);
     await harness.write(puback(1), puback(2));
@@ -172,7 +172,7 @@ describe('acknowledgements (5)', () => {
     expect(harness.sent).toHaveLength(1);
   });
 
-  test('go alone after 100 ms, marked as wanting no reply, even while a frame is outstanding', async () => {
+  test('leave alone after 100 ms, marked as wanting no reply, even while a frame is outstanding', async () => {
     const harness = new Harness();
     await harness.connect(persistent);
     await harness.write(publish('a'));
@@ -195,7 +195,7 @@ describe('acknowledgements (5)', () => {
     expect(harness.sent).toEqual([',puback']);
   });
 
-  test('each waits its own time, though one before it left with a frame', async () => {
+  test('each wait their own time, even if an earlier one left with a frame', async () => {
     const harness = new Harness();
     await harness.connect(persistent);
     await harness.write(puback(1));
@@ -210,7 +210,7 @@ describe('acknowledgements (5)', () => {
     expect(harness.sent).toEqual(['puback a', ',puback']);
   });
 
-  test('more of them than fit into a frame leave in several', async () => {
+  test('leave in several frames if they do not fit into one', async () => {
     const harness = new Harness();
     await harness.connect(persistent);
     await harness.write(...Array.from({ length: 6_144 }, (_, index) => puback(index + 1)));
@@ -218,7 +218,7 @@ describe('acknowledgements (5)', () => {
     expect(harness.gateway.frames.map(({ packets }) => packets.length)).toEqual([6_143, 1]);
   });
 
-  test('PUBREC and PUBREL want a reply', async () => {
+  test('want a reply if they are PUBREC or PUBREL', async () => {
     const harness = new Harness();
     await harness.connect(persistent);
     await harness.write({ cmd: 'pubrec', messageId: 1 });
@@ -251,7 +251,7 @@ describe('acknowledgements (5)', () => {
       },
     ],
   ] as const;
-  test.each(ephemeral)('%s: PUBACK is not sent, PUBREC and PUBCOMP are', async (_name, version, connect) => {
+  test.each(ephemeral)('are PUBREC and PUBCOMP but not PUBACK: %s', async (_name, version, connect) => {
     const harness = new Harness();
     await harness.connect(connect, version);
     await harness.write(puback(1), { cmd: 'pubrec', messageId: 2 }, { cmd: 'pubcomp', messageId: 3 });
@@ -266,7 +266,7 @@ describe('acknowledgements (5)', () => {
     ['5.0 with a Session Expiry Interval', 5, { clean: true, properties: { sessionExpiryInterval: 60 } }],
     ['5.0 with a Receive Maximum', 5, { clean: true, properties: { receiveMaximum: 65_535 } }],
   ] as const;
-  test.each(kept)('%s: PUBACK is sent', async (_name, version, connect) => {
+  test.each(kept)('include PUBACK: %s', async (_name, version, connect) => {
     const harness = new Harness();
     await harness.connect(connect, version);
     await harness.write(puback(1));
@@ -274,7 +274,7 @@ describe('acknowledgements (5)', () => {
     expect(harness.sent).toEqual([',puback']);
   });
 
-  test.each([4, 5] as const)('MQTT %i: with a shared subscription PUBACK is sent', async (version) => {
+  test.each([4, 5] as const)('include PUBACK with a shared subscription, MQTT %i', async (version) => {
     const harness = new Harness();
     await harness.connect({}, version);
     await harness.write(subscribe('$shared/a', 'a/b'));
@@ -302,14 +302,14 @@ describe('rare publishes of QoS 0 (5)', () => {
     }
   }
 
-  test('after three of them the next ones go without a reply', async () => {
+  test('go without a reply after three of them', async () => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 6);
     expect(harness.sent).toEqual(['a', 'a', 'a', ',a', ',a', ',a']);
   });
 
-  test('the next frame waits until five seconds have passed, and the count begins anew', async () => {
+  test('hold back the next frame for five seconds, and then the count begins anew', async () => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 4);
@@ -324,7 +324,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.slice(5)).toEqual(['a', 'a', 'a', ',a']);
   });
 
-  test('acknowledgements do not wait for it', async () => {
+  test('do not hold back acknowledgements', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await rarely(harness, 4);
@@ -338,7 +338,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     ['two in one frame', [publish('b'), publish('c')]],
     ['another packet', [subscribe('b')]],
   ] as const;
-  test.each(breaks)('%s in between: not so', async (_name, packets) => {
+  test.each(breaks)('ask for replies again after %s', async (_name, packets) => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 3);
@@ -349,7 +349,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.at(-1)).toBe('a');
   });
 
-  test('the count begins anew also when the timer is late', async () => {
+  test('are counted anew also if the timer is late', async () => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 4);
@@ -359,7 +359,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.at(-1)).toBe('b');
   });
 
-  test('one of two that do not fit into one frame is not alone', async () => {
+  test('are not alone if two do not fit into one frame', async () => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 3);
@@ -370,7 +370,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.slice(3)).toEqual(['b', 'b']);
   });
 
-  test('a client that acknowledges in between is not silent', async () => {
+  test('do not go without a reply if the client acknowledges in between', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await rarely(harness, 3);
@@ -380,7 +380,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.slice(3)).toEqual([',puback', 'a']);
   });
 
-  test('exactly five seconds are not more than five seconds', async () => {
+  test('do not count exactly five seconds as more than five seconds', async () => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 3);
@@ -389,7 +389,7 @@ describe('rare publishes of QoS 0 (5)', () => {
     expect(harness.sent.at(-1)).toBe('a');
   });
 
-  test('DISCONNECT waits behind it', async () => {
+  test('hold back DISCONNECT', async () => {
     const harness = new Harness();
     await harness.connect();
     await rarely(harness, 4);
@@ -403,7 +403,7 @@ describe('rare publishes of QoS 0 (5)', () => {
 });
 
 describe('the clock (7)', () => {
-  test('the largest one seen goes with every frame, on this connection and the next', async () => {
+  test('of the largest value seen goes with every frame, on this connection and the next', async () => {
     const harness = new Harness();
     await harness.connect({ clean: false });
     await harness.write(publish('a'));
@@ -420,7 +420,7 @@ describe('the clock (7)', () => {
     ]);
   });
 
-  test('a full frame leaves it at home', async () => {
+  test('is left out of a full frame', async () => {
     const harness = new Harness();
     await harness.connect();
     await harness.write(publish('a'));

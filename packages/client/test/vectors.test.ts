@@ -46,12 +46,12 @@ const file = new URL('../../../docs/text-frames.vectors.json', import.meta.url);
 const vectors: Vectors = JSON.parse(readFileSync(file, 'utf8'));
 const hex = (parts: readonly Uint8Array[]): string => Buffer.concat(parts).toString('hex');
 
-/** Frames of no packets, and other ways of saying the same, which a server must read and this client does not use. */
+/** Frames without packets, and other forms that a server must read and this client does not use. */
 const OTHER_WAYS = ['PINGREQ, reply wanted, said explicitly', 'fetch, as an empty frame', 'a sign of life'];
 
 describe('client frames', () => {
   test.each(vectors.clientFrames)(
-    '$name: is read by a strict server',
+    '$name are read by a strict server',
     ({ text, hex: bytes, replyWanted, clock, offer, ticket, isResume }) => {
       const frame = readClientFrame(text);
       expect(frame && { ...frame, packets: hex(frame.packets) }).toEqual({
@@ -66,25 +66,25 @@ describe('client frames', () => {
   );
 
   test.each(vectors.clientFrames.filter(({ name, ticket }) => !OTHER_WAYS.includes(name) && !ticket))(
-    '$name: is written so',
+    '$name are written so',
     ({ text, hex: bytes, replyWanted, clock, offer }) => {
       const packets = splitPackets(Buffer.from(bytes, 'hex')) ?? [];
       expect(encodeClientFrame(packets, replyWanted, clock, offer && `(${offer})`)).toBe(text);
     },
   );
 
-  test.each(vectors.badClientFrames)('$name: is refused by a strict server', ({ text }) => {
+  test.each(vectors.badClientFrames)('$name are refused by a strict server', ({ text }) => {
     expect(readClientFrame(text)).toBeUndefined();
   });
 
-  test('a frame that is full goes without its clock', () => {
+  test('leave the clock out if they are full', () => {
     const frame = [new Uint8Array(24_573)];
     const text = encodeClientFrame(frame, true, '0mh1t2c4x0001');
     expect(text).toHaveLength(32_764);
     expect(encodeClientFrame(frame, false, '0mh1t2c4x0001')).toHaveLength(32_765);
   });
 
-  test('a frame that has no room for its offer and its clock goes without both', () => {
+  test('leave offer and clock out if both do not fit', () => {
     const clock = '0mh1t2c4x0001';
     expect(encodeClientFrame([new Uint8Array(24_564)], true, clock, '(nudge)')).toHaveLength(32_752);
     const text = encodeClientFrame([new Uint8Array(24_558)], true, clock, '(nudge)');
@@ -92,7 +92,7 @@ describe('client frames', () => {
     expect(text).toHaveLength(32_766);
   });
 
-  test('the largest frame that has room for its clock carries it', () => {
+  test('carry the clock in the largest frame that has room for it', () => {
     const text = encodeClientFrame([new Uint8Array(24_564)], true, '0mh1t2c4x0001');
     expect(text).toHaveLength(32_767);
     expect(text.startsWith('@0mh1t2c4x0001.')).toBe(true);
@@ -100,7 +100,7 @@ describe('client frames', () => {
 });
 
 describe('server frames', () => {
-  test.each(vectors.serverFrames)('$name: is read', (vector) => {
+  test.each(vectors.serverFrames)('$name are read', (vector) => {
     const { kind, text, hex: bytes, more, taken, clock, parts = 0, extensions, move } = vector;
     const frame = decodeServerFrame(text);
     expect(frame.kind).toBe(kind);
@@ -110,12 +110,12 @@ describe('server frames', () => {
     expect({ ...frame, bytes: hex([frame.bytes]) }).toEqual(fields);
   });
 
-  test.each(vectors.badServerFrames)('$name: cannot be read', ({ text }) => {
+  test.each(vectors.badServerFrames)('$name cannot be read', ({ text }) => {
     expect(decodeServerFrame(text).kind).toBe('unreadable');
   });
 });
 
-describe('the changes that the transport makes beneath the library', () => {
+describe('the changes that the transport makes to packets', () => {
   const bytesOf = (text: string): Uint8Array => Uint8Array.from(Buffer.from(text, 'hex'));
 
   test.each(vectors.renewal.connect)('$name', ({ library, wire }) => {

@@ -56,7 +56,8 @@ export const TELLERS_ASKED_MAX = 100;
 
 /** How long a process that stops waits until its clients have left their rooms. */
 export const LEAVING_ROOMS_MS_MAX = 2_000;
-export const SETTLE_POLL_MS = 10;
+/** How often it checks that. */
+export const ROOMS_POLL_MS = 10;
 
 /** Counts of holders that one command changes. */
 export const COUNTS_STEP = 500;

@@ -2,7 +2,7 @@ import type { Broker, Log, MatchedFilter, Timers, WideFilter } from '@apus/broke
 import type { Scheduler } from '@apus/node';
 import type { ValkeyPresence } from '@apus/store-valkey';
 import type { Bus } from './bus.ts';
-import { SETTLE_POLL_MS, TELLERS_ASKED_MAX } from './limits.ts';
+import { ROOMS_POLL_MS, TELLERS_ASKED_MAX } from './limits.ts';
 
 /** The parts of a node that tell watchers. */
 export interface RoomsNode {
@@ -66,7 +66,7 @@ export class ClusterRooms {
     const { store, clock } = this.#context;
     const untilMs = performance.now() + ms;
     while ((this.#handing > 0 || store.isBusy) && performance.now() < untilMs)
-      await new Promise<void>((resolve) => clock.after(SETTLE_POLL_MS, resolve));
+      await new Promise<void>((resolve) => clock.after(ROOMS_POLL_MS, resolve));
   }
 
   async #hand(tenant: string, room: string): Promise<void> {

@@ -26,7 +26,7 @@ function composed() {
 test('a process that does not answer is given up, and its late answer goes to no other question', async () => {
   const { sent, timers, questions } = composed();
   const late = questions.ask('a', REQUEST);
-  for (const ring of [...timers]) ring();
+  for (const fire of [...timers]) fire();
   expect(await late).toBe(undefined);
   const next = questions.ask('a', REQUEST);
   questions.answered(sent[0]?.id ?? 0, { status: 404 });

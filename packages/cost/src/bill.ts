@@ -6,29 +6,32 @@ import { USAGE_KINDS, USAGE_NAMES, type Usage, type UsageName } from './usage.ts
 export interface BillLine {
   readonly label: string;
   readonly price: PriceName;
-  /** In units of the price. */
+  /** The quantity, in units of the price. */
   readonly quantity: number;
   /** The average price of a unit, tiers and free tier included. */
   readonly unitUsd: number;
   readonly usd: number;
-  /** Its share of the whole bill, from 0 to 1. */
+  /** The line's share of the whole bill, from 0 to 1. */
   readonly share: number;
-  /** The kind of usage, where the line comes from one. */
+  /** The kind of usage, if the line comes from one. */
   readonly usage?: UsageName;
 }
 
 export interface Bill {
-  /** The dearest first; unused items have no line. */
+  /** The most expensive first; unused items have no line. */
   readonly lines: readonly BillLine[];
   readonly usd: number;
 }
 
 export interface BillOptions {
-  /** Takes the providers' free tiers off, those of an account's first year included. @default false */
+  /**
+   * Applies the providers' free tiers, including those of an account's first year.
+   * @default false
+   */
   readonly freeTiers?: boolean;
 }
 
-/** A quantity before it is priced. */
+/** A quantity without its price. */
 export interface Item {
   readonly label: string;
   readonly price: PriceName;
@@ -54,7 +57,7 @@ export function billOf(used: Partial<Usage>, options: BillOptions = {}): Bill {
   return billOfItems(items, options);
 }
 
-/** The bill of quantities of anything in the price book. */
+/** The bill of quantities of any items in the price book. */
 export function billOfItems(items: readonly Item[], { freeTiers = false }: BillOptions = {}): Bill {
   for (const item of items) checkQuantity(item);
   const together = quantities(items);
@@ -62,7 +65,7 @@ export function billOfItems(items: readonly Item[], { freeTiers = false }: BillO
     .filter(({ quantity }) => quantity > 0)
     .map((item) => {
       const whole = together.get(item.price) ?? item.quantity;
-      // Lines that share a price share its tiers: each pays the average.
+      // Lines with the same price share its tiers: each pays the average.
       const unitUsd = usdOf(priceOf(item.price), whole, freeTiers) / whole;
       return { ...item, unitUsd, usd: unitUsd * item.quantity };
     });
@@ -71,7 +74,7 @@ export function billOfItems(items: readonly Item[], { freeTiers = false }: BillO
   return { lines: lines.sort((a, b) => b.usd - a.usd), usd };
 }
 
-/** Dollars for a million deliveries; nothing to divide by is no figure. */
+/** Dollars for a million deliveries; undefined without deliveries. */
 export function usdPerMillion(usd: number, deliveries: number): number | undefined {
   return deliveries > 0 ? (usd / deliveries) * 1_000_000 : undefined;
 }

@@ -11,11 +11,11 @@ export const NODE_DOOR = 'Apus, node door';
 export interface Bid {
   readonly service: string;
   readonly usd: number;
-  /** Why the service does not carry this traffic, if so. */
+  /** The reason why the service does not carry this traffic, if there is one. */
   readonly misfits: readonly string[];
 }
 
-/** From so many clients on, up to and with so many, one service is the cheapest of those that carry the traffic. */
+/** Within these numbers of clients, both included, one service is the cheapest of those that carry the traffic. */
 export interface CheapestRange {
   readonly from: number;
   readonly to: number;
@@ -61,12 +61,12 @@ export function cheapestRanges(
   return rangesOf(bidsBySize(program, options), isAsked);
 }
 
-/** The bids for a program by its number of clients. Each size is estimated once, however often it is asked for. */
+/** The offers for a program by its number of clients. Each size is estimated once, however often it is asked for. */
 export function bidsBySize(program: Program, options: BidOptions): (clients: number) => readonly Bid[] {
   return remembering((clients) => bidsFor(program, clients, options));
 }
 
-/** The ranges of `cheapestRanges`, from bids that others have asked for as well. */
+/** The ranges of `cheapestRanges`, from offers that others have asked for as well. */
 export function rangesOf(
   bidsAt: (clients: number) => readonly Bid[],
   isAsked: (service: string) => boolean = () => true,
@@ -105,7 +105,7 @@ function* steps(): Generator<number> {
     yield* STEPS.map((step) => Math.ceil(step * decade));
 }
 
-/** The first size after `from` with another cheapest service, where that of `to` is another. */
+/** The first size after `from` with another cheapest service, if the cheapest at `to` is another one. */
 function firstChange(cheapestAt: (clients: number) => string, from: number, to: number): number | undefined {
   const first = cheapestAt(from);
   if (cheapestAt(to) === first) return undefined;

@@ -7,7 +7,7 @@ import type { Traffic } from './traffic.ts';
 export interface Offer {
   readonly service: string;
   readonly bill: Bill;
-  /** The assumptions of the figure, in sentences. */
+  /** The assumptions behind the price, in sentences. */
   readonly assumptions: readonly string[];
   /** The parts of this traffic that the service does not support, by its published limits. */
   readonly misfits: readonly string[];
@@ -15,7 +15,7 @@ export interface Offer {
 
 const ABLY_METERED_BYTES = 5 * 1024;
 
-/** A publish or delivery beside its topic and payload: fixed header, topic length, packet id, PUBACK. */
+/** Bytes of a publish or delivery besides its topic and payload: fixed header, topic length, packet id, PUBACK. */
 const MQTT_OVERHEAD_BYTES = 12;
 
 /** AWS IoT Core by its published metering rules. */
@@ -108,7 +108,7 @@ export function compare(traffic: Traffic, options: BillOptions = {}): readonly O
     .sort((a, b) => a.bill.usd - b.bill.usd);
 }
 
-/** Messages that one of this many bytes is metered as; an empty one is one. */
+/** How many metered messages one message of this size is; an empty one counts as one. */
 function metered(bytes: number, stepBytes: number): number {
   return Math.max(1, Math.ceil(bytes / stepBytes));
 }

@@ -12,7 +12,7 @@ export function inEnglish(value: number): string {
   return whole.format(value);
 }
 
-/** The same with two digits behind the point at most. */
+/** The same with at most two decimals. */
 export function inEnglishOfTwoDigits(value: number): string {
   ofTwoDigits ??= new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
   return ofTwoDigits.format(value);

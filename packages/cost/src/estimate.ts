@@ -14,7 +14,9 @@ import { type GivenWorkload, type Workload, workloadFrom } from './workload.ts';
 
 const HOURS_OF_MONTH = 730;
 
-/** Metrics of a deployment without rules that its figures are made of: one more of now than of an hour that is over. */
+/**
+ * The metrics that the figures of a deployment without rules come from: one more for the present than for a past hour.
+ */
 const METRICS_OF_FIGURES = 12;
 const METRICS_OF_AN_HOUR = 11;
 
@@ -31,7 +33,7 @@ export interface Estimate {
 }
 
 export interface EstimateOptions {
-  /** @default what the stores were measured to consume */
+  /** @default the measured use of the stores */
   readonly budgets?: Budgets;
 }
 
@@ -68,7 +70,7 @@ export function estimate(given: GivenWorkload, options: EstimateOptions = {}): E
   };
 }
 
-/** CloudWatch bills each metric that is asked for. Whole hours are remembered, and asked for once. */
+/** CloudWatch bills each metric that is requested. Whole hours are cached, and requested once. */
 function figures({ figuresPerHour }: Workload): Operation {
   const questions = figuresPerHour * HOURS_OF_MONTH;
   const hours = Math.min(1, figuresPerHour) * HOURS_OF_MONTH;

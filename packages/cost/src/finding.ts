@@ -9,20 +9,20 @@ import type { UsageName } from './usage.ts';
 export interface Finding {
   /** The largest line; none on an empty bill. */
   readonly largest: BillLine | undefined;
-  /** Which operation makes most of that line, where it is known. */
+  /** The operation that causes most of that line, if it is known. */
   readonly cause: OperationName | undefined;
   /** The finding in sentences: the largest line, a way to lower it, and cheaper services. */
   readonly sentences: readonly string[];
 }
 
-/** The context in which a bill is read. */
+/** The context of a bill. */
 export interface Surroundings {
   readonly operations?: readonly Operation[];
   readonly offers?: readonly Offer[];
   readonly nodeDoor?: NodeDoor;
 }
 
-/** Names the largest line and what would lower it, and says when something else would be cheaper. */
+/** Names the largest line and what would lower it, and says if another service would be cheaper. */
 export function findingOf(bill: Bill, { operations = [], offers = [], nodeDoor }: Surroundings): Finding {
   const [largest] = bill.lines;
   if (largest === undefined) return { largest, cause: undefined, sentences: ['Nothing was used.'] };
@@ -106,7 +106,7 @@ function offerSentences(bill: Bill, offers: readonly Offer[]): readonly string[]
   });
 }
 
-/** Dollars for people: cents, and below a cent as many digits as tell something. */
+/** Dollars for people: cents, and below a cent as many digits as are significant. */
 export function usdText(usd: number): string {
   if (usd === 0 || usd >= 0.1)
     return `$${usd.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 2 })}`;

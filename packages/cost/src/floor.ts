@@ -2,15 +2,15 @@ import { billOf } from './bill.ts';
 import { addUsage, type Usage, usage } from './usage.ts';
 
 /**
- * Frames that no MQTT transport over API Gateway can do without: a message reaches the broker in a frame and a
- * recipient in another, and packets that MQTT answers get an answer. Packets that travelled together are one frame.
+ * Frames that every MQTT transport over API Gateway needs: a message reaches the broker in one frame and a recipient in
+ * another, and packets that MQTT answers get an answer. Packets that travelled together count as one frame.
  */
 export interface UnavoidableFrames {
   /** CONNECT; its CONNACK is one more. */
   readonly connects: number;
-  /** Before the gateway ends a connection; each is answered. */
+  /** Moves before the gateway ends a connection; each is answered. */
   readonly moves: number;
-  /** After a loss, of a session that goes on; each is answered. */
+  /** Resumes after a loss; each is answered. */
   readonly resumes: number;
   /** Frames with a SUBSCRIBE; each is answered. */
   readonly subscribes: number;
@@ -20,7 +20,7 @@ export interface UnavoidableFrames {
   readonly publishAnswers: number;
   /** Frames to clients with a PUBLISH or, at QoS 2, a PUBREL. */
   readonly deliveries: number;
-  /** Frames from clients that answer them: only where something is kept until they do. */
+  /** Frames from clients that acknowledge them: only if something is kept until they do. */
   readonly deliveryAnswers: number;
   readonly connectionMinutes: number;
 }

@@ -8,7 +8,7 @@ const HOURS_PER_DAY = 24;
 /** SQS: entries of one request. */
 const BATCH_ENTRIES_MAX = 10;
 
-/** Messages that come from Kafka and from AWS IoT Core, and messages that leave by rules. */
+/** Messages that come from Kafka and from AWS IoT Core, and messages that rules send. */
 export function integrationOperations(workload: Workload, rates: Rates): readonly Operation[] {
   return [kafka(workload, rates), iotCore(workload, rates), rules(workload, rates)];
 }
@@ -54,7 +54,10 @@ function published(messages: number, perEvent: number, workload: Workload, { pac
   );
 }
 
-/** A message is sent to the queue with those of its frame, received and deleted, and its target is called for it alone. */
+/**
+ * The frame sends its messages to the queue; the function receives and deletes them, and calls the target for each
+ * message alone.
+ */
 function rules(workload: Workload, { publishes, packing }: Rates): Operation {
   const { ruleShare, frameMs } = workload;
   const { kafkaRecordsPerHour, iotMessagesPerHour } = workload;

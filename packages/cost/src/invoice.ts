@@ -14,23 +14,22 @@ export interface InvoicedUsage {
   readonly storageByteSeconds: number;
 }
 
-/** The fields that an invoice is made of. */
+/** The usage fields of an invoice. */
 export const INVOICE_FIELDS: readonly (keyof InvoicedUsage)[] = [
   ...(['connectionMs', 'messagesIn', 'messagesOutQos0', 'messagesOutQos1', 'messagesOutQos2'] as const),
   ...(['bytesOut', 'framesIn', 'framesOut', 'storageByteSeconds'] as const),
 ];
 
 const MINUTE_MS = 60_000;
-/** AWS's GB-month, of thirty days here. */
+/** AWS's GB-month, here with thirty days. */
 const MONTH_SECONDS = 30 * 86_400;
 
 /**
- * The lines of an invoice for a month: list prices of the price book, and a margin on each.
+ * The lines of an invoice for a month: list prices of the price book, with a margin on each. If frames were counted
+ * they are the messages that API Gateway bills; at a node without a gateway door each MQTT message counts as one.
  *
- * Where frames were counted they are the messages that API Gateway bills; at a node without a gateway door each MQTT
- * message counts as one.
- *
- * @param marginShare 0.3 adds 30 % to each price @default 0
+ * @param marginShare 0.3 adds 30 % to each price
+ * @default 0
  * @throws {RangeError} for a usage or a margin that is negative or no number
  */
 export function invoiceOf(used: InvoicedUsage, marginShare = 0): Bill {

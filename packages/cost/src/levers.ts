@@ -8,7 +8,7 @@ export function leverFor(usage: UsageName | undefined, cause: OperationName | un
   return (FRAME_USAGES.has(usage) ? byCause : undefined) ?? LEVERS[usage];
 }
 
-/** Lines that are counted by the frame: the way to lower them depends on the sender of the frames. */
+/** Lines that are counted by the frame: the advice depends on the sender of the frames. */
 const FRAME_USAGES: ReadonlySet<UsageName> = new Set([
   'gatewayMessagesIn',
   'gatewayMessagesOut',

@@ -17,7 +17,7 @@ import type { Workload } from './workload.ts';
 /** PUBACK, PUBREC, PUBREL and PUBCOMP with MQTT 5's reason code: MQTT bytes. */
 const ACKNOWLEDGEMENT_BYTES = 5;
 
-/** A QoS 2 message is stored as pending, then as done, and forgotten at PUBREL. */
+/** A QoS 2 message is stored as pending, then as done, and deleted at PUBREL. */
 const QOS_2_RECEIPT_WRITES = 3;
 
 /** MQTT bytes that are gathered for one reply: billed as one message. */
@@ -36,7 +36,7 @@ export function messageOperations(workload: Workload, rates: Rates, budgets: Bud
   ];
 }
 
-/** Messages that are kept until they are acknowledged, and those of them that find their client away. */
+/** Messages that are kept until they are acknowledged, and the part of them whose client is away. */
 function stateful({ qos, persistentShare, offlineShare }: Workload, { deliveries }: Rates) {
   // QoS 0 is never stored; at QoS 2 even a session that ends with its connection keeps state.
   const persistent = qos === 0 ? 0 : deliveries * persistentShare;
@@ -71,7 +71,7 @@ function publish(workload: Workload, rates: Rates, budgets: Budgets): Operation 
   };
 }
 
-/** Posts to clients that are there. The first few ride in the time of the frame that caused them. */
+/** Posts to connected clients. The first few take no more time than the frame that caused them. */
 function deliver(workload: Workload, rates: Rates): Operation {
   const { qos, postMs } = workload;
   const messages = onlineDeliveries(workload, rates);
@@ -93,7 +93,7 @@ function deliver(workload: Workload, rates: Rates): Operation {
   };
 }
 
-/** Beyond a few recipients the rest is left to workers: a job for each shard, a claim for each slice. */
+/** With more than a few recipients workers deliver to the rest: a job for each shard, a claim for each slice. */
 function fanOut(workload: Workload, rates: Rates): Operation {
   const recipients = Math.max(0, workload.fanOut - NARROW_RECIPIENTS_MAX);
   const frames = recipients > 0 ? rates.publishes / rates.packing : 0;
@@ -104,7 +104,7 @@ function fanOut(workload: Workload, rates: Rates): Operation {
     name: 'fan-out',
     count: jobs,
     usage: addUsage(
-      // A job is sent with others, received, and deleted.
+      // A job is sent together with others, received, and deleted.
       usage({ sqsFifoRequests: sends + 2 * jobs }),
       invocations(jobs, workload.frameMs, workload),
       units(frames, {

@@ -10,7 +10,7 @@ export interface Machine {
   readonly usdPerMonth: number;
   /** Connections that one process takes; its limit is `--connections-max`. */
   readonly connectionsMax: number;
-  /** Messages a second, in and out together, that are asked of it. */
+  /** Messages a second, in and out together, that the machine has to handle. */
   readonly messagesPerSecondMax: number;
 }
 
@@ -30,12 +30,12 @@ export interface NodeDoor {
   readonly machine: Machine;
   readonly usd: number;
   readonly bill: Bill;
-  /** Why it does not carry this traffic; empty when it does. */
+  /** The reasons why it does not carry this traffic; empty if it does. */
   readonly misfits: readonly string[];
   readonly assumptions: readonly string[];
 }
 
-/** A month of the traffic at the node door. Data that leaves is charged in full, even if a plan includes some. */
+/** A month of the traffic at the node door. Outgoing data is charged in full, even if a plan includes some. */
 export function nodeDoor(
   traffic: Traffic,
   machine: Machine = SMALL_MACHINE,

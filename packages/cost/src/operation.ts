@@ -27,14 +27,14 @@ export type OperationName =
   | 'figures'
   | 'standing';
 
-/** One kind of thing that happens, how often in a month, and all that it uses. */
+/** One kind of event: how often it happens in a month, and the usage that it causes. */
 export interface Operation {
   readonly name: OperationName;
   readonly count: number;
   readonly usage: Usage;
 }
 
-/** Base64 in a text frame; a marker or a clock beside it is left out. */
+/** Bytes of base64 in a text frame, without a marker or a clock. */
 export function frameBytes(mqttBytes: number): number {
   return Math.ceil(mqttBytes / 3) * 4;
 }

@@ -1,6 +1,6 @@
 import { each, type Origin, type Price, perMillion } from './price.ts';
 
-/** When the prices were read. Look them up again before a decision rests on them. */
+/** The date on which the prices were read. Look them up again before you base a decision on them. */
 export const PRICE_BOOK_DATE = '2026-08';
 
 /** The Region of all AWS prices here. */
@@ -54,7 +54,7 @@ const YEAR = 12;
 
 const BILLION = 1_000_000_000;
 
-/** Every price that a bill here is made of: list prices, on demand, without free tiers and discounts. */
+/** Every price that bills use: list prices, on demand, without free tiers and discounts. */
 export const priceBook = {
   gatewayMessage: perMillion(GATEWAY, 'WebSocket message', 'message of 32 KB begun, either direction', 1, {
     above: [{ quantity: BILLION, usd: 0.8 }],

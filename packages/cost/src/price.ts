@@ -1,8 +1,8 @@
-/** A provider's free amount of each month. Never applied unless asked for. */
+/** A provider's free amount of each month. It is only applied on request. */
 export interface FreeTier {
   /** In the unit of its price. */
   readonly quantity: number;
-  /** `always`, or for how many months from the opening of the account. */
+  /** `always`, or the number of months from the opening of the account. */
   readonly months: 'always' | number;
 }
 
@@ -11,20 +11,20 @@ export interface Price {
   readonly service: string;
   /** The billed item, as the provider calls it. */
   readonly item: string;
-  /** The unit of the item, as `message of 32 KB begun`. */
+  /** The unit of the item, such as `message of 32 KB begun`. */
   readonly unit: string;
   /** Dollars for `per` units. */
   readonly usd: number;
   readonly per: number;
-  /** AWS Region, or `all` where the provider has one price. */
+  /** AWS Region, or `all` if the provider has one price. */
   readonly region: string;
-  /** Month in which the price was read, as `2026-08`. */
+  /** Month in which the price was read, such as `2026-08`. */
   readonly date: string;
   /** The page that publishes it. */
   readonly source: string;
   /** `unconfirmed`: found in one place only, or inferred. */
   readonly status: 'documented' | 'unconfirmed';
-  /** Dollars for `per` units beyond so many units a month, by quantity. */
+  /** The price of `per` units above this many units a month, by quantity. */
   readonly above?: readonly { readonly quantity: number; readonly usd: number }[];
   readonly free?: FreeTier;
   /** A note for applying it. */
@@ -33,7 +33,7 @@ export interface Price {
 
 const MILLION = 1_000_000;
 
-/** Bytes of a gigabyte as data transfer and logs are billed here: decimal, which errs on the dear side. */
+/** Bytes of a gigabyte for data transfer and logs: decimal, which gives the higher price. */
 export const GIGABYTE = 1_000_000_000;
 
 /** The marginal price of one unit, in dollars, before any tier. */
@@ -41,7 +41,7 @@ export function unitUsd({ usd, per }: Price): number {
   return usd / per;
 }
 
-/** Dollars for a month's quantity; `free` takes the free tier off first. */
+/** Dollars for a month's quantity; `free` subtracts the free tier first. */
 export function usdOf(price: Price, quantity: number, free = false): number {
   const billed = Math.max(0, quantity - (free ? (price.free?.quantity ?? 0) : 0));
   let usd = 0;

@@ -16,7 +16,7 @@ import { quantityText, tableText } from './text.ts';
 export interface ProgramBids {
   readonly program: Omit<Program, 'workload'>;
   readonly bids: readonly Bid[];
-  /** Where no machine is wanted: of all but the node door. */
+  /** If no machine is wanted: the cheapest of all but the node door. */
   readonly withoutServer: readonly CheapestRange[];
   readonly withServer: readonly CheapestRange[];
 }
@@ -34,7 +34,7 @@ export function programBids(options: BidOptions = {}): readonly ProgramBids[] {
   });
 }
 
-/** The cheapest in words, as `AWS IoT Core; Apus, gateway door from 1,000`. */
+/** The cheapest services in words, such as `AWS IoT Core; Apus, gateway door from 1,000`. */
 export function rangesText(ranges: readonly CheapestRange[]): string {
   return ranges
     .map(({ from, to, service }) => {
@@ -44,7 +44,7 @@ export function rangesText(ranges: readonly CheapestRange[]): string {
     .join('; ');
 }
 
-/** All programs as a table, and below it the cheapest of each by its size, and why a service is no choice. */
+/** All programs as a table, and below it the cheapest service of each by its size, and why services are left out. */
 export function programsText(outcomes: readonly ProgramBids[]): string {
   const services = (outcomes[0]?.bids ?? []).map(({ service }) => service);
   const rows = outcomes.map(({ program, bids }) => [

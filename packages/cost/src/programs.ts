@@ -1,9 +1,9 @@
 import type { GivenWorkload } from './workload.ts';
 
-/** A common kind of application, with its workload for a number of clients that are online together. */
+/** A common kind of application, with its workload for a number of clients that are online at the same time. */
 export interface Program {
   readonly name: string;
-  /** The traffic, in a sentence without its number of clients. */
+  /** The traffic, in a sentence without the number of clients. */
   readonly traffic: string;
   /** A size that is usual for it. */
   readonly clients: number;
@@ -23,7 +23,7 @@ const VISIT_MINUTES = 3;
 /** Players of a room, each of whom sees what the others do. */
 const ROOM_PLAYERS = 8;
 
-/** Six programs whose traffic has little in common: each kind of service is at its best in one of them. */
+/** Six programs with very different traffic: each kind of service is at its best in one of them. */
 export const PROGRAMS: readonly Program[] = [
   {
     name: 'a news page',

@@ -10,10 +10,10 @@ const PUBLISH_OVERHEAD_BYTES = 8;
 /** The transport sends a PINGREQ after this long without a frame that asks for a reply. */
 const PING_SECONDS = 2_160;
 
-/** After this long without a frame in either direction it sends a sign of life, which is not answered. */
+/** After this long without a frame in either direction the transport sends a sign of life, which is not answered. */
 const IDLE_SECONDS = 540;
 
-/** A lone QoS 0 publish after a silence this long, if that is the habit, asks for no reply. */
+/** A client that always waits this long before a lone QoS 0 publish asks for no reply. */
 const RARE_AFTER_SECONDS = 5;
 
 const SECONDS_PER_HOUR = 3_600;
@@ -26,7 +26,7 @@ export interface Rates {
   readonly moves: number;
   /** Lost connections whose session another one resumes. */
   readonly resumes: number;
-  /** Lost connections that are followed by a CONNECT, which `connects` has. */
+  /** Lost connections that are followed by a CONNECT; `connects` includes them. */
   readonly losses: number;
   readonly publishes: number;
   readonly deliveries: number;
@@ -84,13 +84,13 @@ function packingOf({ packetsPerFrame, publishesPerHour, replyMs }: Workload, pac
 }
 
 interface Presence extends Pick<Rates, 'onlineHours' | 'isAnswered' | 'deliveries'> {
-  /** Connections begun, each of which begins with a frame that is answered, or with a handshake. */
+  /** Connections begun: each begins with a frame that is answered, or with a handshake. */
   readonly begun: number;
 }
 
 /**
- * A frame that is answered proves the connection as well as a PINGREQ, and each frame keeps it open as well as a sign of
- * life. At a connection's end half an interval is over, on average.
+ * A frame that is answered proves the connection as well as a PINGREQ, and every frame keeps it open as well as a sign
+ * of life. At the end of a connection, on average half an interval has passed.
  */
 function heartbeatsOf(
   { publisherShare, publishesPerHour }: Workload,
@@ -116,7 +116,7 @@ function heartbeatsOf(
   };
 }
 
-/** Each execution environment reads the shapes again every two seconds in which it is asked. */
+/** Each execution environment reads the shapes again in every two seconds in which it needs them. */
 function leaseReadsPerFrame(workload: Workload, packing: number): number {
   const { clients, publisherShare, publishesPerHour, frameMs } = workload;
   const framesPerSecond = (clients * publisherShare * publishesPerHour) / SECONDS_PER_HOUR / packing;

@@ -8,10 +8,10 @@ import type { Workload } from './workload.ts';
 const CONNACK_BYTES = 40;
 const SUBACK_BYTES = 8;
 const SHORT_REPLY_BYTES = 3;
-/** A ticket is no MQTT: a connection id and 128 bits, in about as many characters as this many bytes have. */
+/** A ticket is not part of MQTT: a connection id and 128 bits, about as many characters as this many bytes. */
 const TICKET_BYTES = 36;
 
-/** Being there: connecting, subscribing, proving that one is alive, moving to another connection, losing one, leaving. */
+/** The costs of connections: connecting, subscribing, heartbeats, moves, losses, disconnecting. */
 export function sessionOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
   const online = usage({ connectionMinutes: rates.connectionMinutes });
   return [
@@ -26,7 +26,9 @@ export function sessionOperations(workload: Workload, rates: Rates, budgets: Bud
   ];
 }
 
-/** CONNECT comes with the handshake; that of a session that is kept comes as a frame, behind an invocation of `$connect`. */
+/**
+ * CONNECT comes with the handshake; for a persistent session it comes in a frame, after an invocation of `$connect`.
+ */
 function connect(workload: Workload, { connects }: Rates, budgets: Budgets): Operation {
   const persistent = connects * workload.persistentShare;
   return {
@@ -56,7 +58,7 @@ function subscribe(workload: Workload, { connects }: Rates, budgets: Budgets): O
   };
 }
 
-/** One for each connection that subscribes: with fewer than one filter a client, only this many of them do. */
+/** One frame for each connection that subscribes: with fewer than one filter a client, only this many of them do. */
 export function subscribeFrames({ subscriptions, persistentShare }: Workload, connects: number): number {
   return connects * (1 - persistentShare) * Math.min(1, subscriptions);
 }
@@ -96,7 +98,7 @@ function move(workload: Workload, { moves }: Rates, budgets: Budgets): Operation
 const TIMER_REQUESTS = 3;
 const PERSISTENT_TIMER_REQUESTS = 1;
 
-/** A timer rings for those that end with their connection, whether or not the client is back. */
+/** The timer of a session that ends with its connection fires whether or not the client is back. */
 function timers(ephemeral: number, persistent: number, workload: Workload): Usage {
   return addUsage(invocations(ephemeral, workload.frameMs, workload), {
     sqsStandardRequests: TIMER_REQUESTS * ephemeral + PERSISTENT_TIMER_REQUESTS * persistent,
@@ -138,7 +140,7 @@ function loss(workload: Workload, { losses }: Rates, budgets: Budgets): Operatio
   };
 }
 
-/** Every connection that is not lost ends with `$disconnect`. A client says DISCONNECT by the code of its close. */
+/** Every connection that is not lost ends with `$disconnect`. The client sends DISCONNECT as the close code. */
 function disconnect(workload: Workload, { connects, losses }: Rates, budgets: Budgets): Operation {
   const { persistentShare, subscriptions } = workload;
   const ends = connects - losses;

@@ -11,7 +11,7 @@ const BILLED_BYTES = 32_768;
 /** SUBACK with its positions: MQTT bytes. */
 const SUBACK_BYTES = 80;
 
-/** The costs of streams beside their publishes and deliveries: appending, reading the past, and keeping it. */
+/** The costs of streams besides their publishes and deliveries: appending, reading history, and storing it. */
 export function streamOperations(workload: Workload, rates: Rates, budgets: Budgets): readonly Operation[] {
   const readers = workload.clients * workload.days;
   const recoveries = readers * workload.recoveriesPerDay;
@@ -24,7 +24,7 @@ export function streamOperations(workload: Workload, rates: Rates, budgets: Budg
   ];
 }
 
-/** SUBSCRIBEs that bring something of the past. */
+/** SUBSCRIBEs that return history. */
 export function pastsOf({ clients, days, recoveriesPerDay, snapshotsPerDay }: Workload): number {
   return clients * days * (recoveriesPerDay + snapshotsPerDay);
 }
@@ -47,7 +47,7 @@ function append(workload: Workload, rates: Rates, budgets: Budgets): Operation {
   };
 }
 
-/** A SUBSCRIBE in a frame of its own, and so many messages behind SUBACK. */
+/** A SUBSCRIBE in a frame of its own, and this many messages behind SUBACK. */
 function pastOf(
   name: 'recover' | 'snapshot',
   count: number,
@@ -78,7 +78,7 @@ function history({ streamGigabytes }: Workload): Operation {
   };
 }
 
-/** A message as it stands in the log, or as the last value of its key. */
+/** Bytes of a message in the log, or as the last value of its key. */
 function storedBytes({ packetBytes }: Rates): number {
   return packetBytes + STREAM_BYTES.stored;
 }

@@ -14,7 +14,7 @@ const SCANNED_BYTES_PER_UNIT = 2 * READ_UNIT_BYTES;
 /** DynamoDB's storage is billed by 2^30 bytes. */
 const STORED_GIGABYTE_BYTES = 2 ** 30;
 
-/** The days for which the name of a QoS 2 copy stays. */
+/** The days for which the name of a QoS 2 message is stored. */
 const COPY_NAME_DAYS = 7;
 
 /** The sweep's reads of both tables, and the storage of the workload's stored gigabytes. */
@@ -34,7 +34,7 @@ export function sweep(workload: Workload, rates: Rates): Operation {
   };
 }
 
-/** On average: sessions that are connected or persistent, and what connections of the last hour have left. */
+/** Average numbers: sessions that are connected or persistent, and remains of connections of the last hour. */
 function sessionsTableBytes(workload: Workload, rates: Rates): number {
   const { clients, hours, days, persistentShare } = workload;
   const sessions = clients * (persistentShare + (1 - persistentShare) * (hours / 24));

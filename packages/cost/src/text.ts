@@ -3,7 +3,7 @@ import { usdText } from './finding.ts';
 import { type Price, unitUsd } from './price.ts';
 import { type PriceName, priceBook, priceOf } from './price-book.ts';
 
-/** Columns of text: the first to the left, the others to the right unless they are words. */
+/** Columns of text: the first is left-aligned, the others right-aligned unless they are words. */
 export function tableText(rows: readonly (readonly string[])[], leftColumns = 1): string {
   const widths: number[] = [];
   for (const row of rows) {
@@ -42,7 +42,7 @@ export function billText({ lines, usd }: Bill): string {
 export interface Choice {
   readonly name: string;
   readonly usd: number;
-  /** Why not, if so. */
+  /** The reason why not, if there is one. */
   readonly misfits: readonly string[];
 }
 
@@ -92,13 +92,13 @@ export function quantityText(quantity: number): string {
   return quantity.toLocaleString('en', { maximumFractionDigits: digits });
 }
 
-/** Below it a price is said for a million. */
+/** Prices below this are given for a million units. */
 const UNIT_USD_MIN = 0.001;
 
-/** A price for one, or for a million where one costs next to nothing. */
+/** A price for one unit, or for a million if one costs next to nothing. */
 export function unitPriceText(usd: number): string {
   if (usd >= 0.01) return usdText(usd);
-  // An average, as of twelve alarms of which ten are free.
+  // An average, for example of twelve alarms of which ten are free.
   if (usd >= UNIT_USD_MIN) return `$${usd.toFixed(4)}`;
   const perMillion = usd * 1_000_000;
   return `$${perMillion.toLocaleString('en', { minimumFractionDigits: 2, maximumFractionDigits: 4 })} / M`;

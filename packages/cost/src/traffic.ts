@@ -1,4 +1,4 @@
-/** The clients' traffic, independent of the service: from this, other services are priced. */
+/** The clients' traffic, independent of a service: the prices of other services are computed from it. */
 export interface Traffic {
   /** Minutes of all clients together. */
   readonly connectionMinutes: number;
@@ -8,7 +8,7 @@ export interface Traffic {
   /** SUBSCRIBE packets. */
   readonly subscribes: number;
   readonly publishes: number;
-  /** Messages that reached a subscriber, or are on their way to one. */
+  /** Messages that have reached a subscriber, or are on their way to one. */
   readonly deliveries: number;
   /** Deliveries that the subscriber acknowledges: QoS 1 and 2. */
   readonly acknowledgedDeliveries: number;

@@ -1,6 +1,6 @@
 import { type Usage, usage } from './usage.ts';
 
-/** As much of the emulator's counters as is billed; `counters.snapshot()` of `@apus/emulator` has it. */
+/** The billed part of the emulator's counters; `counters.snapshot()` of `@apus/emulator` contains it. */
 export interface GatewayCounters {
   readonly messages: {
     readonly in: Tally;
@@ -10,7 +10,7 @@ export interface GatewayCounters {
   };
   readonly connections: { readonly milliseconds: number };
   readonly lambda: { readonly invocations: number; readonly gigabyteSeconds: number };
-  /** Absent where there are no queues. */
+  /** Absent if there are no queues. */
   readonly sqs?: {
     /** All requests, polls that found nothing included. */
     readonly billed: ByQueue;
@@ -29,7 +29,7 @@ interface Tally {
   readonly bytes: number;
 }
 
-/** As much of the DynamoDB meter as is billed; `stores.meter.units` of `@apus/store-dynamodb` has it. */
+/** The billed part of the DynamoDB meter; `stores.meter.units` of `@apus/store-dynamodb` contains it. */
 export interface RequestUnits {
   readonly reads: number;
   readonly writes: number;

@@ -28,9 +28,9 @@ export interface Usage {
   readonly kmsKeyMonths: number;
   readonly dashboardMonths: number;
   readonly alarmMonths: number;
-  /** Metrics that are written, and not those of AWS's services. */
+  /** Metrics that are written, without those of AWS's services. */
   readonly metricMonths: number;
-  /** Metrics that are asked for with GetMetricData. */
+  /** Metrics that are requested with GetMetricData. */
   readonly metricsRead: number;
 }
 
@@ -44,7 +44,7 @@ export interface UsageKind {
   readonly perUnit?: number;
 }
 
-/** In the order in which a bill without prices would be read. */
+/** Kinds in the order of a bill without prices. */
 export const USAGE_KINDS: { readonly [K in UsageName]: UsageKind } = {
   gatewayMessagesIn: { price: 'gatewayMessage', label: 'Gateway messages in' },
   gatewayMessagesOut: { price: 'gatewayMessage', label: 'Gateway messages out' },

@@ -30,7 +30,7 @@ export interface Workload {
   readonly iotMessagesPerEvent: number;
   readonly ruleShare: number;
   readonly shapes: number;
-  /** Packets that share a frame; undefined: as many as the rate brings together. */
+  /** Packets in one frame; undefined: as many as come together at this rate. */
   readonly packetsPerFrame: number | undefined;
   readonly replyMs: number;
   readonly memoryMegabytes: number;
@@ -55,7 +55,7 @@ export interface WorkloadField {
   readonly isWhole?: boolean;
 }
 
-/** A packet from a client is at most 24,573 bytes at the gateway door; some of them are topic and header. */
+/** A packet from a client is at most 24,573 bytes at the gateway door, including topic and header. */
 const PAYLOAD_BYTES_MAX = 24_000;
 
 const BILLION = 1_000_000_000;
@@ -213,10 +213,10 @@ export type GivenWorkload = { readonly [K in keyof Workload]?: number | undefine
 
 const NAMES = Object.keys(WORKLOAD_FIELDS) as readonly (keyof Workload)[];
 
-/** API Gateway ends a connection at this age. */
+/** The age at which API Gateway ends a connection. */
 const CONNECTION_HOURS_MAX = 2;
 
-/** The transport moves at a random moment between 75 and 96 hundredths of that (docs/text-frames.md, section 12). */
+/** The transport moves the session at a random moment between 75 and 96 % of that (docs/text-frames.md, section 12). */
 const MOVE_HOURS = (CONNECTION_HOURS_MAX * (0.75 + 0.96)) / 2;
 
 /**

@@ -21,7 +21,7 @@ function programNamed(name: string): Program {
   return program;
 }
 
-/** The cheapest that carries the traffic, found by looking at each. */
+/** The cheapest service that carries the traffic, found by trying each. */
 function cheapestAt(program: Program, clients: number): string {
   const [best] = bidsFor(program, clients)
     .filter(({ misfits }) => misfits.length === 0)
@@ -30,7 +30,7 @@ function cheapestAt(program: Program, clients: number): string {
 }
 
 describe('a program at each service', () => {
-  it('costs what its workload is estimated to cost', () => {
+  it('costs as much as the estimate of its workload', () => {
     const program = programNamed('a chat');
     const { usage, traffic } = estimate(program.workload(50));
     const bids = new Map(bidsFor(program, 50).map(({ service, usd }) => [service, usd]));
@@ -70,7 +70,7 @@ describe('the cheapest by the number of clients', () => {
     expect(ranges.map(({ service }) => service)).not.toContain('Ably');
   });
 
-  it('leaves out the services that are not asked about', () => {
+  it('leaves out services that were not requested', () => {
     const ranges = cheapestRanges(
       programNamed('a fleet of devices'),
       {},
@@ -80,7 +80,7 @@ describe('the cheapest by the number of clients', () => {
     expect(rangesText(ranges)).toBe('Apus, gateway door at every size');
   });
 
-  it('is said by the size from which it holds', () => {
+  it('is named with the size from which it holds', () => {
     const ranges = [
       { from: 1, to: 999, service: 'A' },
       { from: 1_000, to: CLIENTS_MAX, service: 'B' },
@@ -89,7 +89,7 @@ describe('the cheapest by the number of clients', () => {
   });
 });
 
-it('the six programs as text have a row each, and mark what does not carry them', () => {
+it('the six programs as text have a row each, and mark services that do not carry them', () => {
   const outcomes = programBids();
   expect(outcomes).toHaveLength(6);
   const text = programsText(outcomes);

@@ -25,14 +25,14 @@ describe('other services, by hand', () => {
     ).toBeCloseTo(3);
   });
 
-  it('EMQX Serverless bills sessions, those of clients that are away too, and bytes both ways', () => {
+  it('EMQX Serverless bills sessions, including those of absent clients, and bytes both ways', () => {
     // 3 million × 6,012 bytes = 18.036 GB × 0.15.
     expect(emqxServerless(LARGE).bill.usd).toBeCloseTo(2.7054, 10);
     const sessions = { ...NO_TRAFFIC, connectionMinutes: 1_000_000, offlineSessionMinutes: 500_000 };
     expect(emqxServerless(sessions).bill.usd).toBeCloseTo(3, 10);
   });
 
-  it('an empty message is one', () => {
+  it('an empty message counts as one', () => {
     expect(awsIotCore({ ...NO_TRAFFIC, publishes: 1_000_000 }).bill.usd).toBeCloseTo(1, 10);
   });
 
@@ -40,7 +40,7 @@ describe('other services, by hand', () => {
     expect(compare(LARGE).map(({ service }) => service)).toEqual(['EMQX Serverless', 'AWS IoT Core', 'Ably']);
   });
 
-  it('say what they do not do', () => {
+  it('name the features that they lack', () => {
     const demanding = {
       ...LARGE,
       qos: 2,
@@ -58,7 +58,7 @@ describe('other services, by hand', () => {
     for (const { assumptions } of compare(LARGE)) expect(assumptions.length).toBeGreaterThan(1);
   });
 
-  it('are cheaper by their free tiers when asked', () => {
+  it('are cheaper with their free tiers, on request', () => {
     const [free] = compare({ ...NO_TRAFFIC, connectionMinutes: 500_000 }, { freeTiers: true });
     expect(free?.bill.usd).toBe(0);
   });

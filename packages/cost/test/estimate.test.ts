@@ -20,11 +20,12 @@ describe('an estimate, by hand', () => {
       qos: 1,
       bytes: 200,
     });
-    // 1,000 × 8 × 30 hours: 14.4 M minutes and 14.4 M messages, which find 144 M recipients.
+    // 1,000 × 8 × 30 hours: 14.4 M minutes and 14.4 M messages, with 144 M recipients.
     expect(usage.connectionMinutes).toBe(14_400_000);
     expect(traffic.publishes).toBe(14_400_000);
     expect(traffic.deliveries).toBe(144_000_000);
-    // One connection a day, whose CONNECT and DISCONNECT take no frame, a SUBSCRIBE and four moves; no ping, since who publishes is alive.
+    // One connection a day, whose CONNECT and DISCONNECT take no frame, a SUBSCRIBE and four moves; no ping, since
+    // publishing proves the connection.
     const connects = 1_000 * 30;
     const moves = 4 * connects;
     expect(usage.gatewayMessagesIn).toBe(14_400_000 + connects + moves);
@@ -70,7 +71,7 @@ describe('an estimate, by hand', () => {
     expect(estimate(given).operations.map(({ name }) => name)).not.toContain('loss');
   });
 
-  it('a client that loses its connection and comes back too late connects and subscribes once more', () => {
+  it('a client that loses its connection and returns too late connects and subscribes once more', () => {
     const given = { clients: 1, days: 1, hours: 8, connectsPerDay: 4, movesPerDay: 0 };
     const lossy = { ...given, lossesPerDay: 3 };
     expect(estimate(lossy).workload.resumedShare).toBe(0);
@@ -84,7 +85,7 @@ describe('an estimate, by hand', () => {
     expect(operation(lossy, 'disconnect')).toEqual(operation(given, 'disconnect'));
   });
 
-  it('elsewhere each lost connection is a CONNECT and a SUBSCRIBE, whether or not it is resumed here', () => {
+  it('at other services each lost connection is a CONNECT and a SUBSCRIBE, even if it is resumed here', () => {
     const given = { clients: 1, days: 1, lossesPerDay: 4 };
     for (const resumedShare of [0, 0.5, 1]) {
       const { traffic, operations } = estimate({ ...given, resumedShare });
@@ -93,7 +94,7 @@ describe('an estimate, by hand', () => {
     }
   });
 
-  it('a message of a stream is a write more, and the reads of its frame are shared by those in it', () => {
+  it('a message of a stream is one more write, and the messages of a frame share its reads', () => {
     const given = { clients: 1, days: 1, hours: 1, publishesPerHour: 1_000, streamShare: 0.5 };
     expect(operation(given, 'append')).toMatchObject({
       count: 500,
@@ -107,20 +108,20 @@ describe('an estimate, by hand', () => {
     expect(operation({ ...given, bytes: 1_500 }, 'append').usage.dynamodbWriteUnits).toBe(1_000);
   });
 
-  it('history is stored, and not read by the sweep', () => {
+  it('history is stored, and the sweep does not read it', () => {
     const given = { clients: 1, streamGigabytes: 2 };
     expect(operation(given, 'history').usage.dynamodbStorageGigabyteMonths).toBe(2);
     expect(operation(given, 'sweep')).toEqual(operation({ clients: 1 }, 'sweep'));
   });
 
-  it('without streams no word is said of them', () => {
+  it('streams are not mentioned if there are none', () => {
     expect(estimate({ clients: 1 }).assumptions.join('\n')).not.toMatch(/stream/);
     expect(estimate({ clients: 1, recoveriesPerDay: 3 }).assumptions.join('\n')).toMatch(
       /is sent 10 missed messages 3 times a day/,
     );
   });
 
-  it('without losses no connection is said to be lost', () => {
+  it('lost connections are not mentioned if there are none', () => {
     expect(estimate({ clients: 1 }).operations.map(({ name }) => name)).toEqual([
       'online',
       'connect',
@@ -148,14 +149,15 @@ describe('an estimate, by hand', () => {
   });
 
   it('an idle client sends a sign of life every nine minutes, of which a PINGREQ every 36 is answered', () => {
-    // Of 30 connections begun and 420 moves, each ends half an interval behind the last of each.
+    // At the end of each of 30 connections and 420 moves, half an interval has passed since the last heartbeat of each
+    // kind.
     const { count, usage } = operation({ clients: 1 }, 'heartbeat');
     expect(count).toBeCloseTo(4_800 - 225, 9);
     expect(usage).toMatchObject({ gatewayMessagesIn: count, lambdaRequests: 1_200 - 225 });
     expect(usage.gatewayMessagesOut).toBeCloseTo(1_200 - 225, 9);
   });
 
-  it('a client that is there for less than nine minutes sends none', () => {
+  it('a client that is connected for less than nine minutes sends none', () => {
     const { operations } = estimate({ clients: 1, hours: 0.05, days: 30, movesPerDay: 0 });
     expect(operations.map(({ name }) => name)).not.toContain('heartbeat');
   });
@@ -184,7 +186,7 @@ describe('an estimate, by hand', () => {
     expect(usage.gatewayMessagesOut).toBe(0);
     const heartbeat = operation({ clients: 1, publishesPerHour: 1, qos: 0 }, 'heartbeat');
     expect(heartbeat.usage.lambdaRequests).toBeCloseTo(1_200 - 225, 9);
-    // But it keeps the connection open, as the message that comes does.
+    // But it keeps the connection open, as a received message does.
     expect(heartbeat.count).toBeCloseTo(4_800 - 225 - 2 * 720, 9);
   });
 
@@ -219,7 +221,7 @@ describe('an estimate, by hand', () => {
     });
   });
 
-  it('a message that waits is written when it comes, drawn with its part of a page, and acknowledged with a write', () => {
+  it('a queued message is written when it comes, dequeued with its part of a page, and acknowledged with a write', () => {
     const given = { clients: 1, publishesPerHour: 100, qos: 1, persistentShare: 1, offlineShare: 1 };
     const { count, usage } = operation(given, 'drain');
     expect(count).toBe(72_000);
@@ -228,7 +230,7 @@ describe('an estimate, by hand', () => {
     expect(exactlyOnce.usage.dynamodbWriteUnits).toBeCloseTo(count * (1.125 + 1.04 + 2), 6);
   });
 
-  it('a copy of QoS 2 is placed by a write, and an eighth for names that are forgotten; each of two acknowledgements by one', () => {
+  it('a QoS 2 message is added with a write, and an eighth for dropped names; each of two acknowledgements takes one', () => {
     const { count, usage } = operation({ clients: 1, publishesPerHour: 100, qos: 2 }, 'keep');
     expect(usage.dynamodbWriteUnits).toBe(count * (1.125 + 2));
   });
@@ -250,7 +252,7 @@ describe('an estimate, by hand', () => {
     expect(usage.dynamodbReadUnits).toBeCloseTo(publishes * 50, 6);
   });
 
-  it('the cost at rest: polling of two mappings, and the given storage', () => {
+  it('the fixed cost: polling of two mappings, and the given storage', () => {
     const { usage } = estimate({ clients: 1, hours: 0, secrets: 1, dashboards: 2, alarms: 3, kmsKeys: 4 });
     expect(usage).toMatchObject({
       sqsFifoPolls: 650_000,
@@ -274,14 +276,14 @@ describe('an estimate, by hand', () => {
       });
     });
 
-    it('reads persistent sessions 144 times a day, whether or not their clients are there', () => {
+    it('reads persistent sessions 144 times a day, whether or not their clients are connected', () => {
       const read = (more: object) =>
         operation({ clients: 1_000, subscriptions: 0, hours: 0, ...more }, 'sweep').usage.dynamodbReadUnits;
       const persistent = read({ persistentShare: 1 }) - read({});
       expect(persistent).toBeCloseTo((1_000 * 1_150 * 144 * 30) / 8_192, 3);
     });
 
-    it('reads the names of QoS 2 copies for seven days', () => {
+    it('reads the names of QoS 2 messages for seven days', () => {
       const read = (qos: number) =>
         operation({ clients: 1, publishesPerHour: 1_000, qos }, 'sweep').usage.dynamodbReadUnits;
       expect(read(2) - read(1)).toBeCloseTo((720_000 * 7 * 25) / 8_192, 3);
@@ -303,7 +305,7 @@ describe('an estimate, by hand', () => {
     expect(floor.usd).toBeCloseTo(billOf(floor.usage).usd, 12);
   });
 
-  it('names what it rests on', () => {
+  it('names its assumptions', () => {
     const { assumptions } = estimate({ clients: 1, packetsPerFrame: 3 });
     expect(assumptions.join('\n')).toMatch(/us-east-1, read in 2026-08/);
     expect(assumptions.join('\n')).toMatch(/3 PUBLISH packets share a frame, as given/);
@@ -332,10 +334,10 @@ describe('a workload', () => {
   });
 });
 
-describe('what comes from Kafka and leaves by rules', () => {
+describe('messages from Kafka, and messages that rules send', () => {
   const QUIETEST = { clients: 1, hours: 0, connectsPerDay: 1, days: 30, bytes: 200, shapes: 2 };
 
-  it('is ten records of an event as one invocation, two reads each, and a post to each recipient', () => {
+  it('cost one invocation for ten records of an event, two reads each, and a post to each recipient', () => {
     const given = { ...QUIETEST, kafkaRecordsPerHour: 1_000, fanOut: 3 };
     expect(operation(given, 'kafka')).toMatchObject({
       count: 720_000,
@@ -343,7 +345,7 @@ describe('what comes from Kafka and leaves by rules', () => {
     });
   });
 
-  it('is a rule, an action, and three requests of SQS for a message of AWS IoT Core', () => {
+  it('cost a rule, an action, and three requests of SQS for a message of AWS IoT Core', () => {
     const given = { ...QUIETEST, iotMessagesPerHour: 1_000, fanOut: 3 };
     const { count, usage } = operation(given, 'iot-core');
     expect(count).toBe(720_000);
@@ -363,12 +365,12 @@ describe('what comes from Kafka and leaves by rules', () => {
     expect(together).toMatchObject({ sqsStandardRequests: 864_000, lambdaRequests: 72_000 });
   });
 
-  it('meters 5 KB of a message of AWS IoT Core', () => {
+  it('are metered by 5 KB of a message of AWS IoT Core', () => {
     const given = { ...QUIETEST, iotMessagesPerHour: 1_000, bytes: 5_120 };
     expect(operation(given, 'iot-core').usage.iotRulesTriggered).toBe(1_440_000);
   });
 
-  it('is three requests of SQS and an invocation for a message of a rule, and the polls of its queue', () => {
+  it('cost three requests of SQS and an invocation for a message of a rule, and the polls of its queue', () => {
     const given = { ...QUIETEST, kafkaRecordsPerHour: 1_000, ruleShare: 1 };
     const { count, usage } = operation(given, 'rules');
     expect([count, usage.lambdaRequests, usage.sqsFifoRequests]).toEqual([720_000, 720_000, 2_160_000]);
@@ -378,7 +380,7 @@ describe('what comes from Kafka and leaves by rules', () => {
     expect(((billOf(usage).usd - polls) / count) * 1e6).toBeCloseTo(1.87, 2);
   });
 
-  it('costs nothing where there is none', () => {
+  it('cost nothing if there are none', () => {
     const names = estimate(QUIETEST).operations.map(({ name }) => name);
     expect(names.filter((name) => ['kafka', 'iot-core', 'rules'].includes(name))).toEqual([]);
   });

@@ -58,7 +58,7 @@ describe('the findings in a bill', () => {
     expect(sentences[0]).toMatch(/mostly from sessions that go on after a lost connection/);
   });
 
-  it('a machine that is too small is no choice', () => {
+  it('a machine that is too small is not suggested', () => {
     const text = findingFor({ clients: SMALL_MACHINE.connectionsMax + 1 }).sentences.join('\n');
     expect(text).toMatch(/no choice: One process takes 18,000 connections/);
   });
@@ -69,7 +69,7 @@ describe('the findings in a bill', () => {
     expect(nodeDoor(traffic).usd).toBeCloseTo(24 + 26.54208 * 0.09, 6);
   });
 
-  it('says so when nothing was used', () => {
+  it('are empty with a reason if nothing was used', () => {
     expect(findingOf(billOf({}), {}).sentences).toEqual(['Nothing was used.']);
   });
 });

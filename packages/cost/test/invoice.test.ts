@@ -13,7 +13,7 @@ describe('an invoice', () => {
       connectionMs: 60_000 * 1_000_000,
       framesIn: 1_000_000,
       framesOut: 2_000_000,
-      // With frames, messages are not priced as well.
+      // If there are frames, messages are not priced as well.
       messagesIn: 9_000_000,
       bytesOut: 10_000_000_000,
       storageByteSeconds: 1_000_000_000 * 30 * 86_400,
@@ -29,7 +29,7 @@ describe('an invoice', () => {
     expect(usd).toBeCloseTo(4.4, 9);
   });
 
-  it('prices messages where no frames were counted', () => {
+  it('prices messages if no frames were counted', () => {
     const used = { ...NOTHING, messagesIn: 1_000_000, messagesOutQos0: 1_000_000, messagesOutQos2: 500_000 };
     expect(invoiceOf(used).lines.map(({ label, usd }) => [label, usd])).toEqual([
       ['Messages out', 1.5],
@@ -43,7 +43,7 @@ describe('an invoice', () => {
     expect(usd).toBe(1.3);
   });
 
-  it('of nothing has no line', () => expect(invoiceOf(NOTHING)).toEqual({ lines: [], usd: 0 }));
+  it('has no line without usage', () => expect(invoiceOf(NOTHING)).toEqual({ lines: [], usd: 0 }));
 
   it.each([-0.1, Number.NaN])('refuses a margin of %f', (margin) => {
     expect(() => invoiceOf(NOTHING, margin)).toThrow(RangeError);

@@ -12,7 +12,7 @@ import {
   usage,
 } from '../src/index.ts';
 
-/** Below the only tier (a billion messages), so that each unit has one price. */
+/** Below the only tier (a billion messages): each unit has one price. */
 const usages = (most = 100_000_000) =>
   fc
     .record(

@@ -20,7 +20,7 @@ const COUNTERS: GatewayCounters = {
 };
 
 describe('usage from counters', () => {
-  it('is what the gateway counted: both directions, minutes, invocations, bytes out', () => {
+  it('contains the gateway’s counts: both directions, minutes, invocations, outgoing bytes', () => {
     expect(usageOf(COUNTERS)).toEqual(
       usage({
         gatewayMessagesIn: 7,
@@ -39,7 +39,7 @@ describe('usage from counters', () => {
     );
   });
 
-  it('tells requests of queues from polls of event sources that found nothing', () => {
+  it('separates requests of queues from empty polls of event sources', () => {
     const sqs = { billed: { standard: 20, fifo: 30 }, idlePolls: { standard: 15, fifo: 5 } };
     expect(usageOf({ ...COUNTERS, sqs })).toMatchObject({
       sqsStandardRequests: 5,
@@ -51,7 +51,7 @@ describe('usage from counters', () => {
 });
 
 describe('a metered usage', () => {
-  it('is an object of kinds of usage, or counters and units', () => {
+  it('is read from an object of kinds of usage, or from counters and units', () => {
     expect(meteredUsage({ gatewayMessagesIn: 3 })).toEqual(usage({ gatewayMessagesIn: 3 }));
     const units = { reads: 1, writes: 2 };
     expect(meteredUsage({ counters: COUNTERS, units })).toEqual(usageOf(COUNTERS, units));

@@ -5,7 +5,7 @@ import { createDynamoDb } from '../src/index.ts';
 const TABLE = 'bench';
 const WARM_UP_MS = 1_000;
 const MEASURED_MS = 4_000;
-/** Requests under way at a time: enough that nothing waits for a turn of the event loop. */
+/** Concurrent requests: enough that none waits for a turn of the event loop. */
 const AT_ONCE = 100;
 const KEYS = 10_000;
 
@@ -39,7 +39,9 @@ process.stdout.write(`${new Date().toISOString().slice(0, 10)}, Node.js ${proces
 | behind AWS's SDK | ${behindSdk.toLocaleString('en')} |
 `);
 
-/** Per second of processor time, so that other load on the machine matters little; rounded to three digits. */
+/**
+ * Operations per second of processor time, so that other load on the machine matters little; rounded to three digits.
+ */
 async function perCpuSecond(send: (input: ReturnType<typeof inputOf>) => Promise<unknown>): Promise<number> {
   await sendFor(WARM_UP_MS, send);
   const before = process.cpuUsage();
@@ -61,7 +63,7 @@ async function sendFor(
   return sent;
 }
 
-/** As the broker writes: one value set, one added to, under a condition. */
+/** A write like the broker's: it sets one value and adds to another, under a condition. */
 function inputOf(key: number) {
   return {
     TableName: TABLE,

@@ -1,4 +1,4 @@
-// How many requests the DynamoDB in memory answers, by itself and behind AWS's SDK. See the package's README.
+// Measures how many requests the in-memory DynamoDB answers, directly and behind AWS's SDK. See the package's README.
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundle, run } from '../../../.ci/bundle.mjs';

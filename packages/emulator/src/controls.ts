@@ -2,21 +2,24 @@ import type { Connection } from './gateway/connection.ts';
 import { closeConnection, cutConnection } from './gateway/connection-life.ts';
 import type { Gateway } from './gateway/gateway.ts';
 
-/** The operations of a test on a running emulator. */
+/** The operations that a test can perform on a running emulator. */
 export interface Controls {
   /** Ids of the connections that are open. */
   connectionIds(): readonly string[];
-  /** Closes a connection from the gateway's side, for instance with 1012 as at a restart. False if it is not there. */
+  /**
+   * Closes a connection from the gateway's side, for example with 1012 as at a restart. False if there is no such
+   * connection.
+   */
   closeConnection(connectionId: string, code: number, reason?: string): boolean;
-  /** Breaks a TCP connection; the gateway notices at once (1006). False if it is not there. */
+  /** Breaks a TCP connection; the gateway notices at once (1006). False if there is no such connection. */
   cutConnection(connectionId: string): boolean;
   /**
-   * Loses a client without the gateway's notice: posts succeed until the buffer is full, and nothing ends before the
-   * idle timeout. The client sees a broken connection, or, unless it notices, nothing at all, as when a cable is
-   * pulled. False if it is not there.
+   * Loses a client without the gateway's notice: posts succeed until the buffer is full, and the connection ends only
+   * at the idle timeout. The client sees a broken connection, or, if so requested, nothing at all, as when a cable is
+   * pulled. False if there is no such connection.
    */
   loseConnection(connectionId: string, clientNotices?: boolean): boolean;
-  /** Kills an execution environment: its invocation ends at the timeout. False if it is not there. */
+  /** Kills an execution environment: its invocation ends at the timeout. False if there is none. */
   killEnvironment(environmentId: string): boolean;
   /** The next invocations start cold. */
   retireIdleEnvironments(): void;

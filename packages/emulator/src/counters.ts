@@ -5,14 +5,14 @@ import { type SqsSnapshot, SqsTally } from './sqs/tally.ts';
 /** Messages of one kind. */
 export interface MessageTally {
   count: number;
-  /** Counted by each 32 KB begun, as API Gateway bills. */
+  /** Counted for each 32 KB begun, as API Gateway bills. */
   billed: number;
   bytes: number;
 }
 
 export interface InvocationTally {
   count: number;
-  /** Thrown errors, and results of the wrong shape. */
+  /** Thrown errors, and invalid results. */
   errors: number;
   timeouts: number;
   billedMilliseconds: number;
@@ -31,7 +31,7 @@ export interface CountersSnapshot {
     readonly opened: number;
     readonly refused: number;
     readonly open: number;
-    /** Time of all connections together, those still open included. */
+    /** Time of all connections together, including open ones. */
     readonly milliseconds: number;
   };
   /** By route key; `authorizer` for the authorizer; by the function's name for event sources and schedules. */
@@ -47,7 +47,7 @@ export interface CountersSnapshot {
   /** By method and status, as `POST 200`. */
   readonly managementCalls: Readonly<Record<string, number>>;
   readonly sqs: SqsSnapshot;
-  /** By name: faults that struck, and other events that a test expects to be zero. */
+  /** By name: faults that have struck, and other events that a test expects to be zero. */
   readonly events: Readonly<Record<string, number>>;
 }
 
@@ -136,7 +136,7 @@ export class Counters {
   invocation(route: string, end: InvocationEnd, milliseconds: number, memoryMegabytes: number): void {
     this.#invocations[route] ??= { count: 0, errors: 0, timeouts: 0, billedMilliseconds: 0 };
     const tally = this.#invocations[route];
-    // Lambda rounds up to the next millisecond, and no invocation is free, even by a clock that stands still.
+    // Lambda rounds up to the next millisecond, and no invocation is free, even with a clock that stands still.
     const billed = Math.max(1, Math.ceil(milliseconds));
     tally.count += 1;
     tally.billedMilliseconds += billed;

@@ -3,10 +3,10 @@ import type { ConnectEvent, DisconnectEvent, MessageEvent, RouteEvent } from './
 import type { ScheduledEvent } from './lambda/schedule.ts';
 import type { SqsFaults } from './sqs/faults.ts';
 
-/** A probability from 0 to 1, drawn from the emulator's seed, or a decision of the caller's own. */
+/** A probability from 0 to 1, drawn from the emulator's seed, or a function that decides. */
 export type Chance<Subject> = number | ((subject: Subject) => boolean);
 
-/** Milliseconds, a range to draw from, or a decision of the caller's own. */
+/** Milliseconds, a range to draw from, or a function that decides. */
 export type Delay<Subject> =
   | number
   | { readonly minMs: number; readonly maxMs: number }
@@ -39,7 +39,7 @@ export interface CutPoint {
   readonly at: 'message' | 'reply' | 'post';
 }
 
-/** The faults that may strike, and how often. None does by default, but for `shuffle`. */
+/** The faults, and how often each strikes. By default none does, except `shuffle`. */
 export interface Faults extends SqsFaults {
   /**
    * Messages start, and replies and concurrent posts leave, in a random order, a few turns of the event loop late.
@@ -49,7 +49,9 @@ export interface Faults extends SqsFaults {
   readonly shuffle?: number;
   /** Between an event and the invocation of its route. */
   readonly invocationDelayMs?: Delay<RouteEvent>;
-  /** The handler of `$connect` ran, its result is lost: the handshake fails with 502, and `$disconnect` never comes. */
+  /**
+   * The handler of `$connect` ran, and its result is lost: the handshake fails with 502, and `$disconnect` never comes.
+   */
   readonly dropHandshake?: Chance<ConnectEvent>;
   /** Between a handler's result and the reply. */
   readonly replyDelayMs?: Delay<MessageEvent>;
@@ -57,11 +59,11 @@ export interface Faults extends SqsFaults {
   readonly disconnectDelayMs?: Delay<DisconnectEvent>;
   /** The MOCK integration of a one-way route fails: the client is sent an error frame. */
   readonly mockFails?: Chance<MockedMessage>;
-  /** The handler ran, its reply is lost. */
+  /** The handler ran, and its reply is lost. */
   readonly dropReply?: Chance<MessageEvent>;
   /** `$disconnect` is best effort: it never comes. */
   readonly dropDisconnect?: Chance<DisconnectEvent>;
-  /** The environment dies with a call on its lips: the call has no effect, the invocation ends at its timeout. */
+  /** The environment dies during a call: the call has no effect, and the invocation ends at its timeout. */
   readonly killBeforeCall?: Chance<ManagementCall>;
   /** The same after the call took effect, before its answer. */
   readonly killAfterCall?: Chance<ManagementCall>;
@@ -76,8 +78,8 @@ export interface Faults extends SqsFaults {
   /** A POST is sent, and answered 500: a caller that tries again doubles it. */
   readonly postFailsAfterwards?: Chance<ManagementCall>;
   /**
-   * A POST is answered 200 before it is sent, and leaves late: two posts may change places though the second was made
-   * after the first returned. Whether AWS does this is not known.
+   * A POST is answered 200 before it is sent, and leaves late: two posts may change places even if the second was made
+   * after the first had returned. It is not known whether AWS does this.
    */
   readonly postOvertaken?: Chance<ManagementCall>;
   /** A schedule's turn invokes its function twice: EventBridge promises at least once. */
@@ -85,8 +87,8 @@ export interface Faults extends SqsFaults {
   /** Between a schedule's turn and the invocation of its function. */
   readonly scheduleDelayMs?: Delay<ScheduledEvent>;
   /**
-   * The clock of each execution environment is wrong by up to so many milliseconds, ahead or behind, for all its life;
-   * or by what the caller says. Its timers run as fast as all others.
+   * The clock of each execution environment is wrong by up to this many milliseconds, in either direction, for all its
+   * life; or by the result of the function. Its timers run at normal speed.
    */
   readonly clockSkewMs?: number | ((environment: { readonly environmentId: string }) => number);
   /** The TCP connection breaks. */
@@ -95,7 +97,7 @@ export interface Faults extends SqsFaults {
 
 export type FaultName = keyof Faults;
 
-/** Throws the dice for the faults, and counts those that struck. */
+/** Draws for the faults, and counts those that strike. */
 export class Dice<Name extends string = FaultName> {
   readonly #random: Random;
   readonly #onStrike: (name: Name) => void;

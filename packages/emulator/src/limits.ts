@@ -1,4 +1,4 @@
-/** Limits of the cloud, and of this process. Each is an option; the defaults are AWS's where it has one. */
+/** Limits of the cloud, and of this process. Each is an option; the defaults are AWS's if there are any. */
 export interface EmulatorLimits {
   /** One WebSocket frame from a client (quota "WebSocket frame size"). Beyond it: close 1009. */
   readonly frameBytesMax: number;
@@ -40,9 +40,9 @@ export interface EmulatorLimits {
   readonly signatureSkewMs: number;
   /** Bytes that one client was sent and has not read. Beyond it posts get 429. AWS says neither how many. */
   readonly clientBufferBytesMax: number;
-  /** The bytes of a request on the @connections API before its socket is cut: the payload limit of API Gateway. */
+  /** The bytes of a request to the @connections API before its socket is cut: the payload limit of API Gateway. */
   readonly requestBytesMax: number;
-  /** WebSocket connections of this process at a time. Ours, against a runaway test. Beyond it: 503. */
+  /** Concurrent WebSocket connections of this process. Ours, against a runaway test. Beyond it: 503. */
   readonly connectionsMax: number;
   /** Messages of one connection that wait for an invocation or run in one. Ours. Beyond it: close 1008. */
   readonly pendingMessagesPerConnectionMax: number;
@@ -74,7 +74,7 @@ export const DEFAULT_LIMITS: EmulatorLimits = {
   heldRequestsMax: 1_000,
 };
 
-/** TCP connections beside `connectionsMax`: callers of the @connections API, handshakes that are to be refused. */
+/** TCP connections besides `connectionsMax`: callers of the @connections API, handshakes that will be refused. */
 export const HTTP_CONNECTIONS_MAX = 1_000;
 
 /** Messages are billed by 32 KB begun. */

@@ -16,11 +16,17 @@ export interface FunctionOptions {
   readonly functionName?: string;
   /** The memory by which GB-seconds are counted. @default 512 */
   readonly memoryMegabytes?: number;
-  /** The function's timeout. The environment dies with it. @default 5000 */
+  /**
+   * The function's timeout, at which its environment dies.
+   * @default 5000
+   */
   readonly timeoutMs?: number;
   /** How long INIT takes beyond what `createEnvironment` itself takes. @default 0 */
   readonly coldStartMs?: number;
-  /** Which idle environment serves next: the one used last, or a random one. @default 'lifo' */
+  /**
+   * Which idle environment is used next: the one used last, or a random one.
+   * @default 'lifo'
+   */
   readonly reuse?: 'lifo' | 'random';
   /** The function's own environment variables. */
   readonly variables?: Readonly<Record<string, string>>;
@@ -35,7 +41,7 @@ export interface AuthorizerOptions extends FunctionOptions {
   readonly identitySources?: readonly string[];
 }
 
-/** A function that has no trigger of its own: `emulator.invoke` runs it. */
+/** A function without a trigger of its own: `emulator.invoke` runs it. */
 export interface InvokedFunction extends FunctionOptions {
   /** Unique among these. */
   readonly functionName: string;
@@ -61,7 +67,7 @@ export interface EmulatorOptions {
   readonly lambda?: FunctionOptions;
   /** @default '127.0.0.1' */
   readonly host?: string;
-  /** @default 0: one that is free */
+  /** @default 0: any free one */
   readonly port?: number;
   /** The path of both URLs. @default 'mqtt' */
   readonly stage?: string;
@@ -81,18 +87,21 @@ export interface EmulatorOptions {
   readonly emptyReplySendsFrame?: boolean;
   /** Whether a protocol-level ping resets the idle timer. AWS's behaviour is not known. @default false */
   readonly pingResetsIdle?: boolean;
-  /** Whether a message over 32 KB to a client arrives as several. AWS's behaviour is not known. @default false */
+  /**
+   * Whether a message over 32 KB to a client arrives in several frames. AWS's behaviour is not known.
+   * @default false
+   */
   readonly splitLargeMessages?: boolean;
   /**
-   * The way in which a throttled client is told. The developer guide has 1008 "when an endpoint receives too many
-   * requests from a particular client", and 429 "Too Many Requests" in general; a WebSocket has no status, so an error
-   * frame carries it.
+   * How a throttled client is told. The developer guide has 1008 "when an endpoint receives too many requests from a
+   * particular client", and 429 "Too Many Requests" in general; a WebSocket has no status, so an error frame carries
+   * it.
    * @default 'close'
    */
   readonly throttledMessage?: 'close' | 'error-frame';
   /** How names of headers reach `$connect`. @default 'as-sent' */
   readonly headerNames?: 'as-sent' | 'lower-case' | 'random-case';
-  /** Queues that are there from the start, in any order. More come with `emulator.sqs.createQueue`. */
+  /** Queues that exist from the start, in any order. Create more with `emulator.sqs.createQueue`. */
   readonly queues?: readonly QueueOptions[];
   /** Queues that invoke functions. */
   readonly eventSources?: readonly EventSourceOptions[];
@@ -112,13 +121,16 @@ export interface EmulatorOptions {
   readonly signatureNow?: () => number;
   /**
    * The source of every random choice; print it when a run fails. The same seed also gives the same ids and
-   * credentials. Without it those come from the system's generator, as they are secrets where clients are real.
+   * credentials. Without it those come from the system's generator, since they are secrets if clients are real.
    * @default a random one
    */
   readonly seed?: number;
   /** The errors of the function's log: errors of handlers, timeouts, results of the wrong shape. */
   readonly onInvocationError?: (error: Error, event: RouteEvent | undefined) => void;
-  /** A client's message is done with: its reply, where there is one, is on the client's socket. `requestId`: its event's. */
+  /**
+   * A client's message is finished: its reply, if there is one, is on the client's socket. `requestId`: that of its
+   * event.
+   */
   readonly onAnswered?: (requestId: string) => void;
 }
 

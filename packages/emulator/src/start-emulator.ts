@@ -26,7 +26,7 @@ export interface Emulator extends Controls {
   readonly credentials: Credentials;
   /** Start with the same seed to see the same choices; ids and credentials depend on it only if it was given. */
   readonly seed: number;
-  /** The queues; none of them was there before unless the option `queues` names it. */
+  /** The queues; only those of the option `queues` exist at the start. */
   readonly sqs: Sqs;
   readonly counters: { snapshot(): CountersSnapshot; reset(): void };
   /** Ends every connection without a `$disconnect`, kills every environment, and closes the port. */
@@ -101,7 +101,7 @@ function createHttpServer({
   return server;
 }
 
-/** Node.js itself forgets the sockets that it handed over to WebSocket. */
+/** Node.js itself does not track sockets that it has handed over to WebSocket. */
 function trackSockets(server: Server): Set<Socket> {
   const sockets = new Set<Socket>();
   server.on('connection', (socket) => {

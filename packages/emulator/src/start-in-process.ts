@@ -19,7 +19,7 @@ export interface ManagementRequest {
   readonly body: Buffer;
 }
 
-/** The emulator without a port: messages pass from turn to turn of the event loop instead of through sockets. */
+/** The emulator without a port: messages pass from turn to turn of the event loop and not through sockets. */
 export interface InProcessEmulator extends Controls {
   /** For the WebSocket class below. */
   readonly url: string;
@@ -40,11 +40,11 @@ const HOST = 'emulator.test';
 const LOOPBACK = '127.0.0.1';
 
 /**
- * Starts the emulator without sockets, so that nothing of a run depends on the machine: with timers that a test moves
- * (all of them, those of clients too), a seed gives the same history, step for step.
+ * Starts the emulator without sockets, so that no part of a run depends on the machine: with timers that a test moves
+ * (all of them, including those of clients), a seed gives the same history, step for step.
  */
 export function startInProcess(options: EmulatorOptions): InProcessEmulator {
-  // Its clients are tests: ids from the seed as well, given or not.
+  // Its clients are tests: ids come from the seed as well, whether it was given or not.
   const settings = { ...resolveOptions(options), hasSeededIds: true };
   checkExpression(settings.routeSelectionExpression);
   checkRoutes(settings.routes);

@@ -25,7 +25,7 @@ export interface TestEmulator extends Emulator {
   readonly clock: ManualClock;
 }
 
-/** An emulator with a clock that stands still, the same seed every time, and `echo` but for the handlers given. */
+/** An emulator with a clock that stands still, a fixed seed, and `echo` unless other handlers are given. */
 export async function start(
   handlers: Partial<Handlers> | ((environment: Environment) => Partial<Handlers>) = {},
   options: Partial<EmulatorOptions> = {},
@@ -45,7 +45,7 @@ export interface Close {
   readonly reason: string;
 }
 
-/** A real WebSocket client whose messages wait in a queue: a test asks for the next and never sleeps. */
+/** A real WebSocket client whose messages wait in a queue: a test asks for the next one and never sleeps. */
 export class Client {
   readonly socket: WebSocket;
   readonly closed: Promise<Close>;
@@ -81,7 +81,7 @@ export class Client {
     this.socket.send(message);
   }
 
-  /** Sends several in one write, so that the server reads them at once. */
+  /** Sends several messages in one write, so that the server reads them at once. */
   sendTogether(messages: readonly string[]): void {
     const { _socket: tcp } = this.socket as unknown as { readonly _socket: Socket };
     tcp.cork();

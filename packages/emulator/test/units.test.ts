@@ -41,16 +41,16 @@ test('the system clock calls back, and not after a cancel', async () => {
 test('a timer of a frozen environment fires when it thaws, unless it was cancelled', async () => {
   const clock = new ManualClock();
   const freezing = new FreezingClock(clock);
-  const rang: string[] = [];
-  freezing.setTimer(10, () => rang.push('kept'));
-  const cancel = freezing.setTimer(10, () => rang.push('cancelled'));
-  freezing.setTimer(10_000, () => rang.push('not due'));
+  const fired: string[] = [];
+  freezing.setTimer(10, () => fired.push('kept'));
+  const cancel = freezing.setTimer(10, () => fired.push('cancelled'));
+  freezing.setTimer(10_000, () => fired.push('not due'));
   freezing.freeze();
   await clock.advance(20);
-  expect(rang).toEqual([]);
+  expect(fired).toEqual([]);
   cancel();
   freezing.thaw();
-  expect(rang).toEqual(['kept']);
+  expect(fired).toEqual(['kept']);
   freezing.stop();
   expect(clock.pending).toBe(0);
 });

@@ -1,6 +1,6 @@
 import { isIPv6 } from 'node:net';
 
-/** Bits of an IPv6 address that one customer has at least: guesses from any address below them are one guesser's. */
+/** One customer has at least this many bits of an IPv6 address: guesses from all addresses below count together. */
 const IPV6_GROUPS = 4;
 
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
@@ -26,7 +26,10 @@ function withoutPort(address: string): string {
   return isIPv6(address) ? address : address.replace(/:\d*$/, '');
 }
 
-/** The eight groups of an IPv6 address, `::` filled with zeros. A zone (`%eth0`) is of this machine, and left out. */
+/**
+ * The eight groups of an IPv6 address, `::` filled with zeros. A zone (`%eth0`) concerns only this machine, and is left
+ * out.
+ */
 function expand(ip: string): string[] {
   const [head = '', tail] = ip.replace(/%.*$/, '').toLowerCase().split('::', 2);
   const before = groupsOf(head);

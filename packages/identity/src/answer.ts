@@ -2,7 +2,7 @@ import type { Awaitable, Identity, Refusal, Rule } from '@apus/broker';
 
 /** The credentials of a client: a token in the handshake, or a user name and a password in CONNECT. */
 export interface Shown {
-  /** From the handshake, or from AUTH. */
+  /** The token from the handshake or from AUTH. */
   readonly token?: string | undefined;
   /** Absent in the handshake. */
   readonly clientId?: string | undefined;
@@ -12,7 +12,10 @@ export interface Shown {
   readonly address: string;
 }
 
-/** The credential is of a kind that another authenticator may know, and why: the next one is asked. */
+/**
+ * Another authenticator may know this kind of credential: the chain asks the next one. `reason` says why this one does
+ * not.
+ */
 export interface NotMine {
   readonly notMine: string;
 }
@@ -20,15 +23,21 @@ export interface NotMine {
 /** An identity, a refusal that ends the chain, or "ask the next one". A reason never contains the credential. */
 export type Answer = Identity | Refusal | NotMine;
 
-/** One member of the chain. When a source that it has to ask is unavailable, it answers 0x88 and does not throw. */
+/** One member of the chain. If a source that it needs is unavailable, it answers 0x88 and does not throw. */
 export interface ChainAuthenticator {
-  /** Stands in `Identity.source`. */
+  /** The value of `Identity.source`. */
   readonly source: string;
-  /** It is asked too about a client that has shown neither a token nor a password. @default false */
+  /**
+   * Whether the chain also asks it about a client with neither a token nor a password.
+   * @default false
+   */
   readonly isAskedAlways?: boolean;
   authenticate(shown: Shown): Awaitable<Answer>;
-  /** Rules of an identity of its own that brings none: those that are kept elsewhere, and may change there. */
+  /** The rules of one of its identities that carries none: rules that are kept elsewhere, and may change there. */
   rulesOf?(identity: Identity): readonly Rule[] | undefined;
-  /** Reads its remote sources, to find out whether they can be read. @throws {SourceUnavailable} */
+  /**
+   * Reads its remote sources, to check that they can be read.
+   * @throws {SourceUnavailable}
+   */
   probe?(): Promise<void>;
 }

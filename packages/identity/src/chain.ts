@@ -11,15 +11,15 @@ import { ReasonCode } from '@apus/mqtt';
 import type { ChainAuthenticator, Shown } from './answer.ts';
 import type { KnownTenants } from './tenants/known-tenants.ts';
 
-/** Characters of all the reasons together for which no authenticator took a credential. */
+/** Characters of all reasons together why no authenticator took a credential. */
 const REASONS_LENGTH_MAX = 300;
 
 /**
- * Everything that may say who a client is, asked in order: an authenticator answers with an identity or a refusal, or
- * leaves the client to the next one. Both doors ask the same chain [SEC-TOKEN-5].
+ * The authenticators, asked in order: each answers with an identity or a refusal, or leaves the client to the next one.
+ * Both doors ask the same chain [SEC-TOKEN-5].
  */
 export class Chain implements Authenticator {
-  /** Lets identities do what their rules say, which some authenticators keep and may change. */
+  /** Applies the rules of identities, which some authenticators keep and may change. */
   readonly authorizer = new RulesAuthorizer((identity) => this.#rulesOf(identity));
   readonly #authenticators: readonly ChainAuthenticator[];
 
@@ -31,12 +31,12 @@ export class Chain implements Authenticator {
     this.#tenants = tenants;
   }
 
-  /** For CONNECT. An identity that the handshake has verified stands, and CONNECT does not change it. */
+  /** Authenticates CONNECT. An identity that the handshake has verified stands, and CONNECT does not change it. */
   authenticate({ peer, clientId, username, password }: Credentials): Awaitable<Identity | Refusal> {
     return peer.identity ?? this.ask({ clientId, username, password, address: peer.address });
   }
 
-  /** For a token, of a handshake or of AUTH. */
+  /** Authenticates a token, from a handshake or from AUTH. */
   verify(token: string, address: string): Promise<Identity | Refusal> {
     return this.ask({ token, address });
   }

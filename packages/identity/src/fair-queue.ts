@@ -1,6 +1,6 @@
 export interface FairQueueOptions {
   readonly atATime: number;
-  /** Tasks that wait. Beyond it one that comes from the busiest lanes is turned away. */
+  /** Most waiting tasks. Above it a task of the busiest lanes is refused. */
   readonly waitingMax: number;
 }
 
@@ -10,13 +10,13 @@ interface Waiting {
   readonly turnAway: () => void;
 }
 
-/** Tasks after which the counts of the lanes are halved: old turns matter little, and the counts stay few. */
+/** After this many tasks the counts of the lanes are halved: old turns matter little, and the counts stay few. */
 const HALVED_AFTER = 1_000;
 
 /**
- * Runs a few tasks at a time. Each belongs to lanes, as the name and the address of a login, and the next is the one
- * whose lanes have had the fewest turns: the backlog of one client waits behind the first tasks of all others. Of
- * several it is the latest: the client that came first may have gone by now.
+ * Runs a few tasks at a time. Each task belongs to lanes, such as the name and the address of a login. The next task is
+ * the one whose lanes have had the fewest turns: the backlog of one client waits behind the first tasks of all others.
+ * Among equals it is the latest one: the client that came first may have gone by now.
  */
 export class FairQueue {
   readonly #options: FairQueueOptions;
@@ -58,7 +58,7 @@ export class FairQueue {
     });
   }
 
-  /** The oldest of those from the busiest lanes. */
+  /** The oldest task of the busiest lanes. */
   #turnAwayBusiest(): void {
     this.#take((turns, most) => turns > most)?.turnAway();
   }

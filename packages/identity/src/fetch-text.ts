@@ -1,4 +1,4 @@
-/** As much of `fetch` as is used. */
+/** The part of `fetch` that is used. */
 export type Fetch = typeof globalThis.fetch;
 
 export interface FetchLimits {
@@ -9,7 +9,7 @@ export interface FetchLimits {
 /**
  * The body of a GET. A redirect is an error: it would lead to an address that the operator has not named.
  *
- * @throws when the answer is not 200, comes too late or is too large
+ * @throws if the answer is not 200, comes too late or is too large
  */
 export async function fetchText(
   fetch: Fetch,

@@ -5,41 +5,44 @@ import { addressGroup } from './address-group.ts';
 import { KnownPlaces } from './known-places.ts';
 import { LeakyCounts } from './leaky-counts.ts';
 
-/** Wrong passwords for one name from one address that are answered at once: a person mistypes. */
+/** Wrong passwords for one name from one address that are answered without a wait: people mistype. */
 const FREE_PER_NAME = 5;
 
 /**
- * Wrong ones from one address, for any names: an office has one address, and many people who mistype. Beyond it each
- * name has one try there. Secrets without a name then have to wait.
+ * Wrong ones from one address, for any names: an office has one address, and many people who mistype. Above it each
+ * name has one free try from there, and secrets without a name have to wait.
  */
 const FREE_PER_ADDRESS = 30;
 
-/** Wrong ones for one name from all addresses together. Beyond it each address has one try. */
+/** Wrong ones for one name from all addresses together. Above it each address has one free try. */
 const BESIEGED_FROM = 50;
 
 /** The wait after the free ones; each further wrong one doubles it. */
 const FIRST_WAIT_MS = 1_000;
 
-/** The first wait after that one try: its guesser has names or addresses enough, and a user who mistypes can bear it. */
+/**
+ * The first wait after that one free try: the attacker has many names or addresses, and a user who mistypes can bear
+ * it.
+ */
 const SUSPECT_FIRST_WAIT_MS = 30_000;
 
-/** No wait is longer: 288 guesses a day, and a client whose password was mended is not kept out for long. */
+/** The longest wait: 288 guesses a day, and a client whose password was corrected does not stay out for long. */
 const WAIT_MS_MAX = 300_000;
 
-/** One wrong password is forgiven in the time of the longest wait, so that patience gains nothing over it. */
+/** One wrong password is forgiven in the time of the longest wait, so that patience gains nothing. */
 const FORGIVEN_MS = WAIT_MS_MAX;
 
-/** A besieged name is an ordinary one again 50 minutes after the last guess. */
+/** 50 minutes after the last guess a name that was under attack is an ordinary one again. */
 const NAME_FORGIVEN_MS = 60_000;
 const NAME_COUNT_MAX = 2 * BESIEGED_FROM;
 
-/** Doublings from the first wait to the longest. More wrong ones than these are not remembered. */
+/** Doublings from the first wait to the longest. Further wrong ones are not counted. */
 const DOUBLINGS_MAX = Math.ceil(Math.log2(WAIT_MS_MAX / FIRST_WAIT_MS));
 
-/** Counts that are remembered of each kind; some 200 bytes each. */
+/** Remembered counts of each kind; some 200 bytes each. */
 const KEYS_MAX = 20_000;
 
-/** A longer name is remembered as its hash: clients may send 64 KB. */
+/** Longer names are remembered by their hash: clients may send 64 KB. */
 const NAME_LENGTH_MAX = 100;
 
 /**
@@ -73,9 +76,9 @@ export class GuessLimiter {
   }
 
   /**
-   * Asked before a secret is looked at: a try that has to wait is answered with this, also a right one.
+   * Call it before the secret is checked: a try that has to wait gets this answer, even if the secret is right.
    *
-   * @param name undefined where the secret alone says whose it is, as an API key does
+   * @param name undefined if the secret alone identifies its owner, as an API key does
    * @param address a `Peer.address`
    */
   refusal(name: string | undefined, address: string): Refusal | undefined {
@@ -86,7 +89,7 @@ export class GuessLimiter {
     return { refused: ReasonCode.ConnectionRateExceeded, reason };
   }
 
-  /** 0: the next try is looked at. */
+  /** Returns the wait; 0: the next try is checked. */
   waitMs(name: string | undefined, address: string): number {
     const nowMs = this.#clock.now();
     const group = addressGroup(address);
@@ -110,7 +113,9 @@ export class GuessLimiter {
     this.#pairs.add(pairOf(key, group), nowMs);
   }
 
-  /** Forgives what this address had wrong for this name, and nothing else: a guesser may have a password of its own. */
+  /**
+   * Forgives the wrong ones of this address for this name, and no others: an attacker may have a valid password too.
+   */
   right(name: string, address: string): void {
     const key = keyOf(name);
     const group = addressGroup(address);

@@ -1,7 +1,7 @@
 import type { Authenticator, Credentials, Identity, Refusal } from '@apus/broker';
 import { ReasonCode } from '@apus/mqtt';
 
-/** Takes a client for whom the handshake has shown it to be: for a door that lets no other client have a connection. */
+/** Uses the identity of the handshake: for a door that admits no other client. */
 export const handshakeAuthenticator: Authenticator = {
   authenticate({ peer }: Credentials): Identity | Refusal {
     return peer.identity ?? { refused: ReasonCode.NotAuthorized, reason: 'the handshake had no token' };

@@ -4,7 +4,7 @@ import { ReasonCode } from '@apus/mqtt';
 /** The query parameter that holds the token: a browser can set no header (docs/text-frames.md). */
 const TOKEN_PARAMETER = 'token';
 
-/** The parts that a door shows of the HTTP request that is to become a WebSocket. */
+/** The parts of a WebSocket's HTTP request that a door passes on. */
 export interface HandshakeRequest {
   header(lowerCaseName: string): string | undefined;
   readonly query: Readonly<Record<string, string | undefined>>;
@@ -12,13 +12,13 @@ export interface HandshakeRequest {
   readonly address: string;
 }
 
-/** Why a handshake is refused. `reason` is for the log and for the developer who reads the answer. */
+/** A refused handshake. `reason` is for the log and for the developer who reads the answer. */
 export interface HandshakeRefused {
   readonly status: 401 | 403 | 429 | 503;
   readonly reason: string;
 }
 
-/** The identity of a handshake. Without one CONNECT has to authenticate the client. */
+/** The identity of a handshake. Without one, CONNECT has to authenticate the client. */
 export interface HandshakeTaken {
   readonly identity: Identity | undefined;
 }
@@ -28,11 +28,11 @@ export interface HandshakesOptions {
   readonly chain: { verify(token: string, address: string): Awaitable<Identity | Refusal> };
   /** Name of the cookie that may hold the token. Needs a list of allowed origins at the door. @default none */
   readonly cookie?: string | undefined;
-  /** A handshake without a token is taken, and CONNECT shows a user name and a password. */
+  /** A handshake without a token is accepted; then CONNECT has to have a user name and a password. */
   readonly allowsPassword: boolean;
 }
 
-/** Finds out whose a handshake is, before a socket exists that could cost something. */
+/** Authenticates a handshake, before a socket exists that would cost something. */
 export class Handshakes {
   readonly #options: HandshakesOptions;
 
@@ -57,7 +57,9 @@ const MISSING: HandshakeRefused = {
   reason: `This endpoint asks for a token, in the query parameter "${TOKEN_PARAMETER}" or as "Authorization: Bearer TOKEN".`,
 };
 
-/** The token of a handshake. A credential that a program put there counts before a cookie, which a browser adds. */
+/**
+ * The token of a handshake. A credential that the program sends takes precedence over a cookie, which the browser adds.
+ */
 export function tokenOf(request: HandshakeRequest, cookie: string | undefined): string | undefined {
   const { [TOKEN_PARAMETER]: parameter } = request.query;
   const token = parameter || bearerOf(request.header('authorization'));
@@ -69,7 +71,7 @@ function bearerOf(authorization: string | undefined): string | undefined {
   return /^bearer +(\S+) *$/i.exec(authorization ?? '')?.[1];
 }
 
-/** RFC 6265, section 4.2: pairs with semicolons between; a value may stand in quotes. */
+/** RFC 6265, section 4.2: pairs separated by semicolons; a value may be in quotes. */
 function cookieOf(header: string | undefined, name: string): string | undefined {
   for (const pair of (header ?? '').split(';')) {
     const equals = pair.indexOf('=');

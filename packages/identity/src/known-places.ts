@@ -1,10 +1,10 @@
-/** Names that are remembered; the one that was used longest ago goes first. Far more than a users file has. */
+/** Remembered names; the one that was used longest ago is dropped first. A users file has far fewer. */
 const NAMES_MAX = 10_000;
 
-/** Addresses of one name: home, work, a phone's. One with a password of their own cannot push out others' addresses. */
+/** Remembered addresses of one name: home, work, a phone. Clients with another password cannot replace them. */
 const ADDRESSES_PER_NAME_MAX = 8;
 
-/** From where a name has logged in rightly, since the process started. */
+/** The addresses from which a name has logged in successfully, since the process started. */
 export class KnownPlaces {
   readonly #addresses = new Map<string, Set<string>>();
 

@@ -1,22 +1,22 @@
 export interface LeakyCountsOptions {
   /** A count falls by one in this time. */
   readonly leakMs: number;
-  /** A count rises no further, so that it is 0 again after `countMax` times `leakMs`. */
+  /** The highest count: it takes `countMax` times `leakMs` to fall to 0. */
   readonly countMax: number;
-  /** Keys that are remembered. Beyond it the one that was counted longest ago is forgotten. */
+  /** Most remembered keys. Above it the one that was counted longest ago is dropped. */
   readonly keysMax: number;
 }
 
 export interface LeakyCount {
-  /** At `atMs`; it has fallen since. */
+  /** The count at `atMs`; it has fallen since. */
   readonly count: number;
   readonly atMs: number;
 }
 
-/** How often each key was counted lately. */
+/** How often each key was counted recently. */
 export class LeakyCounts {
   readonly #options: LeakyCountsOptions;
-  /** In the order of their last count, oldest first. */
+  /** In the order of the last count, oldest first. */
   readonly #counts = new Map<string, LeakyCount>();
 
   constructor(options: LeakyCountsOptions) {
@@ -33,7 +33,7 @@ export class LeakyCounts {
     return last !== undefined && this.#left(last, nowMs) > 0 ? last : undefined;
   }
 
-  /** The count of now. */
+  /** The present count. */
   count(key: string, nowMs: number): number {
     const last = this.#counts.get(key);
     return last === undefined ? 0 : this.#left(last, nowMs);
@@ -54,7 +54,7 @@ export class LeakyCounts {
     return Math.max(0, count - Math.max(0, nowMs - atMs) / this.#options.leakMs);
   }
 
-  /** From the oldest on: those that have leaked away, and those beyond the bound. */
+  /** Drops, from the oldest on, counts that are 0 and those above the limit. */
   #forget(nowMs: number): void {
     for (const [key, last] of this.#counts) {
       if (this.#counts.size <= this.#options.keysMax && this.#left(last, nowMs) > 0) return;

@@ -7,7 +7,7 @@ const PARALLELISM = 1;
 const SALT_BYTES = 16;
 const KEY_BYTES = 32;
 
-/** The most memory that is spent on a hash, even if a users file asks for more. */
+/** The most memory for a hash, even if a users file asks for more. */
 const MEMORY_BYTES_MAX = 256 * 1024 * 1024;
 
 export interface PasswordHash {
@@ -27,7 +27,7 @@ export async function hashPassword(password: Uint8Array): Promise<string> {
   return ['scrypt', COST, BLOCK_SIZE, PARALLELISM, ...encoded].join(':');
 }
 
-/** Undefined when the text is no hash of ours. */
+/** Undefined if the text is no hash of Apus. */
 export function parsePasswordHash(text: string): PasswordHash | undefined {
   const match = /^scrypt:(\d{1,8}):(\d{1,3}):(\d{1,2}):([\w-]{8,}):([\w-]{16,})$/.exec(text);
   if (match === null) return undefined;
@@ -48,7 +48,7 @@ export async function isPassword(password: Uint8Array, hash: PasswordHash): Prom
   return timingSafeEqual(await derive(password, hash, hash.key.length), hash.key);
 }
 
-/** On the thread pool: the event loop goes on meanwhile. */
+/** Runs on the thread pool, so the event loop is not blocked. */
 function derive(
   password: Uint8Array,
   { cost, blockSize, parallelism, salt }: Omit<PasswordHash, 'key'>,

@@ -1,8 +1,8 @@
 import { CLIENT_ID_PATTERN_LENGTH_MAX, CLIENT_ID_PATTERNS_MAX } from '@apus/broker';
 
 /**
- * Patterns of client identifiers (`Identity.clientIds`), or a sentence with the error and its place. `name` is the name
- * of the field.
+ * Reads patterns of client identifiers (`Identity.clientIds`); returns a sentence with the error and its place
+ * otherwise. `name` is the name of the field.
  */
 export function readClientIds(value: unknown, name: string): readonly string[] | string {
   // With an empty list no client could connect.

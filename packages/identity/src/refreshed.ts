@@ -1,16 +1,16 @@
 import type { Clock } from '@apus/broker';
 
 export interface RefreshedOptions<T> {
-  /** Stands in errors, such as "the keys at https://id.example/jwks.json". */
+  /** The name for errors, such as "the keys at https://id.example/jwks.json". */
   readonly what: string;
-  /** Has a bound of its own in time and in size. */
+  /** Reads the value, within its own limits of time and size. */
   readonly read: () => Promise<T>;
   readonly clock: Clock;
-  /** Told of each read that failed. */
+  /** Called for each failed read. */
   readonly failed?: ((error: Error) => void) | undefined;
   /** Milliseconds after which the value is read again. */
   readonly freshMs: number;
-  /** Milliseconds for which an old value serves while it cannot be read. */
+  /** Milliseconds for which the old value is used while the source cannot be read. */
   readonly staleMs: number;
   /** The least time before a look-up of an unknown key reads again: any client can invent a `kid` [SEC-TOKEN-2]. */
   readonly againMs: number;
@@ -19,7 +19,7 @@ export interface RefreshedOptions<T> {
 /** The least time before a failed read is tried again. */
 const RETRY_MS = 2_000;
 
-/** The source cannot be read now, and nothing that was read before is young enough. */
+/** The source cannot be read now, and the last value is too old. */
 export class SourceUnavailable extends Error {
   override readonly name = 'SourceUnavailable';
 }
@@ -44,7 +44,7 @@ export class Refreshed<T> {
     throw new SourceUnavailable(`${what} cannot be read now`, { cause: this.#error });
   }
 
-  /** Reads again, as something was looked for and not found. False: nothing newer is there. */
+  /** Reads again, because a look-up found nothing. False: the source has nothing newer. */
   async again(): Promise<boolean> {
     if (this.#isPaused()) return false;
     const before = this.#value;
@@ -62,7 +62,7 @@ export class Refreshed<T> {
     return this.#options.clock.now() - (this.#value?.readAtMs ?? Number.NEGATIVE_INFINITY);
   }
 
-  /** One read at a time: clients that come together wait for the same. */
+  /** One read at a time: clients that come at the same time wait for the same one. */
   #read(): Promise<void> {
     this.#reading ??= this.#readOnce().finally(() => {
       this.#reading = undefined;

@@ -1,15 +1,15 @@
 import { ConfigurationError } from './configuration-error.ts';
 import { parseUsers, USER_NAME_LENGTH_MAX, type User, type UserLookup } from './users-file.ts';
 
-/** Reads a user's entry, JSON as it stands in a users file; undefined where there is none of that name. */
+/** Reads a user's entry, the JSON of a users file; undefined if there is no such user. */
 export type ReadUser = (tenant: string, name: string) => Promise<string | undefined>;
 
-/** Users that are remembered, so that a password which was right costs no scrypt again; some 2 KB each. */
+/** Remembered users: a password that was verified for one costs no scrypt again; some 2 KB each. */
 const REMEMBERED_MAX = 1_000;
 
 /**
- * Users of a remote store, one by one. `load` reads one for each login. A user that has not changed stays the same
- * object, under which a right password is remembered.
+ * Users of a remote store, read one by one. `load` reads one for each login. A user that has not changed stays the same
+ * object, for which a verified password is remembered.
  */
 export class StoredUsers implements UserLookup {
   readonly #tenant: string;
@@ -22,12 +22,12 @@ export class StoredUsers implements UserLookup {
     this.#read = read;
   }
 
-  /** As it was loaded last. */
+  /** The entry as it was last read. */
   get(name: string): User | undefined {
     return this.#users.get(name)?.user;
   }
 
-  /** Rejects where it cannot be read. */
+  /** Rejects if it cannot be read. */
   async load(name: string): Promise<void> {
     if (name === '' || name.length > USER_NAME_LENGTH_MAX) return;
     const json = await this.#read(this.#tenant, name);

@@ -1,7 +1,7 @@
-/** Names of tenants stand at the beginning of every key of the table. */
+/** Names of tenants are the beginning of every key of the table. */
 const TENANT = /^[\w.-]{1,64}$/;
 
-/** The tenant of an identity that was given no other. */
+/** The tenant of an identity without one. */
 export const DEFAULT_TENANT = 'default';
 
 export function isTenant(value: unknown): value is string {

@@ -10,8 +10,8 @@ import {
 import { ReasonCode } from '@apus/mqtt';
 
 /**
- * Azure Event Grid has two names: the first for tokens of Microsoft Entra, the second for those of any other issuer.
- * Clients that were written for it use either, and here both mean the same.
+ * The names that Azure Event Grid uses: the first for tokens of Microsoft Entra, the second for those of any other
+ * issuer. Clients written for it use either; here both mean the same.
  */
 const METHOD_NAMES = ['OAUTH2-JWT', 'CUSTOM-JWT'] as const;
 
@@ -20,20 +20,20 @@ interface TokenRefused {
   readonly reason: string;
 }
 
-/** Checks a token, as at the handshake. */
+/** Checks a token, as the handshake does. */
 export interface TokenCheck {
-  /** Rejects, or answers 0x88, only when a source that it has to ask is unavailable. */
+  /** Rejects, or returns 0x88, only if a source that it needs is unavailable. */
   verify(token: string, address: string): Awaitable<Identity | TokenRefused>;
 }
 
-/** The token cannot be checked now. DISCONNECT has no 0x88, which says that in CONNACK. */
+/** The token cannot be checked now. CONNACK says this with 0x88, which DISCONNECT does not have. */
 class CheckUnavailable extends Unavailable {
   readonly reasonCode = ReasonCode.ServerBusy;
 }
 
 /**
- * Enhanced authentication with a token, in one step (section 4.12). Authentication Data is the token in UTF-8. In CONNECT
- * it may be absent where the handshake has shown a token; AUTH with reason code 0x19 always brings one.
+ * Enhanced authentication with a token, in one step (section 4.12). Authentication Data is the token in UTF-8. CONNECT
+ * may omit it if the handshake had a token; AUTH with reason code 0x19 always has one.
  */
 export function tokenMethods(tokens: TokenCheck): AuthenticationMethod[] {
   return METHOD_NAMES.map((name) => new TokenMethod(name, tokens));
@@ -53,7 +53,7 @@ class TokenMethod implements AuthenticationMethod {
     return peer.identity === undefined ? failure('no token was sent') : success(peer.identity);
   }
 
-  /** There is no second step: the broker asks for one only after a first that says so. */
+  /** There is no second step: the broker would ask for one only if the first said so. */
   continue(): AuthenticationStep {
     return failure('a token is checked in one step');
   }
@@ -61,7 +61,7 @@ class TokenMethod implements AuthenticationMethod {
   async #check(data: Uint8Array, { address, identity: handshake }: Peer): Promise<AuthenticationStep> {
     const identity = await this.#verify(new TextDecoder().decode(data), address);
     if ('refused' in identity) return failure(identity.reason);
-    // The counts of the handshake belong to that name.
+    // The guess counts of the handshake belong to that name.
     if (handshake !== undefined && !isSame(identity, handshake)) {
       return failure('the token names somebody else than the handshake did');
     }

@@ -27,10 +27,10 @@ const BUSY: Refusal = {
  */
 const HASHES_AT_A_TIME = availableParallelism() > 2 ? 2 : 1;
 
-/** 50 s of work, five times the time that a client waits for CONNACK. */
+/** 50 s of work, five times as long as a client waits for CONNACK. */
 const WAITING_MAX = 1_000;
 
-/** Longer ones are wrong: names and passwords that wait are kept in memory, and MQTT allows 64 KB for each. */
+/** Longer ones count as wrong: waiting names and passwords are kept in memory, and MQTT allows 64 KB for each. */
 export const PASSWORD_BYTES_MAX = 1_024;
 
 export interface UsersAuthenticatorOptions {
@@ -38,7 +38,10 @@ export interface UsersAuthenticatorOptions {
   /** The tenant of every user. */
   readonly tenant: string;
   readonly clock: Clock;
-  /** Shared where several authenticators stand behind one another. @default one of its own */
+  /**
+   * Shared if several authenticators follow each other.
+   * @default a new one
+   */
   readonly limiter?: GuessLimiter;
   /** For tests. @default scrypt on the thread pool */
   readonly isPassword?: typeof isPassword;
@@ -57,7 +60,7 @@ export class UsersAuthenticator implements Authenticator {
    */
   readonly #known = new WeakMap<PasswordHash, Buffer>();
   readonly #key = randomBytes(32);
-  /** Compared for users that do not exist, so that the time of an answer does not tell which users do. */
+  /** The hash for users that do not exist, so that the time of an answer does not tell which users do. */
   readonly #absentUserHash: Promise<PasswordHash | undefined>;
 
   constructor(options: UsersAuthenticatorOptions) {
@@ -74,7 +77,10 @@ export class UsersAuthenticator implements Authenticator {
     return this.#answerAtOnce(guess) ?? this.#check(guess);
   }
 
-  /** Answers that need no hash. The limiter is asked first: a right password that came at once would tell a guesser. */
+  /**
+   * Answers that need no hash. The limiter comes first: a right password that was answered at once would tell an
+   * attacker.
+   */
   #answerAtOnce({ username, password, address }: Guess): Identity | Refusal | undefined {
     const refusal = this.#limiter.refusal(username, address);
     if (refusal !== undefined) return refusal;
@@ -86,7 +92,7 @@ export class UsersAuthenticator implements Authenticator {
 
   async #check(guess: Guess): Promise<Identity | Refusal> {
     const lanes = [`name ${guess.username}`, `address ${addressGroup(guess.address)}`];
-    // Those before it in the queue may have decided: a guesser's backlog is not hashed.
+    // Tries before it in the queue may have decided: the backlog of an attacker is not hashed.
     const task = async () => this.#answerAtOnce(guess) ?? (await this.#hash(guess));
     return (await this.#queue.run(lanes, task)) ?? BUSY;
   }
@@ -106,7 +112,9 @@ export class UsersAuthenticator implements Authenticator {
     return WRONG;
   }
 
-  /** Without its rules: `UsersAuthorizer` looks them up, so that a file which is read again counts at once. */
+  /**
+   * The identity has no rules: `UsersAuthorizer` looks them up, so that a file that is read again takes effect at once.
+   */
   #right({ name, clientIds, quotas }: User, address: string): Identity {
     this.#limiter.right(name, address);
     return {

@@ -5,7 +5,7 @@ import { type PasswordHash, parsePasswordHash } from './password-hash.ts';
 import { readClientIds } from './read-client-ids.ts';
 import { readRules } from './rules/read-rules.ts';
 
-/** Characters of a name. It goes into every line of the log, and is stored with each session. */
+/** Characters of a name. Every line of the log has it, and each session stores it. */
 export const USER_NAME_LENGTH_MAX = 1_024;
 
 /** A user that may connect, with its rules. */
@@ -15,14 +15,14 @@ export interface User {
   readonly rules: readonly Rule[];
   /** Patterns of the client identifiers that it may use; see `Identity.clientIds`. */
   readonly clientIds?: readonly string[];
-  /** Where they differ from what every identity of this broker has. */
+  /** Quotas that differ from those of every identity of this broker. */
   readonly quotas?: Partial<Quotas>;
 }
 
-/** A user as a users file holds it, and the table of a deployment. `parseUsers` reports the errors of one. */
+/** A user in a users file, or in the table of a deployment. `parseUsers` reports the errors of one. */
 export interface UserEntry {
   readonly name: string;
-  /** `scrypt:…`, as `hashPassword` makes it. */
+  /** `scrypt:…`, made by `hashPassword`. */
   readonly password: string;
   readonly publish?: readonly string[];
   readonly subscribe?: readonly string[];
@@ -31,13 +31,13 @@ export interface UserEntry {
   readonly quotas?: Partial<Quotas>;
 }
 
-/** Users by their names. */
+/** Users by name. */
 export type Users = ReadonlyMap<string, User>;
 
-/** Where a user is looked up: `Users`, or a file that is read again when it changes. */
+/** The source of users: `Users`, or a file that is read again when it changes. */
 export type UserLookup = Pick<Users, 'get'>;
 
-/** A field that is misspelt may have been meant to restrict. */
+/** Unknown fields are refused: a misspelt one may have been meant to restrict. */
 const FIELDS: readonly string[] = [
   'name',
   'password',
@@ -111,7 +111,7 @@ function parseUser(entry: unknown, where: string): User {
   };
 }
 
-/** Without `rules` both lists have to be there, so that neither is forgotten. */
+/** Without `rules` both lists are required, so that neither is forgotten. */
 function parseRules(entry: unknown, where: string): readonly Rule[] {
   const rules = fieldOf(entry, 'rules');
   const [publish, subscribe] = [fieldOf(entry, 'publish'), fieldOf(entry, 'subscribe')];

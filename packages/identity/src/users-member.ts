@@ -10,11 +10,11 @@ export interface UsersMemberOptions {
   readonly users: UserLookup;
   readonly authenticator: UsersAuthenticator;
   /**
-   * No later authenticator knows names and passwords. A name that is unknown then takes as long as a wrong password,
-   * so that the time of an answer does not tell who is a user.
+   * No later authenticator handles names and passwords. An unknown name then takes as long as a wrong password, so that
+   * the time of an answer does not tell which users exist.
    */
   readonly isLast: boolean;
-  /** The same users where each has to be read first. Their rules then go into the identity: no other process has them. */
+  /** Users that have to be read one by one. Their rules become part of the identity: no other process has them. */
   readonly stored?: StoredUsers | undefined;
 }
 

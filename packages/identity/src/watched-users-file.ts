@@ -3,10 +3,12 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Clock, Log } from '@apus/broker';
 import { readUsersFile, type User, type UserLookup, type Users } from './users-file.ts';
 
-/** How late a change is noticed. Watching by events misses changes on network file systems and in mounted volumes. */
+/**
+ * How late a change is noticed. Watching by events would miss changes on network file systems and in mounted volumes.
+ */
 const LOOK_MS = 2_000;
 
-/** A clock that calls back; the node's `Scheduler` is one. */
+/** A clock that calls back, such as the node's `Scheduler`. */
 export interface Scheduler extends Clock {
   /** Calls back once after at least `delayMs`. The returned function cancels it. */
   after(delayMs: number, callback: () => void): () => void;
@@ -15,7 +17,10 @@ export interface Scheduler extends Clock {
 export interface WatchOptions {
   readonly scheduler: Scheduler;
   readonly log: Log;
-  /** Called when the file was read again, with the names of users who came, went, or have another password or rules. */
+  /**
+   * Called when the file was read again, with the names of users that were added or removed, or whose password or rules
+   * have changed.
+   */
   readonly onChange: (names: readonly string[]) => void;
 }
 
@@ -54,13 +59,13 @@ export class WatchedUsersFile implements UserLookup {
     this.#watch = undefined;
   }
 
-  /** Looks for a change now. Does nothing unless the file is watched. */
+  /** Looks for a change now. Does nothing if the file is not watched. */
   async look(): Promise<void> {
     const watch = this.#watch;
     if (watch === undefined) return;
     const state = await stateOf(this.#path);
     if (this.#watch !== watch || state === this.#seen) return;
-    // Noted before the file is read: a change meanwhile has another state, and is read as well.
+    // Taken before the file is read: if it changes meanwhile, its state differs, and it is read again.
     this.#seen = state;
     this.#read(watch);
   }
@@ -89,7 +94,7 @@ export class WatchedUsersFile implements UserLookup {
   }
 }
 
-/** Differs when the file has been written or replaced. */
+/** Differs if the file has been written or replaced. */
 async function stateOf(path: string): Promise<string> {
   try {
     const { ino, size, mtimeNs, ctimeNs } = await stat(path, { bigint: true });

@@ -9,7 +9,7 @@ const OTHER = 'b'.repeat(32);
 const listOf = (...keys: object[]) => JSON.stringify({ keys });
 
 describe('the secret with the keys', () => {
-  it('is a key alone, which may publish everywhere in the default tenant under any name', () => {
+  it('may be a single key, which may publish everywhere in the default tenant under any name', () => {
     const keys = parseApiKeys(`${KEY}\n`);
     expect(findApiKey(keys, { name: undefined, key: KEY })).toMatchObject({
       publish: ['#'],
@@ -20,7 +20,7 @@ describe('the secret with the keys', () => {
     expect(findApiKey(keys, { name: undefined, key: '' })).toBeUndefined();
   });
 
-  it('is a list of keys, each for its topics and tenant, under its own name', () => {
+  it('may be a list of keys, each with its topics, tenant and name', () => {
     const keys = parseApiKeys(
       listOf(
         { name: 'orders', key: KEY, publish: ['orders/#'], tenant: 'shop' },
@@ -79,7 +79,7 @@ describe('a key that is shown', () => {
 });
 
 describe('keys that are kept elsewhere', () => {
-  it('are read once, again when one is not known, and for good measure every five minutes', async () => {
+  it('are read once, again for an unknown key, and every five minutes', async () => {
     const time = { nowMs: 1_000_000, now: () => time.nowMs };
     let secret = KEY;
     let reads = 0;
@@ -131,7 +131,7 @@ describe('a client that shows a key', () => {
   const address = '192.0.2.1';
   const password = (text: string) => new TextEncoder().encode(text);
 
-  it('in the handshake or in CONNECT connects as the name of the key', async () => {
+  it('connects under the name of the key, in the handshake or in CONNECT', async () => {
     const identity = {
       tenant: 'shop',
       name: 'meter',
@@ -151,7 +151,7 @@ describe('a client that shows a key', () => {
     expect(await bounded.authenticate({ token: KEY, address })).toMatchObject({ name: 'meter', quotas });
   });
 
-  it('that is not known is left to the next authenticator', async () => {
+  it('is left to the next authenticator if the key is unknown', async () => {
     const login = (username: string) => ({ username, password: password(OTHER), address });
     expect(await authenticator.authenticate(login('meter'))).toHaveProperty('notMine');
     expect(await authenticator.authenticate(login('ada'))).toHaveProperty('notMine');

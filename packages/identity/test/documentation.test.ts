@@ -5,7 +5,7 @@ import { parseApiKeys, parseIdentity } from '../src/index.ts';
 const PAGE = readFileSync(new URL('../../../docs/identity.md', import.meta.url), 'utf8');
 const EXAMPLES = [...PAGE.matchAll(/^```json\n(.*?)^```$/gms)].map(([, code = '']) => code);
 
-test('the examples of docs/identity.md are good', () => {
+test('the examples of docs/identity.md are valid', () => {
   const [configuration = '', keys = '', ...others] = EXAMPLES;
   expect(others).toEqual([]);
   expect(() => parseIdentity(configuration, 'identity.md')).not.toThrow();

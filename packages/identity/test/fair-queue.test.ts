@@ -29,14 +29,14 @@ class Tasks {
   }
 }
 
-test('no more tasks run than may at a time', async () => {
+test('at most the allowed number of tasks run at a time', async () => {
   const tasks = new Tasks(2);
   for (const name of ['a', 'b', 'c']) void tasks.add(name, name);
   expect(tasks.started).toEqual(['a', 'b']);
   expect(await tasks.endAll()).toEqual(['a', 'b', 'c']);
 });
 
-test('of tasks whose lanes had as many turns the latest is next, as the client of the first may have gone', async () => {
+test('the latest task is next if lanes had equally many turns, since the first client may have gone', async () => {
   const tasks = new Tasks(1);
   for (let guess = 0; guess < 150; guess++) void tasks.add(`guess ${guess}`, `name ${guess}`, 'address 1');
   void tasks.add('login', 'name ada', 'address 1');
@@ -60,7 +60,7 @@ test('a backlog for one name, from many addresses, waits behind the first task f
   expect(tasks.started.indexOf('login')).toBe(1);
 });
 
-test('a full queue turns a task of the busiest address away, and takes in that of another', async () => {
+test('a full queue refuses a task of the busiest address, and takes one of another', async () => {
   const tasks = new Tasks(1, 3);
   const guesses = [0, 1, 2, 3].map((guess) => tasks.add(`guess ${guess}`, 'address 1'));
   const oneMore = tasks.add('one more', 'address 1');
@@ -72,7 +72,7 @@ test('a full queue turns a task of the busiest address away, and takes in that o
   expect(await login).toBe('login');
 });
 
-test('a task that fails makes room for the next', async () => {
+test('a failed task makes room for the next', async () => {
   const queue = new FairQueue({ atATime: 1, waitingMax: 10 });
   const failing = queue.run(['a'], () => Promise.reject(new Error('no memory')));
   const next = queue.run(['a'], async () => 'done');

@@ -9,7 +9,7 @@ class Stage {
   nowMs = Date.parse('2026-01-01T00:00:00Z');
   readonly limiter = new GuessLimiter({ now: () => this.nowMs });
 
-  /** Guesses as often as it is let for so long, and counts how often. */
+  /** Guesses as often as it may for some time, and counts the guesses. */
   guessesIn(durationMs: number, name: string | undefined, address: string): number {
     const endMs = this.nowMs + durationMs;
     let guesses = 0;
@@ -28,7 +28,7 @@ class Stage {
     for (let time = 0; time < times; time++) this.limiter.wrong(name, address);
   }
 
-  /** From so many addresses, all that is let at once. */
+  /** Guesses from many addresses, as often as it may at once. */
   guessesOfMany(addresses: number, name: string): number {
     let guesses = 0;
     for (let index = 0; index < addresses; index++) {
@@ -55,7 +55,7 @@ describe('one address that guesses one name', () => {
     expect(waits.at(-1)).toBe(300);
   });
 
-  test('has no 320 tries in a day', () => {
+  test('has fewer than 320 tries in a day', () => {
     expect(new Stage().guessesIn(24 * HOUR_MS, 'ada', HERE)).toBeLessThan(320);
   });
 
@@ -68,13 +68,13 @@ describe('one address that guesses one name', () => {
     });
   });
 
-  test('keeps no other address waiting for that name [SEC-GUESS-2]', () => {
+  test('does not delay another address for that name [SEC-GUESS-2]', () => {
     const stage = new Stage();
     stage.guessesIn(24 * HOUR_MS, 'ada', HERE);
     expect(stage.limiter.refusal('ada', '192.0.2.2:5000')).toBeUndefined();
   });
 
-  test('keeps no other name waiting at its own address', () => {
+  test('does not delay another name at its own address', () => {
     const stage = new Stage();
     stage.wrong(10, 'ada', HERE);
     expect(stage.limiter.refusal('bob', HERE)).toBeUndefined();
@@ -89,7 +89,7 @@ describe('one address that guesses one name', () => {
     expect(stage.limiter.refusal('ada', '[2001:db8:0:1::1]:5000')).toBeUndefined();
   });
 
-  test('is forgiven when the password was right', () => {
+  test('is forgiven after a right password', () => {
     const stage = new Stage();
     stage.wrong(4, 'ada', HERE);
     stage.limiter.right('ada', HERE);
@@ -99,7 +99,7 @@ describe('one address that guesses one name', () => {
 });
 
 describe('one address that guesses many names', () => {
-  /** Thirty names, and one more. */
+  /** Wrong passwords for thirty names, and one more. */
   const spray = (stage: Stage): void => {
     for (let index = 0; index <= 30; index++) stage.limiter.wrong(`user ${index}`, HERE);
   };
@@ -112,7 +112,7 @@ describe('one address that guesses many names', () => {
     expect(stage.guessesIn(24 * HOUR_MS, 'ada', HERE)).toBeLessThan(320);
   });
 
-  test('keeps no user waiting who has the right password for another name, not even there [SEC-GUESS-2]', () => {
+  test('does not delay a user with the right password for another name, even there [SEC-GUESS-2]', () => {
     const stage = new Stage();
     spray(stage);
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
@@ -126,7 +126,7 @@ describe('one address that guesses many names', () => {
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
   });
 
-  test('is not forgiven for a password of its own', () => {
+  test('is not forgiven for a password of the attacker’s own', () => {
     const stage = new Stage();
     for (let index = 0; index <= 30; index++) {
       stage.limiter.wrong(`user ${index}`, HERE);
@@ -167,7 +167,7 @@ describe('many addresses that guess one name', () => {
     expect(stage.limiter.waitMs('ada', HERE)).toBe(1_000);
   });
 
-  test('are those of an ordinary name again an hour after the last guess', () => {
+  test('leave an ordinary name an hour after the last guess', () => {
     const stage = new Stage();
     stage.guessesOfMany(500, 'ada');
     stage.nowMs += HOUR_MS;
@@ -175,7 +175,7 @@ describe('many addresses that guess one name', () => {
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
   });
 
-  test('cannot push out the addresses of a name by logging in under their own', () => {
+  test('cannot replace the addresses of a name by logging in under their own names', () => {
     const stage = new Stage();
     stage.limiter.right('ada', HERE);
     for (let index = 0; index < 20_000; index++) stage.limiter.right('eve', `198.51.100.${index}`);

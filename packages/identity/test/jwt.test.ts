@@ -40,19 +40,19 @@ describe('a token that a secret signed', () => {
     });
   });
 
-  it('is the one that `apus token` makes', async () => {
+  it('may come from `apus token`', async () => {
     const options = { sub: 'ada', expiresInSeconds: 60, nowMs: NOW_MS, clientIds: ['ada'] };
     const token = await mintToken(new TextEncoder().encode(SECRET), options);
     expect(await bySecret().verify(token)).toMatchObject({ name: 'ada', clientIds: ['ada'] });
   });
 
-  it('is taken as MQTT password too, under any user name', async () => {
+  it('is accepted as MQTT password too, under any user name', async () => {
     const { login } = bySecret();
     expect(await login('whoever', await signWith(SECRET))).toMatchObject({ name: 'ada' });
     expect(await login('ada', 'a password')).toMatchObject({ refused: 0x86 });
   });
 
-  it('allows nothing that it does not name, unless the configuration does', async () => {
+  it('allows only what it names, unless the configuration allows more', async () => {
     expect(await bySecret().verify(await signWith(SECRET))).toMatchObject({ rules: rulesOfLists([], []) });
     const { verify } = chainOf([{ jwt: { secret: SECRET, defaultRules: { subscribe: ['news'] } } }]);
     expect(await verify(await signWith(SECRET))).toMatchObject({ rules: rulesOfLists([], ['news']) });
@@ -180,7 +180,7 @@ describe('a token with rules of its own', () => {
   });
 });
 
-describe('two secrets at a time', () => {
+describe('two secrets at the same time', () => {
   const [former, newer] = [SECRET, SECRET.toUpperCase()];
   const secrets = [
     { kid: '2', secret: newer },
@@ -195,12 +195,12 @@ describe('two secrets at a time', () => {
     expect(await verify(await signWith(former, {}, { kid: '3' }))).toMatchObject({ refused: 0x87 });
   });
 
-  it('take a token of a time when there was one, which has no kid', async () => {
+  it('accept a token without a kid, from a time when there was one secret', async () => {
     const { verify } = chainOf([{ jwt: { secrets } }]);
     expect(await verify(await signWith(former))).toMatchObject({ name: 'ada' });
   });
 
-  it('come into force without a restart: an unknown kid has the secret read again, and not more often than in ten seconds [SEC-TOKEN-2] [SEC-TOKEN-7]', async () => {
+  it('take effect without a restart: an unknown kid makes the process read the secret again, at most once in ten seconds [SEC-TOKEN-2] [SEC-TOKEN-7]', async () => {
     let stored = former;
     let reads = 0;
     const read = async () => {
@@ -224,7 +224,7 @@ describe('two secrets at a time', () => {
     expect(reads).toBe(2);
   });
 
-  it('end: a secret that was taken out is refused five minutes later [SEC-TOKEN-7]', async () => {
+  it('end: a removed secret is refused five minutes later [SEC-TOKEN-7]', async () => {
     let stored = JSON.stringify(secrets);
     const { verify, clock } = withClock(async () => stored);
     const token = await signWith(former, {}, { kid: '1' });
@@ -234,7 +234,7 @@ describe('two secrets at a time', () => {
     expect(await verify(token)).toMatchObject({ refused: 0x87 });
   });
 
-  it('cannot be read: a client is told to come again, and the log does not quote a secret', async () => {
+  it('may be unreadable: a client is told to come again, and the log does not quote a secret', async () => {
     const { verify, logged } = withClock(async () => '[{"kid": "1", "secret": "too short"}]');
     expect(await verify(await signWith(former))).toMatchObject({ refused: 0x88 });
     expect(JSON.stringify(logged)).toContain('keys-unavailable');
@@ -249,7 +249,7 @@ describe('two secrets at a time', () => {
 
 describe('a token that a private key signed', () => {
   it.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'])(
-    '(%s) is checked with the public one, as JWK and as PEM',
+    '(%s) is verified with the public key, as JWK and as PEM',
     async (alg) => {
       const { jwk, sign } = await signer(alg, 'one');
       const pem = await exportSPKI((await importJWK(jwk, alg)) as CryptoKey);
@@ -262,7 +262,7 @@ describe('a token that a private key signed', () => {
     },
   );
 
-  it('is taken with the algorithm of its key alone, where the key names one', async () => {
+  it('is accepted only with the algorithm of its key, if the key names one', async () => {
     const { jwk, sign } = await signer('RS256', 'one');
     const { verify } = chainOf([{ jwt: { keys: [{ ...jwk, alg: 'PS256' }] } }]);
     expect(await verify(await sign())).toMatchObject({ refused: 0x87 });

@@ -21,7 +21,7 @@ function provider() {
 }
 
 describe('a token of an identity provider', () => {
-  it('is checked with its published keys, which are fetched once', async () => {
+  it('is verified with its published keys, which are fetched once', async () => {
     const { verify } = provider();
     expect(server.requests).toBe(0);
     const token = await one.sign(CLAIMS);
@@ -50,14 +50,14 @@ describe('a token of an identity provider', () => {
     expect(reasonOf(answer)).toContain(sentence);
   });
 
-  it('is for us among others', async () => {
+  it('may have several audiences', async () => {
     const { verify } = provider();
     expect(await verify(await one.sign({ ...CLAIMS, aud: ['shop', AUDIENCE] }))).toMatchObject({
       name: 'ada',
     });
   });
 
-  it('is not one that a secret signed, though the key set has such a key', async () => {
+  it('is refused if a secret signed it, even if the key set has such a key', async () => {
     const oct = { kty: 'oct', kid: 'oct', alg: 'HS256', k: Buffer.from(SECRET).toString('base64url') };
     server.answer = { body: JSON.stringify({ keys: [oct, one.jwk] }) };
     const { verify } = provider();
@@ -65,14 +65,14 @@ describe('a token of an identity provider', () => {
     expect(await verify(await one.sign(CLAIMS))).toMatchObject({ name: 'ada' });
   });
 
-  it('is not one that a key for encryption signed', async () => {
+  it('is refused if a key for encryption signed it', async () => {
     server.answer = { body: JSON.stringify({ keys: [{ ...one.jwk, use: 'enc' }] }) };
     expect(await provider().verify(await one.sign(CLAIMS))).toMatchObject({ refused: 0x87 });
   });
 });
 
 describe('keys of a provider', () => {
-  it('rotate: an unknown kid has them fetched again, half a minute later at the earliest', async () => {
+  it('rotate: an unknown kid makes the process fetch them again, half a minute later at the earliest', async () => {
     const { verify, clock } = provider();
     expect(await verify(await one.sign(CLAIMS))).toMatchObject({ keyId: 'one' });
     const two = await signer('ES256', 'two');
@@ -104,7 +104,7 @@ describe('keys of a provider', () => {
     expect(server.requests).toBe(1);
   });
 
-  it('that were withdrawn are refused after ten minutes', async () => {
+  it('are refused ten minutes after they were withdrawn', async () => {
     const { verify, clock } = provider();
     const token = await one.sign(CLAIMS);
     expect(await verify(token)).toMatchObject({ keyId: 'one' });
@@ -113,7 +113,7 @@ describe('keys of a provider', () => {
     expect(await verify(token)).toMatchObject({ refused: 0x87 });
   });
 
-  it('serve on for a day while the provider is away, and then a client is told to come again', async () => {
+  it('stay in use for a day while the provider is unavailable; then a client is told to come again', async () => {
     const { verify, clock, logged } = provider();
     const token = await one.sign({ ...CLAIMS, exp: NOW_MS / 1000 + 3 * 86_400 });
     expect(await verify(token)).toMatchObject({ name: 'ada' });
@@ -166,7 +166,7 @@ describe('an Amazon Cognito user pool', () => {
     one.sign({ iss: iss(), token_use: 'access', client_id: 'app-two', username: 'ada.l', ...claims });
   const id = (claims: object = {}) => one.sign({ iss: iss(), token_use: 'id', aud: 'app-one', ...claims });
 
-  it('has its users known by their access tokens, in which client_id stands for the audience [SEC-TOKEN-4]', async () => {
+  it('authenticates by access tokens, in which client_id takes the place of the audience [SEC-TOKEN-4]', async () => {
     const { verify } = chainOf([cognito()]);
     expect(await verify(await access())).toMatchObject({ name: 'ada', source: 'cognito' });
     expect(reasonOf(await verify(await access({ client_id: 'app-three' })))).toContain(
@@ -177,7 +177,7 @@ describe('an Amazon Cognito user pool', () => {
     );
   });
 
-  it('has id tokens taken only where the configuration says so [SEC-TOKEN-4]', async () => {
+  it('has its id tokens accepted only if the configuration says so [SEC-TOKEN-4]', async () => {
     expect(reasonOf(await chainOf([cognito()]).verify(await id()))).toContain('"token_use" is not "access"');
     const { verify } = chainOf([cognito({ tokenUse: 'id' })]);
     expect(await verify(await id())).toMatchObject({ name: 'ada' });
@@ -192,13 +192,13 @@ describe('an Amazon Cognito user pool', () => {
     );
   });
 
-  it('is not another pool of the same Region', async () => {
+  it('is told from another pool of the same Region', async () => {
     const { verify } = chainOf([cognito()]);
     const other = await access({ iss: `${new URL(url).origin}/eu-west-1_Other` });
     expect(reasonOf(await verify(other))).toContain('its issuer is not');
   });
 
-  it('is known by its Region and its id alone', () => {
+  it('needs only its Region and its id in the configuration', () => {
     expect(() =>
       chainOf([{ cognito: { region: 'eu-west-1', userPoolId: POOL, clientIds: ['a'] } }]),
     ).not.toThrow();

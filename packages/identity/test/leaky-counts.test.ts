@@ -10,13 +10,13 @@ test('a count falls by one in the time of its leak, and rises no further than it
   expect(counts.last('a', 3_000)).toBeUndefined();
 });
 
-test('a clock that goes back takes nothing away', () => {
+test('a clock that goes back lowers no count', () => {
   const counts = new LeakyCounts({ leakMs: 1_000, countMax: 3, keysMax: 10 });
   counts.add('a', 5_000);
   expect(counts.count('a', 0)).toBe(1);
 });
 
-test('beyond the bound the key that was counted longest ago is forgotten', () => {
+test('above the limit the key that was counted longest ago is dropped', () => {
   const counts = new LeakyCounts({ leakMs: 1_000, countMax: 3, keysMax: 2 });
   counts.add('a', 0);
   counts.add('b', 1);

@@ -6,7 +6,7 @@ const LONGEST = 'a'.repeat(CLIENT_ID_PATTERN_LENGTH_MAX);
 const MOST = Array.from({ length: CLIENT_ID_PATTERNS_MAX }, (_, index) => `a${index}`);
 
 test.each([[['%u']], [['sensor-+', 'a/b']], [[LONGEST]], [MOST]])(
-  'patterns of client identifiers are taken: %j',
+  'patterns of client identifiers are accepted: %j',
   (patterns) => {
     expect(readClientIds(patterns, 'clientIds')).toEqual(patterns);
   },

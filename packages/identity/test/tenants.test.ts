@@ -52,7 +52,7 @@ function chainOf(
 }
 
 describe('a token that a tenant signed with a key of its own [SEC-TENANT-7]', () => {
-  it('is of this tenant, with the rules of its configuration, of its tenant, or its own', async () => {
+  it('belongs to this tenant, with the default rules of the configuration or of its tenant, or its own', async () => {
     const verify = chainOf();
     expect(await verify(await own.sign({ tenant: 'acme' }))).toMatchObject({
       ...{ tenant: 'acme', name: 'ada', keyId: '1', source: 'tenants', rules: rulesOfLists([], ['news']) },
@@ -76,7 +76,7 @@ describe('a token that a tenant signed with a key of its own [SEC-TENANT-7]', ()
       expect(reasonOf(await verify(await own.sign({ tenant })))).toContain('The token is not accepted');
   });
 
-  it('is refused when it has expired, or is signed with a secret under the name of the key', async () => {
+  it('is refused if it has expired, or a secret has signed it under the name of the key', async () => {
     const verify = chainOf();
     const expired = await own.sign({ tenant: 'acme', exp: NOW_SECONDS - 60 });
     expect(reasonOf(await verify(expired))).toBe('The token has expired.');
@@ -84,7 +84,7 @@ describe('a token that a tenant signed with a key of its own [SEC-TENANT-7]', ()
     expect(reasonOf(await verify(forged))).toContain('not');
   });
 
-  it('is refused half a minute after its key was taken away', async () => {
+  it('is refused half a minute after its key was removed', async () => {
     const verify = chainOf();
     const token = await own.sign({ tenant: 'acme' });
     expect(await verify(token)).toMatchObject({ tenant: 'acme' });
@@ -94,13 +94,13 @@ describe('a token that a tenant signed with a key of its own [SEC-TENANT-7]', ()
     expect(reasonOf(await verify(token))).toContain('names no key of a tenant');
   });
 
-  it('leaves tokens of the owner to the next authenticator, for every tenant', async () => {
+  it('does not affect tokens of the owner, which go to the next authenticator, for every tenant', async () => {
     const verify = chainOf();
     expect(await verify(await signWith(SECRET, { tenant: 'acme' }))).toMatchObject({ source: 'jwt' });
     expect(await verify(await signWith(SECRET))).toMatchObject({ tenant: 'default' });
   });
 
-  it('cannot be judged while the register is away: 0x88', async () => {
+  it('cannot be checked while the register is unavailable: 0x88', async () => {
     const verify = chainOf(() => Promise.reject(new Error('throttled')));
     expect(await verify(await own.sign({ tenant: 'acme' }))).toMatchObject({ refused: 0x88 });
     expect(await verify(await signWith(SECRET))).toMatchObject({ tenant: 'default' });
@@ -111,7 +111,7 @@ describe('a tenant with an identity provider', () => {
   const server = new KeySetServer();
   afterEach(() => server.stop());
 
-  it('takes its tokens for itself alone [SEC-TENANT-7]', async () => {
+  it('accepts its tokens for itself only [SEC-TENANT-7]', async () => {
     const provider = await signer('ES256', 'p1');
     server.publish(provider);
     const jwksUrl = await server.start();
@@ -135,7 +135,7 @@ describe('a tenant with an identity provider', () => {
 describe('the plan of a tenant [SEC-TENANT-8]', () => {
   const plan = { connectionsMax: 3, publishesPerSecondMax: 5 };
 
-  it('comes with each identity of it, whoever signed for it', async () => {
+  it('applies to each identity of it, whoever signed its token', async () => {
     put({ name: 'acme', keys: [own.jwk], plan });
     const verify = chainOf();
     expect(await verify(await own.sign({ tenant: 'acme' }))).toMatchObject({ plan });

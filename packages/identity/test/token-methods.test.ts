@@ -35,16 +35,16 @@ describe('the methods of tokens', () => {
     expect(methods.map(({ name }) => name)).toEqual(['OAUTH2-JWT', 'CUSTOM-JWT']);
   });
 
-  it('take Authentication Data for the token', async () => {
+  it('use Authentication Data as the token', async () => {
     expect(await begin(bytes('token of ada'))).toEqual(success(ADA));
   });
 
-  it('take the identity of the handshake where there is no token', async () => {
+  it('use the identity of the handshake if there is no token', async () => {
     expect(await begin(undefined, ADA)).toEqual(success(ADA));
     expect(await begin(new Uint8Array(), ADA)).toEqual(success(ADA));
   });
 
-  it('refuse a client that has shown no token at all', async () => {
+  it('refuse a client without any token', async () => {
     expect(await begin(undefined)).toEqual(failure);
   });
 
@@ -62,12 +62,9 @@ describe('the methods of tokens', () => {
     expect(await begin(bytes('token of ada'), ADA)).toEqual(success(ADA));
   });
 
-  it.each(['keys away', 'answer away'])(
-    'call the port unavailable when a token cannot be checked: %s',
-    async (token) => {
-      const error = await begin(bytes(token)).catch((thrown: unknown) => thrown);
-      expect(error).toBeInstanceOf(Unavailable);
-      expect(error).toMatchObject({ reasonCode: 0x89 });
-    },
-  );
+  it.each(['keys away', 'answer away'])('report that a token cannot be checked: %s', async (token) => {
+    const error = await begin(bytes(token)).catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(Unavailable);
+    expect(error).toMatchObject({ reasonCode: 0x89 });
+  });
 });

@@ -7,7 +7,7 @@ const ADA: Identity = { tenant: 'default', name: 'ada' };
 const HERE = '192.0.2.1:5000';
 const ELSEWHERE = '192.0.2.2:5000';
 
-/** The least that scrypt may cost: the tests count hashes, and some of them ask for hundreds. */
+/** The lowest cost that scrypt allows: the tests count hashes, and some ask for hundreds. */
 const COST = 2;
 
 function hashOf(password: string): string {
@@ -65,7 +65,7 @@ describe('150 wrong passwords at once', () => {
     await Promise.all(guesses);
   });
 
-  test('for one name, from many addresses, do not stand before the login of another', async () => {
+  test('for one name, from many addresses, do not delay the login of another name', async () => {
     const stage = new Stage();
     const guesses = Array.from({ length: 150 }, (_, index) =>
       stage.answer('bob', 'wrong', `198.51.100.${index}`),
@@ -75,7 +75,7 @@ describe('150 wrong passwords at once', () => {
     await Promise.all(guesses);
   });
 
-  test('for many names, from the same address, neither stand before it nor keep it out', async () => {
+  test('for many names, from the same address, neither delay nor block it', async () => {
     const stage = new Stage();
     const guesses = Array.from({ length: 150 }, (_, index) => stage.answer(`name ${index}`, 'wrong'));
     expect(await stage.answer('ada', 'right')).toEqual(ADA);
@@ -84,7 +84,7 @@ describe('150 wrong passwords at once', () => {
     expect(await stage.answer('bob', 'right')).toEqual({ ...ADA, name: 'bob' });
   });
 
-  test('take two of the four threads that the disk needs too, at most [SEC-GUESS-4]', async () => {
+  test('use at most two of the four threads, which the disk needs too [SEC-GUESS-4]', async () => {
     const stage = new Stage();
     const addresses = Array.from({ length: 150 }, (_, index) => `198.51.100.${index}`);
     await Promise.all(addresses.map((address) => stage.answer('bob', 'wrong', address)));
@@ -103,7 +103,7 @@ describe('150 wrong passwords at once', () => {
   });
 });
 
-test('a right password is not told while its address has to wait, not even one that is remembered [SEC-GUESS-1]', async () => {
+test('a right password is not recognised while its address has to wait, even if it is remembered [SEC-GUESS-1]', async () => {
   const stage = new Stage();
   expect(await stage.answer('ada', 'right', ELSEWHERE)).toEqual(ADA);
   await stage.wrong(6, 'ada');
@@ -112,7 +112,7 @@ test('a right password is not told while its address has to wait, not even one t
   expect(await stage.answer('ada', 'right')).toEqual(ADA);
 });
 
-test('no user is locked out by guesses from elsewhere [SEC-GUESS-2]', async () => {
+test('no user is locked out by guesses from other addresses [SEC-GUESS-2]', async () => {
   const stage = new Stage();
   await stage.wrong(20, 'ada');
   expect(await stage.answer('ada', 'right', ELSEWHERE)).toEqual(ADA);

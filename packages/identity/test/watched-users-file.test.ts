@@ -26,7 +26,7 @@ class Stage {
   readonly file: WatchedUsersFile;
   readonly changes: (readonly string[])[] = [];
   readonly errors: unknown[] = [];
-  /** Calls that the scheduler owes. */
+  /** Pending calls of the scheduler. */
   callback: (() => void) | undefined;
   readonly #authenticator: UsersAuthenticator;
 
@@ -81,7 +81,7 @@ class Stage {
   }
 }
 
-test('a user who is added comes in, and one who is removed does not, though the password was remembered [SEC-GUESS-6]', async () => {
+test('an added user can connect, and a removed one cannot, even if its password was remembered [SEC-GUESS-6]', async () => {
   const stage = new Stage([{ name: 'ada', password: right }]);
   expect(await stage.answer('ada', 'right')).toEqual(ADA);
   stage.write([{ name: 'bob', password: right }]);
@@ -91,7 +91,7 @@ test('a user who is added comes in, and one who is removed does not, though the 
   expect(stage.changes).toEqual([['ada', 'bob']]);
 });
 
-test('a password that was changed is asked for, and the old one is wrong, though it was remembered [SEC-GUESS-6]', async () => {
+test('a changed password is required, and the old one is wrong, even if it was remembered [SEC-GUESS-6]', async () => {
   const stage = new Stage([{ name: 'ada', password: right }]);
   expect(await stage.answer('ada', 'right')).toEqual(ADA);
   stage.write([{ name: 'ada', password: other }]);
@@ -100,7 +100,7 @@ test('a password that was changed is asked for, and the old one is wrong, though
   expect(await stage.answer('ada', 'other')).toEqual(ADA);
 });
 
-test('a password that is being checked while its user is removed is wrong', async () => {
+test('a password is wrong if its user is removed during the check', async () => {
   const stage = new Stage([{ name: 'ada', password: right }]);
   await stage.file.look();
   const answer = stage.answer('ada', 'right');
@@ -109,7 +109,7 @@ test('a password that is being checked while its user is removed is wrong', asyn
   expect(await answer).toMatchObject({ refused: 0x86 });
 });
 
-test('only users who changed are named, and the others keep what is remembered', async () => {
+test('only changed users are named, and others keep their remembered passwords', async () => {
   const stage = new Stage([
     { name: 'ada', password: right },
     { name: 'bob', password: right },
@@ -139,7 +139,7 @@ test.each<[string, string, RegExp]>([
   expect(stage.changes).toEqual([]);
 });
 
-test('a file that is away is logged once, and read when it is back', async () => {
+test('a missing file is logged once, and read when it is back', async () => {
   const stage = new Stage([{ name: 'ada', password: right }]);
   rmSync(stage.path);
   await stage.file.look();
@@ -150,7 +150,7 @@ test('a file that is away is logged once, and read when it is back', async () =>
   expect(stage.changes).toEqual([['ada', 'bob']]);
 });
 
-test('the scheduler looks, and looks again', async () => {
+test('the scheduler checks again and again', async () => {
   const stage = new Stage([{ name: 'ada', password: right }]);
   for (const name of ['bob', 'carol']) {
     stage.write([{ name, password: right }]);

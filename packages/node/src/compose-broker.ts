@@ -63,7 +63,7 @@ export async function composeBroker(
   rateQuota: RateQuota,
 ): Promise<Composition> {
   const { clock } = options;
-  const timers: NodeTimers = new NodeTimers(clock, (timer) => ring(broker, timer, log));
+  const timers: NodeTimers = new NodeTimers(clock, (timer) => fire(broker, timer, log));
   const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
     cluster === undefined ? broker.tellRoom(tenant, room) : cluster.rooms.tick(tenant, room),
   );
@@ -166,9 +166,9 @@ async function openGateway(
   });
 }
 
-async function ring(broker: Broker, timer: Timer, log: Log): Promise<void> {
+async function fire(broker: Broker, timer: Timer, log: Log): Promise<void> {
   try {
-    await broker.ring(timer);
+    await broker.fire(timer);
   } catch (error) {
     log.error('timer-failed', { kind: timer.kind, clientId: timer.session.clientId, error: String(error) });
   }

@@ -5,15 +5,15 @@ import type { Scheduler } from './scheduler.ts';
 /** The broker's timers in memory: any number of them over one `setTimeout`. */
 export class NodeTimers implements Timers {
   readonly #scheduler: Scheduler;
-  readonly #ring: (timer: Timer) => void;
+  readonly #fire: (timer: Timer) => void;
   readonly #due = new DueHeap<Timer>();
   #wakeAtMs = Number.POSITIVE_INFINITY;
   #cancelWake: () => void = () => {};
 
-  /** `ring` does not throw. */
-  constructor(scheduler: Scheduler, ring: (timer: Timer) => void) {
+  /** `fire` does not throw. */
+  constructor(scheduler: Scheduler, fire: (timer: Timer) => void) {
     this.#scheduler = scheduler;
-    this.#ring = ring;
+    this.#fire = fire;
   }
 
   set(timer: Timer, dueAtMs: number): Awaitable<void> {
@@ -42,11 +42,11 @@ export class NodeTimers implements Timers {
   #wake(): void {
     this.#wakeAtMs = Number.POSITIVE_INFINITY;
     const nowMs = this.#scheduler.now();
-    // A timer that a ring sets is due later, or is found by the next wake-up: the loop ends.
+    // A timer that a fired one sets is due later, or is found by the next wake-up: the loop ends.
     for (let left = this.#due.size; left > 0; left -= 1) {
       const timer = this.#due.takeDue(nowMs);
       if (timer === undefined) break;
-      this.#ring(timer);
+      this.#fire(timer);
     }
     this.#arm();
   }

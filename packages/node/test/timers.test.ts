@@ -17,82 +17,82 @@ function timer(clientId: string, kind: Timer['kind'] = 'will', connectionId = '1
 
 function timers() {
   const scheduler = new FakeScheduler();
-  const rung: string[] = [];
-  const subject = new NodeTimers(scheduler, ({ kind, session }) => rung.push(`${kind} ${session.clientId}`));
-  return { scheduler, rung, subject, startMs: scheduler.now() };
+  const fired: string[] = [];
+  const subject = new NodeTimers(scheduler, ({ kind, session }) => fired.push(`${kind} ${session.clientId}`));
+  return { scheduler, fired, subject, startMs: scheduler.now() };
 }
 
 test('timers fire in the order of their times, and not before', () => {
-  const { scheduler, rung, subject, startMs } = timers();
+  const { scheduler, fired, subject, startMs } = timers();
   subject.set(timer('late'), startMs + 2000);
   subject.set(timer('early'), startMs + 1000);
   scheduler.advance(999);
-  expect(rung).toEqual([]);
+  expect(fired).toEqual([]);
   scheduler.advance(1);
-  expect(rung).toEqual(['will early']);
+  expect(fired).toEqual(['will early']);
   scheduler.advance(1000);
-  expect(rung).toEqual(['will early', 'will late']);
+  expect(fired).toEqual(['will early', 'will late']);
 });
 
 test('a later call for the same kind, session and connection replaces the earlier one', () => {
-  const { scheduler, rung, subject, startMs } = timers();
+  const { scheduler, fired, subject, startMs } = timers();
   subject.set(timer('a'), startMs + 1000);
   subject.set(timer('a', 'session-expiry'), startMs + 1500);
   subject.set(timer('a'), startMs + 3000);
   scheduler.advance(2000);
-  expect(rung).toEqual(['session-expiry a']);
+  expect(fired).toEqual(['session-expiry a']);
   scheduler.advance(1000);
-  expect(rung).toEqual(['session-expiry a', 'will a']);
+  expect(fired).toEqual(['session-expiry a', 'will a']);
 });
 
 test('the wills of two connections of one session fire separately', () => {
-  const { scheduler, rung, subject, startMs } = timers();
+  const { scheduler, fired, subject, startMs } = timers();
   subject.set(timer('a', 'will', '1'), startMs + 1000);
   subject.set(timer('a', 'will', '2'), startMs + 1000);
   subject.cancel(timer('a', 'will', '3'));
   scheduler.advance(1000);
-  expect(rung).toEqual(['will a', 'will a']);
+  expect(fired).toEqual(['will a', 'will a']);
 });
 
 test('a cancelled timer does not fire, and the timers behind it do', () => {
-  const { scheduler, rung, subject, startMs } = timers();
+  const { scheduler, fired, subject, startMs } = timers();
   const first = timer('first');
   subject.set(first, startMs + 1000);
   subject.set(timer('second'), startMs + 2000);
   subject.cancel(first);
   scheduler.advance(5000);
-  expect(rung).toEqual(['will second']);
+  expect(fired).toEqual(['will second']);
 });
 
 test('a timer whose time has passed fires at the next turn, not within the call', () => {
-  const { scheduler, rung, subject, startMs } = timers();
+  const { scheduler, fired, subject, startMs } = timers();
   subject.set(timer('a'), startMs - 1);
-  expect(rung).toEqual([]);
+  expect(fired).toEqual([]);
   scheduler.advance(0);
-  expect(rung).toEqual(['will a']);
+  expect(fired).toEqual(['will a']);
 });
 
 test('no timer fires after stop', () => {
-  const { scheduler, rung, subject, startMs } = timers();
+  const { scheduler, fired, subject, startMs } = timers();
   subject.set(timer('a'), startMs + 10);
   subject.stop();
   subject.set(timer('b'), startMs + 10);
   scheduler.advance(1000);
-  expect(rung).toEqual([]);
+  expect(fired).toEqual([]);
 });
 
 test('the system can wait longer than setTimeout', () => {
   vi.useFakeTimers();
   try {
     const fortyDaysMs = 40 * 24 * 60 * 60 * 1000;
-    let rang = false;
+    let fired = false;
     systemScheduler.after(fortyDaysMs, () => {
-      rang = true;
+      fired = true;
     });
     vi.advanceTimersByTime(fortyDaysMs - 1);
-    expect(rang).toBe(false);
+    expect(fired).toBe(false);
     vi.advanceTimersByTime(1);
-    expect(rang).toBe(true);
+    expect(fired).toBe(true);
   } finally {
     vi.useRealTimers();
   }

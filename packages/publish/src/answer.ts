@@ -3,7 +3,9 @@ import type { Receipt } from './message.ts';
 
 const NO_MATCHING_SUBSCRIBERS = 0x10;
 
-/** The answer to one request: the messages that left, from the first on, and the reason why the next one did not. */
+/**
+ * The answer to one request: the messages that left, from the first on, and the reason why the next one did not leave.
+ */
 export interface Answered {
   readonly receipts: readonly Receipt[];
   readonly failure: Failure | undefined;
@@ -12,9 +14,9 @@ export interface Answered {
 export interface Failure {
   readonly message: string;
   readonly fields: PublishErrorFields;
-  /** Whether it may go better another time. */
+  /** Whether another try may succeed. */
   readonly isPassing: boolean;
-  /** Least pause before the next try. */
+  /** The least pause before the next try. */
   readonly retryAfterMs: number;
 }
 
@@ -22,7 +24,7 @@ interface Entry {
   readonly id?: unknown;
   readonly reason_code?: unknown;
   readonly message?: unknown;
-  /** As AWS says it, in front of the endpoint. */
+  /** The form in which AWS answers instead of the endpoint. */
   readonly Message?: unknown;
 }
 
@@ -40,7 +42,7 @@ export async function readAnswer(response: Response, count: number): Promise<Ans
   return { receipts: [], failure: failureOf(response, entries[0] ?? {}) };
 }
 
-/** The list of a bulk, or the one answer as a list; nothing where something else has answered than Apus. */
+/** The answers of a bulk request, or the single answer as a list; empty if the answer is not from Apus. */
 function entriesOf(text: string): readonly Entry[] {
   try {
     const value: unknown = JSON.parse(text);

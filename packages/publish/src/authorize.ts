@@ -2,7 +2,7 @@ import { AwsV4Signer } from 'aws4fetch';
 
 /** Credentials of AWS, as the SDK's providers give them. */
 export interface AwsCredentials {
-  /** As `AKIA…`, or `ASIA…` of temporary ones. */
+  /** `AKIA…`, or `ASIA…` for temporary credentials. */
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   /** Present for temporary credentials. */
@@ -12,12 +12,12 @@ export interface AwsCredentials {
 /** Signs requests for a deployment with `httpPublish: 'iam'`. */
 export interface AwsSigning {
   /**
-   * Asked before each request, as the AWS SDK's providers are: `fromNodeProviderChain()` is one.
+   * Called before each request, like a provider of the AWS SDK: `fromNodeProviderChain()` is one.
    *
    * @default the environment's AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN, as in Lambda
    */
   readonly credentials?: AwsCredentials | (() => Promise<AwsCredentials>);
-  /** @default what the URL says, or AWS_REGION */
+  /** @default the Region in the URL, or AWS_REGION */
   readonly region?: string;
 }
 
@@ -31,7 +31,7 @@ type Headers = Record<string, string>;
 /** Returns the headers of a request, with its credentials. */
 export type Authorize = (url: string, headers: Headers, body: string) => Promise<Headers>;
 
-/** @throws {TypeError} when there is both a key and a signature */
+/** @throws {TypeError} if there is both a key and a signature */
 export function authorizeWith({ key, aws }: Authorization): Authorize {
   if (key !== undefined && aws !== undefined)
     throw new TypeError('A publisher has a key or signs for AWS, not both.');
@@ -53,7 +53,7 @@ async function sign(aws: AwsSigning, url: string, headers: Headers, body: string
   return Object.fromEntries(signed.headers);
 }
 
-/** Credentials and Region, for a signer. */
+/** Credentials and Region for a signer. */
 export async function signingFor(
   url: string,
   { credentials = environmentCredentials, region = regionOf(url) }: AwsSigning,

@@ -3,7 +3,10 @@ const MESSAGES_MAX = 100;
 /** Below the 4 MiB that the endpoint reads, with room for commas and brackets. */
 const BYTES_MAX = 4_000_000;
 
-/** As few requests as the messages fit into, in their order. One that is too large alone is the endpoint's to refuse. */
+/**
+ * Packs the messages, in their order, into as few requests as possible. The endpoint refuses a message that is too
+ * large alone.
+ */
 export function* batchesOf<T>(
   messages: readonly T[],
   bytesOf: (message: T) => number,

@@ -3,9 +3,9 @@ import type { Receipt } from './message.ts';
 export interface PublishErrorFields {
   /** HTTP status; undefined when there was no answer. */
   readonly status?: number | undefined;
-  /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), where the answer has one. */
+  /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), if the answer has one. */
   readonly reasonCode?: number | undefined;
-  /** With `publishAll`: the messages before this one, which have left. */
+  /** With `publishAll`: the earlier messages, which have left. */
   readonly published?: readonly Receipt[];
   readonly cause?: unknown;
 }
@@ -14,9 +14,9 @@ export interface PublishErrorFields {
 export abstract class PublishError extends Error {
   /** HTTP status; undefined when there was no answer. */
   readonly status: number | undefined;
-  /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), where the answer has one. */
+  /** Reason code of MQTT 5.0 (0x90 Topic Name invalid, 0x87 Not authorized …), if the answer has one. */
   readonly reasonCode: number | undefined;
-  /** With `publishAll`: the messages before this one, which have left. */
+  /** With `publishAll`: the earlier messages, which have left. */
   readonly published: readonly Receipt[];
 
   constructor(message: string, { status, reasonCode, published = [], cause }: PublishErrorFields) {
@@ -27,13 +27,13 @@ export abstract class PublishError extends Error {
   }
 }
 
-/** The broker will not take this message, now or later: a wrong topic, a key that is not allowed to, too large. */
+/** The broker will never take this message: its topic is wrong, its key may not publish it, or it is too large. */
 export class PublishRefused extends PublishError {
   override readonly name = 'PublishRefused';
 }
 
 /**
- * The broker could not take it at any of the tries: it is throttled, a quota is used up (429), it cannot be reached. Or
+ * The broker did not take the message at any try: it throttles, a quota is used up (429), or it cannot be reached. Or
  * an answer was lost: then a message of QoS 0 is not sent again, since it may have left.
  */
 export class PublishUnavailable extends PublishError {

@@ -6,29 +6,38 @@ export interface PublishOptions {
   readonly retain?: boolean;
   /** Seconds after which the broker delivers it no more. @default never */
   readonly messageExpiryIntervalSeconds?: number;
-  /** A MIME type, as `application/json`. @default none */
+  /**
+   * A MIME type such as `application/json`.
+   * @default none
+   */
   readonly contentType?: string;
-  /** The topic that an answer is expected at: no wildcards. @default none */
+  /**
+   * The topic for a response: no wildcards.
+   * @default none
+   */
   readonly responseTopic?: string;
-  /** By which the answer is recognised; text is sent as UTF-8. @default none */
+  /**
+   * Matches a response to its request; text is sent as UTF-8.
+   * @default none
+   */
   readonly correlationData?: string | Uint8Array;
   /** A name may have several values. */
   readonly userProperties?: Readonly<Record<string, string | readonly string[]>>;
-  /** 1: the payload is UTF-8 text, and is refused when it is not. */
+  /** 1: the payload is UTF-8 text. The broker refuses it if it is not. */
   readonly payloadFormatIndicator?: 0 | 1;
 }
 
 /** A message with its topic, as `publishAll` takes them. */
 export interface PublishMessage extends PublishOptions {
-  /** A topic name: from 1 character up, no wildcards. */
+  /** A topic name: at least 1 character, no wildcards. */
   readonly topic: string;
   /** Text is sent as UTF-8. */
   readonly payload: string | Uint8Array;
 }
 
-/** A message that was taken. */
+/** A message that the broker has taken. */
 export interface Receipt {
-  /** The broker's id of the message; undefined where no client has subscribed. */
+  /** The broker's id of the message; undefined if no client has subscribed. */
   readonly id: string | undefined;
   /** Whether a client has subscribed to its topic. */
   readonly hasSubscribers: boolean;

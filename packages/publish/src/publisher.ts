@@ -3,11 +3,11 @@ import { type Authorization, type Authorize, authorizeWith } from './authorize.t
 import { batchesOf } from './batches.ts';
 import { type PublishMessage, type PublishOptions, type Receipt, toJson } from './message.ts';
 
-/** Tries of a message, the first among them. */
+/** Tries of a message, including the first. */
 const ATTEMPTS_MAX = 4;
-/** A little more than the endpoint's own time. */
+/** A little more than the time that the endpoint allows itself. */
 const TIMEOUT_MS = 30_000;
-/** Pauses between tries: at random up to so much, doubled each time. */
+/** Pauses between tries are random, up to this value, which doubles each time. */
 const FIRST_PAUSE_MS = 250;
 /** `publish` waits no longer than this for a next try, even if Retry-After says more. */
 const PAUSE_MS_MAX = 10_000;
@@ -23,34 +23,48 @@ export interface PublisherOptions extends Authorization {
   readonly url: string;
   /** The key of a deployment with `httpPublish: 'keys'`; or of `apus serve --api-key-file`. */
   readonly key?: string | undefined;
-  /** Speaks for this tenant, where the key is not bound to one. @default the deployment's only one */
+  /**
+   * The tenant of the messages, for a key that is not bound to one.
+   * @default the deployment's only one
+   */
   readonly tenant?: string | undefined;
-  /** From 1 up. @default 4 */
+  /**
+   * At least 1.
+   * @default 4
+   */
   readonly attemptsMax?: number;
-  /** Milliseconds that one try may take. @default 30,000 */
+  /**
+   * Milliseconds for one try.
+   * @default 30,000
+   */
   readonly timeoutMs?: number;
-  /** @default the platform's */
+  /** @default the platform's fetch */
   readonly fetch?: typeof fetch;
   /** For tests. @default timers */
   readonly sleep?: (ms: number) => Promise<void>;
-  /** From 0 to 1. @default Math.random */
+  /**
+   * Returns a number from 0 to 1.
+   * @default Math.random
+   */
   readonly random?: () => number;
 }
 
 /** Publishes messages over HTTPS. */
 export interface Publisher {
   /**
-   * Publishes a message. Resolves when it has left for every subscriber, or is in the queue of those that are away.
+   * Publishes a message. Resolves when the broker has sent it to every connected subscriber and queued it for the
+   * others.
    *
    * @throws {PublishRefused} the broker will not take it: do not send it again
-   * @throws {PublishUnavailable} it could not be taken at any of the tries
+   * @throws {PublishUnavailable} the broker took it at none of the tries
    */
   publish(topic: string, payload: string | Uint8Array, options?: PublishOptions): Promise<Receipt>;
   /**
-   * Publishes messages in their order, as few requests as they fit into. If one cannot be published, the later ones are
+   * Publishes messages in their order, in as few requests as possible. If one cannot be published, the later ones are
    * not sent, and the error's `published` lists the messages that left.
    *
-   * @throws {PublishRefused} @throws {PublishUnavailable}
+   * @throws {PublishRefused}
+   * @throws {PublishUnavailable}
    */
   publishAll(messages: readonly PublishMessage[]): Promise<readonly Receipt[]>;
 }
@@ -76,7 +90,7 @@ export function createPublisher(options: PublisherOptions): Publisher {
 
 interface Waiting {
   readonly json: string;
-  /** It may arrive twice: QoS 1 and 2. */
+  /** The message may arrive twice: its QoS is 1 or 2. */
   readonly mayRepeat: boolean;
 }
 
@@ -150,7 +164,7 @@ class Endpoint {
 
 type Tried = Answered & { readonly failure: (Failure & { readonly isUnknown?: boolean }) | undefined };
 
-/** It is unknown whether the request arrived: messages of QoS 0 might come twice, so they are not sent again. */
+/** The request may have arrived: a message of QoS 0 could come twice, so it is not sent again. */
 function unanswered(error: unknown, url: string, batch: readonly Waiting[]): Tried['failure'] {
   return {
     message: `${url} has not answered: ${reasonOf(error)}`,

@@ -1,7 +1,7 @@
 import { AwsV4Signer } from 'aws4fetch';
 import { type AwsSigning, signingFor } from './authorize.ts';
 
-/** API Gateway takes a signature for no longer; without a word of its own it would be the same. */
+/** API Gateway accepts a signature for five minutes at most; this is also its default. */
 const EXPIRES_SECONDS = 300;
 
 /**

@@ -18,7 +18,7 @@ const json = (status: number, body: unknown, headers: Record<string, string> = {
 const OK: Reply = () => json(200, { id: 'm' });
 const busy: Reply = () => json(503, { reason_code: 0x97, message: 'try again' }, { 'retry-after': '1' });
 
-/** A publisher whose endpoint answers what the test says, in its order, and the last of it from then on. */
+/** A publisher whose endpoint gives the test's answers in their order, and then the last one again and again. */
 function withReplies(replies: readonly Reply[], options: Partial<PublisherOptions> = {}) {
   const sent: Sent[] = [];
   const pauses: number[] = [];
@@ -47,7 +47,7 @@ const failed = async (promise: Promise<unknown>): Promise<PublishRefused | Publi
   );
 
 describe('publish', () => {
-  it('sends what MQTT has, binary data in base64', async () => {
+  it('sends the properties of MQTT, binary data in base64', async () => {
     const { publisher, sent } = withReplies([OK]);
     const receipt = await publisher.publish('a/b', new Uint8Array([0, 255]), {
       qos: 1,
@@ -84,7 +84,7 @@ describe('publish', () => {
     ]);
   });
 
-  it('says when the topic has no subscribers', async () => {
+  it('says if the topic has no subscribers', async () => {
     const { publisher } = withReplies([
       () => json(202, { reason_code: 16, message: 'no_matching_subscribers' }),
     ]);
@@ -101,11 +101,11 @@ describe('publish', () => {
     expect(sent[0]?.url).toBe('https://endpoint.example/api/v5/publish');
   });
 
-  it('refuses an address that is none', () => {
+  it('refuses an invalid address', () => {
     expect(() => createPublisher({ url: 'example' })).toThrow('not "example"');
   });
 
-  it("carries the broker's clock from an answer to the next request", async () => {
+  it("sends the broker's clock from an answer with the next request", async () => {
     const { publisher, sent } = withReplies([
       () => json(200, { id: 'm' }, { 'apus-clock': '0mabc12340000' }),
       OK,
@@ -117,7 +117,7 @@ describe('publish', () => {
 });
 
 describe('a failed publish', () => {
-  it('is not tried again when it would fail again, and its error says why', async () => {
+  it('is not tried again if it would fail again, and its error gives the reason', async () => {
     const { publisher, sent } = withReplies([
       () => json(400, { reason_code: 0x90, message: 'the topic has no wildcards' }),
     ]);
@@ -127,13 +127,13 @@ describe('a failed publish', () => {
     expect(sent).toHaveLength(1);
   });
 
-  it('is tried again while the broker is busy, after what it says and a random pause', async () => {
+  it('is tried again while the broker is busy, after its Retry-After and a random pause', async () => {
     const { publisher, sent, pauses } = withReplies([busy, busy, OK]);
     expect(await publisher.publish('a', 'x')).toMatchObject({ id: 'm' });
     expect([sent.length, pauses]).toEqual([3, [1_250, 1_500]]);
   });
 
-  it('is tried a few times and no more', async () => {
+  it('is tried only a few times', async () => {
     const { publisher, sent } = withReplies([busy]);
     const error = await failed(publisher.publish('a', 'x'));
     expect(error).toBeInstanceOf(PublishUnavailable);
@@ -170,7 +170,7 @@ describe('a failed publish', () => {
     expect(sent).toHaveLength(requests);
   });
 
-  it('names the permissions that the signer may lack, when AWS refuses it', async () => {
+  it('names the permissions that the signer may lack if AWS refuses it', async () => {
     const error = await failed(
       withReplies([() => json(403, { Message: 'Forbidden' })]).publisher.publish('a', 'x'),
     );
@@ -190,7 +190,7 @@ describe('a failed publish', () => {
     expect(await withReplies([stopped, OK]).publisher.publish('a', 'x')).toMatchObject({ id: 'm' });
   });
 
-  it('is told when something else answers', async () => {
+  it('is reported if another server answers', async () => {
     for (const reply of [() => new Response('<html>', { status: 200 }), () => json(200, [])]) {
       const error = await failed(withReplies([reply]).publisher.publish('a', 'x'));
       expect(error.message).toContain('is the URL right?');
@@ -203,7 +203,7 @@ describe('publishAll', () => {
     Array.from({ length: count }, (_, index) => ({ topic: 'a', payload: String(index), qos }));
   const taken = (count: number) => Array.from({ length: count }, (_, index) => ({ id: `m${index}` }));
 
-  it('sends as few requests as the messages fit into', async () => {
+  it('sends as few requests as possible', async () => {
     const { publisher, sent } = withReplies([
       () => json(200, taken(100)),
       () => json(200, taken(100)),
@@ -221,7 +221,7 @@ describe('publishAll', () => {
     expect(sent).toHaveLength(2);
   });
 
-  it('sends again only what has not left', async () => {
+  it('sends only the rest again', async () => {
     const rest = { reason_code: 0x89, message: 'not taken' };
     const { publisher, sent } = withReplies([
       () => json(503, [{ id: 'm0' }, { reason_code: 16, message: '' }, rest, rest]),
@@ -232,7 +232,7 @@ describe('publishAll', () => {
     expect(sent[1]?.body.map(({ payload }: { payload: string }) => payload)).toEqual(['2', '3']);
   });
 
-  it('says what had left when it has to give up', async () => {
+  it('lists the messages that had left when it gives up', async () => {
     const { publisher } = withReplies(
       [
         () => json(200, taken(100)),
@@ -284,7 +284,7 @@ describe('the credentials of a publisher', () => {
   });
 });
 
-test('a broker that runs takes it, and hands it to its subscribers', async () => {
+test('are accepted by a running broker, which delivers the message', async () => {
   const node = await startNode({ port: 0 });
   onTestFinished(() => node.stop());
   const { client } = await RawClient.connect(node.url);

@@ -3,7 +3,7 @@ import { signConnectUrl } from '../src/index.ts';
 
 const credentials = { accessKeyId: 'ASIAADA', secretAccessKey: 'secret', sessionToken: 'to/ken+=' };
 
-test('an address is signed for execute-api, in the Region that it names, with the token in what is signed', async () => {
+test('an address is signed for execute-api in its own Region, and the token is part of the signed text', async () => {
   const url = await signConnectUrl('wss://a1b2c3d4e5.execute-api.eu-west-1.amazonaws.com/mqtt', {
     credentials,
   });
@@ -20,7 +20,7 @@ test('an address is signed for execute-api, in the Region that it names, with th
   });
 });
 
-test('an address that names no Region needs one', async () => {
+test('an address that names no Region needs a Region', async () => {
   vi.stubEnv('AWS_REGION', undefined);
   const url = 'wss://mqtt.example.com/mqtt';
   await expect(signConnectUrl(url, { credentials })).rejects.toThrow('pass aws.region');

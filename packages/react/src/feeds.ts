@@ -1,6 +1,6 @@
 import type { Message } from './message.ts';
 
-/** Messages that a subscription keeps for the hooks that read it. */
+/** Messages that a subscription keeps for the hooks that use it. */
 export interface Feeds {
   /** The last messages, the oldest first. */
   readonly messages: readonly Message[];
@@ -10,13 +10,13 @@ export interface Feeds {
 
 export const NO_FEEDS: Feeds = { messages: [], byTopic: new Map() };
 
-/** The last messages, as many as the hook that wants most keeps. */
+/** The last messages: as many as the hook with the highest limit keeps. */
 export class Log {
   #messages: Message[] = [];
 
   take(message: Message, limit: number): void {
     this.#messages.push(message);
-    // Seldom, so that a message costs no copy of all.
+    // The list is copied seldom, and not for each message.
     if (this.#messages.length > 2 * limit) this.#messages = this.#messages.slice(-limit);
   }
 

@@ -1,6 +1,6 @@
 /**
- * Counts those that use something, and ends it when the last one has let go for a turn of the event loop. React takes a
- * component away and puts it back within one turn: in StrictMode, at a fast refresh, and where a page replaces another one.
+ * Counts the users of something, and ends it one turn of the event loop after the last user has let go. React removes a
+ * component and puts it back within one turn: in StrictMode, at a fast refresh, and when one page replaces another.
  */
 export class Holders {
   readonly #end: () => void;
@@ -15,7 +15,7 @@ export class Holders {
     return this.#count > 0;
   }
 
-  /** @returns lets go; a second call does nothing */
+  /** @returns a function that lets go; a second call does nothing */
   hold(): () => void {
     clearTimeout(this.#timer);
     this.#count += 1;

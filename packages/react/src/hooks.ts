@@ -11,9 +11,9 @@ import {
 } from './subscription.ts';
 
 export interface Subscribed {
-  /** SUBACK has granted the filter, on the connection of now. */
+  /** SUBACK has granted the filter on the present connection. */
   readonly isSubscribed: boolean;
-  /** Why the broker refuses it. It is asked for again at the next connection. */
+  /** Why the broker refuses the filter. The hook subscribes again at the next connection. */
   readonly error: Error | undefined;
 }
 
@@ -23,27 +23,30 @@ export interface Messages extends Subscribed {
 }
 
 export interface LatestMessages extends Subscribed {
-  /** The last message of each topic that the filter matches, without topics whose last one is empty. */
+  /** The last message of each topic that the filter matches. A topic whose last message is empty is left out. */
   readonly byTopic: ReadonlyMap<string, Message>;
-  /** The newest of them all. */
+  /** The newest of all these messages. */
   readonly message: Message | undefined;
 }
 
 export interface PresentMembers extends Subscribed {
-  /** By their names, and in their order; `text` or `json()` of each are its data. */
+  /** The members, sorted by name; `text` or `json()` of each are its data. */
   readonly members: ReadonlyMap<string, Message>;
 }
 
 /** A member that the component makes present. */
 export interface Me {
   readonly member: string;
-  /** Text, or a value that leaves as JSON. Not empty. @default `{}` */
+  /**
+   * Text, or a value that is sent as JSON. Not empty.
+   * @default `{}`
+   */
   readonly data?: Exclude<Payload, Uint8Array>;
 }
 
 /**
- * The last messages of a topic filter since the first component that is there has subscribed it.
- * @param topicFilter null: none, for as long as it is not known
+ * The last messages of a topic filter, since the first mounted component has subscribed to it.
+ * @param topicFilter null while it is not known: no subscription
  * @param options `limit`: how many messages are kept, 100 by default
  */
 export function useMessages(
@@ -58,7 +61,8 @@ export function useMessages(
 
 /**
  * The last message of each topic of a filter. Retained messages, and snapshots of streams, come with the subscription.
- * @param options `topicsMax`: how many topics are kept, 10,000 by default; the one that changed first goes
+ * @param options `topicsMax`: how many topics are kept, 10,000 by default; above it, the topic that changed first is
+ * dropped
  */
 export function useLatest(
   topicFilter: string | null,
@@ -93,8 +97,9 @@ export function usePresence(room: string | null, me?: Me): PresentMembers {
 }
 
 /**
- * Publishes. The function stays the same for the life of the component; its promise resolves when the broker has accepted
- * the message (QoS 1 by default), and rejects where it refuses it. A message on its way leaves also after the component has gone.
+ * Returns a function that publishes. The function stays the same for the life of the component; its promise resolves
+ * when the broker has accepted the message (QoS 1 by default), and rejects if the broker refuses it. A message on its
+ * way is sent even after the component has gone.
  */
 export function usePublish(): (topic: string, payload: Payload, options?: PublishOptions) => Promise<void> {
   const client = useSharedClient();
@@ -102,7 +107,7 @@ export function usePublish(): (topic: string, payload: Payload, options?: Publis
   return useCallback((topic, payload, options) => client.publish(topic, payload, options), [client]);
 }
 
-/** The state of the shared connection. It does not open one. */
+/** The state of the shared connection. The hook does not open one. */
 export function useConnection(): Connection {
   const { connection } = useSharedClient();
   const listen = useCallback((listener: () => void) => connection.listen(listener), [connection]);
@@ -139,13 +144,13 @@ function useSubscription(
   return useSyncExternalStore(listen, view, () => NO_SUBSCRIPTION);
 }
 
-/** Without the fields that are undefined. */
+/** The object without undefined fields. */
 function given<T extends object>(fields: T): { [K in keyof T]?: NonNullable<T[K]> } {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as { [K in keyof T]?: NonNullable<T[K]> };
 }
 
-/** Members do not change places when their data change. */
+/** The order of members does not change when their data change. */
 function byName([left]: readonly [string, Message], [right]: readonly [string, Message]): number {
   return left < right ? -1 : 1;
 }

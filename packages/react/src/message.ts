@@ -1,20 +1,20 @@
 import type { IPublishPacket } from 'mqtt';
 
-/** User properties of MQTT: a name that comes several times has a list. */
+/** User properties of MQTT: a name that occurs several times has a list. */
 export type UserProperties = Readonly<Record<string, string | readonly string[]>>;
 
 const utf8 = new TextDecoder();
 
 let keys = 0;
 
-/** A message as it came. It does not change, so components may keep it. */
+/** A received message. It does not change, so components may keep it. */
 export class Message {
-  /** Differs from every other message of the page, and ascends: for React's `key`. */
+  /** Unique on the page and ascending: for React's `key`. */
   readonly key: number;
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly qos: 0 | 1 | 2;
-  /** RETAIN was set: the message was there before its subscription. */
+  /** RETAIN was set: the message was published before the subscription. */
   readonly isRetained: boolean;
   readonly userProperties: UserProperties;
   /** In ms since the epoch, by the clock of the page. */
@@ -34,14 +34,14 @@ export class Message {
     this.receivedAtMs = nowMs;
   }
 
-  /** The payload as UTF-8; bytes that are none become U+FFFD. */
+  /** The payload as UTF-8; invalid bytes become U+FFFD. */
   get text(): string {
     this.#text ??= utf8.decode(this.payload);
     return this.#text;
   }
 
   /**
-   * The payload as JSON, or undefined where it is none: a publisher's mistake does not break the page. The type is not
+   * The payload as JSON, or undefined if it is no JSON: a publisher's mistake must not break the page. The type is not
    * checked.
    */
   json<T = unknown>(): T | undefined {

@@ -3,7 +3,7 @@ import { Holders } from './holders.ts';
 interface Presence {
   readonly topic: string;
   readonly holders: Holders;
-  /** The components that make the member present, which are told of a refusal. */
+  /** The components that make the member present; they are told of a refusal. */
   readonly listeners: Set<(error: Error | undefined) => void>;
   payload: string;
 }
@@ -15,8 +15,8 @@ interface Publisher {
 }
 
 /**
- * The members that this page makes present. Each is published on every connection: the broker lets a member leave whose
- * client is lost for longer than the grace.
+ * The members that this page makes present. Each is published on every connection: the broker removes a member if its
+ * client is lost for longer than the grace period.
  */
 export class Presences {
   readonly #publisher: Publisher;
@@ -55,13 +55,13 @@ export class Presences {
     return presence;
   }
 
-  /** A member of a connection that has ended leaves by itself. */
+  /** The broker removes the members of a connection that has ended. */
   #leave(topic: string): void {
     this.#byTopic.delete(topic);
     if (this.#publisher.isConnected) this.#publisher.publish(topic, '').catch(() => {});
   }
 
-  /** Where there is no connection, the next one sends it. */
+  /** Without a connection, the next one publishes the member. */
   #send({ topic, payload, listeners }: Presence): void {
     if (!this.#publisher.isConnected) return;
     const tell = (error: Error | undefined) => {

@@ -5,9 +5,10 @@ const Context = createContext<SharedClient | undefined>(undefined);
 
 export interface MqttProviderProps {
   /**
-   * Makes the connection, with `protocolVersion: 5`: `mqtt.connect`, or `connect` of @apus/client. It is called when the
-   * first component needs a connection, and again after the last one has gone and another one comes. The function of the
-   * first render is kept. It is given a function for the event `gap` of @apus/client's transport (`onEvent`).
+   * Makes the connection, with `protocolVersion: 5`: `mqtt.connect`, or `connect` of @apus/client. The provider calls
+   * it when the first component needs a connection, and again when a component needs one after the last one has gone.
+   * It keeps the function of the first render. It passes a function for the event `gap` of @apus/client's transport
+   * (`onEvent`).
    */
   readonly connect: (onEvent: (event: { readonly type: string }) => void) => ReturnType<Connect>;
   readonly children?: ReactNode;
@@ -34,7 +35,7 @@ export function useSharedClient(): SharedClient {
   return client;
 }
 
-/** The connection is open while the component is there. */
+/** The connection stays open while the component is mounted. */
 export function useHold(client: SharedClient): void {
   useEffect(() => client.hold(), [client]);
 }

@@ -18,7 +18,7 @@ export interface Connection {
 
 export const NO_CONNECTION: Connection = { state: 'idle', error: undefined };
 
-/** Text, bytes, or a value that leaves as JSON. */
+/** Text, bytes, or a value that is sent as JSON. */
 export type Payload = string | Uint8Array | object | number | boolean | null;
 
 export interface PublishOptions {
@@ -30,8 +30,8 @@ export interface PublishOptions {
 }
 
 /**
- * One connection for all components below a provider. It opens with the first component that needs it, ends with the
- * last, and subscribes by itself on each connection: mqtt.js repeats nothing.
+ * One connection for all components below a provider. It opens with the first component that needs it and ends with the
+ * last. It subscribes by itself on each connection, so mqtt.js has nothing to repeat.
  */
 export class SharedClient {
   readonly connection: Shown<Connection>;
@@ -54,7 +54,10 @@ export class SharedClient {
     this.#presences = new Presences(this);
   }
 
-  /** Opens the connection where there is none. @returns lets go */
+  /**
+   * Opens the connection if there is none.
+   * @returns a function that lets go
+   */
   hold(): () => void {
     const release = this.#holders.hold();
     if (this.#client === undefined) this.#open();
@@ -62,8 +65,9 @@ export class SharedClient {
   }
 
   /**
-   * Subscribes where no component has done so. @returns lets go
-   * @throws Error where another component subscribes the filter with other options
+   * Subscribes if no component has done so.
+   * @returns a function that lets go
+   * @throws Error if another component has subscribed to the filter with other options
    */
   acquire(topicFilter: string, options: SubscribeOptions, wanted: Wanted): () => void {
     const subscription = this.#subscriptionTo(topicFilter, options);
@@ -79,13 +83,13 @@ export class SharedClient {
   /**
    * Makes a member present until the last component has let go.
    * @param topic `$presence/ROOM/MEMBER`
-   * @param told is called with why the broker refuses it, and with undefined when it does not
+   * @param told is called with the reason if the broker refuses it, and with undefined if it does not
    */
   enter(topic: string, payload: string, told: (error: Error | undefined) => void): () => void {
     const release = this.hold();
     const leave = this.#presences.enter(topic, payload, told);
     return () => {
-      // The member first, so that it leaves over the connection that it holds.
+      // The member is removed first, over the connection that it holds open.
       leave();
       release();
     };
@@ -96,8 +100,9 @@ export class SharedClient {
   }
 
   /**
-   * Resolves when the broker has accepted the message. The connection stays until then, also where its component has gone.
-   * @throws ErrorWithReasonCode of mqtt.js where the broker refuses it
+   * Publishes a message. Resolves when the broker has accepted it. The connection stays until then, even if the
+   * component has gone.
+   * @throws ErrorWithReasonCode of mqtt.js if the broker refuses it
    */
   async publish(topic: string, payload: Payload, options: PublishOptions = {}): Promise<void> {
     const release = this.hold();
@@ -113,7 +118,10 @@ export class SharedClient {
     }
   }
 
-  /** The connection may have missed messages and stands: subscribes the rooms again, whose members it may not know. */
+  /**
+   * The connection stands, but may have missed messages: subscribes to the rooms again, whose lists of members may be
+   * outdated.
+   */
   refreshPresence(): void {
     const client = this.#client;
     if (client?.connected !== true) return;
@@ -149,7 +157,7 @@ export class SharedClient {
     client.off('connect', this.#connected);
     client.off('close', this.#closed);
     client.off('message', this.#message);
-    // mqtt.js throws errors that nothing listens to, so `#failed` stays.
+    // mqtt.js throws an error that has no listener, so `#failed` stays.
     client.end();
     this.connection.touch();
   }

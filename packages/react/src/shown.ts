@@ -1,13 +1,13 @@
 import { FRAME_MS } from './limits.ts';
 
-/** A value that components show. It changes, and its listeners are told, at most once in a frame. */
+/** A value that components show. It changes at most once in a frame, and then its listeners are told. */
 export class Shown<T> {
   readonly #make: () => T;
   readonly #listeners = new Set<() => void>();
   #value: T;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  /** @param make the value of now; it has to be a new one where something has changed */
+  /** @param make returns the present value; it has to be a new object if something has changed */
   constructor(make: () => T) {
     this.#make = make;
     this.#value = make();
@@ -22,7 +22,7 @@ export class Shown<T> {
     return () => this.#listeners.delete(listener);
   }
 
-  /** Something has changed. */
+  /** Marks the value as changed. */
   touch(): void {
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;

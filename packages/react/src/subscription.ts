@@ -6,39 +6,42 @@ import { Shown } from './shown.ts';
 
 type Suback = Extract<Packet, { cmd: 'suback' }>;
 
-/** How a filter is subscribed. Components that share a filter have to ask for the same. */
+/** The options of a subscription. Components that share a filter must use the same. */
 export interface SubscribeOptions {
   /** @default 1 */
   readonly qos?: 0 | 1 | 2;
-  /** No Local: not what this connection publishes itself. @default false */
+  /**
+   * No Local: the connection does not get the messages that it publishes itself.
+   * @default false
+   */
   readonly noLocal?: boolean;
   /**
-   * A reader of a stream begins with so many messages of each topic (`50`), or with those of a time (`10s`, `5m`, `2h`,
-   * `1d`).
+   * A reader of a stream begins with this many messages of each topic (`50`), or with those of a period (`10s`, `5m`,
+   * `2h`, `1d`).
    */
   readonly rewind?: string;
   /** A reader of a stream begins at `earliest`, `latest`, or a time. */
   readonly streamOffset?: string;
-  /** At most one message of each topic in so many milliseconds. Needs `qos: 0`. */
+  /** The broker sends at most one message of each topic in this many milliseconds. Needs `qos: 0`. */
   readonly conflateMs?: number;
 }
 
-/** Which feeds a hook reads, and how much of each it keeps. */
+/** The feeds that a hook reads, and how much of each it keeps. */
 export interface Wanted {
   readonly messagesMax?: number;
   readonly topicsMax?: number;
 }
 
 export interface SubscriptionView extends Feeds {
-  /** SUBACK has granted it, on the connection of now. */
+  /** SUBACK has granted the filter on the present connection. */
   readonly isSubscribed: boolean;
-  /** Why it is refused: it is asked for again at the next connection. */
+  /** Why the broker refuses the filter. The next connection subscribes again. */
   readonly error: Error | undefined;
 }
 
 export const NO_SUBSCRIPTION: SubscriptionView = { ...NO_FEEDS, isSubscribed: false, error: undefined };
 
-/** One filter, which all components that name it share. */
+/** One filter, shared by all components that name it. */
 export class Subscription {
   readonly topicFilter: string;
   readonly identifier: number;
@@ -78,17 +81,17 @@ export class Subscription {
   take(message: Message): void {
     this.#log?.take(message, this.#messagesMax);
     this.#latest?.take(message, this.#topicsMax);
-    // Components go on showing the former members until the new list has begun.
+    // Components show the former members until the new list has begun.
     if (this.#state !== 'asked') this.shown.touch();
   }
 
-  /** Sends SUBSCRIBE over a connection that stands. */
+  /** Sends SUBSCRIBE over the open connection. */
   ask(client: MqttClient): void {
     this.#state = 'asked';
-    // The broker sends the members of a room anew: those that have gone meanwhile are not among them.
+    // The broker sends the members of a room anew, without those that have gone meanwhile.
     if (this.topicFilter.startsWith('$presence/')) this.#latest?.clear();
     client.subscribe(this.topicFilter, this.#packetOptions(), (error, _granted, suback) => {
-      // Without SUBACK the connection was lost: the next one asks again.
+      // Without SUBACK the connection was lost: the next one subscribes again.
       if (suback !== undefined) this.#answered(error, suback);
     });
   }
@@ -113,7 +116,7 @@ export class Subscription {
       nl: noLocal,
       properties: {
         subscriptionIdentifier: this.identifier,
-        // mqtt-packet writes no empty list.
+        // mqtt-packet cannot write an empty list.
         ...(Object.keys(userProperties).length > 0 && { userProperties }),
       },
     } as IClientSubscribeOptions;

@@ -17,7 +17,7 @@ afterAll(async () => await node?.stop());
 
 interface World {
   readonly shared: SharedClient;
-  /** Every client that was made, and which packets it has sent. */
+  /** Every client that was made, with the packets that it has sent. */
   readonly clients: MqttClient[];
   readonly sent: Packet['cmd'][];
 }
@@ -59,7 +59,7 @@ describe.each([
   ['node', NODE_DOOR],
   ['gateway', GATEWAY_DOOR],
 ] as const)('a shared client at the %s door', (_door, open) => {
-  it('subscribes once for all who share a filter, and ends with the last', async () => {
+  it('subscribes once for all components that share a filter, and ends with the last', async () => {
     const each = world(open);
     const { shared, clients } = each;
     const topic = unique('shared');
@@ -80,7 +80,7 @@ describe.each([
     expect(shared.subscription(topic)).toBeUndefined();
   });
 
-  it('stays where a component goes and comes back within a turn', async () => {
+  it('stays open if a component goes and returns within a turn', async () => {
     const each = world(open);
     const { shared, clients } = each;
     const topic = unique('strict');
@@ -90,7 +90,7 @@ describe.each([
     expect([countOf(each, 'subscribe'), countOf(each, 'unsubscribe'), clients.length]).toEqual([1, 0, 1]);
   });
 
-  it('hands a message that matches two filters to each once', async () => {
+  it('delivers a message that matches two filters once to each', async () => {
     const { shared } = world(open);
     const topic = unique('two');
     shared.acquire(topic, {}, { messagesMax: 10 });
@@ -116,7 +116,7 @@ describe.each([
     expect(shared.connection.value).toEqual({ state: 'connected', error: undefined });
   });
 
-  it('knows who is in a room, also those who went while it was away', async () => {
+  it('knows the members of a room, and also those who left while it was away', async () => {
     const { shared, clients } = world(open);
     const room = unique('room');
     const members = () => [...(shared.subscription(`$presence/${room}/+`)?.shown.value.byTopic.keys() ?? [])];
@@ -130,7 +130,7 @@ describe.each([
     await expect.poll(members).toEqual([`$presence/${room}/me`]);
   });
 
-  it('takes a member away with its component, and tells the others of the last data', async () => {
+  it('removes a member with its component, and tells the others its last data', async () => {
     const { shared } = world(open);
     const room = unique('room');
     const topic = `$presence/${room}/me`;
@@ -191,7 +191,7 @@ describe('a shared client', () => {
     expect(clients[0]?.disconnecting).toBe(true);
   });
 
-  it('tells components once in a frame, however many messages come', async () => {
+  it('updates components once in a frame, however many messages come', async () => {
     const { shared } = world();
     const topic = unique('many');
     shared.acquire(topic, {}, { messagesMax: 50 });
@@ -210,7 +210,7 @@ describe('a shared client', () => {
     expect(told.mock.calls.length).toBeLessThan(500);
   });
 
-  it('keeps the topics that changed last, and none whose last message is empty', async () => {
+  it('keeps the topics that changed last, without those whose last message is empty', async () => {
     const { shared } = world();
     const base = unique('board');
     shared.acquire(`${base}/+`, {}, { topicsMax: 3 });
@@ -223,7 +223,7 @@ describe('a shared client', () => {
       .toEqual(['a', 'd'].map((name) => `${base}/${name}`));
   });
 
-  it('reads JSON of strangers without an error', async () => {
+  it('reads any payload as JSON without an error', async () => {
     const { shared } = world();
     const topic = unique('json');
     shared.acquire(topic, {}, { messagesMax: 10 });

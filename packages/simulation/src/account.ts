@@ -2,10 +2,10 @@ import { LambdaPool } from './lambda-pool.ts';
 import type { Quotas } from './quotas.ts';
 import { TokenBucket } from './token-bucket.ts';
 
-/** DynamoDB lets a table and a partition use units that they did not use before; here, those of the last second. */
+/** DynamoDB lets a table and a partition use unused units of earlier seconds; here, those of the last second. */
 const BURST_SECONDS = 1;
 
-/** Partitions that a simulation watches by name: those that many share. */
+/** Partitions that a simulation tracks by name: those that many share. */
 export type HotPartition = 'shapes' | 'topic';
 
 /** The throttles that all traffic of an account shares. */
@@ -20,7 +20,7 @@ export class Account {
   readonly workers: LambdaPool;
   readonly #partitions: Readonly<Record<HotPartition, TokenBucket>>;
 
-  /** @param warm environments that idle from the start */
+  /** @param warm idle environments at the start */
   constructor(quotas: Quotas, warm: number) {
     const perSecond = (rate: number) => new TokenBucket(rate, Math.max(1, rate * BURST_SECONDS));
     this.requests = new TokenBucket(quotas.requestsPerSecond, Math.max(1, quotas.requestsBurst));
@@ -33,13 +33,13 @@ export class Account {
     const concurrency = quotas.lambdaConcurrency;
     const scaling = { scalingPerTenSeconds: quotas.lambdaScalingPerTenSeconds };
     this.functions = new LambdaPool({ concurrency, ...scaling }, warm);
-    // Workers stay below the concurrency of their event source, and share the account's with the frames.
+    // Workers stay below the concurrency of their event source, and share the account's concurrency with frames.
     this.workers = new LambdaPool({ concurrency, ...scaling });
     const partition = () => perSecond(quotas.partitionReadsPerSecond);
     this.#partitions = { shapes: partition(), topic: partition() };
   }
 
-  /** Read units of the table, and of one partition of it where many meet there. */
+  /** Read units of the table, and of one partition that many clients read. */
   reads(nowMs: number, units: number, partition?: HotPartition): boolean {
     const isOpen = partition === undefined || this.#partitions[partition].take(nowMs);
     return this.tableReads.take(nowMs, units) && isOpen;

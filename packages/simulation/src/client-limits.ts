@@ -1,21 +1,21 @@
 import type { Quotas } from './quotas.ts';
 
-/** One tenant has so much of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
+/** The share of one tenant in the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
 export const TENANT_SHARE = 0.6;
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60_000;
 
-/** So much of a rate may come at once: of frames, publishes and messages (cloud/src/quotas/frame-quota.ts). */
+/** The burst of a rate: of frames, publishes and messages (cloud/src/quotas/frame-quota.ts). */
 const BURST_MS = 10_000;
 
 /** The burst of deliveries (cloud/src/quotas/delivery-quota.ts). */
 const DELIVERIES_BURST_MS = MINUTE_MS;
 
-/** An identity that is cut gets nothing for so long. */
+/** How long an identity that was cut gets nothing. */
 const FINE_MS = 10_000;
 
-/** A client that has taken no more of its own rate within a minute goes on while its tenant is overdrawn. */
+/** A client that has used no more than its own rate within a minute goes on while its tenant exceeds its quota. */
 const LIGHT_MS = 1_000;
 
 /** A frame and its reply. */

@@ -4,7 +4,7 @@ import { type FieldsOf, SimulationError } from './fields.ts';
 import { DEFAULT_QUOTAS, QUOTA_KINDS, QUOTA_NAMES, type Quotas } from './quotas.ts';
 import { TooLargeError } from './run-model.ts';
 
-/** A simulation as a command: what `--help` begins with, the fields of its workload, and what it prints. */
+/** A simulation as a command: the first lines of `--help`, the fields of its workload, and its output. */
 export interface Command<T> {
   readonly usage: string;
   readonly fields: FieldsOf<T>;
@@ -124,7 +124,7 @@ function helpOf<T>(fields: FieldsOf<T>): string {
   ].join('\n');
 }
 
-/** Errors that the caller can mend, told in a sentence. */
+/** Errors that the user can correct, told in a sentence. */
 function isOfTheCaller(error: unknown): error is Error {
   if (error instanceof SimulationError || error instanceof TooLargeError) return true;
   return error instanceof TypeError && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS');

@@ -24,7 +24,7 @@ export function usageOfRun({ tally, parts }: Pick<Run, 'tally' | 'parts'>, conne
   );
 }
 
-/** A month of the same, polling of both queues included. */
+/** A month of the same, including the polling of both queues. */
 export function monthOf(workload: SimulatedWorkload, run: Run): Bill {
   const minutes = (workload.connections * run.seconds) / 60;
   const month = scaleUsage(usageOfRun(run, minutes), SECONDS_PER_MONTH / run.seconds);

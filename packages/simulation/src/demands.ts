@@ -12,11 +12,11 @@ export interface Demand extends Pick<QuotaKind, 'label' | 'raisedBy' | 'how'> {
   readonly quota: QuotaName;
   readonly asked: number;
   readonly allowed: number;
-  /** Above 1 it binds. */
+  /** Above 1 the quota limits the workload. */
   readonly ratio: number;
 }
 
-/** Room above the demand: bursts, a reconnecting fleet, and growth. */
+/** Room above the demand for bursts, a reconnecting fleet, and growth. */
 const HEADROOM = 1.3;
 
 /** The demands of the workload without refusals, the tightest quota first. */
@@ -36,7 +36,7 @@ export function demandsOf(
     .sort((a, b) => b.ratio - a.ratio);
 }
 
-/** The quotas with those raised that bind and can be raised. */
+/** The quotas, with those raised that limit the workload and can be raised. */
 export function raised(quotas: Quotas, demands: readonly Demand[]): Quotas {
   const byName = new Map(demands.map((demand) => [demand.quota, demand]));
   const lifted = quotasFrom((name) => {
@@ -44,7 +44,7 @@ export function raised(quotas: Quotas, demands: readonly Demand[]): Quotas {
     if (demand === undefined || demand.raisedBy === 'fixed') return quotas[name];
     return Math.max(quotas[name], roundUp(demand.asked * HEADROOM));
   });
-  // Of the account's requests the workers take their budget, and frames come on top.
+  // Workers use their budget of the account's requests, and frames use the rest.
   const isBudgetLifted = lifted.maxPostsPerSecond > quotas.maxPostsPerSecond;
   const together = roundUp(lifted.maxPostsPerSecond + lifted.stageFramesPerSecond);
   const requestsPerSecond = Math.max(lifted.requestsPerSecond, isBudgetLifted ? together : 0);
@@ -53,7 +53,9 @@ export function raised(quotas: Quotas, demands: readonly Demand[]): Quotas {
   return { ...lifted, requestsPerSecond, requestsBurst };
 }
 
-/** The posts a second of workers with which a single event is over in its time. Workers have to start before they post. */
+/**
+ * The rate of workers' posts with which a single event is finished in its time. Workers have to start before they post.
+ */
 export function postsPerSecondOf(workload: SimulatedWorkload, times: ServiceTimes): number {
   const { messagesOnce, recipients, deliverWithinSeconds } = workload;
   const seconds = deliverWithinSeconds - secondsUntilAllWork(times);
@@ -71,7 +73,7 @@ function askedOf(workload: SimulatedWorkload, run: Run, times: ServiceTimes) {
   const isOnce = workload.messagesOnce > 0;
   // A steady rate is its mean: throttles let bursts through. A single event counts by its busiest second.
   const rate = (mean: number, peak: number) => (isOnce ? peak : mean / seconds) * parts;
-  // A single event is over within the minute, or is counted as if it were.
+  // A single event is finished within the minute, or is counted as if it were.
   const inMinute = (count: number) => (isOnce ? count : (count / seconds) * 60) * parts;
   const isWide = workload.recipients > INLINE_RECIPIENTS;
   const wideShare = isWide ? (workload.recipients - INLINE_RECIPIENTS) / workload.recipients : 0;
@@ -84,7 +86,7 @@ function askedOf(workload: SimulatedWorkload, run: Run, times: ServiceTimes) {
     maxPostsPerSecond: isOnce
       ? postsPerSecondOf(workload, times) * wideShare
       : (tally.posts * wideShare * parts) / seconds,
-    // A tenant has a part of what trips the breaker.
+    // A tenant has a share of the messages at which the breaker trips.
     messagesPerMinuteMax: inMinute(tally.framesIn + tally.replies + tally.posts) / TENANT_SHARE,
     identityFramesPerSecondMax: rate(tally.framesIn, 0) / workload.publishers,
     identityPublishesPerSecondMax: rate(tally.published, 0) / workload.publishers,

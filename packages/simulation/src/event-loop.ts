@@ -2,7 +2,7 @@ import FlatQueue from 'flatqueue';
 
 /**
  * Simulated time: events happen in the order of their times, and take no time themselves. Events of the same instant
- * happen in an order that is the same in every run.
+ * happen in the same order in every run.
  */
 export class EventLoop {
   nowMs = 0;
@@ -18,7 +18,7 @@ export class EventLoop {
     this.#queue.push(happens, this.nowMs + Math.max(0, ms));
   }
 
-  /** Runs until no event is left, or the time is over; later events do not happen. */
+  /** Runs until no event is left or the time is over; later events do not happen. */
   run(untilMs = Number.POSITIVE_INFINITY): void {
     for (;;) {
       const dueMs = this.#queue.peekValue();

@@ -24,11 +24,11 @@ const PACKED_BYTES_MAX = 24_558;
 /** Tries of a batch that the queue refuses, and the first pause between them. */
 const SEND_ATTEMPTS_MAX = 4;
 const FIRST_PAUSE_MS = 25;
-/** How many workers there are, and how fast the most of them are (infra/lib/defaults.ts). */
+/** The number of workers, and the pace of the fastest (infra/lib/defaults.ts). */
 const WORKERS_MIN = 2;
 const WORKERS_MAX = 256;
 const FASTEST = 2;
-/** A worker's function has 30 s, of which 4 are kept for the last slice and for the end. */
+/** A worker's function may run for 30 s, of which 4 are kept for the last slice and the end. */
 const WORKER_MS = 26_000;
 /** A shard that takes longer lets the shards behind it in its batch go to other workers (cloud/src/fan-out/worker-limits.ts). */
 const HAND_ON_SECONDS = 1;
@@ -37,7 +37,7 @@ const AGAIN_MS = { least: 1_000, most: 4_000 };
 
 /** Throttling halves a worker's pace, and not again before the gateway can have noticed (cloud/src/posts/pace.ts). */
 const SLOW_DOWN_PAUSE_MS = 250;
-/** After a pause so much of the pace may leave at once. */
+/** The share of the pace that may leave at once after a pause. */
 const PACE_BURST_MS = 100;
 const RECOVERY_SHARE_PER_SECOND = 0.05;
 const RATE_MIN = 10;
@@ -73,7 +73,7 @@ export class FanOutWorkers {
     const pace = sizes.postsPerWorkerSecond;
     const wanted = Math.min(WORKERS_MAX, Math.max(WORKERS_MIN, Math.ceil(budget / pace)));
     this.#workersMax = wanted;
-    // Without a budget nothing says that a worker should be faster.
+    // Without a budget nothing limits a worker.
     this.#postsPerWorker = Number.isFinite(budget) ? Math.min(budget / wanted, FASTEST * pace) : pace;
   }
 
@@ -141,7 +141,7 @@ export class FanOutWorkers {
         const batch = this.#queue.take();
         this.#busyWorkers += 1;
         this.#model.count((tally) => {
-          // Received, and deleted.
+          // The batch is received, and later deleted.
           tally.fifoRequests += 2;
         });
         this.#model.loop.after(this.#model.random.latency(this.#model.times.fifoToFunction), () =>
@@ -151,7 +151,7 @@ export class FanOutWorkers {
     });
   }
 
-  /** One invocation: the shards of a batch one after another, until all are done or its time is over. */
+  /** One invocation: serves the shards of a batch one after another, until all are finished or its time is over. */
   #invoke(received: readonly ShardJobs[]): void {
     const { loop, random, times, account } = this.#model;
     const batch = [...received];
@@ -186,7 +186,7 @@ export class FanOutWorkers {
     loop.after(coldMs + this.#model.cpu(times.frameCpuMs), slice);
   }
 
-  /** Shards behind one that takes long, each by a call of its own: SQS hands them out again one by one. */
+  /** Gives back the shards behind a slow one, each with a call of its own: SQS delivers them again one by one. */
   #handOn(shards: readonly ShardJobs[]): void {
     const { loop, random, times } = this.#model;
     for (const each of shards) {
@@ -200,7 +200,7 @@ export class FanOutWorkers {
     }
   }
 
-  /** The worker is free; SQS hands out its shards again when the whole batch is answered for. */
+  /** The worker is free; SQS delivers its shards again when the whole batch is finished. */
   #release(batch: readonly ShardJobs[], afterMs: number): void {
     this.#busyWorkers -= 1;
     this.#model.loop.after(afterMs, () => {
@@ -211,8 +211,8 @@ export class FanOutWorkers {
   }
 
   /**
-   * Claims a slice of a shard, then posts to each of it, as fast as the pace lets through. Jobs with equal progress are
-   * served together: their messages for one connection leave in one post, as far as it has room.
+   * Claims a slice of a shard, then posts to each of it, as fast as the pace allows. Jobs with equal progress are
+   * served together: their messages for one connection leave in one post, as far as there is room.
    */
   #slice(jobs: Job[], pace: WorkerPace, then: () => void, isLong: () => void): void {
     const [first] = jobs;
@@ -223,7 +223,7 @@ export class FanOutWorkers {
     const end = jobs.findIndex((job) => job.recipients !== first.recipients);
     const run = end < 0 ? [...jobs] : jobs.slice(0, end);
     const recipients = Math.min(SLICE_RECIPIENTS, first.recipients);
-    // A page of the shard, and the claim.
+    // Reads a page of the shard, and claims it.
     const use = { calls: 2, reads: recipients * READS_PER_SUBSCRIBER, writes: 1 };
     this.#model.useStore(use, (isClaimed) => {
       if (!isClaimed) {
@@ -266,7 +266,7 @@ export class FanOutWorkers {
     loop.after(dueMs - loop.nowMs, () => {
       this.#model.post(pushBytes(this.#packetBytes * publishedAtMs.length), (isSent) => {
         if (!isSent) {
-          // Many refusals at once are the account's: the pace halves, and no connection is given up.
+          // Many refusals at once come from the account's throttle: the pace halves, and no connection is given up.
           this.#slowDown(pace);
           this.#post(publishedAtMs, pace, then);
           return;
@@ -301,8 +301,8 @@ interface WorkerPace {
 }
 
 /**
- * The seconds until the last of many workers has begun: a batch of shards comes to a worker, which hands them on, and each
- * comes to another. Both are cold.
+ * The seconds until the last of many workers has begun: a batch of shards comes to a worker, which gives them back, and
+ * each comes to another worker. Both are cold.
  */
 export function secondsUntilAllWork({ fifoToFunction, coldStart }: ServiceTimes): number {
   return (2 * (fifoToFunction.p50Ms + coldStart.p50Ms)) / 1_000;

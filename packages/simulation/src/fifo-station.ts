@@ -5,8 +5,8 @@ interface Waiting {
 }
 
 /**
- * Servers and a line before them: first come, first served. With one server it is a message group of SQS FIFO, or a
- * client that has one frame in flight.
+ * Servers with a queue: first come, first served. With one server it stands for a message group of SQS FIFO, or a
+ * client with one frame in flight.
  */
 export class FifoStation {
   readonly #servers: number;
@@ -22,7 +22,7 @@ export class FifoStation {
     return this.#line.length - this.#head;
   }
 
-  /** `serve` is called when it is its turn, and calls `done` when it is over. */
+  /** Calls `serve` in turn; `serve` calls `done` at its end. */
   enter(serve: (done: () => void) => void): void {
     this.#line.push({ serve });
     this.#next();

@@ -14,9 +14,9 @@ export interface FrameWork {
    * @default 'message'
    */
   readonly kind?: 'message' | 'acknowledgement' | 'handshake' | 'loss' | 'sign';
-  /** Posts, jobs: calls `then` when the reply may be given, and says whether it may. */
+  /** Posts, jobs: calls `then` when the reply may be sent, with whether it may. */
   readonly work?: (then: (isDone: boolean) => void) => void;
-  /** The reply has reached the client; or nothing will. */
+  /** The reply has reached the client, or never will. */
   readonly onEnd?: (isAnswered: boolean) => void;
 }
 

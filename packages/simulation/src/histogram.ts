@@ -3,7 +3,7 @@ const BUCKETS_PER_DOUBLING = 64;
 const SMALLEST_MS = 0.001;
 const DOUBLINGS = 36;
 
-/** Times, counted in buckets that grow with them. */
+/** Times, counted in buckets whose width grows. */
 export class Histogram {
   readonly #buckets = new Uint32Array(BUCKETS_PER_DOUBLING * DOUBLINGS);
   #count = 0;
@@ -31,7 +31,7 @@ export class Histogram {
     this.#max = Math.max(this.#max, ms);
   }
 
-  /** The middle of the bucket that so large a share lies below; NaN of nothing. */
+  /** The middle of the bucket below which this share lies; NaN without values. */
   quantile(share: number): number {
     if (this.#count === 0) return Number.NaN;
     const wanted = Math.max(1, Math.ceil(share * this.#count));

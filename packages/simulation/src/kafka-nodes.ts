@@ -3,8 +3,8 @@ import { type FieldsOf, numbersFrom } from './fields.ts';
 import { Random } from './random.ts';
 
 /*
- * Nodes that read Kafka, at loads for which no machine here has room. Each subscriber has a key of its own, and gets one
- * message a second. A node is one station that takes what has come, and serves it record by record.
+ * Nodes that read Kafka, at loads that are too high for this machine. Each subscriber has its own key, and gets one
+ * message a second. A node is one station that takes the waiting records, and serves them one by one.
  */
 
 /** Microseconds of a turn of the event loop with records, and of a record in it: 80 alone, 20 in a backlog (docs/bridges.md). */
@@ -12,15 +12,18 @@ const TURN_US = 60;
 const RECORD_US = 20;
 /** From the producer to the node: `acks=all`, and the fetch that waits for it. */
 const KAFKA_US = 3_000;
-/** The collector stops a node for so long each time that it has delivered so many messages, a kilobyte of garbage each. */
+/**
+ * The garbage collector pauses a node for this long after this many delivered messages, with a kilobyte of garbage
+ * each.
+ */
 const PAUSE_US = 12_000;
 const DELIVERIES_A_PAUSE = 16_000;
 /** Records of a fetch at most. */
 const FETCH_RECORDS_MAX = 500;
-/** Simulated, behind a second that is not counted. */
+/** Simulated time, after a second that is not counted. */
 const SECONDS = 20;
 const SECOND_US = 1_000_000;
-/** Within so long any node that keeps up has worked off a pause. */
+/** Within this time any node that keeps up has caught up after a pause. */
 const LATE_US = 200_000;
 
 export interface SimulatedNode {

@@ -1,9 +1,9 @@
 import { TokenBucket } from './token-bucket.ts';
 
 export interface LambdaQuotas {
-  /** Executions of the account at a time. */
+  /** Concurrent executions of the account. */
   readonly concurrency: number;
-  /** Environments that a function may have at once, and that it may have more of after each ten seconds. */
+  /** Environments that a function may start at once, and how many more after each ten seconds. */
   readonly scalingPerTenSeconds: number;
 }
 
@@ -23,7 +23,7 @@ export class LambdaPool {
   readonly #requests: TokenBucket;
   #idle = 0;
 
-  /** @param warm environments that idle from the start */
+  /** @param warm idle environments at the start */
   constructor(quotas: LambdaQuotas, warm = 0) {
     this.#quotas = quotas;
     const { concurrency, scalingPerTenSeconds } = quotas;

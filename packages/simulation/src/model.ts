@@ -21,11 +21,11 @@ export interface StoreUse {
   readonly calls: number;
   readonly reads: number;
   readonly writes: number;
-  /** Whether it reads the head of the one topic that all share. */
+  /** Whether it reads the head item of the one topic that all share. */
   readonly isHotTopic?: boolean;
 }
 
-/** The state that all parts of the model share: time, chance, the account, and the counts. */
+/** The state that all parts of the model share: time, random numbers, the account, and the counts. */
 export class Model {
   readonly loop = new EventLoop();
   readonly random: Random;
@@ -37,7 +37,7 @@ export class Model {
   readonly quotas: Quotas;
   readonly times: ServiceTimes;
   readonly #fromMs: number;
-  /** Environments read the registry of shapes every two seconds each; this often all of them together. */
+  /** How often all environments together read the registry of shapes: each reads it every two seconds. */
   #leaseDueAtMs = 0;
 
   constructor(workload: SimulatedWorkload, quotas: Quotas, times: ServiceTimes, warm: number) {
@@ -51,7 +51,7 @@ export class Model {
     this.#fromMs = workload.warmUpSeconds * 1_000;
   }
 
-  /** Whether what happens now is measured. */
+  /** Whether the present time is measured. */
   get isMeasured(): boolean {
     return this.loop.nowMs >= this.#fromMs;
   }
@@ -65,12 +65,12 @@ export class Model {
     return milliseconds / this.times.processorShare;
   }
 
-  /** Calls the store, tries again where it is throttled, and says whether it answered. */
+  /** Calls the store, tries again if it is throttled, and reports whether it answered. */
   useStore(use: StoreUse, then: (isDone: boolean) => void): void {
     this.#callStore(use, 1, then);
   }
 
-  /** Posts to one connection, and says whether it was taken. */
+  /** Posts to one connection, and reports whether the gateway took it. */
   post(bytes: number, then: (isSent: boolean) => void, attempt = 0): void {
     const { loop, random, times, account } = this;
     if (account.requests.take(loop.nowMs)) {

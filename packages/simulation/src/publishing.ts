@@ -2,7 +2,7 @@ import type { FanOutWorkers } from './fan-out-workers.ts';
 import type { Frames } from './frames.ts';
 import type { Model } from './model.ts';
 
-/** Subscribers that stand in a filter's head: the frame serves them itself (docs/data-model.md). */
+/** Subscribers in the head item of a filter: the frame serves them itself (docs/data-model.md). */
 export const INLINE_RECIPIENTS = 12;
 
 /** PUBLISH beside its payload: fixed header, topic of 24 bytes, packet id, MQTT 5's property length. */
@@ -12,7 +12,7 @@ const FRAME_BYTES_MAX = 24_573;
 /** A clock, a marker, and a PUBACK in base64. */
 const REPLY_BYTES = 23;
 
-/** A publisher that waits for a reply, with the times at which it has published messages meanwhile. */
+/** A publisher that waits for a reply, with the times of messages that it has published meanwhile. */
 interface Outstanding {
   readonly gathered: number[];
   /** How often its connection was lost before. */
@@ -22,7 +22,7 @@ interface Outstanding {
 /** A client returns at a random time from one second to 2, 4, 8 … 120 (docs/text-frames.md, section 8). */
 const RETURN_MS = { least: 1_000, most: 120_000 };
 
-/** Publishers with one frame in flight each: messages published meanwhile leave as one frame. */
+/** Publishers with one frame in flight each: messages published meanwhile leave in one frame. */
 export class Publishing {
   readonly #model: Model;
   readonly #frames: Frames;
@@ -58,7 +58,7 @@ export class Publishing {
     this.#frames.receive({
       use: {
         calls: 1,
-        // The connection, and a head for each shape that fits the topic.
+        // Reads the connection, and a head item for each shape that matches the topic.
         reads: 1 + workload.shapes,
         writes: 0,
         isHotTopic: workload.topics === 1,
@@ -82,7 +82,10 @@ export class Publishing {
     if (gathered.length > 0) this.#send(publisher, gathered, 0);
   }
 
-  /** The gateway has closed the connection, or the frame's fate is unknown: QoS 1 is sent again upon return. */
+  /**
+   * The gateway has closed the connection, or the frame's fate is unknown: the publisher sends QoS 1 again when it is
+   * back.
+   */
   #lost(publisher: number, publishedAtMs: readonly number[], { gathered, losses }: Outstanding): void {
     const { loop, random, workload } = this.#model;
     const most = Math.min(RETURN_MS.most, RETURN_MS.least * 2 ** (losses + 1));
@@ -122,7 +125,7 @@ export class Publishing {
     else this.#distribute(taken, then);
   }
 
-  /** The frame posts to the subscribers in the head, and leaves the others to workers before the reply. */
+  /** The frame posts to the subscribers in the head item, and leaves the others to workers before the reply. */
   #distribute(publishedAtMs: readonly number[], then: (isDone: boolean) => void): void {
     const { recipients } = this.#model.workload;
     const inline = Math.min(recipients, INLINE_RECIPIENTS);
@@ -140,7 +143,7 @@ export class Publishing {
       loop.after(this.#model.cpu(index === 0 ? 0 : times.postCpuMs), () => {
         this.#model.post(bytes, (isSent) => {
           for (const atMs of publishedAtMs) deliver(this.#model, atMs, isSent);
-          // A connection that refuses is closed, or loses a message of QoS 0: the publisher is answered all the same.
+          // A connection that refuses is closed, or loses a QoS 0 message: the publisher is answered all the same.
           one(true);
         });
       });

@@ -168,7 +168,7 @@ export function quotasFrom(value: (name: QuotaName) => number): Quotas {
   return Object.fromEntries(QUOTA_NAMES.map((name) => [name, value(name)])) as unknown as Quotas;
 }
 
-/** The share of an account that serves one part in this many of the traffic. Each identity keeps its own. */
+/** The share of an account for one of this many parts of the traffic. Each identity keeps its own quotas. */
 export function shareOf(quotas: Quotas, parts: number): Quotas {
   return quotasFrom((name) => (name.startsWith('identity') ? quotas[name] : quotas[name] / parts));
 }

@@ -1,4 +1,4 @@
-/** How long something takes: half of the times at most `p50Ms`, all but one in a hundred at most `p99Ms`. */
+/** The distribution of a duration: half of them are at most `p50Ms`, all but one in a hundred at most `p99Ms`. */
 export interface Latency {
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -23,7 +23,7 @@ export class Random {
     return ((value ^ (value >>> 14)) >>> 0) / 4_294_967_296;
   }
 
-  /** Time until the next of events that come independently of each other. */
+  /** The time until the next of independent events. */
   exponential(mean: number): number {
     return -Math.log(1 - this.next()) * mean;
   }

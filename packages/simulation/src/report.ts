@@ -87,7 +87,7 @@ function findingSentences(prediction: Prediction): readonly string[] {
   ];
 }
 
-/** Latencies of a system that falls behind say how long the run was, and no more. */
+/** Latencies of a system that falls behind only reflect the length of the run. */
 function keepingUpSentences(prediction: Prediction): readonly string[] {
   const { keepsUp, borneMessagesPerSecond, asIs, lifted, workload } = prediction;
   const isLiftedKept = isKeptUpIn(lifted);

@@ -9,10 +9,10 @@ import { repeat, startStandingLoad } from './standing-load.ts';
 import type { Tally } from './tally.ts';
 import type { SimulatedWorkload } from './workload.ts';
 
-/** Messages that one run follows one by one. Of more, one part is simulated, with that part of the quotas. */
+/** Messages that one run follows one by one. If there are more, one part is simulated, with that part of the quotas. */
 const MESSAGES_MAX = 400_000;
 
-/** Posts of wide filters cannot be simulated in parts: a shard is served by one worker. */
+/** Posts of wide filters cannot be simulated in parts: one worker serves a shard. */
 const WIDE_POSTS_MAX = 20_000_000;
 
 /** A message to all subscribers may take this long; then the run is over. */
@@ -21,9 +21,15 @@ const ONCE_SECONDS_MAX = 7_200;
 export interface RunOptions {
   readonly quotas: Quotas;
   readonly times: ServiceTimes;
-  /** Environments that idle from the start. @default 0 */
+  /**
+   * Idle environments at the start.
+   * @default 0
+   */
   readonly warm?: number;
-  /** Whether connections are opened anew and prove that they live. @default true */
+  /**
+   * Whether connections are renewed and send heartbeats.
+   * @default true
+   */
   readonly hasStandingLoad?: boolean;
   /** Messages that are followed one by one; of more, one part in this many. @default 400,000 */
   readonly messagesMax?: number;
@@ -58,7 +64,7 @@ export interface Run {
   readonly executionsMax: number;
   readonly environments: number;
   readonly workersMax: number;
-  /** The most that was asked of each throttle within one second. */
+  /** The highest demand on each throttle within one second. */
   readonly peaks: {
     readonly requests: number;
     readonly frames: number;
@@ -71,7 +77,7 @@ export interface Run {
   };
 }
 
-/** The error of a workload that would take too long. */
+/** The error for a workload that would take too long. */
 export class TooLargeError extends Error {
   override readonly name = 'TooLargeError';
 }
@@ -100,7 +106,7 @@ function messagesPerMinute({ framesIn, replies, posts }: Tally, seconds: number,
   return (framesIn + replies + posts) / (isRate ? minutes : Math.max(1, minutes));
 }
 
-/** In how many parts the traffic is cut, of which one is simulated. */
+/** The number of parts of the traffic, of which one is simulated. */
 export function partsOf(
   { messagesPerSecond, seconds, warmUpSeconds, recipients }: SimulatedWorkload,
   messagesMax = MESSAGES_MAX,

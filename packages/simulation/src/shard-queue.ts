@@ -1,6 +1,6 @@
 /** The messages of one frame for one shard of a wide filter. */
 export interface Job {
-  /** Those of the shard that have not been served. */
+  /** Recipients of the shard that have not been served. */
   recipients: number;
   readonly publishedAtMs: readonly number[];
 }
@@ -12,8 +12,8 @@ export interface ShardJobs {
 }
 
 /**
- * An SQS FIFO queue whose message groups are shards. A worker that gets jobs of a shard has it alone until it returns
- * it. A batch has as many jobs of the first shard as there are, and only then some of the next.
+ * An SQS FIFO queue whose message groups are shards. A worker that gets jobs of a shard has it alone until it gives it
+ * back. A batch has as many jobs of the first shard as there are, and only then some of the next.
  */
 export class ShardQueue {
   readonly #batchSize: number;

@@ -11,17 +11,17 @@ export interface Prediction {
   readonly workload: SimulatedWorkload;
   /** The demand on each quota, the tightest first. */
   readonly demands: readonly Demand[];
-  /** With the quotas as they are, from a start in which everything was warm. */
+  /** With the present quotas, from a start with warm environments. */
   readonly asIs: Run;
   readonly quotas: Quotas;
-  /** Whether what waits stops growing, with the quotas as they are. */
+  /** Whether the backlog stops growing, with the present quotas. */
   readonly keepsUp: boolean;
-  /** Messages a second with which it does; undefined if it keeps up, and if no rate was found. */
+  /** The rate in messages a second at which it does; undefined if the system keeps up, and if no rate was found. */
   readonly borneMessagesPerSecond: number | undefined;
-  /** With those raised that bind and can be raised. */
+  /** With the quotas raised that limit the workload and can be raised. */
   readonly lifted: Run;
   readonly liftedQuotas: Quotas;
-  /** A month of it, or, of what happens once, that alone. */
+  /** The cost of a month, or of a single event alone. */
   readonly bill: Bill;
   /** Deliveries that the bill is for. */
   readonly billedDeliveries: number;
@@ -37,8 +37,8 @@ export interface SimulateOptions {
 }
 
 /**
- * Predicts a workload at the gateway door in three runs: without refusals, to see the demand; with the quotas as they
- * are; and with the quotas that it needs.
+ * Predicts a workload at the gateway door in three runs: without refusals, to see the demand; with the present quotas;
+ * and with the quotas that it needs.
  */
 export function simulate(workload: SimulatedWorkload, options: SimulateOptions = {}): Prediction {
   const { quotas = DEFAULT_QUOTAS, times = DEFAULT_SERVICE_TIMES } = options;
@@ -81,7 +81,7 @@ export function simulate(workload: SimulatedWorkload, options: SimulateOptions =
 const RATE_TRIES_MAX = 8;
 const LOWER = 0.85;
 
-/** A limit of an identity or a tenant that refuses less than this share of what is published refuses a burst. */
+/** A limit of an identity or a tenant that refuses less than this share of the messages only refuses bursts. */
 const REFUSED_SHARE_MAX = 0.05;
 
 export function isKeptUpIn(run: Pick<Run, 'backlog' | 'tally' | 'tripsBreaker'>): boolean {
@@ -90,13 +90,13 @@ export function isKeptUpIn(run: Pick<Run, 'backlog' | 'tally' | 'tripsBreaker'>)
   return backlog === undefined || keepsUp(backlog, tally.published);
 }
 
-/** Whether a limit of an identity or of a tenant refuses more than a burst of what is published. */
+/** Whether a limit of an identity or a tenant refuses more than bursts. */
 export function isRefusedIn({ tally }: Pick<Run, 'tally'>): boolean {
   const refused = tally.publishesOverLimit + tally.framesOverLimit;
   return refused > 1 && refused > REFUSED_SHARE_MAX * tally.published;
 }
 
-/** The first guess of the share of a rate that is borne. */
+/** The first guess of the sustainable share of a rate. */
 function guessedShare({ backlog, tally, tripsBreaker, messagesPerMinute }: Run, quotas: Quotas): number {
   const ofBreaker = tripsBreaker ? quotas.messagesPerMinuteMax / messagesPerMinute : 1;
   const ofLimits = tally.published === 0 ? 1 : 1 - tally.publishesOverLimit / tally.published;
@@ -104,7 +104,9 @@ function guessedShare({ backlog, tally, tripsBreaker, messagesPerMinute }: Run, 
   return Math.min(ofBreaker, ofLimits, ofBacklog);
 }
 
-/** Two digits of a rate with which a run keeps up, from what the run that fell behind got done. */
+/**
+ * The rate, with two digits, at which a run keeps up, starting from the rate that the run that fell behind achieved.
+ */
 function borneRate(workload: SimulatedWorkload, behind: Run, options: RunOptions): number | undefined {
   if (behind.backlog === undefined || isKeptUpIn(behind)) return undefined;
   let rate = workload.messagesPerSecond * guessedShare(behind, options.quotas);

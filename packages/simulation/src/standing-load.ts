@@ -7,10 +7,7 @@ export const CONNECTION_SECONDS_MEAN = ((0.75 + 0.96) / 2) * 2 * 60 * 60;
 /** A client that is silent shows after this long that it is there. */
 export const SIGN_SECONDS = 540;
 
-/**
- * One of so many frames that show that a client lives is a PINGREQ; the others are signs of life, which no function
- * sees.
- */
+/** One of this many heartbeats is a PINGREQ; the others are signs of life, which invoke no function. */
 const SIGNS_TO_A_PINGREQ = 4;
 
 const REPLY_BYTES = 23;
@@ -21,11 +18,11 @@ const LEFT_USE = { calls: 1, reads: 1, writes: 0 };
 const PING_USE = { calls: 1, reads: 1, writes: 0 };
 const NOTHING = { calls: 0, reads: 0, writes: 0 };
 
-/** The load of idle connections: sessions move before two hours are over, and clients show that they are there. */
+/** The load of idle connections: sessions move before two hours are over, and clients send heartbeats. */
 export function startStandingLoad(model: Model, frames: Frames): void {
   const { connections, publishers, messagesPerSecond } = model.workload;
   repeat(model, connections / CONNECTION_SECONDS_MEAN, () => move(model, frames));
-  // A client that publishes more often shows it by what it publishes.
+  // A client that publishes more often needs no heartbeat.
   const publishesOften = messagesPerSecond / publishers > 1 / SIGN_SECONDS;
   const silent = publishesOften ? Math.max(0, connections - publishers) : connections;
   const pings = silent / (SIGN_SECONDS * SIGNS_TO_A_PINGREQ);

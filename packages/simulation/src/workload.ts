@@ -1,24 +1,24 @@
 import { type FieldsOf, numbersFrom, SimulationError } from './fields.ts';
 
-/** The clients' workload. Every number has a default but `connections`. */
+/** The clients' workload. Every number but `connections` has a default. */
 export interface SimulatedWorkload {
   readonly connections: number;
   readonly messagesPerSecond: number;
-  /** Messages in all, published at once; instead of a rate. 0: there is a rate. */
+  /** Messages in total, published at once instead of at a rate. 0: there is a rate. */
   readonly messagesOnce: number;
   readonly publishers: number;
   readonly recipients: number;
-  /** Topics that messages are spread over; each publisher has its own, or all have one. */
+  /** Topics of the messages; each publisher has its own, or all share one. */
   readonly topics: number;
   readonly qos: 0 | 1;
   readonly payloadBytes: number;
-  /** Filter shapes that fit a topic. */
+  /** Filter shapes that match a topic. */
   readonly shapes: number;
   /** Simulated time that is measured. */
   readonly seconds: number;
   /** Simulated time before it. */
   readonly warmUpSeconds: number;
-  /** The time in which one message is to reach all subscribers. */
+  /** The time within which one message has to reach all subscribers. */
   readonly deliverWithinSeconds: number;
   /** Jobs of wide filters that a worker is given at most. */
   readonly fanOutBatchSize: number;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { EventLoop, FifoStation, Histogram, Random, serveFor } from '../src/index.ts';
 
-/** Customers that come at these times, each served for so long; answers how long each waited. */
+/** Customers that arrive at these times, each served equally long; returns how long each waited. */
 function waits(arrivals: readonly number[], serviceMs: number, servers = 1): number[] {
   const loop = new EventLoop();
   const station = new FifoStation(servers);
@@ -55,7 +55,7 @@ describe('a line before one server', () => {
 });
 
 describe('the loop', () => {
-  it('does what is due in its order, and nothing after the end', () => {
+  it('runs due events in their order, and none after the end', () => {
     const loop = new EventLoop();
     const seen: number[] = [];
     for (const ms of [30, 10, 20, 50]) loop.after(ms, () => seen.push(loop.nowMs));
@@ -68,7 +68,7 @@ describe('the loop', () => {
 });
 
 describe('a histogram', () => {
-  it('of 1 to 1,000 ms knows the quantiles to a hundredth', () => {
+  it('of 1 to 1,000 ms gives quantiles within one percent', () => {
     const histogram = new Histogram();
     for (let ms = 1; ms <= 1_000; ms += 1) histogram.add(ms);
     for (const [share, ms] of [
@@ -82,13 +82,13 @@ describe('a histogram', () => {
     expect(histogram.mean).toBe(500.5);
   });
 
-  it('of nothing knows nothing', () => {
+  it('without values gives none', () => {
     expect(new Histogram().quantile(0.5)).toBeNaN();
   });
 });
 
 describe('latencies', () => {
-  it('have the median and the 99th percentile that were asked for', () => {
+  it('have the requested median and 99th percentile', () => {
     const random = new Random(3);
     const histogram = new Histogram();
     for (let index = 0; index < 200_000; index += 1) histogram.add(random.latency({ p50Ms: 28, p99Ms: 645 }));

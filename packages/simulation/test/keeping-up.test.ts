@@ -4,10 +4,10 @@ import { GATEWAY_QUOTAS } from '../../broker/src/quotas.ts';
 import { borneShare, keepsUp } from '../src/backlog.ts';
 import { DEFAULT_QUOTAS, predictionText, simulate, workloadFrom } from '../src/index.ts';
 
-/** Twice the posts that the deployment's budget has: half of it waits for ever. */
+/** Twice the posts of the deployment's budget: half of them wait for ever. */
 const BEHIND = { connections: 2_000, recipients: 1_000, messagesPerSecond: 2, warmUpSeconds: 10 };
 
-/** The breaker's share of a tenant would refuse half of it before a worker is asked. */
+/** The tenant's share of the breaker would refuse half of it before workers are involved. */
 const ROOM = { quotas: { ...DEFAULT_QUOTAS, messagesPerMinuteMax: 1_000_000 } };
 
 describe('a system that falls behind', () => {
@@ -55,7 +55,7 @@ describe("the deployment's own limits", () => {
   it('name the breaker, which 2,000 messages a second trip, and all flags in one line', () => {
     const prediction = simulate(workloadFrom({ connections: 1_000, messagesPerSecond: 2_000, seconds: 5 }));
     const breaker = prediction.demands.find(({ quota }) => quota === 'messagesPerMinuteMax');
-    // Frames, replies and posts, a minute; of which a tenant may have six tenths.
+    // Frames, replies and posts a minute; a tenant may have six tenths of them.
     expect(breaker?.asked).toBeGreaterThan((2_000 * 2.7 * 60) / 0.6);
     expect(breaker?.asked).toBeLessThan((2_000 * 3.1 * 60) / 0.6);
     expect(predictionText(prediction)).toMatch(

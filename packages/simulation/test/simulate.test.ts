@@ -15,7 +15,7 @@ import { CONNECTION_SECONDS_MEAN, SIGN_SECONDS } from '../src/standing-load.ts';
 
 const constant = (ms: number) => ({ p50Ms: ms, p99Ms: ms, source: 'the test' });
 
-/** Every time is the same each time, so that sums can be made by hand. */
+/** Every duration is fixed, so that sums can be computed by hand. */
 const TIMES: ServiceTimes = {
   gatewayHop: constant(5),
   frameCpuMs: 1,
@@ -83,7 +83,7 @@ describe('clients that say nothing', () => {
 
   it('are answered, and invoke a function, at each fourth of them and at their moves', () => {
     expectNear(tally.replies - published, signs / 4 + moves);
-    // Of a move the handshake, the frame, and the end of the connection before.
+    // A move has the handshake, the frame, and the end of the connection before.
     expectNear(tally.invocations - published, signs / 4 + 3 * moves);
   });
 });
@@ -211,7 +211,7 @@ describe('throttles', () => {
       ...alone,
       quotas: quotasWith({ stageFramesPerSecond: 100 }),
     });
-    // One that gathered another while it was away has two messages in it.
+    // A publisher that has gathered another message while it was away sends two in its frame.
     expect(tally.deliveriesLost).toBeGreaterThanOrEqual(tally.framesRefused);
     expect(tally.delivered + tally.deliveriesLost).toBeLessThanOrEqual(tally.published);
   });

@@ -110,7 +110,7 @@ describe('a session that was offline', () => {
   });
 });
 
-/** After a restart, when the will's timer has rung. */
+/** After a restart, when the will's timer has fired. */
 async function afterGrace() {
   const restartMs = RESTART_MS;
   const stores = await openAt(restartMs);
@@ -120,7 +120,7 @@ async function afterGrace() {
   return { stores, session, connectionId, nowMs: restartMs + GRACE_SECONDS * 1000 };
 }
 
-it('finds the will, and the identity that brought it, when the timer rings', async () => {
+it('finds the will, and the identity that brought it, when the timer fires', async () => {
   await leave({ will: WILL });
   const { stores, session, connectionId, nowMs } = await afterGrace();
   expect(await stores.sessions.beginWill(session, connectionId, 'm', nowMs - 1)).toEqual({

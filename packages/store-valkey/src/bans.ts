@@ -48,19 +48,19 @@ export class ValkeyBans implements BanStore {
     return Object.values(this.#last).map(banOf);
   }
 
-  /** None: `put` removes bans that are over, which no process can do by their names alone. */
+  /** Returns 0: `put` removes expired bans. No process can remove them by name alone. */
   all(): Ban[] {
     return [];
   }
 
-  /** @throws {DiskError} when the other processes have given this one up */
+  /** @throws {DiskError} if the other processes have given this one up */
   async put(ban: Ban): Promise<boolean> {
     const ended = Object.entries(this.#last).filter(([, value]) => this.#isOver(banOf(value)));
     const args = [BANS_MAX, nameOf(ban), JSON.stringify(ban), ...ended.flat()];
     return (await this.#run(PUT, args)) === 2;
   }
 
-  /** @throws {DiskError} when the other processes have given this one up */
+  /** @throws {DiskError} if the other processes have given this one up */
   async remove(name: BanName): Promise<void> {
     await this.#run(REMOVE, [nameOf(name)]);
   }

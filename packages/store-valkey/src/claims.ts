@@ -70,10 +70,10 @@ end
 return 1`,
 };
 
-/** Where a client's sessions are: at this process, at no process, at another one, or on their way to one. */
+/** The state of a client: its sessions are at this process, at no process, at another one, or on their way to one. */
 export type Home = 'here' | 'none' | 'moving' | { readonly process: string };
 
-/** A client that is claimed, with a caller that waits, or released. */
+/** A client that is being claimed, with a caller that waits, or released. */
 interface Change {
   readonly clientId: string;
   readonly answer: { resolve(home: Home): void; reject(error: unknown): void } | undefined;
@@ -89,7 +89,7 @@ interface Change {
 export class Claims {
   readonly #engine: Engine;
   readonly #me: string;
-  /** In the order of the calls. */
+  /** Changes in the order of the calls. */
   #changes: Change[] = [];
   /** How many of them are claims. */
   #claiming = 0;

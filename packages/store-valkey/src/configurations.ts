@@ -11,7 +11,10 @@ export class Configurations {
     this.#membership = membership;
   }
 
-  /** Returns those of the other processes, by name. If two start at the same time, at least one sees the other. */
+  /**
+   * Returns the options of the other processes, by process name. If two start at the same time, at least one sees the
+   * other.
+   */
   async tell(configuration: string): Promise<ReadonlyMap<string, string>> {
     const { me } = this.#membership;
     await this.#engine.client.set(this.#engine.key('configuration', me), configuration);

@@ -26,9 +26,9 @@ export interface ValkeyStoresOptions {
 /** The stores of one process of a cluster. */
 export interface ValkeyStores extends Omit<JournaledStores, 'adopt'> {
   readonly retained: ValkeyRetained;
-  /** Reads what a dead process has left. */
+  /** Reads the data of a dead process. */
   read(reaped: Reaped): Promise<JournalContent>;
-  /** Takes it over, in one turn. */
+  /** Takes the data over, in one turn of the event loop. */
   adopt(
     reaped: Reaped,
     content: JournalContent,

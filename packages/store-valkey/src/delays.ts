@@ -37,9 +37,9 @@ return {first[2] and math.max(0, first[2] - now) or -1, due}`,
 
 /** Keys of messages that are due. */
 export interface DueKeys {
-  /** By their time. If there are any, only this process publishes now. */
+  /** The keys of due messages, by time. If there are any, only this process publishes now. */
   readonly keys: readonly string[];
-  /** If there are none: in how many ms the next one is due. */
+  /** If there are none: after how many ms the next one is due. */
   readonly nextMs: number | undefined;
 }
 
@@ -64,7 +64,10 @@ export class ValkeyDelays {
     await this.#engine.client.zrem(this.#key, key);
   }
 
-  /** Undefined: another process has its turn. @throws {DiskError} when the other processes have given this one up */
+  /**
+   * Undefined: another process has its turn.
+   * @throws {DiskError} if the other processes have given this one up
+   */
   async take(countMax: number): Promise<DueKeys | undefined> {
     const { membersKey, me } = this.#membership;
     const keys = [membersKey, this.#key, this.#engine.key('delayed-turn')];

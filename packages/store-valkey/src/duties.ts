@@ -34,8 +34,8 @@ return inherited`,
 };
 
 /**
- * Work that one process at a time does. It keeps the duty until it is given up; then its heir has it, with its
- * sessions.
+ * Work that only one process at a time does. The process keeps the duty until it is given up; then its heir has it,
+ * with its sessions.
  */
 export class Duties {
   readonly #engine: Engine;
@@ -46,12 +46,18 @@ export class Duties {
     this.#membership = membership;
   }
 
-  /** False: another process has it. @throws {DiskError} when this one has been given up */
+  /**
+   * False: another process has it.
+   * @throws {DiskError} if this one has been given up
+   */
   async take(duty: string): Promise<boolean> {
     return (await this.#run(TAKE, duty)) === 2;
   }
 
-  /** Returns the duties of a dead process. @throws {DiskError} when this one has been given up itself */
+  /**
+   * Returns the duties of a dead process.
+   * @throws {DiskError} if this one has been given up itself
+   */
   async inherit(dead: string): Promise<readonly string[]> {
     return ((await this.#run(INHERIT, dead)) as Buffer[]).map(String);
   }

@@ -5,13 +5,13 @@ import { CONNECT_TIMEOUT_MS, ENGINE_VERSION_MIN, KEEP_ALIVE_MS, RETRY_MS_MAX } f
 import { Publisher } from './publisher.ts';
 
 export interface EngineOptions {
-  /** As `redis://:password@127.0.0.1:6379/0`, `rediss://` over TLS, or `unix:///path?password=…`. */
+  /** The URL: `redis://:password@127.0.0.1:6379/0`, `rediss://` over TLS, or `unix:///path?password=…`. */
   readonly url: string;
   /** The prefix of every key: two clusters may share an engine. @default 'apus' */
   readonly name?: string | undefined;
 }
 
-/** A script of Lua: the engine runs it as one step. */
+/** A Lua script: the engine runs it as one step. */
 export interface Script {
   readonly name: string;
   readonly lua: string;
@@ -69,8 +69,8 @@ export class Engine {
   }
 
   /**
-   * Whether the engine still has everything that it has acknowledged after a restart. False if it does not say: a
-   * managed engine may not show its settings.
+   * Whether the engine still has all acknowledged writes after a restart. False if it does not say: a managed engine
+   * may hide its settings.
    */
   async keepsAll(): Promise<boolean> {
     try {
@@ -87,7 +87,7 @@ export class Engine {
     this.client.on('ready', callback);
   }
 
-  /** Calls `take` with everything that is published to the channel from now on, while the engine is connected. */
+  /** Calls `take` with each message that is published to the channel from now on, while the engine is connected. */
   async subscribe(channel: string, take: (bytes: Buffer) => void): Promise<void> {
     const client = await this.#connection({});
     client.on('messageBuffer', (_: Buffer, bytes: Buffer) => take(bytes));
@@ -95,7 +95,7 @@ export class Engine {
   }
 
   async publisher(): Promise<Publisher> {
-    // Otherwise the library would send commands without an answer again.
+    // Otherwise the library would send unanswered commands again.
     return new Publisher(await this.#connection({ autoResendUnfulfilledCommands: false }));
   }
 
@@ -113,9 +113,9 @@ export class Engine {
   }
 }
 
-/** @throws {EngineError} when it cannot be reached */
+/** @throws {EngineError} if the engine cannot be reached */
 async function open(url: string, address?: Address): Promise<Redis> {
-  // Here, so that a broker without a cluster never loads the client library.
+  // Imported here, so that a broker without a cluster never loads the client library.
   const library = await import('iovalkey');
   // A CommonJS module has named exports only if Node.js finds them: in a bundle there is only `default`.
   const Client = library.Redis ?? (library.default as unknown as typeof library).Redis;
@@ -174,7 +174,7 @@ function checkInfo(url: string, fields: ReadonlyMap<string, string>): void {
     );
 }
 
-/** Without its password. */
+/** The URL without its password. */
 function shown(url: string): string {
   try {
     const { protocol, host, pathname } = new URL(url);

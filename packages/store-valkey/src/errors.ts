@@ -1,4 +1,4 @@
-/** The engine cannot be used: says which, why, and what to do. */
+/** The engine cannot be used: the message says which engine, why, and what to do. */
 export class EngineError extends Error {
   override readonly name = 'EngineError';
 }

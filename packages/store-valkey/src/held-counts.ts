@@ -4,7 +4,7 @@ import { GIVEN_UP } from './journal.ts';
 import { HELD_STEP } from './limits.ts';
 import type { Membership } from './membership.ts';
 
-/** For one field: `part` is what this process has of it, and KEYS[3] what all processes have together. */
+/** For one field: sets the process's part to `part`; KEYS[3] holds the sums of all processes. */
 const SET_PART = `local function number(key, field) return tonumber(redis.call('HGET', key, field) or 0) end
 local function set(key, field, value)
   if value <= 0 then redis.call('HDEL', key, field) else redis.call('HSET', key, field, value) end
@@ -55,7 +55,7 @@ return 1`,
 /** One count of this process. */
 export interface HeldPart {
   readonly field: string;
-  /** The part that it needs in any case. */
+  /** The part that the process needs in any case. */
   readonly least: number;
   readonly want: number;
   /** How much all processes may have together; 0: no limit. */
@@ -76,9 +76,9 @@ export class HeldCounts {
   }
 
   /**
-   * Returns the present parts of this process: what it wants, or less if others leave less.
+   * Returns the present parts of this process: as much as it asks for, or less if the others leave less.
    *
-   * @throws {DiskError} when the other processes have given this one up
+   * @throws {DiskError} if the other processes have given this one up
    */
   async take(parts: readonly HeldPart[]): Promise<readonly number[]> {
     const args = parts.flatMap(({ field, least, want, max }) => [field, least, want, max]);
@@ -86,8 +86,8 @@ export class HeldCounts {
   }
 
   /**
-   * Removes the parts of a dead process. `own` returns, in the turn of the call, what this process has of the fields,
-   * with the sessions that it has taken over.
+   * Removes the parts of a dead process. `own` returns, within the call's turn of the event loop, this process's parts
+   * of the fields, including the sessions that it has taken over.
    */
   async inherit(dead: string, own: (fields: readonly string[]) => readonly number[]): Promise<void> {
     const key = this.#ofProcess(dead);

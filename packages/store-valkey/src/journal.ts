@@ -11,7 +11,7 @@ import type { Engine, Script } from './engine.ts';
 import { NUMBERS_PER_EPOCH, SCAN_COUNT } from './limits.ts';
 import type { Membership } from './membership.ts';
 
-/** Writes to some journals at once, unless the process has been given up: then it changes nothing. */
+/** Writes to some journals at once. If the process has been given up, it changes nothing. */
 const COMMIT: Script = {
   name: 'apusCommit',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -50,7 +50,7 @@ export class EngineJournal implements Journal {
     this.#membership = membership;
   }
 
-  /** @throws {DiskError} when the other processes have given this one up; nothing was written. */
+  /** @throws {DiskError} if the other processes have given this one up; then nothing was written */
   async commit(operations: Operations): Promise<void> {
     const byEpoch = new Map<number, Changes>();
     for (const [key, value] of operations) {
@@ -82,7 +82,7 @@ export class EngineJournal implements Journal {
     return damageOf(where, error);
   }
 
-  /** Everything in some journals: those of a dead process. */
+  /** Reads all entries of some journals: those of a dead process. */
   async read(epochs: readonly number[]): Promise<JournalContent> {
     const records: [string, Buffer][] = [];
     for (const epoch of epochs) {
@@ -129,7 +129,7 @@ function damageOf(where: string, error: unknown): Error {
   });
 }
 
-/** The client library takes bytes as Buffers alone. */
+/** The client library takes bytes only as Buffers. */
 function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }

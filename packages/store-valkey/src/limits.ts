@@ -1,18 +1,18 @@
-/** Older versions get no corrections any more. */
+/** The oldest supported version: older ones get no more fixes. */
 export const ENGINE_VERSION_MIN = [6, 2] as const;
 
 /** How long a start waits for the engine before it fails. */
 export const CONNECT_TIMEOUT_MS = 5000;
 
-/** A connection that was silent for this long is asked whether it lives, and replaced seconds later. */
+/** A connection that was silent for this long is probed, and replaced seconds later if it does not answer. */
 export const KEEP_ALIVE_MS = 5000;
 
-/** The time between two attempts to reach an engine that was there. */
+/** The time between two attempts to reach an engine that was connected before. */
 export const RETRY_MS_MAX = 500;
 
 /**
- * A process whose lease is over counts as dead. So long, at most, clients of a killed process find no other one that
- * serves their sessions.
+ * A process whose lease is over counts as dead. For at most this time the clients of a killed process find no other one
+ * with their sessions.
  */
 export const LEASE_MS = 5000;
 
@@ -56,7 +56,7 @@ export const STREAM_BYTES_READ_MAX = 4 * 1024 * 1024;
 /** Topics of a stream that one command looks at. */
 export const STREAM_TOPICS_STEP = 500;
 
-/** Keys of one topic whose last values are kept. Beyond it the oldest value is dropped. */
+/** Keys of one topic whose last values are kept. Above it the oldest value is dropped. */
 export const STREAM_VALUES_MAX = 10_000;
 
 /** Values that one command reads. */
@@ -74,5 +74,5 @@ export const TURN_MS = 10_000;
 /** Days for which the usage of tenants is kept: a year, and time to invoice its last month. */
 export const USAGE_DAYS_MAX = 400;
 
-/** How often usage is read again for one report because an hour has ended meanwhile. */
+/** How often a report reads usage again because an hour has ended meanwhile. */
 export const USAGE_READS_MAX = 5;

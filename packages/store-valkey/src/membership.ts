@@ -68,7 +68,7 @@ end
 return {epoch, epochs, unfinished}`,
 };
 
-/** The sessions of a dead process are here now. Returns which processes have to be told. */
+/** The sessions of a dead process are here now. Returns the processes that have to be told. */
 const ADOPTED: Script = {
   name: 'apusAdopted',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -101,7 +101,7 @@ export class Membership {
     return this.#engine.key('members');
   }
 
-  /** Takes a lease, and answers the epoch of this process. */
+  /** Takes a lease, and returns the epoch of this process. */
   async join(): Promise<number> {
     const keys = [this.membersKey, this.#engine.key('epochs'), this.#journals(this.me)];
     return checkEpoch(Number(await this.#engine.run(JOIN, keys, [this.me, LEASE_MS])));
@@ -113,7 +113,7 @@ export class Membership {
     return answer === 0 ? undefined : names(answer);
   }
 
-  /** Ends the lease at once, and returns which processes may take over. */
+  /** Ends the lease at once, and returns the processes that may take over. */
   async expire(): Promise<readonly string[]> {
     return names(await this.#engine.run(EXPIRE, [this.membersKey], [this.me])).filter(
       (name) => name !== this.me,
@@ -125,12 +125,12 @@ export class Membership {
     await this.#engine.run(EXPIRE, [this.membersKey], [process]);
   }
 
-  /** Ends all leases: no other process uses the engine. To be called before `join`. */
+  /** Ends all leases: no other process uses the engine. Call it before `join`. */
   async endAll(): Promise<void> {
     await this.#engine.run(EXPIRE_ALL, [this.membersKey], []);
   }
 
-  /** Undefined: it is alive, or another process has given it up. */
+  /** Undefined: the process is alive, or another one has given it up. */
   async reap(dead: string): Promise<Reaped | undefined> {
     const { key } = keyOf(this.#engine);
     const keys = [
@@ -150,8 +150,7 @@ export class Membership {
   }
 
   /**
-   * Ends the take-over that `reap` has begun. Returns all members; undefined when this process has been given up
-   * itself.
+   * Ends the take-over that `reap` has begun. Returns all members; undefined if this process has been given up itself.
    */
   async adopted(dead: string): Promise<readonly string[] | undefined> {
     const { key } = keyOf(this.#engine);

@@ -1,6 +1,9 @@
 import type { Redis } from 'iovalkey';
 
-/** Channels whose commands are cached. If there are more, all are dropped, with those of dead processes. */
+/**
+ * Channels whose commands are cached. If there are more, the whole cache is dropped, including channels of dead
+ * processes.
+ */
 const HEADS_MAX = 1000;
 
 const END = Buffer.from('\r\n');
@@ -11,9 +14,9 @@ const END = Buffer.from('\r\n');
  */
 export class Publisher {
   readonly #client: Redis;
-  /** The command without its last argument, by channel. */
+  /** By channel: the command without its last argument. */
   readonly #heads = new Map<string, Buffer>();
-  /** The engine refuses to be silent, so its answers are read and dropped. */
+  /** Some engines refuse CLIENT REPLY OFF, so their answers are read and dropped. */
   #isAnswered = false;
   #isOpen = false;
 
@@ -31,7 +34,7 @@ export class Publisher {
     return this.#isOpen && this.#client.stream.writableLength > 0;
   }
 
-  /** The caller does not change the bytes any more. */
+  /** The caller must not change the bytes any more. */
   publish(channel: string, bytes: Buffer): void {
     if (!this.#isOpen) return;
     if (this.#isAnswered) {
@@ -63,7 +66,7 @@ export class Publisher {
   #silence(): void {
     this.#isOpen = true;
     this.#isAnswered = false;
-    // No answer means success. After this command the client library waits for no other one.
+    // No answer means success. After this command the client library waits for no answer.
     this.#client.call('CLIENT', 'REPLY', 'OFF').catch(() => {
       this.#isAnswered = true;
     });

@@ -1,6 +1,6 @@
 import type { Engine, Script } from './engine.ts';
 
-/** ARGV: how much of each account in KEYS is spent, in ms. An account is the moment at which its debt is worked off. */
+/** ARGV: how much each account in KEYS has spent, in ms. An account is the moment at which its debt is worked off. */
 const SPEND: Script = {
   name: 'apusSpend',
   lua: `local t = redis.call('TIME')

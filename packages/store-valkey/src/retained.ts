@@ -19,7 +19,7 @@ import { DELETE, PUT } from './retained-scripts.ts';
 /** Stands for "no limit" in a script, whose numbers have no infinity. */
 const UNLIMITED = 1e300;
 
-/** The last topic of the previous page, in the order of bytes. */
+/** The last topic of the previous page, in byte order. */
 type Cursor = string;
 
 /** Retained messages in the engine, which all processes share. */
@@ -89,17 +89,17 @@ export class ValkeyRetained implements RetainedStore {
     return { messages: page.entries, next: cursor };
   }
 
-  /** As of the last change by this process. */
+  /** The number after the last change by this process. */
   count(tenant: string): number {
     return this.#counts.get(tenant) ?? 0;
   }
 
-  /** For the tenants that this process has changed. */
+  /** Counts of the tenants that this process has changed. */
   countAll(): number {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0);
   }
 
-  /** None: all processes share the messages, so each would count them for the usage of tenants. */
+  /** Returns none: all processes share the messages, so each would count them for the usage of tenants. */
   tenants(): readonly string[] {
     return [];
   }

@@ -1,7 +1,7 @@
 import type { Engine, Script } from './engine.ts';
 import type { Membership } from './membership.ts';
 
-/** Changes the routes of a process, and returns which processes have to be told. */
+/** Changes the routes of a process, and returns the processes that have to be told. */
 const CHANGE: Script = {
   name: 'apusRoutes',
   lua: `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
@@ -27,7 +27,7 @@ return answer`,
 /** Routes of one process: each with a value of its own. */
 export type RoutesOf = ReadonlyMap<string, string>;
 
-/** Which process wants which messages, for processes that join later. */
+/** The messages that each process wants, for processes that join later. */
 export class StoredRoutes {
   readonly #engine: Engine;
   readonly #membership: Membership;
@@ -48,7 +48,7 @@ export class StoredRoutes {
     return answer === 0 ? undefined : (answer as Buffer[]).map((name) => name.toString());
   }
 
-  /** In one step with the list of processes: a process that changes its routes later tells this one. */
+  /** One step with the list of processes: a process that changes its routes later tells this one. */
   async load(): Promise<ReadonlyMap<string, RoutesOf>> {
     const keys = [this.#membership.membersKey, this.#engine.key('reapers')];
     const answer = (await this.#engine.run(LOAD, keys, [`${this.#engine.key('routes')}:`])) as (

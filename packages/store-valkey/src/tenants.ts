@@ -6,7 +6,7 @@ import type { Membership } from './membership.ts';
 const IF_MEMBER = `if not redis.call('ZSCORE', KEYS[1], ARGV[1]) then return 0 end
 `;
 
-/** Each returns 0 when the process has been given up, 1 when nothing had to be changed, 2 when it is changed. */
+/** Each returns 0 if the process has been given up, 1 if there was nothing to change, and 2 after a change. */
 const ADD: Script = {
   name: 'apusTenantAdd',
   lua: `${IF_MEMBER}return 1 + redis.call('HSETNX', KEYS[2], ARGV[2], ARGV[3])`,
@@ -24,7 +24,7 @@ const REMOVE: Script = {
   lua: `${IF_MEMBER}return 1 + redis.call('HDEL', KEYS[2], ARGV[2])`,
 };
 
-/** KEYS[3] says that the register exists: it is not made again when its last tenant was removed. */
+/** KEYS[3] says that the register exists: it is not created again after its last tenant was removed. */
 const BEGIN: Script = {
   name: 'apusTenantsBegin',
   lua: `${IF_MEMBER}if redis.call('SETNX', KEYS[3], 1) == 0 then return 1 end
@@ -51,26 +51,33 @@ export class ValkeyTenants {
   }
 
   /**
-   * Makes the register with these tenants. False when it exists. @throws {DiskError} when this process has been given
-   * up
+   * Creates the register with these tenants. False if it exists.
+   * @throws {DiskError} if this process has been given up
    */
   async begin(tenants: ReadonlyMap<string, string>): Promise<boolean> {
     return await this.#run(BEGIN, [...tenants].flat());
   }
 
-  /** False when there is one of that name. @throws {DiskError} when this process has been given up */
+  /**
+   * False if a tenant has this name.
+   * @throws {DiskError} if this process has been given up
+   */
   async add(name: string, json: string): Promise<boolean> {
     return await this.#run(ADD, [name, json]);
   }
 
   /**
-   * False when another entry than `before` is there, or none. @throws {DiskError} when this process has been given up
+   * False if there is another entry than `before`, or none.
+   * @throws {DiskError} if this process has been given up
    */
   async replace(name: string, before: string, json: string): Promise<boolean> {
     return await this.#run(REPLACE, [name, before, json]);
   }
 
-  /** False when there was none. @throws {DiskError} when this process has been given up */
+  /**
+   * False if there was none.
+   * @throws {DiskError} if this process has been given up
+   */
   async remove(name: string): Promise<boolean> {
     return await this.#run(REMOVE, [name]);
   }

@@ -5,7 +5,7 @@ import { GIVEN_UP } from './journal.ts';
 import { USAGE_DAYS_MAX, USAGE_READS_MAX } from './limits.ts';
 import type { Membership } from './membership.ts';
 
-/** Numbers above 2^53 are not exact; no count becomes so large. */
+/** Numbers above 2^53 are not exact; no count gets so large. */
 const ADD = `local function sum(one, other)
   local added, rest = {}, string.gmatch(other, '[^,]+')
   for number in string.gmatch(one, '[^,]+') do
@@ -112,12 +112,18 @@ export class ValkeyUsage {
     this.#membership = membership;
   }
 
-  /** Replaces the present rows of this process. @throws {DiskError} when it has been given up */
+  /**
+   * Replaces the present rows of this process.
+   * @throws {DiskError} if it has been given up
+   */
   async save(rows: readonly UsageRow[], isWhole: boolean): Promise<void> {
     await this.#run(SAVE, this.#membership.me, [isWhole ? 1 : 0, ...rows.flatMap(storedRow)]);
   }
 
-  /** Adds rows that are over to those of all processes. @throws {DiskError} when this one has been given up */
+  /**
+   * Adds rows of past hours to those of all processes.
+   * @throws {DiskError} if this one has been given up
+   */
   async append(rows: readonly UsageRow[]): Promise<void> {
     this.#appends += 1;
     await this.#run(APPEND, this.#membership.me, [
@@ -142,7 +148,7 @@ export class ValkeyUsage {
       const rows = pairsOf(present);
       for (const day of await this.#daysBetween(from, to))
         rows.push(...Object.entries(await this.#engine.client.hgetall(this.#ofDay(day))));
-      // A row that has moved meanwhile may be missing, or be there twice.
+      // A row that has moved meanwhile may be missing, or be counted twice.
       if (((await this.#engine.client.get(this.#moves)) ?? '0') === moves || read === USAGE_READS_MAX)
         return rows.filter(([field]) => field.includes(' ')).map(usageRow);
     }

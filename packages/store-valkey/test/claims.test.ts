@@ -21,7 +21,7 @@ if (program !== undefined)
       await process.stop();
     });
 
-    /** Processes of a cluster of their own. */
+    /** Processes of one separate cluster. */
     async function members(count: number) {
       runs += 1;
       engine?.close();
@@ -60,7 +60,7 @@ if (program !== undefined)
       expect(run.mock.calls.length).toBe(2);
     });
 
-    it('of clients that come in a row are few commands, and one that comes alone waits for none before it', async () => {
+    it('of clients that come in a row are few commands, and a single one waits for none before it', async () => {
       const [{ claims }] = await members(1);
       await claims.claim('before');
       await new Promise((resolve) => setTimeout(resolve, 2 * CLAIMS_PAUSE_MS));
@@ -76,7 +76,7 @@ if (program !== undefined)
         }
       });
       await Promise.all(visits);
-      // One for each visit, where all take as long.
+      // One command for each visit, if all take equally long.
       expect(run.mock.calls.length).toBeLessThan(40);
     });
 
@@ -113,7 +113,7 @@ if (program !== undefined)
       );
     });
 
-    it('of a process that was given up stay for its heir, also where it releases them', async () => {
+    it('of a process that was given up stay for its heir, even if it releases them', async () => {
       const [dead, heir] = await members(2);
       await dead.claims.claim('with-session');
       await dead.claims.claim('without');
@@ -127,7 +127,7 @@ if (program !== undefined)
       expect([await ownerOf('with-session'), await ownerOf('without')]).toEqual(['p1', null]);
     });
 
-    it('fail with the command, and those behind it do not', async () => {
+    it('fail with their command, and later ones do not', async () => {
       const [{ claims }] = await members(1);
       vi.spyOn(engine, 'run').mockRejectedValueOnce(new Error('no memory'));
       const failed = claims.claim('a');

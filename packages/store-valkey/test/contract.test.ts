@@ -50,7 +50,7 @@ if (program !== undefined) {
   presenceStoreContract('valkey', () => ({ ...stores, presence: tellingPresence(presence) }));
 }
 
-/** This process tells the watchers of each room, as it would be asked to. */
+/** This process sends changes to the watchers of each room. */
 function tellingPresence(presence: ValkeyPresence): ValkeyPresence {
   return new Proxy(presence, {
     get: (target, name) => {

@@ -20,7 +20,7 @@ if (program !== undefined)
       return engine;
     };
 
-    /** A process of the cluster, as far as its streams go. */
+    /** A process of the cluster, reduced to its streams. */
     const joined = async ({ url }: TestEngine, name = 'one') => {
       const engine = await Engine.connect({ url });
       onTestFinished(() => engine.close());
@@ -72,16 +72,16 @@ if (program !== undefined)
         expect(await tail()).toMatchObject({ epoch: after.epoch, last: 3, start: 2 });
         expect(await streams.read(TENANT, TOPIC, before?.epoch ?? '', 0, ALL)).toBe('lost');
         expect(await numbers()).toEqual(['1', '2', '3']);
-        // Messages that are not there any more may have been the next ones.
+        // The messages that are lost may have been the next ones.
         const end = { topic: TOPIC, ...(await tail()) };
         const since = await streams.since(TENANT, STREAM, end, NOW_MS + 2, NOW_MS + 100);
         expect(since).toEqual({ number: 2, isComplete: false });
-        // Once: the engine is the same one from then on.
+        // Only once: from then on the engine keeps its identity.
         expect((await entryOf(4)).epoch).toBe(after.epoch);
       },
     );
 
-    it('begin anew in another epoch where the engine has forgotten everything', async () => {
+    it('begin anew in another epoch if the engine has lost everything', async () => {
       const engine = await started(['--appendonly', 'no']);
       const before = await (await joined(engine)).entryOf(1);
       await engine.kill('SIGKILL');
@@ -91,7 +91,7 @@ if (program !== undefined)
       expect(after.epoch).not.toBe(before.epoch);
     });
 
-    it('take nothing of a process that the others have given up', async () => {
+    it('accept nothing from a process that the others have given up', async () => {
       const engine = await started();
       const [one, two] = [await joined(engine), await joined(engine, 'two')];
       await one.entryOf(1);
@@ -104,7 +104,7 @@ if (program !== undefined)
       expect((await two.entryOf(3)).number).toBe(2);
     });
 
-    it('number a message once whose command is repeated, as its answer was lost', async () => {
+    it('number a message once if its command is repeated because the answer was lost', async () => {
       const { entryOf, numbers } = await joined(await started());
       const [first, , again] = [await entryOf(1), await entryOf(2), await entryOf(1)];
       expect(again).toEqual(first);
@@ -123,7 +123,7 @@ if (program !== undefined)
       );
     });
 
-    it('refuse a message for which the engine has no memory', async () => {
+    it('refuse a message if the engine has no memory for it', async () => {
       const { engine, append } = await joined(await started());
       await append(1);
       await engine.client.config('SET', 'maxmemory', '1');

@@ -2,21 +2,21 @@ import type { StreamDeclaration } from '@apus/broker';
 import { covers } from '@apus/mqtt';
 import type { ServerDescription, TopicDescription, Topics } from './topics.ts';
 
-/** The parts of the document that the file does not have. */
+/** The parts of the document that the topics file does not contain. */
 export interface DocumentContext {
   readonly tenant: string;
-  /** Used where the file names no servers. */
+  /** The servers to list if the file names none. */
   readonly servers: readonly ServerDescription[];
   readonly streams: readonly StreamDeclaration[];
-  /** A payload that has really come. Undefined: none is known, or none may be shown. */
+  /** An example: a payload that a client has published. Undefined: none is known, or none may be shown. */
   readonly sampleOf: (topic: TopicDescription) => unknown;
 }
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The topics of a tenant as an AsyncAPI document, version 3.0. It describes the broker: what clients publish it receives,
- * and what clients subscribe to it sends.
+ * The topics of a tenant as an AsyncAPI document, version 3.0. It describes the broker: the broker receives the
+ * messages that clients publish, and sends those that clients subscribe to.
  */
 export function asyncApiOf(file: Topics, context: DocumentContext): Json {
   const own = file.topics.filter(({ tenants }) => tenants === undefined || tenants.includes(context.tenant));
@@ -89,7 +89,7 @@ function parametersOf(topic: TopicDescription): Json {
   );
 }
 
-/** A stream that no description covers: its filter is all that is known of it. */
+/** A stream without a description: only its filter is known. */
 function streamChannel(stream: StreamDeclaration): Channel {
   const parameters: Record<string, Json> = {};
   const levels = stream.topicFilter.split('/').map((level, index) => {

@@ -9,7 +9,7 @@ export class TopicCatalogue {
   readonly topics: Topics;
   readonly payloads: PayloadSchemas;
 
-  /** @throws {Error} with a sentence, where something is wrong */
+  /** @throws {Error} with a sentence that says what is wrong */
   constructor(topics: Topics) {
     this.topics = topics;
     this.payloads = new PayloadSchemas(topics.topics);
@@ -22,7 +22,7 @@ export class TopicCatalogue {
   }
 }
 
-/** @throws {Error} with a sentence, where something is wrong */
+/** @throws {Error} with a sentence that says what is wrong */
 export function readTopicsFile(path: string): TopicCatalogue {
   const { size } = statSync(path);
   if (size > FILE_BYTES_MAX) throw new Error(`it has ${size} bytes, and may have ${FILE_BYTES_MAX}.`);

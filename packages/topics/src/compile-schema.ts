@@ -2,16 +2,16 @@ import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import { RE2JS } from 're2js';
 import type { TopicDescription } from './topics.ts';
 
-/** Members that a prototype brings count for nothing, and formats describe. */
+/** Inherited members do not count, and `format` is only a description. */
 const OPTIONS: Options = { strict: false, validateFormats: false, ownProperties: true };
 
 /** Names the schema of a topic in a compiler. */
 const KEY = 'payload';
 
-/** Regular expressions of a compiled schema: RE2 in the place of the engine of JavaScript. */
+/** Regular expressions of a compiled schema run in RE2 and not in JavaScript's engine. */
 interface LinearRegExp {
   (pattern: string, flags: string): { test(text: string): boolean };
-  /** The same, as compiled text names it. */
+  /** The name of that engine in compiled text. */
   readonly code: string;
 }
 
@@ -23,7 +23,7 @@ export const linearRegExp: LinearRegExp = Object.assign(
   { code: 'linearRegExp' },
 );
 
-/** @throws {Error} with a sentence, where the schema is none */
+/** @throws {Error} with a sentence if the schema is invalid */
 export function compileSchema(description: TopicDescription): ValidateFunction {
   return compiledBy(compilerOf(false), description);
 }
@@ -31,7 +31,7 @@ export function compileSchema(description: TopicDescription): ValidateFunction {
 /**
  * The same in a compiler that keeps the text.
  *
- * @throws {Error} with a sentence, where the schema is none
+ * @throws {Error} with a sentence if the schema is invalid
  */
 export function compilerWithText(description: TopicDescription): { readonly ajv: Ajv; readonly key: string } {
   const ajv = compilerOf(true);

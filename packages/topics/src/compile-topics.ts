@@ -5,21 +5,21 @@ import standaloneModule from 'ajv/dist/standalone/index.js';
 import { compilerWithText, linearRegExp } from './compile-schema.ts';
 import type { TopicDescription } from './topics.ts';
 
-/** The module of RE2 as the compiled text requires it: a file that lies beside it. */
+/** The module that the compiled text requires for RE2: a file beside it. */
 export const RE2_FILE = 're2js.cjs';
 
-/** Checks that a process uses which has no compiler, and may make no code of text. */
+/** Compiled checks, for a process that has no compiler and must not make code from text. */
 export interface CompiledTopics {
-  /** A module of CommonJS whose value is a list of `CheckedTopic`. */
+  /** A CommonJS module whose value is a list of `CheckedTopic`. */
   readonly text: string;
-  /** It requires `RE2_FILE`, as a schema has a `pattern`. */
+  /** The module requires `RE2_FILE`, because a schema has a `pattern`. */
   readonly hasPatterns: boolean;
 }
 
 const standaloneCode =
   defaultOf<(ajv: Ajv, names: Readonly<Record<string, string>>) => string>(standaloneModule);
 
-/** Functions that Ajv's text requires. Each of them uses nothing but its arguments, so that its own text is whole. */
+/** Functions that Ajv's text requires. Each of them uses only its arguments, so its source text is complete. */
 const RUNTIME: ReadonlyMap<string, string> = new Map([
   ['require("ajv/dist/runtime/equal").default', textOf(equalModule)],
   ['require("ajv/dist/runtime/ucs2length").default', textOf(lengthModule)],
@@ -33,9 +33,9 @@ function ${linearRegExp.code}(pattern) {
 `;
 
 /**
- * Compiles the schemas of the topics that are to be checked.
+ * Compiles the schemas of the topics that are checked.
  *
- * @throws {Error} with a sentence, where a schema is none
+ * @throws {Error} with a sentence if a schema is invalid
  */
 export function compileTopics(topics: readonly TopicDescription[]): CompiledTopics {
   const parts = topics.filter(({ checkPayload }) => checkPayload).map(partOf);
@@ -44,7 +44,7 @@ export function compileTopics(topics: readonly TopicDescription[]): CompiledTopi
   return { text: `'use strict';\n${hasPatterns ? LINEAR : ''}${list}`, hasPatterns };
 }
 
-/** Each schema in a scope of its own, since Ajv gives the same names to the parts of each. */
+/** Each schema gets its own scope, since Ajv uses the same names for the parts of each. */
 function partOf(description: TopicDescription): string {
   const { topicFilter, tenants } = description;
   const { ajv, key } = compilerWithText(description);
@@ -60,7 +60,7 @@ function textOf(module: object): string {
   return String(defaultOf(module));
 }
 
-/** A module of CommonJS is its default, or has one, by the loader that reads it. */
+/** Depending on the loader, a CommonJS module is its default export or has one. */
 function defaultOf<T>(module: object): T {
   return (typeof module === 'function' ? module : (module as { readonly default: unknown }).default) as T;
 }

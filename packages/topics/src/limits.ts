@@ -1,10 +1,13 @@
-/** Each PUBLISH is compared with the filter of each checked topic. */
+/** The broker compares each PUBLISH with the filter of each checked topic. */
 export const TOPICS_MAX = 100;
 
 /** Bytes of a topics file. */
 export const FILE_BYTES_MAX = 1024 * 1024;
 
-/** Parts (objects, lists and values) of one schema with its references resolved: a check costs at most so many steps for each value of a payload. */
+/**
+ * Parts (objects, lists and values) of one schema with its references resolved: the bound of the steps of a check for
+ * each value of a payload.
+ */
 export const SCHEMA_PARTS_MAX = 2_000;
 
 /** Levels of objects and lists in a schema with its references resolved. */
@@ -13,19 +16,19 @@ export const SCHEMA_DEPTH_MAX = 64;
 /** Characters of a regular expression in a schema. */
 export const PATTERN_LENGTH_MAX = 256;
 
-/** Members of a list that `uniqueItems` may compare, each with each. */
+/** Members of a list that `uniqueItems` may compare pairwise. */
 export const UNIQUE_ITEMS_MAX = 1_000;
 
-/** Bytes of a payload that is checked; a longer one is refused. Parsing and checking it occupies the process for some milliseconds. */
+/** Bytes of a checked payload; a longer one is refused. Parsing and checking it takes the process some milliseconds. */
 export const CHECKED_BYTES_MAX = 64 * 1024;
 
-/** Characters of the reason that a publisher is told. */
+/** Characters of the reason that the publisher receives. */
 export const REASON_LENGTH_MAX = 200;
 
 /** Bytes of a payload that is kept as an example. */
 export const SAMPLE_BYTES_MAX = 4 * 1024;
 
-/** Examples that are kept, of all tenants and topics together. */
+/** Examples kept for all tenants and topics together. */
 export const SAMPLES_MAX = 1_000;
 
 /** Examples of one topic in the file. */

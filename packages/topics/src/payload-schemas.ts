@@ -11,8 +11,9 @@ interface SampledTopic extends CheckedTopic {
 }
 
 /**
- * Compares payloads with the schemas of their topics, where the owner asks for it. Each schema is compiled once, at the
- * start. Regular expressions run in RE2, in a time that grows with the text alone: no payload makes one of them slow.
+ * Compares payloads with the schemas of their topics, if the owner asks for it. Each schema is compiled once, at the
+ * start. Regular expressions run in RE2, in a time that grows only with the length of the text: no payload makes one of
+ * them slow.
  */
 export class PayloadSchemas implements PayloadCheck {
   readonly #topics: readonly SampledTopic[];
@@ -21,7 +22,7 @@ export class PayloadSchemas implements PayloadCheck {
   succeeded = 0;
   failed = 0;
 
-  /** @throws {Error} where a schema is none */
+  /** @throws {Error} if a schema is invalid */
   constructor(topics: readonly TopicDescription[]) {
     this.#topics = topics
       .filter(({ checkPayload }) => checkPayload)

@@ -1,6 +1,6 @@
 import { SAMPLE_BYTES_MAX, SAMPLES_MAX } from './limits.ts';
 
-/** The newest payload of each topic of each tenant, where the owner allows to show it. */
+/** The newest payload of each topic of each tenant, if the owner allows to show it. */
 export class Samples {
   readonly #payloads = new Map<string, Uint8Array>();
 
@@ -12,7 +12,7 @@ export class Samples {
     this.#payloads.set(key, Uint8Array.from(payload));
   }
 
-  /** Undefined where none has come yet. */
+  /** Undefined if no payload has come yet. */
   newest(tenant: string, topic: string): unknown {
     const payload = this.#payloads.get(keyOf(tenant, topic));
     return payload === undefined ? undefined : JSON.parse(new TextDecoder().decode(payload));

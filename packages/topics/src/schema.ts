@@ -7,14 +7,14 @@ export class SchemaError extends Error {
   override readonly name = 'SchemaError';
 }
 
-/** They would make a schema that refers to others, or to itself, in ways that are not resolved here. */
+/** Keywords that are refused: with them a schema refers to others, or to itself, in ways that are not resolved here. */
 const REFUSED = ['$id', '$anchor', '$dynamicRef', '$dynamicAnchor', '$recursiveRef', '$recursiveAnchor'];
 
-/** Members whose values are no schemas. */
+/** Keywords whose values are no schemas. */
 const DATA = new Set(['const', 'default', 'enum', 'examples']);
 
 /**
- * The schema with each reference replaced by what it refers to. A schema that refers to itself has no end, and one whose
+ * The schema with each reference replaced by its target. A schema that refers to itself has no end, and one whose
  * references double at each level is far larger than its text: both exceed the limits of parts and depth.
  *
  * @throws {SchemaError}

@@ -2,11 +2,11 @@ import { validateTopicFilter } from '@apus/mqtt';
 import { EXAMPLES_MAX, TEXT_LENGTH_MAX, TOPICS_MAX } from './limits.ts';
 import { inlined, isObject, type Schema } from './schema.ts';
 
-/** The owner's description of a topic: for the developers of programs, and for the check of payloads. */
+/** The owner's description of a topic: for developers of programs, and for the check of payloads. */
 export interface TopicDescription {
-  /** Levels with parameters, as `sensors/{sensor}/temperature`. */
+  /** The topic with parameters, such as `sensors/{sensor}/temperature`. */
   readonly topic: string;
-  /** The same with `+` for each parameter. */
+  /** The topic with `+` for each parameter. */
   readonly topicFilter: string;
   readonly title: string;
   readonly description: string | undefined;
@@ -15,14 +15,14 @@ export interface TopicDescription {
   /** JSON Schema, draft 7, with its references resolved. */
   readonly payload: Schema | undefined;
   readonly examples: readonly unknown[];
-  /** Programs that may publish, in words. Undefined: none but the owner's. */
+  /** A description of the programs that may publish. Undefined: only the owner's. */
   readonly publish: string | undefined;
   readonly subscribe: string | undefined;
-  /** A payload that its schema does not allow is refused. */
+  /** Whether a payload that does not fit the schema is refused. */
   readonly checkPayload: boolean;
-  /** The newest payload that passed the check is shown to the developers of its tenant. */
+  /** Whether developers of a tenant see the tenant's newest payload that passed the check. */
   readonly sampled: boolean;
-  /** Undefined: all. */
+  /** The tenants; undefined: all. */
   readonly tenants: readonly string[] | undefined;
 }
 
@@ -32,12 +32,12 @@ export interface ParameterDescription {
   readonly enum?: readonly string[] | undefined;
 }
 
-/** A server as programs reach it, in the place of the addresses that the node listens at. */
+/** A server as programs reach it, in place of the addresses that the node listens at. */
 export interface ServerDescription {
   readonly name: string;
   readonly url: string;
   readonly door: 'node' | 'gateway';
-  /** Clients need no token there. */
+  /** Clients need no token at this server. */
   readonly isOpen?: boolean;
 }
 
@@ -46,13 +46,13 @@ export interface Topics {
   readonly title: string;
   readonly version: string;
   readonly description: string | undefined;
-  /** How a developer gets a token, in words. */
+  /** A description of how a developer gets a token. */
   readonly token: string | undefined;
   readonly servers: readonly ServerDescription[];
   readonly topics: readonly TopicDescription[];
 }
 
-/** The content of a topics file as it is written: `readTopics` says what is wrong in it. */
+/** The content of a topics file before the check: `readTopics` reports what is wrong in it. */
 export interface GivenTopics {
   readonly topics: readonly object[];
   readonly [field: string]: unknown;
@@ -67,7 +67,7 @@ const PARAMETER = /^\{([A-Za-z0-9_-]{1,64})\}$/;
 const JSON_TYPE = 'application/json';
 const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
 
-/** @throws {Error} with a sentence, where something is wrong */
+/** @throws {Error} with a sentence that says what is wrong */
 export function readTopics(given: unknown): Topics {
   const file = fieldsOf(given, 'the file', FILE_FIELDS);
   const list = file.topics;

@@ -48,14 +48,14 @@ const documentFor = (tenant: string) => catalogue.asyncApi({ tenant, servers: SE
 
 async function parsed(document: object) {
   const { document: read, diagnostics } = await new Parser().parse(JSON.stringify(document));
-  // 0: an error, 1: a warning. Below are hints, as that there is a newer version of AsyncAPI.
+  // Severity 0 is an error, 1 a warning. The others are hints, for example that there is a newer version of AsyncAPI.
   expect(diagnostics.filter(({ severity }) => severity < 1)).toEqual([]);
   if (read === undefined) throw new Error('the document cannot be parsed');
   return read;
 }
 
 describe('the AsyncAPI document', () => {
-  it('is one to the parser of AsyncAPI, with each topic, its payload, examples and operations', async () => {
+  it('is valid to the parser of AsyncAPI, with each topic, its payload, examples and operations', async () => {
     catalogue.payloads.problemOf('default', 'sensors/1/temperature', Buffer.from('{"celsius":7}'));
     const document = await parsed(documentFor('default'));
     expect(document.info().title()).toBe('The plant');
@@ -91,7 +91,7 @@ describe('the AsyncAPI document', () => {
     ).toEqual(['ws://127.0.0.1:8083/mqtt', 'wss://x.example/prod']);
   });
 
-  it('has the topics of one tenant, and examples of that tenant alone', async () => {
+  it('contains the topics of one tenant, and examples of that tenant alone', async () => {
     const document = await parsed(documentFor('acme'));
     const addresses = document
       .channels()
@@ -101,7 +101,7 @@ describe('the AsyncAPI document', () => {
     expect(JSON.stringify(document.json())).not.toContain('"celsius":7');
   });
 
-  it('is one without any topic', async () => {
+  it('is valid without any topic', async () => {
     const empty = new TopicCatalogue(readTopics({ topics: [] }));
     const document = await parsed(empty.asyncApi({ tenant: 'default', servers: [], streams: [] }));
     expect(document.channels().all()).toEqual([]);

@@ -10,7 +10,7 @@ import { readTopics } from '../src/topics.ts';
 
 const require = createRequire(import.meta.url);
 
-/** Loads the compiled text as a function does: from a folder where nothing else is. */
+/** Loads the compiled text as a function does: from a folder that contains nothing else. */
 function load(text: string, hasPatterns: boolean): readonly CheckedTopic[] {
   const folder = mkdtempSync(join(tmpdir(), 'apus-checks-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
@@ -64,7 +64,7 @@ const PAYLOADS = [
   ],
 ];
 
-it('compiled text says of each payload what the compiler says', () => {
+it('compiled text judges each payload as the compiler does', () => {
   const { topics } = readTopics({ topics: TOPICS });
   const { text, hasPatterns } = compileTopics(topics);
   expect(hasPatterns).toBe(true);
@@ -85,7 +85,7 @@ it('compiled text says of each payload what the compiler says', () => {
   expect(problems.size).toBeGreaterThan(8);
 });
 
-it('needs no engine of patterns where no schema has one, and makes no code of text', () => {
+it('compiled text needs no regular-expression engine if no schema has a pattern, and makes no code from text', () => {
   const { topics } = readTopics({ topics: TOPICS.filter(({ topic }) => topic !== 'patterns') });
   const { text, hasPatterns } = compileTopics(topics);
   expect(hasPatterns).toBe(false);
@@ -93,7 +93,7 @@ it('needs no engine of patterns where no schema has one, and makes no code of te
   expect(load(text, hasPatterns)).toHaveLength(4);
 });
 
-it('keeps what a schema says out of the code', () => {
+it('compiled text does not let a schema inject code', () => {
   const evil = '"); process.exit(1); ("';
   const { topics } = readTopics({
     topics: [

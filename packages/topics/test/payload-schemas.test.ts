@@ -32,7 +32,7 @@ describe('the check of a payload', () => {
     expect(schemas(celsius).problemOf('default', topic, bytes(payload))).toBe(problem);
   });
 
-  it('counts what it has compared, and not what no schema is for', () => {
+  it('counts the payloads that it has compared, and not those without a schema', () => {
     const checked = schemas(celsius);
     for (const payload of ['{"celsius":1}', '1', '2'])
       checked.problemOf('t', 'sensors/1/temperature', bytes(payload));
@@ -40,7 +40,7 @@ describe('the check of a payload', () => {
     expect(checked).toMatchObject({ succeeded: 1, failed: 2 });
   });
 
-  it('goes by the first topic of the file that fits, and by its tenants', () => {
+  it('uses the first topic of the file that matches, and its tenants', () => {
     const checked = schemas(
       { ...celsius, tenants: ['acme'] },
       { ...celsius, topic: 'sensors/1/temperature', payload: {} },
@@ -49,25 +49,25 @@ describe('the check of a payload', () => {
     expect(checked.problemOf('other', 'sensors/1/temperature', bytes('1'))).toBe(undefined);
   });
 
-  it('takes a payload of the largest size, and refuses one more byte', () => {
+  it('accepts a payload of the largest size, and refuses one more byte', () => {
     const checked = schemas({ topic: 't', checkPayload: true, payload: { type: 'string' } });
     const text = (length: number) => bytes(JSON.stringify('x'.repeat(length - 2)));
     expect(checked.problemOf('default', 't', text(CHECKED_BYTES_MAX))).toBe(undefined);
     expect(checked.problemOf('default', 't', text(CHECKED_BYTES_MAX + 1))).toMatch('at most');
   });
 
-  it('is not slowed by a text that makes the engine of JavaScript try every way', () => {
+  it('is not slowed by a text that makes JavaScript’s engine backtrack', () => {
     const checked = schemas({
       topic: 't',
       checkPayload: true,
       payload: { type: 'string', pattern: '^(a+)+$' },
     });
-    // JavaScript's own engine would take longer than the universe has been there.
+    // JavaScript's own engine would take longer than the age of the universe.
     const problem = checked.problemOf('default', 't', bytes(JSON.stringify(`${'a'.repeat(10_000)}!`)));
     expect(problem).toBe('the payload must match pattern "^(a+)+$"');
   });
 
-  it('refuses lists in lists that are deeper than it can compare, and checks on', () => {
+  it('refuses lists that are nested more deeply than it can compare, and goes on checking', () => {
     const payload = { type: 'array', uniqueItems: true, maxItems: 10 };
     const checked = schemas({ topic: 't', checkPayload: true, payload });
     const depth = Math.floor(CHECKED_BYTES_MAX / 4) - 2;
@@ -78,7 +78,7 @@ describe('the check of a payload', () => {
     expect(checked.problemOf('default', 't', bytes('[1,2]'))).toBe(undefined);
   });
 
-  it('takes lists in lists where the schema does not look into them', () => {
+  it('accepts nested lists if the schema does not look into them', () => {
     const list = { type: 'array', items: { type: 'array' } };
     const checked = schemas({ topic: 't', checkPayload: true, payload: list });
     const depth = CHECKED_BYTES_MAX / 2;
@@ -86,7 +86,7 @@ describe('the check of a payload', () => {
     expect(checked.problemOf('default', 't', bytes('[1]'))).toBe('/0 must be array');
   });
 
-  it('says nothing that MQTT forbids in a text, however a publisher names its members [MQTT-1.5.4-2]', () => {
+  it('gives a reason that is a valid MQTT string, however a publisher names its members [MQTT-1.5.4-2]', () => {
     const payload = { additionalProperties: { type: 'number' } };
     const checked = schemas({ topic: 't', checkPayload: true, payload });
     const problem = checked.problemOf('default', 't', bytes('{"\\u0000\\ud800":"x"}'));
@@ -95,7 +95,7 @@ describe('the check of a payload', () => {
     expect(long).toHaveLength(REASON_LENGTH_MAX);
   });
 
-  it('is not fooled by names that JavaScript has for itself', () => {
+  it('is not fooled by names of JavaScript’s own members', () => {
     const payload = { type: 'object', properties: { a: {} }, required: ['a'], additionalProperties: false };
     const checked = schemas({ topic: 't', checkPayload: true, payload });
     for (const name of ['__proto__', 'constructor', 'toString'])
@@ -106,17 +106,17 @@ describe('the check of a payload', () => {
     expect(needed.problemOf('default', 't', bytes('{}'))).toMatch('required');
   });
 
-  it('is refused where the file has no schema, or one that is none', () => {
+  it('is refused at the start if the file has no schema, or an invalid one', () => {
     expect(() => schemas({ topic: 't', checkPayload: true })).toThrow('needs a schema');
     expect(() => schemas({ ...celsius, payload: { type: 'nothing' } })).toThrow('type');
     expect(() => schemas({ ...celsius, payload: { pattern: '(' } })).toThrow();
   });
 });
 
-describe('an example from what really flows', () => {
+describe('an example from real messages', () => {
   const sampled = { ...celsius, sampled: true };
 
-  it('is the newest payload that has passed, of the tenant alone', () => {
+  it('is the newest payload of the tenant that has passed the check', () => {
     const checked = schemas(sampled);
     const publish = (text: string) => checked.problemOf('acme', 'sensors/1/temperature', bytes(text));
     for (const text of ['{"celsius":1}', '{"celsius":2}', '{"celsius":"none"}']) publish(text);
@@ -124,7 +124,7 @@ describe('an example from what really flows', () => {
     expect(checked.samples.newest('other', sampled.topic)).toBe(undefined);
   });
 
-  it('is kept only where the owner allows it, and where it is small', () => {
+  it('is kept only if the owner allows it and it is small', () => {
     const publish = (checked: PayloadSchemas, text: string) =>
       checked.problemOf('acme', 'sensors/1/temperature', bytes(text));
     const unsampled = schemas(celsius);

@@ -3,7 +3,7 @@ import { SCHEMA_DEPTH_MAX, UNIQUE_ITEMS_MAX } from '../src/limits.ts';
 import { inlined } from '../src/schema.ts';
 
 describe('a schema', () => {
-  it('has what it refers to in the place of its references', () => {
+  it('has each reference replaced by its target', () => {
     const $defs = { celsius: { type: 'number' }, pair: { items: { $ref: '#/$defs/celsius' } } };
     expect(inlined({ $defs, properties: { both: { $ref: '#/$defs/pair' } } })).toEqual({
       properties: { both: { items: { type: 'number' } } },

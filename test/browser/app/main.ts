@@ -2,7 +2,7 @@
 import { connect } from '@apus/client';
 import mqtt from 'mqtt';
 
-/** A developer's browser app: stock mqtt.js, with `connect` instead of `mqtt.connect`. */
+/** A developer's browser app: stock mqtt.js, with the transport's `connect` instead of `mqtt.connect`. */
 const parameters = new URLSearchParams(location.search);
 const url = parameters.get('url') ?? '';
 const protocolVersion = parameters.get('version') === '4' ? 4 : 5;

@@ -8,7 +8,7 @@ import { eventually } from './eventually.ts';
 import { PATIENCE_MS } from './limits.ts';
 import { slowDown } from './slowdown.ts';
 
-/** `APUS_SCREENSHOTS=1` keeps pictures of all views, to be looked at; that of a page whose test fails is always kept. */
+/** `APUS_SCREENSHOTS=1` keeps pictures of all views. The picture of a page whose test fails is always kept. */
 const KEEPS_SCREENSHOTS = process.env.APUS_SCREENSHOTS === '1';
 
 const ARTEFACTS = fileURLToPath(new URL('../../artefacts/web-client/', import.meta.url));
@@ -17,7 +17,7 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 
 export type Colours = 'light' | 'dark';
 
-/** Axe's rules: the second look at a page whose colours alone have changed needs those of contrast. */
+/** Axe's rules for a page whose colours alone have changed since it was checked: those of contrast. */
 const RULES = {
   all: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
   contrast: { type: 'rule', values: ['color-contrast', 'link-in-text-block'] },
@@ -25,23 +25,23 @@ const RULES = {
 
 export type Rules = keyof typeof RULES;
 
-/** A fifth of the time of these tests is Axe's. Outside of CI it looks only for tests that are about it. */
+/** Axe takes a fifth of the time of these tests. Outside of CI it runs only in tests that are about it. */
 const LOOKS_IN_PASSING = process.env.CI !== undefined;
 
 export interface PageOptions {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: Colours;
-  /** Whether menus and dialogs fade, as they do for most people. Without it they are there, and gone, at once. */
+  /** Whether menus and dialogs fade, as they do for most people. Without fading they appear and disappear at once. */
   readonly motion?: boolean;
   /** Pages with the same name share what the browser remembers, as tabs do. */
   readonly context?: Awaited<ReturnType<Browser['newContext']>>;
 }
 
-/** The web client in a browser, in the words of its users. */
+/** The web client in a browser, with methods that are named after the actions of its users. */
 export class ClientPage {
   readonly page: Page;
-  /** Scripts that failed, and what the Content Security Policy forbade. */
+  /** Errors of scripts, and violations of the Content Security Policy. */
   readonly complaints: string[] = [];
 
   private constructor(page: Page) {
@@ -55,7 +55,7 @@ export class ClientPage {
   static async open(page: Page, url: string, options: PageOptions = {}): Promise<ClientPage> {
     const { width = 1440, height = 900, colorScheme = 'light', motion = false } = options;
     const client = new ClientPage(page);
-    // Shorter than a test may take, so that what was not found is named.
+    // Shorter than the limit of a test, so that the error names the element that was not found.
     client.page.setDefaultTimeout(PATIENCE_MS);
     await client.page.emulateMedia({ colorScheme, reducedMotion: motion ? 'no-preference' : 'reduce' });
     await slowDown(client.page);
@@ -64,19 +64,19 @@ export class ClientPage {
     return client;
   }
 
-  /** Until the header says so. */
+  /** Waits until the header says so. */
   async connected(): Promise<void> {
     await this.page.getByRole('button', { name: 'Disconnect' }).waitFor();
   }
 
-  /** Shows the connection to the gateway door that there is from the start, and opens it. */
+  /** Shows the connection to the gateway door, which exists from the start, and opens it. */
   async connectToGateway(): Promise<void> {
     await this.page.getByRole('navigation').getByText('This broker, gateway door').click();
     await this.page.getByRole('button', { name: 'Connect', exact: true }).click();
     await this.connected();
   }
 
-  /** Opens the editor for another connection, and fills in what every one has. */
+  /** Opens the editor for another connection, and fills in the fields that every connection has. */
   async newConnection(name: string, url: string): Promise<void> {
     await this.page.getByRole('button', { name: 'New connection', exact: true }).click();
     const dialog = this.page.getByRole('dialog', { name: 'New connection' });
@@ -90,12 +90,12 @@ export class ClientPage {
     await this.#heading.filter({ hasText: name }).waitFor({ state: 'attached' });
   }
 
-  /** Of the view, for screen readers. */
+  /** The title of the view, for screen readers. */
   get #heading(): Locator {
     return this.page.locator('main h1');
   }
 
-  /** Until there is a view, and nothing of it is still to come: neither its script nor an editor in it. */
+  /** Waits until the view is complete: its script and any editor in it are loaded. */
   async #viewIsDrawn(): Promise<void> {
     await this.#heading.waitFor({ state: 'attached' });
     await eventually(() => this.page.locator('[role="status"][aria-label="Loading …"]').count()).toBe(0);
@@ -133,10 +133,10 @@ export class ClientPage {
   async fillPayload(format: 'Text' | 'Hex', payload: string): Promise<void> {
     const form = this.page.getByRole('form', { name: 'Publish' });
     const editor = form.getByRole('textbox', { name: 'Payload' });
-    // The page converts the payload to another format, or keeps the format where it cannot.
+    // Chooses a format. The page converts the payload, or keeps the old format where it cannot.
     await editor.fill('');
     await form.locator('label', { hasText: format }).click();
-    // The editor is made anew for another kind of payload, perhaps while it is being filled in.
+    // The page makes another editor for another kind of payload, perhaps while the test fills it in.
     await eventually(async () => {
       await editor.fill(payload);
       return await this.payload();
@@ -152,14 +152,14 @@ export class ClientPage {
     return (await field.locator('.cm-line').allTextContents()).join('\n');
   }
 
-  /** The rows of the message table that say all of this. */
+  /** The rows of the message table that contain all of these texts. */
   rows(...texts: readonly string[]): Locator {
     let rows = this.page.getByRole('grid', { name: 'Messages, newest first' }).locator('[aria-selected]');
     for (const text of texts) rows = rows.filter({ hasText: text });
     return rows;
   }
 
-  /** The topics of the table from the top. */
+  /** The topics in the table, from the top. */
   async topics(): Promise<string[]> {
     return await this.rows().locator('[data-column="topic"]').allTextContents();
   }
@@ -179,26 +179,28 @@ export class ClientPage {
     await this.page.screenshot({ path: join(ARTEFACTS, `${name.replaceAll(/[^\w-]+/g, '-')}.png`) });
   }
 
-  /** Axe's violations at a step of a test that is about something else: in CI only. Elsewhere none. */
+  /** Axe's violations in a test that is about something else. Outside of CI there are none, as Axe does not run. */
   async accessibilityProblems(): Promise<string[]> {
     if (LOOKS_IN_PASSING) return await this.allAccessibilityProblems();
     await this.#viewIsDrawn();
     return [];
   }
 
-  /** Axe's violations of WCAG 2.2 A and AA, one line for each rule; waits for those that pass by themselves. */
+  /**
+   * Axe's violations of WCAG 2.2 A and AA, one line for each rule. Waits for violations to pass that animations cause.
+   */
   async allAccessibilityProblems(rules: Rules = 'all'): Promise<string[]> {
-    // The button just pressed may show a tooltip, or be about to: a tooltip lies outside of all landmarks.
+    // The button that was just pressed may show a tooltip, which lies outside of all landmarks.
     await this.page.mouse.move(0, 0);
     const givesUpAtMs = Date.now() + PATIENCE_MS;
     let problems = await this.#accessibilityProblemsNow(rules);
-    // Looks again: a tooltip or menu may be fading out, or React may have drawn only half of a change.
+    // Checks again: a tooltip or menu may be fading out, or React may have rendered only half of a change.
     while (problems.length > 0 && Date.now() < givesUpAtMs)
       problems = await this.#accessibilityProblemsNow(rules);
     return problems;
   }
 
-  /** The same in light and in dark colours; the picture of each ends with its name. */
+  /** Axe's violations in light and in dark colours. The name of each picture ends with the colours. */
   async accessibilityProblemsInBothColours(picture: string): Promise<string[]> {
     const problems: string[] = [];
     for (const [colours, rules] of [
@@ -213,7 +215,7 @@ export class ClientPage {
     return problems;
   }
 
-  /** As if the user's system had changed its colours, which the page follows. */
+  /** Changes the colour scheme of the user's system, which the page follows. */
   async changeColours(colorScheme: Colours): Promise<void> {
     await this.page.emulateMedia({ colorScheme });
     await this.page.locator(`html[data-mantine-color-scheme="${colorScheme}"]`).waitFor();
@@ -221,7 +223,7 @@ export class ClientPage {
 
   async #accessibilityProblemsNow(rules: Rules): Promise<string[]> {
     await this.#viewIsDrawn();
-    // A dialog that is still fading in has no contrast yet. Endless animations are left out.
+    // A dialog that is still fading in has too little contrast. Endless animations are left out.
     await this.page.evaluate(`Promise.allSettled(document.getAnimations()
       .filter(({ effect, playState }) => playState === 'running' && effect.getComputedTiming().iterations !== Infinity)
       .map(({ finished }) => finished)).then(() => undefined)`);
@@ -257,7 +259,7 @@ export class ClientPage {
     })()`)) as string;
   }
 
-  /** Buttons, fields with a chosen value and links whose words do not fit into them. */
+  /** Buttons, links and fields with a chosen value whose text does not fit into them. */
   async clippedLabels(): Promise<string[]> {
     await this.#viewIsDrawn();
     return (await this.page.evaluate(`[...document.querySelectorAll('button, a, label, input[readonly]')]

@@ -7,9 +7,12 @@ import { ClientPage, type PageOptions } from './client-page.ts';
 import { Pages } from './pages.ts';
 import { BuiltClient, type Served } from './served-client.ts';
 
-/** One for all files of a worker, whose end it ends with: to start it takes longer than most tests. */
+/** One browser for all files of a worker; it ends with the worker. Its start takes longer than most tests. */
 let chromium: Promise<Browser> | undefined;
-/** The port of the broker that a file's pages find, the same for all files of a worker: each file goes on with their pages. */
+/**
+ * The port at which a file's pages find the broker. It is the same for all files of a worker, as each file uses the
+ * pages of the file before.
+ */
 let port: number | undefined;
 let pages: Pages | undefined;
 
@@ -45,13 +48,13 @@ export class ClientSuite {
     this.#other = await connectAsync(this.#served.nodeUrl, { protocolVersion: 5 });
   }
 
-  /** Also what has been started by a `start` that failed. */
+  /** Closes also the parts that a failed `start` has started. */
   async stop(): Promise<void> {
     await this.#other?.endAsync();
     await this.#served?.stop();
   }
 
-  /** A page that the test has for itself. The test fails if the page has complaints. */
+  /** A page for this test alone. The test fails if the page logs errors or breaks its policy. */
   async openUrl(url: string, options: PageOptions = {}): Promise<ClientPage> {
     const page = await (options.context?.newPage() ?? started(pages).take());
     const client = await ClientPage.open(page, url, options);
@@ -76,7 +79,7 @@ export class ClientSuite {
     return context;
   }
 
-  /** Closes what the test has opened. Resolves with what the pages complained of. */
+  /** Closes everything that the test has opened. Resolves with the errors of the pages. */
   async closePages(failedTest: string | undefined): Promise<string[]> {
     const opened = this.#opened.splice(0);
     if (failedTest !== undefined) await opened[0]?.takeScreenshot(`failed-${failedTest}`);

@@ -1,16 +1,16 @@
 import type { Browser, Page } from 'playwright-core';
 import { PATIENCE_MS } from './limits.ts';
 
-/** No test needs more at the same time. */
+/** The most pages that a test needs at a time. */
 const IDLE_MAX = 3;
 
 /** Any page of the origin that runs no script. */
 const SILENT = 'healthz';
 
 /**
- * Pages of one origin, each with a memory of its own. A test gets a page that remembers nothing; afterwards the page is
- * emptied and given to the next test. To empty a page takes half of what a new one takes: its process has read the
- * client's scripts before.
+ * Pages of one origin, each with storage of its own. A test gets a page with empty storage. Afterwards the page is
+ * emptied and given to the next test: this takes half as long as a new page, whose process has not read the client's
+ * scripts.
  */
 export class Pages {
   readonly #browser: Browser;
@@ -31,7 +31,7 @@ export class Pages {
     return page;
   }
 
-  /** Also a page of a test's own context, which the test closes. */
+  /** Includes a page of a test's own context, which the test closes. */
   async giveBack(page: Page): Promise<void> {
     if (!this.#ours.has(page)) return await page.close();
     const isReusable = this.#idle.length < IDLE_MAX && new URL(page.url()).origin === this.#origin;
@@ -44,12 +44,12 @@ export class Pages {
     await page.context().close();
   }
 
-  /** Answers whether nothing is left of what the test did. */
+  /** Returns whether the page is clean: nothing of the test is left. */
   async #empty(page: Page): Promise<boolean> {
     const context = page.context();
     if (context.pages().length > 1) return false;
     page.removeAllListeners();
-    // A page with unfinished work asks whether it may be left.
+    // A page with unsaved input asks its user before it is left.
     page.on('dialog', (dialog) => void dialog.accept());
     await page.unrouteAll({ behavior: 'ignoreErrors' });
     await page.mouse.move(0, 0);

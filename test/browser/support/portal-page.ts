@@ -11,12 +11,12 @@ export function portalUrl(pageUrl: string, topic = ''): string {
   return `${pageUrl}portal/#/${topic.split('/').map(encodeURIComponent).join('/')}`;
 }
 
-/** A text that can be copied, by its name. */
+/** A text with a copy button, by its name. */
 export function codeOf(page: Page, name: string): Locator {
   return page.getByRole('figure', { name, exact: true }).locator('code');
 }
 
-/** The page's own answer to what was tried. */
+/** The page's answer to a try. */
 export function answerOf(page: Page): Locator {
   return page.getByRole('region', { name: 'Try it' }).locator(':scope > [role="status"]');
 }

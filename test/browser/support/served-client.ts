@@ -5,7 +5,7 @@ import { createInterface } from 'node:readline';
 import { preview } from 'vite';
 import { buildCommand } from '../../support/build-command.ts';
 
-/** The command and the page that `npm start` builds. */
+/** The built command line and web client, as `npm start` runs them. */
 export class BuiltClient {
   readonly directory: string;
 
@@ -35,13 +35,13 @@ export class BuiltClient {
   }
 }
 
-/** The page without a broker behind it. */
+/** Serves the page without a broker behind it. */
 export interface StaticSite {
   readonly url: string;
   stop(): Promise<void>;
 }
 
-/** A broker that runs, with both doors and the page. */
+/** A running broker with both doors and the page. */
 export class Served {
   readonly nodeUrl: string;
   readonly gatewayUrl: string;

@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 
 /**
- * By how many times the thread of each page is slowed down. `APUS_BROWSER_SLOWDOWN=6 npx vitest run test/browser` shows
- * which test looks at a page before it is ready.
+ * The factor by which the thread of each page is slowed down. `APUS_BROWSER_SLOWDOWN=6 npx vitest run test/browser`
+ * shows which test looks at a page before it is ready.
  */
 const FACTOR = Number(process.env.APUS_BROWSER_SLOWDOWN ?? 1);
 if (!(FACTOR >= 1))

@@ -8,7 +8,7 @@ import { connectPacket, PacketType } from '../../../loadtest/src/generator/packe
 import { FrameTotals, type Wire } from '../../../loadtest/src/generator/wire.ts';
 import { cpuSecondsOf, end, endEngine, type Member, startEngine, startMember } from './processes.ts';
 
-/** Of each process: a process that is cold costs half as much again. */
+/** Connections of each process before the measurement: a cold process costs half as much again. */
 const WARM_UP = 3_000;
 
 const { values, positionals } = parseArgs({
@@ -35,7 +35,7 @@ const connects = Number(values.connects);
 /** Connections that are being opened or closed at a time. */
 const underWay = Number(values['under-way']);
 
-/** Clients are anonymous and of one tenant: of identities nothing would be counted. */
+/** Clients are anonymous and of one tenant. With identities, quotas would be counted for each. */
 const NO_HOLDINGS = { 'tenant-connections-max': 0, 'tenant-sessions-max': 0, 'tenant-subscriptions-max': 0 };
 const NO_RATES = Object.fromEntries(
   ['identity', 'tenant', 'broker'].flatMap((scope) => [
@@ -61,7 +61,7 @@ interface Variant {
     readonly processes: number;
     readonly engine: number;
     readonly perSecond: number;
-    /** Of the engine. */
+    /** The CPU of the engine. */
     readonly commands: number;
   }[];
 }
@@ -75,7 +75,7 @@ try {
     const sizes = values.sizes.split(',').map(Number);
     for (const { build, path } of builds)
       for (const size of sizes) {
-        // The control: as many processes that know nothing of each other.
+        // The control: the same number of processes without an engine.
         const alone = await start(path, size, flags);
         const name = size === 1 ? `one process${build}` : `${size} processes, no engine${build}`;
         variants.push({ name, quotas, members: alone, engine: undefined, samples: [] });
@@ -91,7 +91,7 @@ try {
   }
   report();
 } finally {
-  // A profile is written at the end of a process that ends in order.
+  // A process writes its profile when it ends in order.
   const signal = nodeFlags.length === 0 ? 'SIGKILL' : 'SIGTERM';
   await end(
     variants.flatMap(({ members }) => members.map(({ child }) => child)),
@@ -124,7 +124,7 @@ async function measure(variant: Variant): Promise<void> {
   });
 }
 
-/** Commands that the engine was given so far; those of scripts are not among them. */
+/** Commands that clients have sent to the engine so far, without those that scripts call. */
 async function commandsOf({ engine }: Variant): Promise<number> {
   if (engine === undefined) return 0;
   const client = new Redis(engine.url);

@@ -1,4 +1,4 @@
-// A process of `many.ts`: holds connections, each with a subscription of its own, and makes those anew that are lost.
+// A process of `many.ts`: holds connections, each with a subscription of its own, and reconnects those that are lost.
 import { openBinaryWire } from '../../../loadtest/src/generator/binary-wire.ts';
 import { PacketReader } from '../../../loadtest/src/generator/packet-reader.ts';
 import {
@@ -26,7 +26,7 @@ export interface HoldProgress {
 
 const frames = new FrameTotals();
 const TICK_MS = 20;
-/** Handshakes under way: more would only wait in the broker's backlog. */
+/** Handshakes at a time: more would only wait in the broker's backlog. */
 const CONNECTING_MAX = 200;
 const TELL_MS = 200;
 
@@ -34,9 +34,9 @@ let ready = 0;
 let received = 0;
 let lost = 0;
 let connecting = 0;
-/** Clients that are to be connected, oldest first. */
+/** Clients that wait to be connected, oldest first. */
 const waiting: number[] = [];
-/** Next address of each process for a client that comes back. */
+/** The process to which the next client reconnects. */
 const attempts = new Map<number, number>();
 
 process.on('message', (order: HoldOrder) => {

@@ -37,7 +37,7 @@ const [connections, size, generators] = [values.connections, values.processes, v
 const untilMs = performance.now() + Number(values.minutes) * 60_000;
 
 const engine = await startEngine();
-/** All of them are of one tenant, with the publisher. No more than all of them are to be let in, and no fewer. */
+/** All of them belong to one tenant, with the publisher. The quota is exactly their number. */
 const connectionsMax = String(connections + 1);
 const flags = [
   ...['--cluster', engine.url, '--connections-max', connectionsMax],
@@ -98,7 +98,7 @@ try {
   await endEngine(engine);
 }
 
-/** Publishes to clients that are there, one after another. */
+/** Publishes to connected clients, one after another. */
 function publishAll(): () => void {
   const timer = setInterval(() => {
     for (let count = 0; count < Number(values.messages) / 20; count += 1) {

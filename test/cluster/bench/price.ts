@@ -37,7 +37,7 @@ if (positionals.length === 0) {
   process.exit(2);
 }
 const nodeFlags = values.node.split(' ').filter((flag) => flag !== '');
-/** The one to measure, and the one to compare with. */
+/** The arrangement to measure, and the one to compare it with. */
 const [command, before] = positionals.map((path) => ({ path, nodeFlags }));
 const sizes = values.sizes.split(',').map(Number);
 const wanted = values.loads?.split(',');

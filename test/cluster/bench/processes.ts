@@ -28,7 +28,7 @@ export interface RunningEngine {
   readonly directory: string;
 }
 
-/** No process outlives this one, however it ends short of SIGKILL. */
+/** Kills every started process when this one ends, unless SIGKILL ends it. */
 const children = new Set<ChildProcess>();
 process.on('exit', () => {
   for (const child of children) child.kill('SIGKILL');
@@ -101,7 +101,7 @@ export function useOfTree(root: number): ProcessUse {
       const stat = readFileSync(`/proc/${name}/stat`, 'utf8');
       parents.set(Number(name), Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]));
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   let [cpuSeconds, residentBytes] = [0, 0];

@@ -3,7 +3,7 @@ export function blockOf(page: string, name: string): string {
   return partsOf(page, name).block;
 }
 
-/** The page with this text in the place of the block. */
+/** The page with this text instead of the block's. */
 export function withBlock(page: string, name: string, text: string): string {
   const { before, after } = partsOf(page, name);
   return `${before}\n\n${text}\n\n${after}`;

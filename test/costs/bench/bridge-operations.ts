@@ -24,7 +24,7 @@ const KAFKA = {
   in: [{ topic: RECORDS, to: `${RECORDS}/{key}` }],
 };
 
-/** A failure is reported, as it would be no ordinary case. */
+/** A failure is reported, as it would not be the ordinary case. */
 export function bridgeFunctions(
   environment: Environment,
   { failed, sleep }: Pick<FunctionParts, 'failed' | 'sleep'>,
@@ -39,7 +39,7 @@ export function bridgeFunctions(
   };
 }
 
-/** So many messages from elsewhere, in one event, for one subscriber of each. */
+/** This many messages from another broker, in one event, each for one subscriber. */
 function fromElsewhere(
   name: string,
   topic: string,
@@ -50,7 +50,7 @@ function fromElsewhere(
     name,
     deliveries: messages,
     floor: { in: 0, out: messages },
-    // Their functions are in the world that counts alone.
+    // Only the world that counts has their functions.
     isTimed: true,
     async prepare(world) {
       const subscriber = await connected(world);
@@ -65,7 +65,7 @@ function fromElsewhere(
   };
 }
 
-/** An IoT rule puts what its SQL selects into the queue. */
+/** An IoT rule puts the messages that its SQL selects into the queue. */
 export const FROM_IOT_CORE = fromElsewhere('a message of AWS IoT Core, to 1', 'things/lamp', 1, (world) =>
   world.bring('iot-core', {
     topic: 'things/lamp',

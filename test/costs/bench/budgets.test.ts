@@ -12,7 +12,7 @@ function measured(name: string): Units {
   return { reads: Number(reads), writes: Number(writes) };
 }
 
-/** All that is billed in a row but the dollars. */
+/** All billed figures of a row, without the dollars. */
 function billedIn(name: string): Readonly<Record<string, number>> {
   const row = readTable(COSTS_PAGE).find((each) => each.name === name);
   const [messagesIn, messagesOut, reads, writes, sqs, invocations] = (row?.exact ?? []).map((cell) =>
@@ -21,7 +21,7 @@ function billedIn(name: string): Readonly<Record<string, number>> {
   return { messagesIn, messagesOut, reads, writes, sqs, invocations } as Readonly<Record<string, number>>;
 }
 
-/** The same of one such operation, as `apus cost` estimates it. */
+/** The figures of one such operation, as `apus cost` estimates them. */
 function billedFor(name: OperationName, given: object): Readonly<Record<string, number>> {
   const { operations } = estimate({ clients: 1, days: 1, movesPerDay: 1, ...given });
   const found = operations.find((each) => each.name === name);
@@ -133,7 +133,7 @@ describe('the budgets of `apus cost` equal the table of docs/costs.md', () => {
     expect(Math.abs((estimated.reads ?? 0) / (billed.reads ?? 1) - 1)).toBeLessThan(0.1);
   });
 
-  it('a queue that is fetched: within a tenth, as pages are read by the KB', () => {
+  it('a queue that is fetched: within a tenth, as the store reads pages by the KB', () => {
     const queued = 50;
     const estimated = sum(
       BUDGETS.connectPersistent,

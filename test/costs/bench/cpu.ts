@@ -10,16 +10,18 @@ import type { BenchOperation } from './operation.ts';
 import type { Endpoints } from './services.ts';
 import { enterShapes, warm } from './shapes.ts';
 
-/** Rounds of every operation; the median of those after the first ones counts, in which code is still being compiled. */
+/**
+ * Rounds of every operation. The median of the later rounds counts, as code is still being compiled in the first ones.
+ */
 const ROUNDS = { all: 25, warmUp: 10 };
-/** Of those with a thousand recipients, which do everything a thousand times. */
+/** Rounds of operations with a thousand recipients, which do everything a thousand times. */
 const LONG_ROUNDS = { all: 3, warmUp: 1 };
 
 const SHAPES_AGE_MS = 10_000;
 
 /**
- * Processor time of the handlers for each operation, in milliseconds: user and system, of this process, while an
- * invocation runs. Services are in another process and are spoken to over HTTP, as in AWS but without TLS.
+ * Processor time of the handlers for each operation, in milliseconds: user and system time of this process while an
+ * invocation runs. Services run in another process, and the handlers call them over HTTP, as in AWS but without TLS.
  */
 export async function measureCpu(
   servicesProgram: string,
@@ -63,7 +65,7 @@ async function openWorld(services: ChildProcess): Promise<DirectWorld> {
     await dynamo.send(new CreateTableCommand(defineTable(name)));
   return new DirectWorld({
     dynamo,
-    // The queue's URL names a host of AWS, but the client connects to the process beside.
+    // The queue's URL names a host of AWS, but the client connects to the services' process.
     sqs: new SQSClient({ ...client, useQueueUrlAsEndpoint: false }),
     queueUrl: (name) => queueUrls[name] ?? '',
     poster: new SignedPoster({

@@ -14,7 +14,7 @@ import { type BenchClient, OFFER, protocolsWith, type World } from './world.ts';
 const BATCH_ENTRIES_MAX = 10;
 const FUNCTION_MS = 30_000;
 
-/** One invocation: which function, and the processor time that it took. */
+/** One invocation: its function, and the processor time that it took. */
 export interface Invocation {
   readonly cpuMs: number;
 }
@@ -23,11 +23,14 @@ export interface DirectServices {
   readonly dynamo: FunctionParts['dynamo'];
   readonly sqs: SQSClient;
   readonly queueUrl: FunctionParts['queueUrl'];
-  /** Posts; what it is given reaches the clients of this world as well. */
+  /** Posts to connections. Each post also reaches the client of this world. */
   readonly poster: FunctionParts['poster'];
-  /** Random numbers of the samplers, from 0 to 1. */
+  /** Random numbers for the samplers, from 0 to 1. */
   readonly random: () => number;
-  /** Milliseconds of what invocations are timed with. @default those of the machine */
+  /**
+   * The clock that times invocations, in milliseconds.
+   * @default the machine's
+   */
   readonly stopwatch?: () => number;
 }
 
@@ -39,7 +42,7 @@ export interface DirectTally {
   invocations: number;
   bytesOut: number;
   cpuMs: number;
-  /** From an invocation's beginning to its end, all of them together. */
+  /** The duration of an invocation, or of several together. */
   elapsedMs: number;
 }
 
@@ -56,8 +59,8 @@ const NOTHING: DirectTally = {
 const BILLED_MESSAGE_BYTES = 32_768;
 
 /**
- * The same functions without a gateway: events go straight to the handlers, one after another, and posts end at a
- * counter. So a hundred thousand recipients need no sockets, and a handler's time is not shared.
+ * The same functions without a gateway: the world calls the handlers directly with each event, one after another, and
+ * counts their posts. So a hundred thousand recipients need no sockets, and a handler's time is not shared.
  */
 export class DirectWorld implements World {
   readonly failures: string[] = [];
@@ -67,7 +70,7 @@ export class DirectWorld implements World {
   #functions: Functions;
   #connections = 0;
   #ids = 0;
-  /** Work that no caller awaits by itself. */
+  /** Work that no caller awaits. */
   #told: Promise<unknown> = Promise.resolve();
   #last: Promise<unknown> = Promise.resolve();
   #tally: DirectTally = { ...NOTHING };
@@ -180,7 +183,7 @@ export class DirectWorld implements World {
     });
   }
 
-  /** A poster whose posts are counted, and reach the clients here. */
+  /** A poster that counts its posts and passes them to the clients here. */
   #heard(poster: FunctionParts['poster']): FunctionParts['poster'] {
     const hear = (connectionId: string, text: string) => {
       this.#tally.posts += 1;

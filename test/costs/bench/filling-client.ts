@@ -8,13 +8,13 @@ import {
 import { TABLE } from './functions.ts';
 
 const BATCH_WRITES_MAX = 25;
-/** Partitions of shards, and of what a session owns (docs/data-model.md). */
+/** Partitions of shards, and of the items that belong to a session (docs/data-model.md). */
 const SHARD = 'W\0';
 const OWNED = 'I\0';
 
 /**
- * Lets the store put a hundred thousand subscribers where it puts them, in seconds: what goes to shards is gathered and
- * written in batches, and the lists of what each session holds, which no fan-out reads, are left out.
+ * A client that lets the store write a hundred thousand subscribers in seconds. It gathers the items of shards and
+ * writes them in batches. It leaves out the lists of each session's subscriptions, as no fan-out reads them.
  */
 export class FillingClient {
   isFilling = false;

@@ -19,7 +19,7 @@ export const TABLE = 'apus';
 export const SESSIONS_TABLE = 'apus-sessions';
 export const STREAMS_TABLE = 'apus-streams';
 
-/** Queues of a deployment, by the names that they have in a measurement. */
+/** Queues of a deployment, under the names that they have in a measurement. */
 export const QUEUES = {
   fanOut: 'fan-out.fifo',
   fanOutDead: 'fan-out-dead.fifo',
@@ -38,18 +38,21 @@ export interface FunctionParts {
   readonly poster: CloudOptions['poster'] & FanOutWorkerOptions['poster'];
   readonly clock: Clock;
   readonly sleep: (ms: number) => Promise<void>;
-  /** From 0 to 1: which of the changes that are sampled are written. */
+  /** From 0 to 1: it decides which of the sampled changes are written. */
   readonly random: () => number;
   readonly randomId: () => string;
   readonly failed: (what: string) => void;
   readonly postsPerSecond?: number;
-  /** Messages leave by rules, whose queue is there. @default false */
+  /**
+   * Whether rules match messages, which then go to the rules' queue.
+   * @default false
+   */
   readonly hasRules?: boolean;
 }
 
 export type Functions = ReturnType<typeof composeFunctions>;
 
-/** The functions of a deployment that messages go through, over the given services. */
+/** The functions of a deployment that handle messages, over the given services. */
 export function composeFunctions(parts: FunctionParts) {
   const { sqs, queueUrl, poster, clock, sleep, random, randomId } = parts;
   const log = logInto(parts.failed);
@@ -73,16 +76,16 @@ export function composeFunctions(parts: FunctionParts) {
       rules: {
         filters: RULES.map(({ configuration }) => configuration),
         queue: queue(QUEUES.rules),
-        // The look at its length, every ten seconds, is no part of an operation.
+        // The queue's length is read every ten seconds. That is no part of an operation.
         backlog: { isFull: async () => false },
       },
     }),
-    // For AUTH alone: handshakes show nothing. Checking a signature takes processor time, which is not measured here.
+    // For AUTH only: handshakes carry no token. Checking a signature takes processor time, which is not measured here.
     tokens: { verify: () => ANONYMOUS },
     authorizer: { mayPublish: () => true, maySubscribe: () => true },
   });
   const { environment, stores, liveness, routes } = cloud;
-  // Also an environment that begins with the operation: the list is read every half minute, and time stands still.
+  // Even in an environment that begins with the operation: the list is read every half minute, and time stands still.
   stores.bans.keep(undefined, clock.now());
   if (liveness === undefined) throw new Error('a deployment with timers looks after connections');
   return {

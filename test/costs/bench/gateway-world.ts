@@ -26,10 +26,13 @@ import { type BenchClient, type Counted, type CountingWorld, OFFER, protocolsWit
 
 const WORKER_SECONDS = 30;
 
-/** No change is drawn by the samplers: theirs are at most 1 write in 32 changes. */
+/** The samplers choose no change: they write at most 1 in 32. */
 const NEVER_SAMPLED = () => 0.99;
 
-/** Steps in which time passes for waiting work: far below the gateway's idle timeout, for any load of the machine. */
+/**
+ * Steps by which the clock moves while work waits. They are far below the gateway's idle timeout, whatever the load of
+ * the machine.
+ */
 const STEP_MS = 50;
 
 /**
@@ -64,7 +67,7 @@ export async function startGatewayWorld(seed: number, trace?: Trace): Promise<Co
     routes: FRAME_ROUTES,
     seed,
     clock,
-    // The counts are of an ordinary run: no call is throttled.
+    // The counts are those of an ordinary run: no call is throttled.
     limits: {
       newConnectionsPerSecond: Number.POSITIVE_INFINITY,
       requestsPerSecond: Number.POSITIVE_INFINITY,
@@ -127,7 +130,7 @@ export async function startGatewayWorld(seed: number, trace?: Trace): Promise<Co
     return units;
   };
   const sent = { frames: 0, closes: 0 };
-  /** Waits until all frames of clients have arrived, and the work that they caused is over. */
+  /** Waits until all frames of clients have arrived, and the work that they cause is done. */
   const quiet = async () => {
     const hasArrived = () => {
       const { messages, invocations } = emulator.counters.snapshot();
@@ -212,13 +215,13 @@ function functionsOf(
     random: NEVER_SAMPLED,
     randomId: () => `${environment.id}-${(ids++).toString(36)}`,
     failed,
-    // Time stands still: a pace would have the worker wait for it.
+    // Time stands still: with a pace, the worker would wait for it.
     postsPerSecond: 1_000_000,
     hasRules: true,
   });
 }
 
-/** The functions whose invocations operations of sessions and messages cause. */
+/** The functions that the operations of sessions and messages invoke. */
 function traced(functions: Functions, trace: Trace): Functions {
   const { routes, fanOut, timers } = functions;
   const watched = Object.entries(routes).map(([name, handler]) => [

@@ -27,7 +27,10 @@ table of docs/costs.md.
 
 const WIDE_RECIPIENTS = 100_000;
 
-/** @param page where the table stands; @param servicesProgram what the CPU measurement starts */
+/**
+ * @param page the page with the table
+ * @param servicesProgram the program that the CPU measurement starts
+ */
 export async function main(argv: readonly string[], page: URL, servicesProgram: string): Promise<number> {
   const { values } = parseArgs({
     args: [...argv],
@@ -62,7 +65,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
     const measured = [...wide, exactlyOnceOf(recipients, wide, measurements)];
     measurements.splice(placeOf(measurements), 0, ...measured);
   }
-  // Processor time that was not measured stays as it was.
+  // Processor time that was not measured keeps its figures.
   const cpu = values['no-cpu']
     ? new Map(readTable(page).map((row) => [row.name, cpuMsOf(row)]))
     : await measureCpu(servicesProgram, operations);
@@ -74,7 +77,7 @@ export async function main(argv: readonly string[], page: URL, servicesProgram: 
   return report(values['no-long'] ? amongOthers(rows, readTable(page)) : rows, page, values.write);
 }
 
-/** The rows in their places of a table; a new one stands behind the one that was measured before it. */
+/** The rows at their places in the table. A new row follows the row that was measured before it. */
 function amongOthers(measured: readonly Row[], table: readonly Row[]): readonly Row[] {
   const rows = [...table];
   let place = -1;
@@ -149,7 +152,7 @@ function exactlyOnceOf(
   return exactlyOnce(recipients, of(recipients, 1), both(FEW), both(MANY));
 }
 
-/** Behind the last PUBLISH to many. */
+/** After the last operation of publishing to many. */
 function placeOf(measurements: readonly Measurement[]): number {
   const last = measurements.findLastIndex(({ operation }) =>
     /^PUBLISH QoS \d to [\d,]+$/.test(operation.name),

@@ -8,7 +8,7 @@ export interface Measurement {
   readonly counted: Counted;
 }
 
-/** Longer than a shape is young: a SUBACK waits no more. */
+/** Longer than a shape counts as new. Later a SUBACK does not wait. */
 const SHAPES_AGE_MS = 10_000;
 
 /** Measures one operation after another in one world. */
@@ -21,7 +21,7 @@ export async function measureAll(
   await world.pass(SHAPES_AGE_MS);
   const measurements: Measurement[] = [];
   for (const [index, operation] of operations.entries()) {
-    // Of one length, so that items weigh the same wherever an operation stands in the list.
+    // Names of one length, so that items have the same size wherever an operation stands in the list.
     const topic = `bench/topic-${String(index).padStart(4, '0')}`;
     const act = await operation.prepare(world, topic);
     await world.quiet();

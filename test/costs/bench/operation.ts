@@ -1,24 +1,27 @@
 import type { Reply } from '../../support/text-client.ts';
 import type { BenchClient, World } from './world.ts';
 
-/** Frames that no MQTT transport over API Gateway can do without, by direction. */
+/** Frames that every MQTT transport over API Gateway needs, by direction. */
 export interface FloorFrames {
   readonly in: number;
   readonly out: number;
 }
 
-/** Something that clients do, and what is measured of it. */
+/** An operation of clients, and its measurement. */
 export interface BenchOperation {
   /** First column of the table. */
   readonly name: string;
-  /** Messages that reach a subscriber by it. 0: dollars are those of a million such operations. */
+  /** Messages that reach a subscriber. 0: the dollars are those of a million such operations. */
   readonly deliveries: number;
   readonly floor: FloorFrames;
-  /** Makes everything ready, and returns what is measured. */
+  /** Prepares everything, and returns the operation to measure. */
   prepare(world: World, topic: string): Promise<() => Promise<void>>;
-  /** Takes too long for a test that runs with all others. */
+  /** The operation takes too long for a test that runs with all others. */
   readonly isLong?: boolean;
-  /** Time has to pass on every clock: not for the measurement of processor time, whose services have their own. */
+  /**
+   * Time has to pass on every clock. The measurement of processor time leaves the operation out, as its services have
+   * their own clock.
+   */
   readonly isTimed?: boolean;
 }
 
@@ -27,7 +30,7 @@ export const PAYLOAD = 'p'.repeat(200);
 
 let clients = 0;
 
-/** Opens a connection and says CONNECT; the fields are mqtt-packet's. */
+/** Opens a connection and sends CONNECT. The fields are mqtt-packet's. */
 export async function connected(
   world: World,
   fields: Readonly<Record<string, unknown>> = {},
@@ -50,7 +53,7 @@ export function ticketOf({ move = '' }: Reply): string {
   return ticket;
 }
 
-/** Client ids of one length: items do not change their size with the order of a run. */
+/** Client identifiers of one length, so that items have the same size in any order of a run. */
 export function nextClientId(): string {
   clients += 1;
   return `client-${String(clients).padStart(7, '0')}`;

@@ -7,7 +7,7 @@ import { type Row, rowOf } from './row.ts';
 import { differences, readTable } from './table.ts';
 import type { CountingWorld } from './world.ts';
 
-/** Real sockets: on a machine under load it takes its time. */
+/** The test uses real sockets. On a busy machine it takes long. */
 const TIMEOUT_MS = 180_000;
 
 describe('the cost of an operation at the gateway door', () => {

@@ -5,18 +5,18 @@ import type { BenchClient, World } from './world.ts';
 /** The data of a member, in bytes of payload. */
 const DATA = 'd'.repeat(60);
 
-/** Watchers of a large room: more are told in ticks. */
+/** Watchers of a large room: the broker tells more watchers in ticks. */
 const WATCHERS = 120;
 
-/** A tick of a room with so many watchers, and the queue of the timers. */
+/** A tick of a room with this many watchers, and the queue of the timers. */
 const TICK_MS = 3_000;
 
-/** The grace of a lost member, and the queue of the timers. */
+/** The grace period of a lost member, and the queue of the timers. */
 const GRACE_MS = 7_000;
 
 let rooms = 0;
 
-/** Names of one length: items do not change their size with the order of a run. */
+/** Names of one length, so that items have the same size in any order of a run. */
 function nextRoom(): string {
   rooms += 1;
   return `room-${String(rooms).padStart(4, '0')}`;
@@ -108,7 +108,7 @@ export const LOST_MEMBER: BenchOperation = {
   },
 };
 
-/** A newcomer that is given the room. */
+/** A new watcher, to whom the broker sends the members of the room. */
 export const LIST: BenchOperation = {
   name: 'SUBSCRIBE to a room of 50 members',
   deliveries: 50,
@@ -130,7 +130,7 @@ export const LIST: BenchOperation = {
   },
 };
 
-/** Ten members join a room that is told in ticks. */
+/** Ten members join a room whose watchers are told in ticks. */
 export const TICK: BenchOperation = {
   name: `10 members join a room of ${WATCHERS} watchers, with its tick`,
   deliveries: 10 * WATCHERS,

@@ -11,7 +11,7 @@ import type { BenchClient, World } from './world.ts';
 
 type Qos = 0 | 1 | 2;
 
-/** One message to so many subscribers whose sessions end with their connections. */
+/** One message to this many subscribers, whose sessions end with their connections. */
 export function publishTo(recipients: number, qos: Qos): BenchOperation {
   return {
     name: `PUBLISH QoS ${qos} to ${recipients.toLocaleString('en')}`,
@@ -29,7 +29,7 @@ export function publishTo(recipients: number, qos: Qos): BenchOperation {
 /** Exchanges of a session from one time that its record forgets to the next (docs/data-model.md, "Exactly once"). */
 export const EXCHANGES_OF_A_PAGE = 24;
 
-/** The same at QoS 2 to one, so often that its session's record forgets once. */
+/** The same at QoS 2 to one subscriber, repeated until its session's record has forgotten once. */
 export const PUBLISH_QOS_2_OFTEN: BenchOperation = {
   name: `PUBLISH QoS 2 to 1, ${EXCHANGES_OF_A_PAGE} one after another`,
   deliveries: EXCHANGES_OF_A_PAGE,
@@ -44,7 +44,7 @@ export const PUBLISH_QOS_2_OFTEN: BenchOperation = {
   },
 };
 
-/** Of completed exchanges, when a record forgets the others. */
+/** Completed exchanges at which a record forgets older ones. */
 const NAMES_KEPT = 5;
 
 async function publishing(
@@ -57,20 +57,20 @@ async function publishing(
   const publisher = await connected(world);
   return async () => {
     await publishOne(publisher, topic, qos);
-    // Waits as long as it takes, so that the reads below find the messages.
+    // Waits until the reads below find the messages.
     await world.quiet();
     for (const subscriber of subscribers) await receive(subscriber, qos);
   };
 }
 
-/** PUBLISH and what answers it at QoS 1; at QoS 2 both exchanges of four packets, each of which is acknowledged. */
+/** At QoS 1, PUBLISH and its PUBACK. At QoS 2, both exchanges of four packets, each of which is acknowledged. */
 export function floorOfPublish(recipients: number, qos: Qos): { in: number; out: number } {
   if (qos === 0) return { in: 1, out: recipients };
   if (qos === 1) return { in: 1, out: 1 + recipients };
   return { in: 2 + 2 * recipients, out: 2 + 2 * recipients };
 }
 
-/** So that the sessions have a record: the first message of a session, which writes it, is no operation of its own. */
+/** Gives the sessions a record: the first message of a session, which writes it, would be an operation of its own. */
 async function once(world: World, run: () => Promise<void>): Promise<void> {
   await run();
   await world.quiet();
@@ -90,7 +90,7 @@ export async function publishOne(
   if (qos === 2) await publisher.exchange({ cmd: 'pubrel', messageId: 1 });
 }
 
-/** A subscriber's side: the PUBREL is in the reply to PUBREC, and PUBCOMP asks for no reply. */
+/** A subscriber's side: PUBREL comes in the reply to PUBREC, and the frame with PUBCOMP asks for no reply. */
 async function receive(subscriber: BenchClient, qos: Qos): Promise<void> {
   const messageId = publishOf((await subscriber.nextPush()).packets).messageId;
   if (qos < 2) return;
@@ -98,7 +98,7 @@ async function receive(subscriber: BenchClient, qos: Qos): Promise<void> {
   subscriber.tell({ cmd: 'pubcomp', messageId });
 }
 
-/** Of a client that publishes rarely: its frame wants no reply (text-frames.md, section 5). */
+/** A client that publishes rarely: its frame asks for no reply (text-frames.md, section 5). */
 export const PUBLISH_RARELY: BenchOperation = {
   name: 'PUBLISH QoS 0 to 1, rarely',
   deliveries: 1,
@@ -198,7 +198,7 @@ export const PUBLISH_PERSISTENT_PACKED: BenchOperation = {
   },
 };
 
-/** The message waits; what its return costs is an operation of its own. */
+/** The message is queued. Its later delivery is an operation of its own. */
 export const PUBLISH_OFFLINE: BenchOperation = {
   name: 'PUBLISH QoS 1 to 1, persistent session away',
   deliveries: 1,
@@ -212,7 +212,7 @@ export const PUBLISH_OFFLINE: BenchOperation = {
 
 const QUEUED = 50;
 
-/** Its queue comes a page at a time, in replies; what was received is acknowledged with the next frame. */
+/** The queue comes a page at a time, in replies. The client acknowledges messages with its next frame. */
 export const RETURN_TO_QUEUE: BenchOperation = {
   name: `CONNECT to a queue of ${QUEUED}`,
   deliveries: QUEUED,
@@ -281,7 +281,7 @@ async function persistent(world: World, clientId: string, topic: string): Promis
   return client;
 }
 
-/** A client that was sent something before it left. */
+/** A client that received a message before it left. */
 async function away(world: World, clientId: string, topic: string, publisher: BenchClient): Promise<void> {
   const client = await persistent(world, clientId, topic);
   await publishOne(publisher, topic, 1);

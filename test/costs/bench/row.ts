@@ -3,12 +3,12 @@ import { DEFAULT_SERVICE_TIMES } from '@apus/simulation';
 import { USD_BEFORE } from './before.ts';
 import type { Measurement } from './measure.ts';
 
-/** A row of the table as text: a comparison of two rows compares the figures that a reader sees. */
+/** A row of the table as text. A comparison of two rows compares the figures that a reader sees. */
 export interface Row {
   readonly name: string;
-  /** Exact: what changes here changes the bill. In the order of `EXACT_COLUMNS`. */
+  /** Exact figures, in the order of `EXACT_COLUMNS`: a change here changes the bill. */
   readonly exact: readonly string[];
-  /** Times measured on one machine: each run has others. In the order of `TIMED_COLUMNS`. */
+  /** Times measured on one machine, which differ from run to run. In the order of `TIMED_COLUMNS`. */
   readonly timed: readonly string[];
 }
 
@@ -25,13 +25,16 @@ export const EXACT_COLUMNS = [
   'ratio',
 ] as const;
 
-/** `ms`: what was measured, of what the dollars of `$ / M` assume; and the dollars that were measured. */
+/**
+ * `ms`: the measured duration, and the duration that the dollars of `$ / M` assume; then the dollars with the measured
+ * one.
+ */
 export const TIMED_COLUMNS = ['CPU ms', 'ms', '$ / M by these'] as const;
 
 /** Milliseconds of the handlers of one operation, all invocations together. */
 export interface Times {
   readonly cpuMs: number | undefined;
-  /** For services. */
+  /** Waiting for services. */
   readonly waitsMs: number | undefined;
 }
 
@@ -42,7 +45,7 @@ export const MEMORY_MEGABYTES = WORKLOAD_FIELDS.memoryMegabytes.preset ?? Number
 
 const MILLION = 1_000_000;
 
-/** Prices a measurement: dollars for a million deliveries, or for a million of what delivers nothing. */
+/** Prices a measurement: dollars for a million deliveries, or for a million operations that deliver nothing. */
 export function rowOf({ operation, counted }: Measurement, { cpuMs, waitsMs }: Times = NOT_TIMED): Row {
   const { deliveries, floor } = operation;
   const perMillion = (usd: number) => (usd * MILLION) / Math.max(1, deliveries);
@@ -78,17 +81,17 @@ export function rowOf({ operation, counted }: Measurement, { cpuMs, waitsMs }: T
 
 const NOT_TIMED: Times = { cpuMs: undefined, waitsMs: undefined };
 
-/** The processor time that a row of the page says. */
+/** The processor time in a row of the page. */
 export function cpuMsOf({ timed: [cpu = ''] }: Row): number | undefined {
   return cpu === '' ? undefined : Number(cpu.replaceAll(',', ''));
 }
 
-/** The first post is within the time of the invocation that makes it. */
+/** The first post falls within the duration of the invocation that makes it. */
 function assumedMs({ invocations, posts }: Measurement['counted']): number {
   return invocations * FRAME_MS + Math.max(0, posts - 1) * POST_MS;
 }
 
-/** All that is billed for it but connection-minutes and logs. */
+/** Everything that is billed for the operation except connection-minutes and logs. */
 export function usdOf(counted: Measurement['counted'], milliseconds = assumedMs(counted)): number {
   return billOf(
     usage({

@@ -12,7 +12,7 @@ import { type BenchOperation, connected, PAYLOAD } from './operation.ts';
 const TOPIC = 'rules/topic-0000';
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} };
 
-/** The rules of the bench: one, whose target takes every message. */
+/** The one rule of the bench. Its target accepts every message. */
 export const RULES: readonly OpenRule[] = readDeployedRules(
   [{ name: 'rule', filter: TOPIC, to: { webhook: { url: 'https://example.com/' } } }],
   'rules',
@@ -28,7 +28,7 @@ export const RULES: readonly OpenRule[] = readDeployedRules(
   },
 }));
 
-/** A failure is reported, as it would be no ordinary case. */
+/** A failure is reported, as it would not be the ordinary case. */
 export function rulesFunction(
   { clock, failed }: Pick<FunctionParts, 'clock' | 'failed'>,
   visibility: Visibility,
@@ -51,7 +51,7 @@ export const PUBLISH_FOR_RULE: BenchOperation = {
   name: 'PUBLISH QoS 1, no subscriber, for the target of a rule',
   deliveries: 1,
   floor: { in: 1, out: 1 },
-  // The queue of the rules is in the world that counts alone.
+  // Only the world that counts has the queue of the rules.
   isTimed: true,
   async prepare(world) {
     const publisher = await connected(world);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createDynamoDb, createSqs } from '@apus/emulator';
 import { QUEUES } from './functions.ts';
 
-/** Where the measured process finds the services. */
+/** The addresses at which the measured process finds the services. */
 export interface Endpoints {
   readonly endpoint: string;
   readonly queueUrls: Readonly<Record<string, string>>;
@@ -13,8 +13,8 @@ export interface Endpoints {
 type Handle = ReturnType<ReturnType<typeof createDynamoDb>['requestHandler']>['handle'];
 
 /**
- * DynamoDB, SQS and @connections over HTTP on the loopback interface, in a process of their own: none of their work
- * is counted as the handlers'.
+ * DynamoDB, SQS and @connections over HTTP on the loopback interface, in a process of their own, so that their work
+ * does not count as the handlers'.
  */
 async function serve(): Promise<void> {
   const sqs = createSqs({ seed: 1 });
@@ -44,7 +44,7 @@ async function serve(): Promise<void> {
   const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const queueUrls = Object.fromEntries(Object.values(QUEUES).map((name) => [name, sqs.queueUrl(name)]));
   process.send?.({ endpoint, queueUrls } satisfies Endpoints);
-  // Its parent has ended.
+  // Its parent process has ended.
   process.once('disconnect', () => process.exit());
 }
 

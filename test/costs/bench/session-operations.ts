@@ -14,11 +14,11 @@ import {
 import { WIDE_SUBSCRIBERS } from './shapes.ts';
 import type { BenchClient, World } from './world.ts';
 
-/** Nothing of it reaches a subscriber. */
+/** The operation delivers nothing to a subscriber. */
 const NO_DELIVERY = 0;
 const EXCHANGE = { in: 1, out: 1 };
 
-/** In the handshake, as the transport does it: it takes no frame (text-frames.md, section 15). */
+/** CONNECT in the handshake, as the transport sends it: it takes no frame (text-frames.md, section 15). */
 export const CONNECT_CLEAN: BenchOperation = {
   name: 'CONNECT, clean',
   deliveries: NO_DELIVERY,
@@ -28,7 +28,7 @@ export const CONNECT_CLEAN: BenchOperation = {
   },
 };
 
-/** `$connect` is a part of it: the handshake invokes a function too. */
+/** Includes `$connect`, as the handshake invokes a function too. */
 export const CONNECT_FRAME: BenchOperation = {
   name: 'CONNECT in a frame, clean',
   deliveries: NO_DELIVERY,
@@ -131,7 +131,7 @@ export const PING: BenchOperation = {
   },
 };
 
-/** No function is invoked, so none is measured. */
+/** The operation invokes no function, so none is measured. */
 const WITHOUT_FUNCTION = { isTimed: true } as const;
 
 export const SIGN_OF_LIFE: BenchOperation = {
@@ -202,7 +202,7 @@ async function movable(
   return { client, ticket };
 }
 
-/** `$connect` of the new connection and `$disconnect` of the old one are parts of it. */
+/** Includes `$connect` of the new connection and `$disconnect` of the old one. */
 function moveOf(name: string, filters: number, isPersistent: boolean): BenchOperation {
   return {
     name,
@@ -221,7 +221,7 @@ function moveOf(name: string, filters: number, isPersistent: boolean): BenchOper
 /** A session that ends with its connection waits a minute for its client. */
 const ENDS_AFTER_MS = 61_000;
 
-/** The loss is a part of it, with the timer that finds the client back after a minute. */
+/** Includes the loss, and the timer that finds after a minute that the client is back. */
 function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOperation {
   return {
     name,
@@ -242,7 +242,7 @@ function resumeOf(name: string, filters: number, isPersistent: boolean): BenchOp
   };
 }
 
-/** It is published while its only recipient is away, whose session ends with its connection. */
+/** The message is published while its only recipient is offline, whose session ends with its connection. */
 export const KEPT_WHILE_AWAY: BenchOperation = {
   name: 'QoS 1 to a client that has lost its connection, kept for it',
   deliveries: 1,
@@ -272,7 +272,7 @@ export const MOVES: readonly BenchOperation[] = [
   moveOf('Move, persistent, one filter', 1, true),
 ];
 
-/** By the code of the close, as the transport does it: it takes no frame (text-frames.md, section 14). */
+/** The close code brings DISCONNECT, as with the transport: it takes no frame (text-frames.md, section 14). */
 export const DISCONNECT_CLEAN: BenchOperation = {
   name: 'DISCONNECT, clean, one filter',
   deliveries: NO_DELIVERY,
@@ -284,7 +284,7 @@ export const DISCONNECT_CLEAN: BenchOperation = {
   },
 };
 
-/** `$disconnect` is a part of it, as of every end of a connection. */
+/** Includes `$disconnect`, as every end of a connection does. */
 export const DISCONNECT_FRAME: BenchOperation = {
   name: 'DISCONNECT in a frame, clean, one filter',
   deliveries: NO_DELIVERY,
@@ -299,7 +299,7 @@ export const DISCONNECT_FRAME: BenchOperation = {
   },
 };
 
-/** By the code of the close as well. The timer of the session's end is a part of it. */
+/** The close code brings DISCONNECT, too. Includes the timer of the session's end. */
 export const DISCONNECT_PERSISTENT: BenchOperation = {
   name: 'DISCONNECT, persistent, one filter',
   deliveries: NO_DELIVERY,
@@ -312,7 +312,7 @@ export const DISCONNECT_PERSISTENT: BenchOperation = {
   },
 };
 
-/** As a client with a will has to say it. */
+/** A client with a will has to send DISCONNECT like this. */
 export const DISCONNECT_PERSISTENT_FRAME: BenchOperation = {
   name: 'DISCONNECT in a frame, persistent, one filter',
   deliveries: NO_DELIVERY,
@@ -336,7 +336,7 @@ function lossOf(name: string, isPersistent: boolean): BenchOperation {
     floor: { in: 0, out: 0 },
     isTimed: true,
     async prepare(world, topic) {
-      // Sessions that were lost before end now.
+      // Sessions that were lost earlier end now.
       await world.pass(ENDS_AFTER_MS);
       const { client } = await movable(world, topic, 1, isPersistent);
       return async () => {
@@ -353,7 +353,7 @@ export const LOSSES: readonly BenchOperation[] = [
   lossOf('Connection lost, persistent, one filter', true),
 ];
 
-/** The grace of a lost connection: a DISCONNECT may still be committing. */
+/** The grace period of a lost connection: the function may still be committing a DISCONNECT. */
 const WILL_AFTER_MS = 6_000;
 
 export const WILL: BenchOperation = {

@@ -3,10 +3,10 @@ import { connected, PAYLOAD } from './operation.ts';
 import { publishOne } from './publish-operations.ts';
 import type { BenchClient, World } from './world.ts';
 
-/** More than a filter's head holds. */
+/** More subscribers than the head of a filter holds. */
 export const WIDE_SUBSCRIBERS = 12;
 
-/** Filters of two levels, one of them a wildcard's: two shapes fit every topic, as the budgets have it. */
+/** Filters of two levels, one of them with a wildcard: two shapes match every topic, as in the budgets. */
 export async function enterShapes(world: World): Promise<BenchClient> {
   const client = await connected(world);
   for (const filter of ['shapes/literal', 'shapes/+', 'shapes/a/+']) {
@@ -19,7 +19,10 @@ export async function enterShapes(world: World): Promise<BenchClient> {
   return client;
 }
 
-/** An environment has read all that it reads once in a while: shapes, numbers, bans, and how much waits in the queue. */
+/**
+ * The environment has read everything that it reads once in a while: shapes, numbers, bans, and the length of the
+ * queue.
+ */
 export async function warm(world: World, client: BenchClient): Promise<void> {
   const other = await connected(world);
   await other.exchange(subscribe('shapes/literal'));

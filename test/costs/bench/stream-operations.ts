@@ -3,13 +3,14 @@ import { type BenchOperation, connected } from './operation.ts';
 import { publishOne } from './publish-operations.ts';
 import type { BenchClient } from './world.ts';
 
-/** Topics of the streams of a measurement: of the shape and the length of the others. */
+/** Topics of streams in a measurement. They have the shape and the length of the other topics. */
 export const STREAMS = [
   { name: 'tides', topicFilter: 'tides/#' },
   { name: 'rates', topicFilter: 'rates/#', snapshot: true, key: 'pair', messagesMax: 1 },
 ];
 
-const SETTLED_MS = 11_000;
+/** The time after which handlers have written the values of messages. */
+const WRITTEN_MS = 11_000;
 
 const streamTopic = (topic: string): string => topic.replace('bench/', 'tides/');
 const snapshotTopic = (topic: string): string => topic.replace('bench/', 'rates/');
@@ -17,7 +18,7 @@ const snapshotTopic = (topic: string): string => topic.replace('bench/', 'rates/
 /** A message that is appended, and sent to one reader. */
 export const PUBLISH_TO_STREAM = publishTo('topic of a stream', streamTopic);
 
-/** The same where the last value of each key is kept. */
+/** The same for a stream that keeps the last value of each key. */
 export const PUBLISH_TO_SNAPSHOT = publishTo('topic of a stream with a snapshot', snapshotTopic);
 
 function publishTo(what: string, topicOf: (topic: string) => string): BenchOperation {
@@ -41,7 +42,7 @@ function publishTo(what: string, topicOf: (topic: string) => string): BenchOpera
   };
 }
 
-/** A newcomer that is given the last value of each key. */
+/** A new reader, to whom the broker sends the last value of each key. */
 export function snapshot(keys: number): BenchOperation {
   return {
     name: `SUBSCRIBE to a stream, snapshot of ${keys.toLocaleString('en')} keys`,
@@ -52,7 +53,7 @@ export function snapshot(keys: number): BenchOperation {
       for (let key = 1; key <= keys; key += 1)
         await publishOne(publisher, snapshotTopic(topic), 1, { userProperties: { pair: `pair-${key}` } });
       // Until then their messages are read as well: handlers may not have written the values.
-      await world.pass(SETTLED_MS);
+      await world.pass(WRITTEN_MS);
       const reader = await connected(world);
       return async () => {
         const reply = await reader.exchange(subscribe(`$stream/rates/${snapshotTopic(topic)}`, { qos: 0 }));
@@ -63,7 +64,7 @@ export function snapshot(keys: number): BenchOperation {
   };
 }
 
-/** A reader that comes back with its position. */
+/** A reader that reconnects with its position. */
 export function recover(missed: number): BenchOperation {
   return {
     name: `SUBSCRIBE to a stream, ${missed} messages recovered`,
@@ -86,7 +87,7 @@ export function recover(missed: number): BenchOperation {
   };
 }
 
-/** Subscribers of a conflated group: a workers' job, as for a wide filter. */
+/** Subscribers of a conflated group. Workers serve it, as with a wide filter. */
 const CONFLATED = 100;
 
 /** An interval of a second, and the queue of the timers. */

@@ -20,10 +20,10 @@ import {
 } from './operation.ts';
 import type { CountingWorld } from './world.ts';
 
-/** So many that half a read unit, to which a scan is rounded, is a hundredth; elsewhere than in CI four of them. */
+/** Enough that half a read unit, to which a scan is rounded, is a hundredth. Outside of CI four clients suffice. */
 const CLIENTS = sized(50, 200);
 
-/** Of a scan: eventually consistent, so that a read unit is two times 4 KB. */
+/** Bytes that a scan reads for a read unit: two times 4 KB, as it is eventually consistent. */
 const BYTES_PER_UNIT = 8_192;
 
 const TIMEOUT_MS = 120_000;
@@ -34,7 +34,7 @@ interface Kind {
   readonly end?: 'leave' | 'move';
 }
 
-/** One client of that kind, as far as it is to come. */
+/** One client of that kind, connected as far as the kind says. */
 async function act(world: CountingWorld, { isPersistent = false, filters = 0, end }: Kind): Promise<void> {
   const clientId = nextClientId();
   const packet = isPersistent ? persistentPacket(clientId, true) : connectPacket({ clientId });
@@ -105,7 +105,7 @@ describe('the name of a QoS 2 copy that a record has forgotten', () => {
     return randomBytes(12).toString('base64url');
   }
 
-  /** Where the messages of the session came by so many processes. */
+  /** The messages of the session came through this many processes. */
   function bytesOfName(processes: number): number {
     const clocks = Array.from({ length: processes }, () => new MessageClock({ now: Date.now }, randomId()));
     const completed = Array.from({ length: NAMES }, (_, place) => `${clocks[place % processes]?.next()}\0`);
@@ -117,7 +117,7 @@ describe('the name of a QoS 2 copy that a record has forgotten', () => {
     );
   }
 
-  it('takes what `apus cost` says where each message came by another process, and less where one had all', () => {
+  it('takes the units of `apus cost` where each message came by another process, and fewer where one process had all', () => {
     expect(Math.abs(bytesOfName(NAMES) / SWEPT.copyNameBytes - 1)).toBeLessThan(0.25);
     expect(bytesOfName(1)).toBeLessThan(SWEPT.copyNameBytes);
   });

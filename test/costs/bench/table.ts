@@ -35,7 +35,7 @@ export function readTable(file: URL): readonly Row[] {
   return rowsOf(readFileSync(file, 'utf8'));
 }
 
-/** Writes the rows in the place of the table that was there. */
+/** The page with these rows instead of its former ones. */
 export function writeTable(file: URL, rows: readonly Row[]): void {
   writeFileSync(file, withBlock(readFileSync(file, 'utf8'), BLOCK, tableOf(rows)));
 }

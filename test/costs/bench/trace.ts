@@ -2,10 +2,10 @@ import type { Handler } from '@apus/emulator';
 import type { AttributeValue, DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import type { SQSClient } from '@aws-sdk/client-sqs';
 
-/** Lines of one operation: more would be a loop. */
+/** Lines of one operation. More mean a loop. */
 const LINES_MAX = 100_000;
 
-/** The kind of item in a partition, by the first part of its key, or in its sort key where several kinds share one. */
+/** The kind of an item: the first part of its key, or of its sort key where several kinds share a partition. */
 const KINDS: Readonly<Record<string, string>> = {
   C: 'connection',
   S: 'session',
@@ -31,7 +31,7 @@ interface Capacity {
   readonly CapacityUnits?: number;
 }
 
-/** One call on DynamoDB, as far as a reader of its bill wants to know. */
+/** One call on DynamoDB, with the details that explain its bill. */
 interface Call {
   readonly Key?: Key;
   readonly Item?: Key;
@@ -43,8 +43,8 @@ interface Call {
 }
 
 /**
- * Each invocation, each call on DynamoDB with its units and each request of SQS, in their order: what an operation is
- * billed for, and why.
+ * Each invocation, each call on DynamoDB with its units and each request of SQS, in order: the operation's bill, and
+ * its reasons.
  */
 export class Trace {
   readonly #lines: string[] = [];

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 
-/** Turns of the event loop in which work between two waits is done, whatever it calls in this process. */
+/** Turns of the event loop after which the work between two waits is done. */
 const TURNS = 50;
 
 interface Wait {

@@ -16,9 +16,9 @@ const { dynamoCall, post, sqsSend } = DEFAULT_SERVICE_TIMES;
 const SHAPES_AGE_MS = 10_000;
 
 /**
- * How long the handlers of each operation wait for services, all invocations together, in milliseconds: calls that are
- * made at once are waited for once. Services answer after the times that the simulation assumes, by a clock that moves
- * only while all work is done: the same on each machine.
+ * How long the handlers of each operation wait for services, all invocations together, in milliseconds. Simultaneous
+ * calls count once. Services answer after the times that the simulation assumes, by a clock that moves only when all
+ * work is done: the result is the same on each machine.
  */
 export async function measureWaits(
   operations: readonly BenchOperation[],

@@ -17,12 +17,12 @@ type Qos = 0 | 1 | 2;
 
 const TOPIC = 'bench/everybody';
 const SHAPES_AGE_MS = 10_000;
-/** The sampler's draws decide how often a filter doubles its shards; these are the same in every run. */
+/** The sampler's random numbers decide how often a filter doubles its shards. They are the same in every run. */
 const SEED = 20_260_801;
 
 /**
- * One message to so many subscribers as need no sockets: the store puts them where SUBSCRIBE puts them, the publisher's
- * frame and the workers' batches go through the handlers, and posts end at a counter.
+ * One message to more subscribers than sockets could serve. The store puts them where SUBSCRIBE would, the handlers
+ * process the publisher's frame and the workers' batches, and the world counts posts.
  */
 export async function measureWide(recipients: number): Promise<readonly Measurement[]> {
   const dynamoDb = createDynamoDb({ seed: 1 });
@@ -70,8 +70,8 @@ export async function measureWide(recipients: number): Promise<readonly Measurem
 }
 
 /**
- * QoS 2, by its extra cost over QoS 1 with few and with many recipients: each recipient's part is the difference of
- * the differences, and the rest is the publisher's.
+ * QoS 2, by its extra cost over QoS 1 with few and with many recipients. The difference of the differences is the
+ * recipients' part, and the publisher's part is the rest.
  */
 export function exactlyOnce(
   recipients: number,
@@ -100,7 +100,7 @@ function wideOperation(recipients: number, qos: Qos): Measurement['operation'] {
 
 /** The queues of a deployment, on a clock that stands still. */
 export function startQueues(): ReturnType<typeof createSqs> {
-  // Time stands still here as well: nothing is late, however long the machine takes.
+  // Time stands still here as well: nothing is late, however slow the machine is.
   const sqs = createSqs({ seed: 1, clock: new ManualClock() });
   sqs.createQueue({ name: QUEUES.fanOutDead, fifo: true });
   sqs.createQueue({ name: QUEUES.timersDead });
@@ -114,7 +114,7 @@ export function startQueues(): ReturnType<typeof createSqs> {
   return sqs;
 }
 
-/** A session that keeps nothing stands in its shard with its connection: nothing else of it is read. */
+/** The shard holds a session that queues nothing together with its connection: nothing else of the session is read. */
 async function subscribe(world: DirectWorld, index: number): Promise<void> {
   const name = `recipient-${String(index).padStart(7, '0')}`;
   const session = {
@@ -146,7 +146,7 @@ function countedOf(
   units: { readonly readUnits: number; readonly writeUnits: number },
   { requests }: ReturnType<ReturnType<typeof createSqs>['counters']['snapshot']>,
 ): Counted {
-  // Empty receives are no part of the operation: they are left out.
+  // Leaves out empty receives, which are no part of the operation.
   const billed = (kind: 'fifo' | 'standard') =>
     Object.values(requests[kind]).reduce((sum, { billed: each, empty }) => sum + each - empty, 0);
   return {

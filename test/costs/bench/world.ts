@@ -5,7 +5,7 @@ import { encodePackets } from './packets.ts';
 /** Subprotocols that the transport offers with its CONNECT (docs/text-frames.md, section 10). */
 export const OFFER = '(nudge,move,resume,close,alive)';
 
-/** The subprotocols of a handshake that brings CONNECT (section 15). */
+/** The subprotocols of a handshake that carries CONNECT (section 15). */
 export function protocolsWith(connect: Fields): string[] {
   const names = OFFER.slice(1, -1).replaceAll(',', '+');
   const bytes = encodePackets([connect]).toString('base64url');
@@ -39,43 +39,43 @@ export interface BenchClient {
   exchange(...packets: Fields[]): Promise<Reply>;
   /** One frame that wants none. */
   tell(...packets: Fields[]): void;
-  /** A sign of life. */
+  /** Sends a PINGREQ of the transport. */
   live(): void;
-  /** The first frame of a connection to which the session of that ticket's moves. */
+  /** Sends the first frame of a connection that takes over the live session of the ticket. */
   move(ticket: string): Promise<Reply>;
-  /** The first frame of a connection that resumes the session of that ticket's, which is lost. */
+  /** Sends the first frame of a connection that resumes the lost session of the ticket. */
   resume(ticket: string): Promise<Reply>;
   nextPush(): Promise<Push>;
   /** Closes the WebSocket. @param code @default 1000, as the transport does after DISCONNECT's reply */
   close(code?: number): void;
-  /** The network breaks. */
+  /** Cuts the network. */
   vanish(): Promise<void>;
 }
 
 /** A deployment behind emulators, on a clock that stands still unless it is moved. */
 export interface World {
-  /** Opens a WebSocket; nothing has been said on it. */
+  /** Opens a WebSocket without sending anything. */
   open(): Promise<BenchClient>;
-  /** Opens a WebSocket whose handshake brings this CONNECT; rejects where that is not accepted. */
+  /** Opens a WebSocket whose handshake carries this CONNECT. Rejects where the gateway or the broker refuses it. */
   openWith(connect: Fields): Promise<BenchClient>;
-  /** Resolves when nothing is under way: no frame, no job, no `$disconnect`. */
+  /** Resolves when nothing is in flight: no frame, no job, no `$disconnect`. */
   quiet(): Promise<void>;
-  /** Lets time pass, and what is due happen. */
+  /** Lets time pass, and runs the timers that become due. */
   pass(milliseconds: number): Promise<void>;
-  /** Waits for something for which time has to pass. */
+  /** Waits for an event that needs time to pass. */
   whileTimePasses<T>(waiting: Promise<T>): Promise<T>;
-  /** A message of AWS IoT Core comes into its queue, or records of Kafka in an event. Not in every world. */
+  /** Puts a message of AWS IoT Core into its queue, or records of Kafka into an event. Not every world has it. */
   bring(from: 'iot-core' | 'kafka', what: object): Promise<void>;
-  /** From here on environments are cold, until something has warmed them. */
+  /** Makes environments cold until an invocation has warmed them. */
   coolDown(): void;
-  /** Counts from nothing again. */
+  /** Sets all counts to 0. */
   reset(): void;
   /** Logged warnings and errors, and errors that functions threw. */
   readonly failures: readonly string[];
   stop(): Promise<void>;
 }
 
-/** A world that sees all that is billed. */
+/** A world that counts everything that is billed. */
 export interface CountingWorld extends World {
   counted(): Counted;
   /** The read units of one pass of the sweep over each of the two tables, in one segment. */

@@ -22,10 +22,10 @@ const TIMES: ServiceTimes = {
   coldStart: { p50Ms: 0, p99Ms: 0, source: 'the emulator' },
 };
 
-/** Real work in virtual time: on a machine under load it takes its time. */
+/** Real work in virtual time: on a busy machine it takes long. */
 const TIMEOUT_MS = 180_000;
 
-/** The same moments for both. */
+/** The moments of publishing, the same for both. */
 function poisson(count: number, perSecond: number, publishers: number): Arrival[] {
   const random = new Random(3);
   let atMs = 0;
@@ -52,7 +52,7 @@ function predicted(
   };
   const topics = recipients === 1 ? publishers : 1;
   return runModel(workloadFrom({ ...given, topics }), {
-    // The default pace of a worker, and no fewer than two of them; as many as there are jobs where the pace is another.
+    // The default pace of a worker needs at least two workers. At another pace there is one worker for each job.
     quotas: fanOut === undefined ? { ...NO_QUOTAS, maxPostsPerSecond: 1_000 } : NO_QUOTAS,
     times,
     hasStandingLoad: false,
@@ -77,12 +77,12 @@ describe('1:1, as the emulator runs it and as the simulation predicts it', () =>
     report('1:1', emulated, run);
   }, TIMEOUT_MS);
 
-  it('every message is delivered once by both', () => {
+  it('both deliver every message once', () => {
     expect(emulated.delivered).toBe(arrivals.length);
     expect(run.tally.delivered).toBe(arrivals.length);
   });
 
-  it('frames, replies, posts and invocations: as many, but for those few that meet behind a reply', () => {
+  it('both count as many frames, replies, posts and invocations, except the few that meet behind a reply', () => {
     for (const name of ['framesIn', 'replies', 'posts', 'invocations'] as const) {
       expect(Math.abs(run.tally[name] / emulated[name] - 1), name).toBeLessThan(0.02);
     }
@@ -97,7 +97,7 @@ describe('1:1, as the emulator runs it and as the simulation predicts it', () =>
 
 describe('1 to 30, through the queue and its worker', () => {
   const arrivals = poisson(20, 0.5, 1);
-  // Of twenty messages each would have its own from a wide range, and chance be most of the difference.
+  // With twenty messages, each with a latency of its own from a wide range, most of the difference would be chance.
   const times = { ...TIMES, fifoToFunction: { p50Ms: 28, p99Ms: 28, source: 'its median' } };
   let emulated: EmulatedRun;
   let run: Run;
@@ -143,15 +143,15 @@ describe('1 to 332 in eight shards of forty, each two seconds of a worker', () =
   it('one worker receives all jobs, keeps the first shard, and seven others have one each', () => {
     expect(emulated.invocations).toBe(1 + 8);
     expect(run.tally.invocations).toBe(emulated.invocations);
-    // The model's shards are alike. The emulator's, which a hash fills, have two slices where there are more than forty;
-    // it looks at the queue's backlog, and those that come in one batch again are handed on once more.
+    // The model's shards are alike. The emulator fills its shards by a hash, and those with more than forty subscribers
+    // have two slices. It also reads the queue's backlog, and passes on again the jobs that come in one batch.
     expect(run.tally.writeUnits).toBe(8);
     expect(emulated.writeUnits).toBeLessThanOrEqual(16);
     expect(run.tally.fifoRequests).toBe(1 + 8 * 2 + 7);
     expect(emulated.fifoRequests).toBeLessThanOrEqual(run.tally.fifoRequests + 1 + 6);
   });
 
-  it('everybody has it when one shard is through, and not all of them one after another', () => {
+  it('every subscriber has the message when one shard is done, not after all shards one after another', () => {
     expect(distance(run.tally.deliveryMs, emulated.deliveryMs, 0.5)).toBeLessThan(0.25);
     expect(run.tally.deliveryMs.max).toBeLessThan(2_500);
     expect(emulated.deliveryMs.max).toBeLessThan(3_500);

@@ -25,7 +25,10 @@ export interface EmulatedRun {
 
 export interface EmulatedWorkload {
   readonly publishers: number;
-  /** Of each message. One: each publisher has a subscriber of its own; more: all have the same. */
+  /**
+   * Subscribers of each message. With one, each publisher has a subscriber of its own; with more, all publishers have
+   * the same.
+   */
   readonly recipients: number;
   readonly arrivals: readonly Arrival[];
   readonly times: ServiceTimes;
@@ -33,14 +36,15 @@ export interface EmulatedWorkload {
   readonly fanOut?: { readonly shards: number; readonly postsPerWorkerSecond: number };
 }
 
-const SETTLE_MS = 10_000;
+/** The time after which nothing is in flight any more. */
+const IDLE_MS = 10_000;
 
 /** The same workload through the functions themselves, behind the emulators, with the same latencies, in virtual time. */
 export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedRun> {
   const { publishers, recipients, arrivals, times, fanOut } = workload;
   const time = new VirtualTime(1);
   const random = new Random(11);
-  // Nothing of the beginning is measured, and none of it need take its time.
+  // The preparation is not measured, and needs no virtual time.
   let isMeasured = false;
   const delay = (latency: ServiceTimes['post']) => () => (isMeasured ? random.latency(latency) : 0);
   const world = await time.during(
@@ -80,7 +84,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
     }
     const opened: SimClient[] = [];
     for (let index = 0; index < publishers; index += 1) opened.push(await open(`publisher-${index}`));
-    await time.advance(SETTLE_MS);
+    await time.advance(IDLE_MS);
     isMeasured = true;
     world.emulator.counters.reset();
     world.dynamoDb.counters.reset();
@@ -89,7 +93,7 @@ export async function runEmulated(workload: EmulatedWorkload): Promise<EmulatedR
         opened[publisher]?.publish(topicOf(publisher), String(time.nowMs), { qos: 1 });
       }, atMs);
     }
-    await time.advance((arrivals.at(-1)?.atMs ?? 0) + SETTLE_MS);
+    await time.advance((arrivals.at(-1)?.atMs ?? 0) + IDLE_MS);
     const { messages, lambda, sqs } = world.emulator.counters.snapshot();
     const { total } = world.dynamoDb.counters.snapshot();
     if (world.failures.length > 0) throw new Error(world.failures.join('\n'));

@@ -18,13 +18,13 @@ export interface QueuePollerOptions {
   readonly queueUrl: string;
   /** Batches that are handled at the same time. */
   readonly concurrency: number;
-  /** Rejects where the function fails. */
+  /** Rejects if the function fails. */
   readonly invoke: (event: SqsEvent) => Promise<SqsBatchResponse>;
-  /** Whether the success of a batch is forgotten, so that it comes again. */
+  /** Whether the success of a batch is ignored, so that it comes again. */
   readonly forgets: (event: SqsEvent) => boolean;
 }
 
-/** Plays Lambda's event source mapping, over a queue's HTTP endpoint. */
+/** Stands in for Lambda's event source mapping, over a queue's HTTP endpoint. */
 export class QueuePoller {
   readonly #options: QueuePollerOptions;
   readonly #ended = new AbortController();
@@ -74,7 +74,7 @@ export class QueuePoller {
     await Promise.all(
       done.map(async ({ receiptHandle }) => {
         const deletion = new DeleteMessageCommand({ QueueUrl: queueUrl, ReceiptHandle: receiptHandle });
-        // Its visibility timeout may be over, and the handle another's.
+        // Its visibility timeout may be over, and the handle may belong to another receive.
         await client.send(deletion).catch(() => {});
       }),
     );

@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HistoryTime } from '../time.ts';
 
-/** The first start of a service installs it. */
+/** The first start of a service includes its installation. */
 const START_MS_MAX = 180_000;
 
-/** The machine's own time: for services that have no other. */
+/** The machine's own time, for services that use it. */
 export class RealTime implements HistoryTime {
   readonly #startedAtMs = Date.now();
 

@@ -82,7 +82,7 @@ export class MinistackServices {
     return client;
   }
 
-  /** Messages in a queue, those under way included. */
+  /** Messages in a queue, including those in flight. */
   async depth(name: string): Promise<number> {
     const { Attributes = {} } = await this.sqs(undefined).send(
       new GetQueueAttributesCommand({ QueueUrl: this.queueUrl(name), AttributeNames: ['All'] }),
@@ -103,7 +103,7 @@ async function through<T>(
   call: () => Promise<T>,
 ): Promise<T> {
   await environment?.checkpoint(`${name}:before`);
-  // An environment that died meanwhile gets no answer, and no error either.
+  // An environment that died meanwhile gets neither an answer nor an error.
   try {
     return await call();
   } finally {

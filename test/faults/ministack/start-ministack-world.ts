@@ -15,9 +15,9 @@ import { MinistackServices } from './services.ts';
 
 const INLINE_SUBSCRIBERS_MAX = 2;
 
-/** Few, so that records forget. */
+/** A low limit, so that records drop old entries. */
 const COMPLETED = { bytesMax: 50, bytesKept: 25 };
-/** A worker's timeout, and after how long its jobs come again when it died. */
+/** A worker's timeout, after which its jobs come again if it died. */
 const WORKER_SECONDS = 6;
 const FAN_OUT_WORKERS = 4;
 const TIMER_WORKERS = 2;
@@ -36,7 +36,7 @@ export async function startMinistackWorld(plan: FaultPlan, trace: Trace): Promis
     queueUrl: (name: string) => account.queueUrl(name),
     requests: (environment: Environment) => requestsOf(emulator, environment),
     log: logInto(failures),
-    // MiniStack does not say what was consumed, or says the wrong number.
+    // MiniStack reports no consumed units, or a wrong number.
     stores: { readUnitsFrom: 'sizes' as const },
   };
   const make = (environment: Environment) =>

@@ -6,7 +6,7 @@ const STREAM_READERS = 4;
 const repeated = (times: number, make: (index: number) => readonly Step[]): readonly Step[] =>
   Array.from({ length: times }, (_, index) => make(index)).flat();
 
-/** Wills come five seconds after their connections ended, while faults still strike. */
+/** Wills are due five seconds after their connections ended, while faults still strike. */
 export const MORTALS: readonly Step[] = repeated(16, (index) => [
   {
     kind: 'mortal',
@@ -19,28 +19,28 @@ export const MORTALS: readonly Step[] = repeated(16, (index) => [
   },
 ]);
 
-/** The same, of clients that say goodbye: theirs must not come. */
-export const GOODBYES_OF_MORTALS: readonly Step[] = MORTALS.map(
-  (step) => ({ ...step, how: 'goodbye' }) as Step,
+/** The same clients send DISCONNECT: their wills must not be published. */
+export const DISCONNECTS_OF_MORTALS: readonly Step[] = MORTALS.map(
+  (step) => ({ ...step, how: 'disconnect' }) as Step,
 );
 
-/** The same, of clients whose WebSocket somebody closes as if they had said goodbye: theirs must come. */
+/** Something else closes the WebSocket of the same clients, as after a DISCONNECT: their wills must be published. */
 export const CLOSED_MORTALS: readonly Step[] = MORTALS.map(
   (step) => ({ ...step, how: 'closed-with-4001' }) as Step,
 );
 
-/** Members of a room whose sessions end with their connections say goodbye, and do not come back while faults strike. */
-export const GOODBYES_OF_DWELLERS: readonly Step[] = [0, 2].map((dweller) => ({
+/** Members of a room, whose sessions end with their connections, send DISCONNECT and do not return while faults strike. */
+export const DISCONNECTS_OF_DWELLERS: readonly Step[] = [0, 2].map((dweller) => ({
   kind: 'end-dweller',
   atMs: 2_000 + 500 * dweller,
   dweller,
-  how: 'goodbye',
+  how: 'disconnect',
   awayMs: 3_600_000,
 }));
 
 /**
- * Subscribers that come while messages are being retained, in a shape that every process knows by then. There are six
- * publications a second of each publisher, and somebody new a moment after each.
+ * Subscribers connect while messages are being retained, with a filter shape that every process knows. Each publisher
+ * publishes six times a second, and a new subscriber follows a moment after each.
  */
 export const NEWCOMERS: readonly Step[] = [
   { kind: 'probe', atMs: 0, filter: 'state/+/a/b', stayMs: 0 },
@@ -50,7 +50,7 @@ export const NEWCOMERS: readonly Step[] = [
   ]),
 ];
 
-/** Subscribers that come in shapes of their own while everybody publishes. */
+/** Subscribers with new filter shapes connect while all publishers are active. */
 export const NEW_SHAPES: readonly Step[] = [
   ...repeated(100, (index) => [
     { kind: 'publish', atMs: 60 * index, publisher: index % PUBLISHERS, topic: 'state', qos: 1 },
@@ -60,7 +60,7 @@ export const NEW_SHAPES: readonly Step[] = [
   ),
 ];
 
-/** Somebody whose identity expires; and messages for it when that has to show. */
+/** A client whose identity expires; and messages for it after the expiry must be noticed. */
 export const BRIEFS: readonly Step[] = [
   ...repeated(4, (index) => [{ kind: 'brief', atMs: 200 * index, filter: 'news/#' } as const]),
   ...repeated(20, (index) => [
@@ -74,7 +74,7 @@ export const BRIEFS: readonly Step[] = [
   ]),
 ];
 
-/** Somebody who is banned; and messages for it when the ban has to be known everywhere. */
+/** A client that is banned; and messages for it after the ban must be known. */
 export const OUTLAWS: readonly Step[] = [
   ...repeated(4, (index) => [
     { kind: 'outlaw', atMs: 200 * index, filter: 'news/#', bannedAfterMs: 1_000 } as const,
@@ -128,7 +128,7 @@ export const volleys = (options: {
   );
 };
 
-/** Subscribers lose their connections, and are back in a moment. */
+/** Subscribers lose their connections, and return soon. */
 export const returns = (
   everyMs: number,
   durationMs: number,
@@ -144,9 +144,7 @@ export const returns = (
     },
   ]);
 
-/**
- * Publishers lose their connections while a frame of theirs is handled, are back in a moment, and go on with the topic.
- */
+/** Publishers lose their connections while a function handles their frame, return soon, and continue with the topic. */
 export const losses = (everyMs: number, durationMs: number): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => {
     const [atMs, publisher] = [index * everyMs, index % PUBLISHERS];
@@ -158,7 +156,7 @@ export const losses = (everyMs: number, durationMs: number): readonly Step[] =>
     ];
   });
 
-/** Environments that are idle are gone. */
+/** Idle environments end. */
 export const colds = (everyMs: number, durationMs: number): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [{ kind: 'cold', atMs: (index + 1) * everyMs }]);
 
@@ -174,13 +172,13 @@ export const appends = (options: {
   ]);
 };
 
-/** Readers of streams lose their connections, and are back in a moment. */
+/** Readers of streams lose their connections, and return soon. */
 export const readerReturns = (everyMs: number, durationMs: number): readonly Step[] =>
   repeated(Math.floor(durationMs / everyMs), (index) => [
     { kind: 'end-reader', atMs: (index + 1) * everyMs, reader: index % STREAM_READERS, how: 'cut' },
   ]);
 
-/** Clients that read all that a stream has of a topic. */
+/** Clients that read the whole history of a topic. */
 export const newcomers = (options: {
   readonly topic: StreamTopic;
   readonly everyMs: number;

@@ -9,28 +9,40 @@ import { alteredWrites, isWriteOf } from '../altered-dynamo.ts';
 import type { Rates } from '../fault-plan.ts';
 import type { HistoryOptions } from '../play.ts';
 
-/** A protection that is taken away, and what a run has to find then. */
+/** A removed protection, and the problem that a run has to find. */
 export interface Mutation
   extends Pick<
     HistoryOptions,
     'alterations' | 'install' | 'steps' | 'inlineSubscribersMax' | 'store' | 'lateInvocationMsMax'
   > {
   readonly name: string;
-  /** Those of the faults that the protection is against are frequent. */
+  /** The faults against which the protection works are frequent. */
   readonly rates?: Partial<Rates>;
-  /** There is a room with members and watchers. @default false */
+  /**
+   * The history has a room with members and watchers.
+   * @default false
+   */
   readonly hasRoom?: boolean;
-  /** Messages leave for another system, and come from there. @default false */
+  /**
+   * The history has rules and bridges.
+   * @default false
+   */
   readonly hasOutside?: boolean;
-  /** Some subscribe with `conflate-ms`. @default false */
+  /**
+   * Some clients subscribe with `conflate-ms`.
+   * @default false
+   */
   readonly hasConflated?: boolean;
-  /** How long clients go on and faults strike. @default 6 s */
+  /**
+   * How long clients are active and faults strike.
+   * @default 6 s
+   */
   readonly durationMs?: number;
-  /** The first words of the problems that count. */
+  /** The beginnings of the problems that count. */
   readonly finds: readonly string[];
 }
 
-/** Without a condition that names an attribute, a write always succeeds. */
+/** Drops every condition that names an attribute: such a write always succeeds. */
 export const unconditionally = (partition: string, sort?: string): Alterations => ({
   dynamo: alteredWrites((input) =>
     isWriteOf(input, partition, sort) ? undefined : input.ConditionExpression,
@@ -52,22 +64,22 @@ export function storesAs(
   };
 }
 
-/** Nothing waits until everything has left: it counts as done before. */
+/** No call waits until packets have left: they count as sent before. */
 export function doneAtOnce(): void {
   vi.spyOn(Outbox.prototype, 'whenLeft').mockImplementation((does) => void does());
 }
 
-/** Handlers take their time, as they do over a network: they meet, and there are many environments. */
+/** Handlers are slow, as over a network: they run concurrently, and there are many environments. */
 export const slowly = (latencyMs: number): DynamoDbFaults => ({ latencyMs });
 
-/** No subscriber stands in a shard: the handler that takes a PUBLISH serves all of its recipients. */
+/** No subscriber is in a shard: the handler of a PUBLISH serves all of its recipients. */
 export const ALL_INLINE = 1_000;
 
 export const KILLS: Partial<Rates> = { 'kill-at-checkpoint': 0.02, 'kill-before-post': 0.03 };
 export const LOST_ANSWERS: Partial<Rates> = { 'store-answer-lost': 0.06, 'store-fails-after': 0.06 };
 export const LATE: Partial<Rates> = { 'late-invocation': 0.25, 'store-slow': 0.1, cut: 0.02 };
 
-/** A connected client stays so: no fault heals by a client's return. */
+/** A connected client stays connected: a client's return hides no fault. */
 export const UNBROKEN: Partial<Rates> = {
   cut: 0,
   'no-reply': 0,
@@ -78,7 +90,7 @@ export const UNBROKEN: Partial<Rates> = {
   'post-500-after': 0,
 };
 
-/** Each record is written otherwise than it was decided. */
+/** Each record is written differently from the decision. */
 export function writtenAs(change: (record: QueueRecord) => Partial<QueueRecord>): void {
   const write = Records.prototype.write;
   vi.spyOn(Records.prototype, 'write').mockImplementation(async function (

@@ -6,7 +6,7 @@ import { type Mutation, slowly } from './mutation.ts';
 
 const LATE_MS = 900;
 
-/** Whether a subscriber with `conflate-ms` gets the newest message at last. */
+/** Whether a subscriber with `conflate-ms` finally gets the newest message. */
 export const OF_CONFLATION: readonly Mutation[] = [
   {
     name: 'a group counts as armed before its tick is sent',

@@ -11,7 +11,7 @@ const DURATION_MS = 4_000;
 const REPETITIONS = { 'kill-after-post': 0.1, 'queue-redelivers-early': 0.1 };
 const QOS_2 = bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS });
 
-/** QoS 2: pending, handed on, known again. */
+/** Mutations of QoS 2: pending, handed on, deduplicated. */
 export const OF_EXACTLY_ONCE: readonly Mutation[] = [
   {
     name: 'a QoS 2 message that is pending counts as handed on',

@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { bursts, colds, inOrder } from './directed-steps.ts';
 import type { Mutation } from './mutation.ts';
 
-/** At QoS 1 a slice may come twice, and at QoS 2 each copy is known again. */
+/** At QoS 1 a slice may be sent twice, and at QoS 2 each message is deduplicated. */
 const QOS_0 = bursts({ topic: 'news', qos: 0, messages: 2, everyMs: 100, durationMs: 6_000 });
 
 /** Mutations of a message's way from its publisher to its recipients. */

@@ -24,7 +24,7 @@ export const OF_MATCHING: readonly Mutation[] = [
       });
     },
     steps: NEW_SHAPES,
-    // One environment that serves everybody in turn would know of every shape.
+    // One environment that serves all clients in turn would know every shape.
     store: slowly(20),
     finds: ['lost', 'retained'],
   },
@@ -50,7 +50,7 @@ export const OF_MATCHING: readonly Mutation[] = [
     durationMs: 13_000,
     // A worker looks for the subscribers of a shard, after both, and never misses one.
     inlineSubscribersMax: ALL_INLINE,
-    // A subscriber comes, and is given what is retained, while a message is.
+    // A subscriber connects, and gets retained messages, while a message is being retained.
     store: { latencyMs: isRetaining },
     finds: ['retained', 'stale', 'lost'],
   },

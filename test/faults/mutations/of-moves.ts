@@ -5,7 +5,7 @@ import type { End } from '../steps.ts';
 import { bursts, inOrder, returns } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation, slowly, storesAs, UNBROKEN } from './mutation.ts';
 
-/** Handlers take their time, so that a move comes between what a publisher has matched and its post. */
+/** Handlers are slow, so that a move happens between a publisher's match and its post. */
 const moving = {
   steps: bursts({ topic: 'news', qos: 1, messages: 1, everyMs: 60, durationMs: 9_000 }),
   durationMs: 10_000,
@@ -17,7 +17,7 @@ const moving = {
 const burst = (topic: 'news' | 'state') =>
   bursts({ topic, qos: 1, messages: 2, everyMs: 150, durationMs: 3_000 });
 
-/** Subscribers are away, or so it seems, while frames come that post more than once. */
+/** Subscribers are away, or seem to be, while frames post several messages to them. */
 const away = (...hows: readonly End[]) =>
   ({
     steps: inOrder(burst('news'), burst('state'), burst('news'), returns(400, 3_000, hows)),

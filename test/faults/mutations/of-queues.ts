@@ -5,10 +5,10 @@ import { ALL_INLINE, type Mutation, slowly, UNBROKEN, unconditionally, writtenAs
 
 const DURATION_MS = 4_000;
 const BURSTS = bursts({ topic: 'news', qos: 1, messages: 4, everyMs: 100, durationMs: DURATION_MS });
-/** Frames that meet at windows which are just full, and time to become direct again. */
+/** Frames that meet at windows that are just full, and time to return to direct delivery. */
 const VOLLEYS = volleys({ messages: 5, everyMs: 600, durationMs: 6_000 });
 
-/** Mutations of the messages that wait for a session or are inflight to it. */
+/** Mutations of the messages that wait for a session or are in flight to it. */
 export const OF_QUEUES: readonly Mutation[] = [
   {
     name: 'a publisher that has appended to a log does not object to the belief that it is empty',
@@ -39,7 +39,7 @@ export const OF_QUEUES: readonly Mutation[] = [
         return await note.call(this, session, connectionId, { ...acknowledgement, packetId: 0 });
       });
     },
-    // A PUBREC that is forgotten: its client has completed the message when that comes again.
+    // A PUBREC is dropped: its client has completed the message when it comes again.
     steps: bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 150, durationMs: DURATION_MS }),
     durationMs: DURATION_MS,
     rates: { cut: 0.05 },

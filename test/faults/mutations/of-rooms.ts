@@ -3,7 +3,7 @@ import { vi } from 'vitest';
 import { DynamoPresence } from '../../../packages/store-dynamodb/src/presence/presence.ts';
 import { type Mutation, storesAs } from './mutation.ts';
 
-/** Changes what the store says of a member that a session makes present no more. */
+/** Changes the store's answer about a member that a session no longer makes present. */
 function removedAs(change: (changed: PresenceChange, place: PresencePlace) => PresenceChange): () => void {
   return () => {
     const { remove } = DynamoPresence.prototype;

@@ -1,5 +1,12 @@
 import { alteredWrites, isWriteOf, type WriteInput } from '../altered-dynamo.ts';
-import { BRIEFS, bursts, CLOSED_MORTALS, GOODBYES_OF_DWELLERS, MORTALS, OUTLAWS } from './directed-steps.ts';
+import {
+  BRIEFS,
+  bursts,
+  CLOSED_MORTALS,
+  DISCONNECTS_OF_DWELLERS,
+  MORTALS,
+  OUTLAWS,
+} from './directed-steps.ts';
 import {
   doneAtOnce,
   LATE,
@@ -82,7 +89,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
         };
       }),
     },
-    // A frame that is handled so late meets a session that has gone on.
+    // A frame that is handled this late meets a session that has continued.
     steps: bursts({ topic: 'news', qos: 2, messages: 2, everyMs: 200, durationMs: 6_000 }),
     lateInvocationMsMax: 20_000,
     rates: { ...LATE, 'late-invocation': 0.4, cut: 0.05 },
@@ -115,7 +122,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
       ),
     },
     hasRoom: true,
-    steps: GOODBYES_OF_DWELLERS,
+    steps: DISCONNECTS_OF_DWELLERS,
     finds: ['ghost'],
   },
   {
@@ -132,7 +139,7 @@ export const OF_SESSIONS: readonly Mutation[] = [
       }),
     },
     steps: CLOSED_MORTALS,
-    // Each close is told: otherwise what is altered would be asked in other ways too.
+    // Each close is reported: otherwise the altered check would be made in other ways too.
     rates: { ...UNBROKEN, 'no-disconnect': 0, 'late-disconnect': 0 },
     finds: ['will'],
   },

@@ -7,10 +7,10 @@ import type { StreamTopic } from '../steps.ts';
 import { appends, inOrder, newcomers, readerReturns } from './directed-steps.ts';
 import { ALL_INLINE, KILLS, LATE, type Mutation, slowly, UNBROKEN } from './mutation.ts';
 
-/** A tile is written so long after its append was answered. */
+/** A tile is written this long after its append was answered. */
 const LATE_MS = 50;
 
-/** Of the name of a log, which is a time: the sort key of a tile begins with it, that of the root does not. */
+/** The name of a log is a time: the sort key of a tile begins with it, that of the root does not. */
 const FIRST_DIGIT = '0';
 
 const on = (topic: StreamTopic, everyMs = 60) =>
@@ -81,7 +81,7 @@ export const OF_STREAMS: readonly Mutation[] = [
   },
 ];
 
-/** DynamoDB is said to have written what it has not yet. */
+/** DynamoDB's answer comes before the write. */
 function answeredBefore(isMeant: (input: WriteInput) => boolean): NonNullable<Alterations['dynamo']> {
   return (client) => {
     const send = async (command: { readonly input: object }, ...others: unknown[]) => {

@@ -2,7 +2,7 @@ import { vi } from 'vitest';
 import { Outbound } from '../../../packages/client/src/outbound.ts';
 import { OutgoingQueue } from '../../../packages/client/src/outgoing-queue.ts';
 import { SessionFacts } from '../../../packages/client/src/session-facts.ts';
-import { GOODBYES_OF_MORTALS, losses, NEWCOMERS } from './directed-steps.ts';
+import { DISCONNECTS_OF_MORTALS, losses, NEWCOMERS } from './directed-steps.ts';
 import { ALL_INLINE, type Mutation } from './mutation.ts';
 
 /** Mutations of the frames that the client's transport holds back. */
@@ -23,7 +23,7 @@ export const OF_TRANSPORT: readonly Mutation[] = [
     install: () => {
       vi.spyOn(SessionFacts.prototype, 'mayEndByClose', 'get').mockReturnValue(true);
     },
-    steps: GOODBYES_OF_MORTALS,
+    steps: DISCONNECTS_OF_MORTALS,
     finds: ['will'],
   },
   {

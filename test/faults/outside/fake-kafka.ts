@@ -2,7 +2,7 @@ import type { SinkProducer } from '../../../packages/bridges/src/kafka/sink.ts';
 import type { SourceConsumer } from '../../../packages/bridges/src/kafka/source.ts';
 
 const PARTITIONS = 2;
-/** Of each call, while there are faults. */
+/** The probability of a failed call while faults strike. */
 const FAILS = 0.15;
 
 interface FakeRecord {
@@ -14,14 +14,14 @@ interface FakeRecord {
   readonly headers: Map<Buffer, Buffer>;
 }
 
-/** A process that uses Kafka: when it is dead, nothing that it does has an effect. */
+/** A process that uses Kafka: once it is dead, its calls have no effect. */
 export interface Life {
   isOver: boolean;
 }
 
 /**
- * As much of Kafka as a source and a sink use, with the faults that it has: it is away for a while, calls fail before and
- * after their effect, and a consumer begins again at the offset that was committed last.
+ * The part of Kafka that a source and a sink use, with its faults: it is unavailable for a while, calls fail before and
+ * after their effect, and a consumer begins again at the last committed offset.
  */
 export class FakeKafka {
   readonly #random: () => number;
@@ -81,13 +81,13 @@ export class FakeKafka {
     } as never;
   }
 
-  /** Partitions by turns, each from the offset that was committed. */
+  /** Takes partitions in turn, each from its committed offset. */
   async *#records(isOver: () => boolean): AsyncGenerator<FakeRecord> {
     const next = this.#partitions.map((_, partition) => Number(this.#committed.get(partition) ?? 0n));
     while (!isOver()) {
       await turn();
       if (isOver()) return;
-      // A session that has timed out, or a cluster that has gone.
+      // A session has timed out, or the cluster is unavailable.
       if (this.isAway || this.#draws(FAILS / 3)) throw new Error('the group has been left');
       const partition = Math.floor(this.#random() * PARTITIONS);
       const record = this.#partitions[partition]?.[next[partition] ?? 0];

@@ -17,13 +17,13 @@ const COUNT = 40;
 const TICK_MS = 50;
 /** Until a message is durable at the broker. */
 const WRITE_MS = 6 * TICK_MS;
-/** Turns of the event loop: some minutes of the history's own time. */
+/** Turns of the event loop: some minutes of simulated time. */
 const TURNS_WITH_FAULTS = 1_500;
 const TURNS_MAX = 30_000;
 const TURNS_OF_A_LIFE = 120;
 
 export interface Outcome {
-  /** Empty where every promise was kept. */
+  /** Empty if every promise was kept. */
   readonly problems: readonly string[];
   readonly faults: number;
   readonly deaths: number;
@@ -66,7 +66,7 @@ class World {
     );
   }
 
-  /** Lives follow each other while there are faults; then the last one goes on until all is there. */
+  /** Processes follow each other while faults strike; the last one runs until all messages have arrived. */
   async live(start: (life: Life) => void, isDone: () => boolean): Promise<void> {
     let life: Life | undefined;
     for (let turns = 0; turns < TURNS_MAX; turns += 1) {
@@ -102,7 +102,7 @@ function problemsOf(name: string, arrived: readonly string[], wanted: readonly s
   return isOrdered ? [] : [`${name}: order ${first.join(' ')}`];
 }
 
-/** Records of Kafka reach the broker, which has no room now and then, and makes messages durable some time later. */
+/** Records of Kafka reach the broker, which sometimes has no room, and stores messages some time later. */
 export async function sourceHistory(seed: number, isAnsweredEarly = false): Promise<Outcome> {
   const world = new World(seed);
   const durable = new Map<string, string[]>(KEYS.map((key) => [key, []]));
@@ -129,7 +129,7 @@ export async function sourceHistory(seed: number, isAnsweredEarly = false): Prom
   return world.outcome(KEYS.flatMap((key) => problemsOf(key, durable.get(key) ?? [], numbers)));
 }
 
-/** Publishers send a number when the one before is answered, and again when it is refused or nobody answers. */
+/** Publishers send a number when the one before is answered, and again when it is refused or no answer comes. */
 export async function sinkHistory(seed: number): Promise<Outcome> {
   const world = new World(seed);
   const acknowledged = new Map<string, string[]>(KEYS.map((key) => [key, []]));
@@ -157,7 +157,7 @@ export async function sinkHistory(seed: number): Promise<Outcome> {
   ]);
 }
 
-/** Messages of a queue that outlives the process, through the lanes of a rule, to a target that is Kafka-like. */
+/** Messages of a queue that outlives the process, through the lanes of a rule, to a target like Kafka. */
 export async function ruleHistory(seed: number): Promise<Outcome> {
   const world = new World(seed);
   const waiting = numbers.flatMap((number) => KEYS.map((key) => ({ key, number, isDone: false })));

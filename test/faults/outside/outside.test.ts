@@ -38,7 +38,7 @@ describe.each([
   );
 });
 
-describe('without its protection a history finds', () => {
+describe('a history without a protection finds', () => {
   test(
     'an offset that is committed before its message is durable',
     async () => {

@@ -3,7 +3,7 @@ import { expect, vi } from 'vitest';
 import { unique } from '../unique.ts';
 import { CLIENT_EVENTS, type ConnectMqtt, Program } from './program.ts';
 
-/** Two tenants with the same names for everything, and a way in. */
+/** Two tenants with the same names for everything, and the ways to connect to them. */
 export interface Tenancy {
   readonly connectMqtt: ConnectMqtt;
   readonly own: string;
@@ -12,23 +12,23 @@ export interface Tenancy {
   delivered(): Promise<void>;
 }
 
-/** Streams that the door under test declares. */
+/** Streams that the door under test must declare. */
 export const TENANT_STREAMS = [{ name: 'chat', topicFilter: 'chat/#' }];
 
-/** More than the head of a filter holds: a deployment serves such a filter by workers. */
+/** More than the head item of a filter holds: in a deployment workers serve such a filter. */
 const WIDE = 12;
 
 /** The answer to a message that no client has subscribed to. */
 const NO_MATCHING_SUBSCRIBERS = 0x10;
 
-/** Between the parts of a name that tries to lead into another tenant. U+0000 is in no text of MQTT. */
+/** Separators in a name that tries to reach another tenant. U+0000 is not allowed in an MQTT string. */
 const SEPARATORS = ['/', ':', '|', '\\0', '%00', '..'];
 
 const KEPT: IClientOptions = { clean: false, properties: { sessionExpiryInterval: 60 } };
 
 /**
- * Every way to a message or a session of a tenant. Each is tried by a client of the `other` one, which has the same names,
- * and sees nothing; and by one of the `own` tenant, which does, so that the trial can fail.
+ * Every way to a message or a session of a tenant. A client of the `other` tenant with the same names tries each, and
+ * must see nothing; a client of the `own` tenant must succeed, so that the trial can fail.
  */
 export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<void>>> = {
   'subscribing to the same topic, and to wildcards': async (tenancy) => {
@@ -173,7 +173,7 @@ export const ACCESSES: Readonly<Record<string, (tenancy: Tenancy) => Promise<voi
     for (const { mqtt } of [own, other])
       await mqtt.subscribeAsync([`$presence/${room}/+`, `$occupancy/${room}`], { qos: 1 });
     await own.expectInAnyOrder(['1', 'of the own']);
-    // The number of an empty room.
+    // The member count of an empty room.
     await other.expectInAnyOrder(['0']);
     await other.mqtt.publishAsync(`$presence/${room}/ann`, 'of the other', { qos: 1 });
     await other.expectInAnyOrder(['0', '1', 'of the other']);
@@ -239,7 +239,7 @@ async function both(tenancy: Tenancy): Promise<readonly [Program, Program]> {
   return [await connect(tenancy, tenancy.own), await connect(tenancy, tenancy.other)];
 }
 
-/** A client that is away, and for which a message waits. Returns its identifier. */
+/** A client that is away, with a queued message. Returns its identifier. */
 async function waiting(tenancy: Tenancy): Promise<string> {
   const [topic, clientId] = [unique('t'), unique('c')];
   const away = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
@@ -250,7 +250,7 @@ async function waiting(tenancy: Tenancy): Promise<string> {
   return clientId;
 }
 
-/** It is back, and its message has waited. */
+/** The client is back, and its message has waited. */
 async function expectWaited(tenancy: Tenancy, clientId: string): Promise<void> {
   const back = await connect(tenancy, tenancy.own, { ...KEPT, clientId });
   expect(back.isSessionPresent).toBe(true);

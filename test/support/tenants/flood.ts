@@ -2,17 +2,17 @@ import type { IClientOptions, MqttClient } from 'mqtt';
 import { unique } from '../unique.ts';
 import type { ConnectMqtt } from './program.ts';
 
-/** Clients of the tenant that misbehaves, each of which does everything as fast as it is let. */
+/** Clients of the attacking tenant, each of which does everything as fast as the broker allows. */
 const FLOODERS = 6;
-/** Publishes that a flooder has under way. */
+/** Publishes of a flooder in flight. */
 const UNDER_WAY = 20;
-/** Between two attempts to connect: beyond the connections that its tenant may have. */
+/** The time between two attempts to connect, beyond the connection quota of its tenant. */
 const CONNECT_EVERY_MS = 50;
 const CONNECTING_MAX = 10;
 const PAYLOAD = 'x'.repeat(1_024);
 
 export interface Flood {
-  /** Messages whose publish was answered or refused. */
+  /** Messages that were acknowledged or refused. */
   readonly published: () => number;
   /** CONNECTs that were refused, or got no answer. */
   readonly refused: () => number;
@@ -20,8 +20,8 @@ export interface Flood {
 }
 
 /**
- * One tenant does what it may not: it publishes without a pause to its own wildcard subscriptions and to the queues of
- * sessions whose clients are away, retains messages, and connects over and over.
+ * One tenant attacks: it publishes without a pause to its own wildcard subscriptions and to the queues of sessions
+ * whose clients are away, retains messages, and connects again and again.
  */
 export async function flood(connectMqtt: ConnectMqtt, tenant: string): Promise<Flood> {
   let isOver = false;
@@ -99,7 +99,7 @@ function isConnected(client: MqttClient): Promise<boolean> {
 
 const ANSWER_MS = 2_000;
 
-/** Any outcome will do: an answer, a refusal, or none. */
+/** Any outcome is fine: an answer, a refusal, or none. */
 async function within(promise: Promise<unknown>): Promise<void> {
   await Promise.race([promise.catch(() => pause(1)), pause(ANSWER_MS)]);
 }

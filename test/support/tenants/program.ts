@@ -4,12 +4,15 @@ import type { IClientOptions, IPublishPacket, MqttClient } from 'mqtt';
 import { expect, onTestFinished, vi } from 'vitest';
 import { unique } from '../unique.ts';
 
-/** `#` leaves topics that begin with `$` out. */
+/** `#` does not match topics that begin with `$`. */
 const ROOMS = '$presence/+/+';
 export const CLIENT_EVENTS = '$SYS/brokers/+/clients/+/+';
 const RULES = rulesOfLists(['#', ROOMS], ['#', ROOMS, '$occupancy/+', CLIENT_EVENTS]);
 
-/** Lets every client in, as `TENANT/NAME` says who it is: a configuration with tokens would name both in the token. */
+/**
+ * Admits every client, with the identity `TENANT/NAME` that it claims: a real configuration would take both from the
+ * token.
+ */
 export const tenantsByUsername: Authenticator = {
   authenticate: ({ username = '' }) => {
     const [tenant = '', name = ''] = username.split('/');
@@ -17,11 +20,11 @@ export const tenantsByUsername: Authenticator = {
   },
 };
 
-/** How a test reaches the door under test: stock mqtt.js, through the transport where the door speaks text frames. */
+/** How a test connects to the door under test: with mqtt.js, through the transport if the door speaks text frames. */
 export type ConnectMqtt = (options: IClientOptions) => MqttClient;
 
 /**
- * A busy machine may keep a function of a deployment from its end: then the queue gives its message out again half a minute
+ * A busy machine may delay the end of a deployment's function: then the queue delivers its message again half a minute
  * later.
  */
 const PATIENT = { timeout: 60_000, interval: 20 };
@@ -58,17 +61,17 @@ export class Program {
     return this.received.map(({ payload }) => payload.toString());
   }
 
-  /** Waits until these have come, and has not been sent anything else. */
+  /** Waits until exactly these have come. */
   async expectPayloads(payloads: readonly string[]): Promise<void> {
     await vi.waitFor(() => expect(this.payloads).toEqual(payloads), PATIENT);
   }
 
-  /** The same where they may come in another order: these are sorted. */
+  /** The same in any order: the payloads are sorted. */
   async expectInAnyOrder(payloads: readonly string[]): Promise<void> {
     await vi.waitFor(() => expect(this.payloads.sort()).toEqual(payloads), PATIENT);
   }
 
-  /** Sends itself a message: when it comes, all messages sent to it before have come. */
+  /** Sends a message to itself: when it comes, all messages sent to it before have come. */
   async roundTrip(): Promise<void> {
     const topic = unique('round-trip');
     await this.mqtt.subscribeAsync(topic, { qos: 1 });
@@ -85,7 +88,7 @@ export class Program {
     await this.mqtt.unsubscribeAsync(topic);
   }
 
-  /** Nothing has come but what it has sent itself in `roundTrip`. */
+  /** Expects that only its own messages of `roundTrip` have come. */
   async expectNothing(): Promise<void> {
     await this.roundTrip();
     expect(this.payloads.filter((payload) => payload !== 'round trip')).toEqual([]);

@@ -8,7 +8,7 @@ export interface Steady {
   readonly latenciesMs: readonly number[];
 }
 
-/** Sends so many messages, one each interval, to another program, and waits until all have come. */
+/** Sends this many messages, one each interval, to another program, and waits until all have come. */
 export async function sendSteadily(
   publisher: MqttClient,
   subscriber: Program,
@@ -25,7 +25,7 @@ export async function sendSteadily(
   const all = new Promise<void>((resolve) => {
     subscriber.mqtt.on('message', (_topic, payload) => {
       const text = payload.toString();
-      // At least once: a function that exceeds its timeout on a busy machine is repeated, as in the cloud.
+      // At least once: on a busy machine a function may exceed its timeout and be repeated, as in the cloud.
       if (received.includes(text)) return;
       received.push(text);
       latenciesMs.push(performance.now() - (sentAtMs.get(text) ?? Number.NaN));
@@ -42,7 +42,7 @@ export async function sendSteadily(
   return { received, latenciesMs };
 }
 
-/** The value below which this share of them lies. */
+/** The value below which this share lies. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = [...values].sort((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

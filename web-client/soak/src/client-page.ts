@@ -4,7 +4,7 @@ import { MESSAGE_COLUMNS, MessageColumn } from '../../src/engine/protocol.ts';
 import type { Door } from '../../src/engine/types.ts';
 import { drainProbe, installProbe, type Seen } from './probe.ts';
 
-/** Where Debian, Ubuntu and Google put it. */
+/** The paths of Debian, Ubuntu and Google. */
 const PATHS = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
 const COLUMNS = {
@@ -15,10 +15,10 @@ const COLUMNS = {
 
 const KIBIBYTE = 1024;
 
-/** A view that is opened has drawn what it shows long before that. */
+/** A view that was opened has rendered long before this time. */
 const OPENING_MS = 1_000;
 
-/** The web client in headless Chromium, connected, in the words of its users. */
+/** The web client in headless Chromium, connected; methods are named after the actions of its users. */
 export class ClientPage {
   readonly page: Page;
   readonly browserVersion: string;
@@ -44,7 +44,7 @@ export class ClientPage {
     const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
     page.on('pageerror', (error) => process.stderr.write(`The page says: ${error.message}\n`));
     await page.addInitScript(installProbe, COLUMNS);
-    // The page connects to the first endpoint that it is told of.
+    // The page connects to the first endpoint in its configuration.
     await page.route('**/config.json', async (route) => {
       const { endpoints } = (await (await route.fetch()).json()) as { endpoints: { door: Door }[] };
       await route.fulfill({ json: { endpoints: endpoints.filter((endpoint) => endpoint.door === door) } });
@@ -62,7 +62,7 @@ export class ClientPage {
     await this.page.getByRole('button', { name: `Edit ${filter}`, exact: true }).waitFor();
   }
 
-  /** Two lines over time, of a number in the payload and of the latency. */
+  /** Two lines over time, for a number in the payload and for the latency. */
   async addCharts(topic: string, path: string): Promise<void> {
     await this.openView('charts');
     await this.#addSeries(topic, 'Number in the payload', path);
@@ -86,7 +86,7 @@ export class ClientPage {
     }, view);
   }
 
-  /** Opens it while messages come. Returns the longest frame of that: its user has clicked, and waits for it. */
+  /** Opens a view while messages come. Returns the longest frame meanwhile: its user has clicked, and waits. */
   async switchView(view: string): Promise<number> {
     await this.drain();
     await this.openView(view);
@@ -106,7 +106,7 @@ export class ClientPage {
     return usedSize;
   }
 
-  /** The whole process: the page, its workers, and the buffers that no heap counts. Linux only. */
+  /** Memory of the whole process: the page, its workers, and the buffers outside of heaps. Linux only. */
   residentBytes(): number | undefined {
     if (this.#rendererPid === undefined || !existsSync('/proc/self/status')) return undefined;
     const status = readFileSync(`/proc/${this.#rendererPid}/status`, 'utf8');
@@ -114,9 +114,7 @@ export class ClientPage {
     return kibibytes === undefined ? undefined : Number(kibibytes) * KIBIBYTE;
   }
 
-  /**
-   * Processor time that the page's own thread has used so far, in seconds: the machine's other work does not add to it.
-   */
+  /** Processor time of the page's own thread so far, in seconds: other load on the machine does not affect it. */
   async threadSeconds(): Promise<number> {
     const { metrics } = await this.#session.send('Performance.getMetrics');
     return metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0;
@@ -143,6 +141,6 @@ async function rendererPid(browser: Browser): Promise<number | undefined> {
   const { processInfo } = await session.send('SystemInfo.getProcessInfo');
   await session.detach();
   const renderers = processInfo.filter(({ type }) => type === 'renderer');
-  // The one that has worked most is the page's; others wait for a page.
+  // The renderer with the most processor time is the page's; others are idle.
   return renderers.sort((a, b) => b.cpuTime - a.cpuTime)[0]?.id;
 }

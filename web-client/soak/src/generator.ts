@@ -18,7 +18,7 @@ export type GeneratorReport =
 /** The interval in which due messages are published. */
 const TICK_MS = 4;
 
-/** After a pause of the process no more than this is made up for at once. */
+/** After a pause of the process it catches up on no more than this at once. */
 const BEHIND_MS_MAX = 200;
 
 /** Reports to its parent process, if it has one. */
@@ -26,7 +26,7 @@ function report(text: GeneratorReport): void {
   process.send?.(text);
 }
 
-/** The topic's own count, the time, and a wave that is as good to look at as to chart. */
+/** The topic's own count, the time, and a wave for lists and charts. */
 function payloadOf(number: number, topics: number): string {
   return JSON.stringify({
     seq: Math.floor(number / topics),
@@ -65,7 +65,7 @@ async function main({ url, rate, topics }: GeneratorOptions): Promise<void> {
       process.disconnect();
     });
   });
-  // The parent is gone and can no longer stop it.
+  // The parent has ended and can no longer stop it.
   process.once('disconnect', () => process.exit());
   report({ type: 'ready' });
 }

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { cpus, loadavg, totalmem } from 'node:os';
 
-/** Where Linux says how long something has waited for a processor. */
+/** Linux's file on how long processes have waited for a processor. */
 const PRESSURE = '/proc/pressure/cpu';
 
 /** The machine of the measurements, in one line. */
@@ -12,7 +12,7 @@ export function machineText(browserVersion: string): string {
   return `${date}, ${processors.length} × ${processors[0]?.model.trim() ?? 'processor'}, ${memoryGiB} GiB, Node.js ${process.versions.node}, Chromium ${browserVersion}, headless`;
 }
 
-/** How busy the machine is: more processes that want a processor than there are processors is a queue. */
+/** The load of the machine: if more processes want a processor than there are processors, they queue. */
 export function loadText(): string {
   const load = `Load average at the end: ${(loadavg()[0] ?? 0).toFixed(1)}`;
   const [, waited] = existsSync(PRESSURE)

@@ -33,8 +33,8 @@ export interface SoakOptions {
 }
 
 /**
- * @returns undefined where only help was asked for, which was written
- * @throws Error that says which flag wants what
+ * @returns undefined if only help was requested, which was printed
+ * @throws Error that names the flag and its allowed values
  */
 export function readOptions(args: readonly string[]): SoakOptions | undefined {
   const { values } = parseArgs({

@@ -1,6 +1,6 @@
 import type { ClientPage } from './client-page.ts';
 
-/** An act in the page, whose time until it is visible is measured. */
+/** An action in the page, whose time until it is visible is measured. */
 export type Act =
   | { readonly type: 'press'; readonly label: string }
   | { readonly type: 'search'; readonly text: string };
@@ -10,7 +10,7 @@ export async function painted(client: ClientPage, act: Act): Promise<number> {
   return await client.page.evaluate(actAndPaint, act);
 }
 
-/** Runs in the page, and may use nothing from around it. */
+/** Runs in the page, and must not use variables from outside. */
 function actAndPaint(act: Act): Promise<number> {
   const beganAtMs = performance.now();
   if (act.type === 'press') {
@@ -20,13 +20,13 @@ function actAndPaint(act: Act): Promise<number> {
   } else {
     const input = document.querySelector<HTMLInputElement>('input[type=search]');
     if (input === null) throw new Error('there is no search');
-    // As typing does it: React hears of the change by the event, and only where the value is another.
+    // Like typing: React learns of the change by the event, and only if the value differs.
     Object.getOwnPropertyDescriptor(HTMLInputElement.prototype, 'value')?.set?.call(input, act.text);
     input.dispatchEvent(new Event('input', { bubbles: true }));
   }
   return new Promise((resolve) => {
     requestAnimationFrame(() => {
-      // A message comes after the frame was drawn.
+      // A task runs after the frame was drawn.
       const { port1, port2 } = new MessageChannel();
       port1.onmessage = () => resolve(performance.now() - beganAtMs);
       port2.postMessage(undefined);

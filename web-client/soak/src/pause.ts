@@ -3,15 +3,15 @@ import { count } from './words.ts';
 
 /** The measurements of a pause. */
 export interface PauseSeen {
-  /** The list was the same at the end of the pause as when what had come before it was drawn. */
+  /** At the end of the pause the list was the same as after the messages before it had been rendered. */
   readonly stoodStill: boolean;
-  /** New messages that the view told of while it stood still. */
+  /** New messages that the view counted during the pause. */
   readonly toldOf: number;
-  /** The list went on when it was resumed. */
+  /** The list continued after it was resumed. */
   readonly wentOn: boolean;
 }
 
-/** The view draws a stream at most twenty times a second: what had come before the click is drawn by then. */
+/** The view renders a stream at most twenty times a second: messages before the click are rendered by then. */
 const DRAWN_AFTER_MS = 200;
 
 /** Pauses the messages view for as long as something takes, and resumes it. */

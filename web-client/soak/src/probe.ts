@@ -8,11 +8,11 @@ export interface Seen {
   readonly latencies: readonly number[];
   /** Messages that the worker handed to the page, since the page was opened. */
   readonly messages: number;
-  /** Messages that the worker let go because the page took none, since the page was opened. */
+  /** Messages that the worker dropped because the page took none, since the page was opened. */
   readonly skipped: number;
 }
 
-/** Columns of a batch, which a function that runs in the page has to be told. */
+/** Columns of a batch; a function that runs in the page gets them as arguments. */
 export interface BatchColumns {
   readonly count: number;
   readonly atMs: number;
@@ -26,7 +26,7 @@ interface Globals {
   Worker: typeof Worker;
 }
 
-/** Runs in the page before its own scripts, and may use nothing from around it. */
+/** Runs in the page before its own scripts, and must not use variables from outside. */
 export function installProbe({ count, atMs, latencyMs }: BatchColumns): void {
   const globals = globalThis as unknown as Globals;
   const probe: Probe = { frames: [], longTasks: [], latencies: [], messages: 0, skipped: 0 };

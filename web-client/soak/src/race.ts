@@ -1,4 +1,4 @@
-// The web client beside bare mqtt.js in one browser, at QoS 1: `npm run soak:race -w web-client`.
+// The web client compared with bare mqtt.js in one browser, at QoS 1: `npm run soak:race -w web-client`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -10,16 +10,18 @@ import { ClientPage } from './client-page.ts';
 import { loadText, machineText } from './machine.ts';
 import { markdownTable } from './words.ts';
 
-/** More than a round has: the race measures how fast each client reads, not what a full queue drops. */
+/**
+ * More than the messages of a round: the race measures how fast each client reads, and not the drops of a full queue.
+ */
 const QUEUE_LENGTH = 200_000;
 
-/** Publishes that the generator has under way. */
+/** The generator's publishes in flight. */
 const OUTSTANDING_MAX = 2_000;
 
-/** How often it is looked at who has what. */
+/** How often the counts are compared. */
 const LOOK_MS = 20;
 
-/** For one round, and only against a hang. */
+/** The limit of one round, only against a hang. */
 const ROUND_MS_MAX = 120_000;
 
 const BARE = readFileSync(createRequire(import.meta.url).resolve('mqtt/dist/mqtt.min'), 'utf8');
@@ -81,7 +83,7 @@ async function publishAll(client: mqtt.MqttClient, count: number, payload: strin
   }
 }
 
-/** Messages a second that one of them has taken, from the first publish to the last message. */
+/** Messages a second that one of them has received, from the first publish to the last message. */
 async function round(
   read: () => Promise<number>,
   publish: () => Promise<void>,
@@ -144,7 +146,7 @@ try {
     const other = await round(() => bare.count(), publish, messages);
     const cpuBare = (await browserCpuMs(client)) - cpuOther;
     await bare.unsubscribe();
-    // The first warms both up.
+    // The first round warms both up.
     if (index > 0)
       rows.push([
         String(index),

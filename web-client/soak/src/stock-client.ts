@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as mqtt from 'mqtt';
 
-/** Publishes without an answer at a time: fast, and within the broker's window. */
+/** Concurrent publishes without an acknowledgement: fast, and within the broker's window. */
 const OUTSTANDING_MAX = 100;
 
-/** No retained message for so long means that there are no more. */
+/** If no retained message comes for this long, there are no more. */
 const QUIET_MS = 2_000;
 
-/** Stock mqtt.js, which sees what the broker really holds. */
+/** mqtt.js, which shows the broker's real messages. */
 export class StockClient {
   readonly #client: mqtt.MqttClient;
 

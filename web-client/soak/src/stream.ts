@@ -1,4 +1,4 @@
-// The web client under a steady stream: `npm run soak -w web-client`, `-- --help` for what it can be told.
+// The web client under a steady stream: `npm run soak -w web-client`; `-- --help` lists the options.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Broker } from './broker.ts';
@@ -13,9 +13,9 @@ import { problemsOf, type Run } from './verdict.ts';
 import { Watch } from './watch.ts';
 import { markdownTable } from './words.ts';
 
-/** After the last message, for those that are under way. */
-const SETTLE_MS = 10_000;
-const SETTLE_STEP_MS = 250;
+/** The wait after the last message, for messages in flight. */
+const ARRIVAL_MS = 10_000;
+const ARRIVAL_STEP_MS = 250;
 
 async function main(options: SoakOptions): Promise<void> {
   process.stderr.write('Building …\n');
@@ -46,7 +46,7 @@ async function measure(client: ClientPage, generator: StreamGenerator, options: 
   for (const { view, isPaused, seconds } of phasesOf(options.views, options.seconds)) {
     openingMs = Math.max(openingMs, await client.switchView(view));
     const watched = async (): Promise<void> => {
-      // By the clock: on a busy machine the page's answers take their time.
+      // By the clock: on a busy machine the page is slow to answer.
       const untilMs = performance.now() + seconds * 1_000;
       while (performance.now() < untilMs) await watch.next(isPaused ? `${view}, paused` : view);
     };
@@ -68,15 +68,15 @@ async function measure(client: ClientPage, generator: StreamGenerator, options: 
   };
 }
 
-/** Waits until so many have arrived, or for as long as that can take. */
+/** Waits until this many have arrived, or for as long as that can take. */
 async function received(
   client: ClientPage,
   messages: number,
 ): Promise<{ messages: number; skipped: number }> {
-  for (let waitedMs = 0; ; waitedMs += SETTLE_STEP_MS) {
+  for (let waitedMs = 0; ; waitedMs += ARRIVAL_STEP_MS) {
     const seen = await client.drain();
-    if (seen.messages >= messages || waitedMs >= SETTLE_MS) return seen;
-    await delay(SETTLE_STEP_MS);
+    if (seen.messages >= messages || waitedMs >= ARRIVAL_MS) return seen;
+    await delay(ARRIVAL_STEP_MS);
   }
 }
 

@@ -1,12 +1,12 @@
-/** Below this level everything lies, so that all can be cleared at once. */
+/** All topics are below this level, so that all can be cleared at once. */
 export const SITE = 'site';
 
-/** The measurements of each machine. */
+/** The measured values of each machine. */
 const MEASUREMENTS = ['temperature', 'pressure', 'vibration', 'speed', 'state'] as const;
 const MACHINES_PER_LINE = 100;
 const LINES_PER_PLANT = 20;
 
-/** Topics as a company has them: plants, lines, machines, and what these measure. */
+/** Topics as a company has them: plants, lines, machines, and their measurements. */
 export function topicsOf(count: number): string[] {
   return Array.from({ length: count }, (_, index) => {
     const machine = Math.floor(index / MEASUREMENTS.length);

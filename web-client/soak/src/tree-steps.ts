@@ -5,7 +5,7 @@ import { countOver, highest, median, percentile } from './statistics.ts';
 import { FROZEN_MS } from './verdict.ts';
 import { count, mebibytes, milliseconds } from './words.ts';
 
-/** How often each act is repeated; the report has the median and the longest. */
+/** How often each action is repeated; the report has the median and the longest. */
 const REPEATS = 5;
 
 const SCROLL_SECONDS = 5;
@@ -32,13 +32,13 @@ export async function memoryText(client: ClientPage): Promise<string> {
   return `heap ${mebibytes(heapBytes)}, renderer process ${mebibytes(residentBytes)}`;
 }
 
-/** Waits until the tree's own count says so. */
+/** Waits until the tree's own count has this value. */
 export async function untilCount(client: ClientPage, text: string): Promise<void> {
   const shown = client.page.getByTestId('topic-count').getByText(text, { exact: true });
   await shown.waitFor({ timeout: WAIT_MS });
 }
 
-/** Does something and undoes it, some times over, and says how long the first takes. */
+/** Does and undoes an action several times, and returns how long doing it takes. */
 export async function repeated(client: ClientPage, name: string, act: Act, undo: Act): Promise<Step> {
   const times: number[] = [];
   for (let turn = 0; turn < REPEATS; turn += 1) {
@@ -53,7 +53,7 @@ export async function repeated(client: ClientPage, name: string, act: Act, undo:
   };
 }
 
-/** A search, and whether it finds what there is to find. */
+/** Searches, and checks the results. */
 export async function searched(
   client: ClientPage,
   text: string,
@@ -73,7 +73,7 @@ export async function searched(
   return { ...step, text: `${step.text}; ${count(found)} found` };
 }
 
-/** Turns the wheel all the time. */
+/** Scrolls with the wheel all the time. */
 export async function scrolled(client: ClientPage): Promise<string> {
   await client.page.mouse.move(300, 400);
   await client.drain();

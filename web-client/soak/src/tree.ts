@@ -1,4 +1,4 @@
-// The topic tree with very many topics: `npm run soak:tree -w web-client`, `-- --help` for what it can be told.
+// The topic tree with very many topics: `npm run soak:tree -w web-client`; `-- --help` lists the options.
 import { writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -32,7 +32,7 @@ whether they are gone. Exits with 1 when something took too long to be seen, or 
   --output FILE      Writes the table there too.
 `;
 
-/** A retained message beside those that are cleared. */
+/** A retained message outside of the cleared level. */
 const KEPT = 'kept/message';
 
 /** More than the broker counts for one of them. */
@@ -125,7 +125,7 @@ async function openings(client: ClientPage): Promise<Step[]> {
   return [opened, closed];
 }
 
-/** A stream into a hundred topics of its own, beside those that are there. */
+/** Publishes a stream to a hundred further topics. */
 async function live(client: ClientPage, broker: Broker): Promise<string> {
   const generator = await StreamGenerator.connect({ url: broker.mqttUrl, rate: LIVE_RATE, topics: 100 });
   try {
@@ -140,7 +140,7 @@ async function live(client: ClientPage, broker: Broker): Promise<string> {
   }
 }
 
-/** Selects the level, asks for it, says yes, and waits for the end. */
+/** Selects the level, chooses to clear it, confirms, and waits for the end. */
 async function clear(client: ClientPage, topics: number): Promise<string> {
   const { page } = client;
   await page.getByRole('treeitem').filter({ hasText: SITE }).first().click();

@@ -3,19 +3,19 @@ import type { PauseSeen } from './pause.ts';
 import { highest, median } from './statistics.ts';
 import { count, mebibytes, milliseconds } from './words.ts';
 
-/** People notice a frame that took longer as a halt: the limit of a good "Interaction to Next Paint". */
+/** People notice a longer frame as a stop: the limit of a good "Interaction to Next Paint". */
 export const FROZEN_MS = 200;
 
 /** Growth of memory from the first to the last third of the samples that counts as a leak. */
 export const GROWTH_MAX = 0.1;
 
-/** Growth below this is noise of the collector, however small the heap. */
+/** Growth below this comes from the garbage collector, however small the heap is. */
 export const GROWTH_MIN_BYTES = 8 * 1024 * 1024;
 
 /** The time in which logs and drawing buffers fill, before memory can be flat. */
 export const WARM_UP_SECONDS = 60;
 
-/** A run whose generator published less than this part of the requested rate does not count. */
+/** A run whose generator published less than this share of the requested rate does not count. */
 export const RATE_SHARE_MIN = 0.98;
 
 /** The measurements of one second. */
@@ -24,11 +24,11 @@ export interface Second {
   readonly frames: readonly number[];
   readonly longTasks: readonly number[];
   readonly latencies: readonly number[];
-  /** How long it really took until the page had answered, in milliseconds. */
+  /** How long the page really took to answer, in milliseconds. */
   readonly elapsedMs: number;
   /** Processor time of the page's thread. */
   readonly threadMs: number;
-  /** The page's heap after a forced collection, in those seconds in which there was one. */
+  /** The page's heap after a forced collection, in the seconds with one. */
   readonly heapBytes: number | undefined;
   /** The renderer's process, its worker and buffers included. */
   readonly residentBytes: number | undefined;

@@ -5,8 +5,8 @@ import type { Second } from './verdict.ts';
 import { mebibytes, milliseconds } from './words.ts';
 
 /**
- * Memory is measured this often. A forced collection stops the page, which is not something that users meet; between
- * them there is time for those that they do meet.
+ * The interval of memory measurements. A forced collection stops the page, which users never experience; in between the
+ * frames that they do experience are measured.
  */
 const COLLECT_EVERY_SECONDS = 20;
 

@@ -6,10 +6,10 @@ import classes from './command-palette.module.css';
 import { commandsNow } from './commands.ts';
 import { type Command, fittingCommands } from './find-commands.ts';
 
-/** Lines that are offered at a time: a user with a thousand connections types another letter. */
+/** Most lines that are offered: a user with a thousand connections types another letter. */
 const SHOWN_MAX = 50;
 
-/** Everything that the page can do, found by its name. */
+/** All actions of the page, found by name. */
 export function CommandPalette({ close }: { readonly close: () => void }) {
   const { t } = useTranslation();
   const { setColorScheme } = useMantineColorScheme();
@@ -95,7 +95,7 @@ function Lines({ shown, active, run }: LinesProps) {
       aria-label={t('app.palette.title')}
     >
       {shown.map((command, index) => (
-        // The field above has the keyboard, as ARIA's combobox pattern has it.
+        // The field above has the keyboard focus, as in ARIA's combobox pattern.
         // biome-ignore lint/a11y/useKeyWithClickEvents: see above
         // biome-ignore lint/a11y/useFocusableInteractive: see above
         <div
@@ -114,7 +114,7 @@ function Lines({ shown, active, run }: LinesProps) {
   );
 }
 
-/** Round and round, as in a menu. */
+/** Wraps around, as in a menu. */
 function nextLine(key: string, active: number, count: number): number | undefined {
   if (count === 0) return undefined;
   if (key === 'ArrowDown') return (active + 1) % count;

@@ -10,7 +10,7 @@ import { VIEW_IDS } from '../state/view-ids.ts';
 import { runShortcutWhenThere, type ShortcutAction } from '../ui/shortcut-actions.ts';
 import type { Command } from './find-commands.ts';
 
-/** Everything that can be done now, in the order in which it is offered. */
+/** All commands that are possible now, in the order in which they are offered. */
 export function commandsNow(t: TFunction, setColors: (scheme: MantineColorScheme) => void): Command[] {
   const { profiles, statuses, activeId } = useStore.getState();
   const active = profiles.find(({ id }) => id === activeId);

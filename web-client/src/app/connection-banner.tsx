@@ -8,7 +8,7 @@ import { connectProfile } from '../state/profiles.ts';
 import { useTrouble } from '../ui/trouble.ts';
 import classes from './connection-banner.module.css';
 
-/** Above every view, while the connection that it shows has failed or waits for another attempt: why, and what to do. */
+/** Shown above every view while the connection has failed or waits for another attempt: the reason and advice. */
 export function ConnectionBanner() {
   const { t } = useTranslation();
   const id = useActiveProfile()?.id;
@@ -62,7 +62,7 @@ export function ConnectionBanner() {
 
 const TICK_MS = 500;
 
-/** Not read out by screen readers each second: the alert has said what there is to say. */
+/** Screen readers do not read it each second: the alert has said everything. */
 function Countdown({ untilMs }: { readonly untilMs: number }) {
   const { t } = useTranslation();
   const [nowMs, setNowMs] = useState(() => Date.now());

@@ -1,14 +1,14 @@
-/** Something that the palette does. */
+/** A command of the palette. */
 export interface Command {
   readonly id: string;
-  /** The words that find it. */
+  /** Words by which it is found. */
   readonly label: string;
-  /** The kind of thing that it is, beside its name. */
+  /** The kind of the command, shown beside its name. */
   readonly kind: string;
   readonly run: () => void;
 }
 
-/** Those whose name or kind holds every word, in any case. */
+/** The commands whose name or kind contains every word, in any case. */
 export function fittingCommands(commands: readonly Command[], sought: string): readonly Command[] {
   const words = sought
     .toLowerCase()

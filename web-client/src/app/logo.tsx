@@ -1,4 +1,4 @@
-/** A swift: the bird that Apus is the genus of. */
+/** A swift, the bird of the genus Apus. */
 export function Logo() {
   return (
     <svg width="24" height="24" viewBox="0 0 32 32" aria-hidden="true">

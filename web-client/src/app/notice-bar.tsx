@@ -7,7 +7,7 @@ import { IconButton } from '../ui/icon-button.tsx';
 import { say, useNotice } from '../ui/notice.ts';
 import classes from './notice-bar.module.css';
 
-/** Below every view, in a place of its own, so that a notice covers nothing. */
+/** Below every view, in its own place, so that a notice covers nothing. */
 export function NoticeBar() {
   const { t } = useTranslation();
   const viewId = useStore((state) => state.viewId);

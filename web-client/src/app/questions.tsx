@@ -2,7 +2,7 @@ import { type ComponentType, lazy, Suspense } from 'react';
 import { profileOf } from '../state/profiles.ts';
 import { useStore } from '../state/store.ts';
 
-/** Fetch the code of the dialogs. */
+/** Fetches the code of the dialogs. */
 export const DIALOG_LOADS: (() => Promise<unknown>)[] = [];
 
 const DeleteDialog = loaded(() => import('../features/connections/delete-dialog.tsx'), 'DeleteDialog');
@@ -16,7 +16,7 @@ const NewConnectionDialog = loaded(
 const ShortcutsDialog = loaded(() => import('./shortcuts-dialog.tsx'), 'ShortcutsDialog');
 const CommandPalette = loaded(() => import('./command-palette.tsx'), 'CommandPalette');
 
-/** The dialog that stands over the page, if one does. */
+/** The dialog that is open over the page, if there is one. */
 export function Questions() {
   return (
     <Suspense>
@@ -40,7 +40,7 @@ function Question() {
   return <DeleteDialog profile={profile} close={close} />;
 }
 
-/** A dialog whose code comes when it is first asked for. Declared as a function: it is used above. */
+/** A dialog whose code is fetched when it is first needed. Declared as a function, since it is used above. */
 function loaded<Name extends string, Props>(
   load: () => Promise<Record<Name, ComponentType<Props>>>,
   name: Name,

@@ -23,7 +23,7 @@ const NAVBAR_WIDTH = 216;
 /** How long a phone's navigation slides. The theme does not tell this component of reduced motion. */
 const SLIDE_MS = 200;
 
-/** Header, navigation and the view that is open. */
+/** Header, navigation and the open view. */
 export function Shell() {
   const { t } = useTranslation();
   const [opened, { toggle, close }] = useDisclosure();
@@ -75,7 +75,7 @@ export function Shell() {
   );
 }
 
-/** No link: the part of the address behind the # names the view. */
+/** It is no link: the part of the address behind the # names the view. */
 function skipToContent(): void {
   document.getElementById('content')?.focus();
 }

@@ -13,13 +13,13 @@ export const SHORTCUT_KEYS: Readonly<Record<ShortcutAction | 'help', string>> = 
   help: '?',
 };
 
-/** Single keys can be turned off: they interfere with speech input (WCAG 2.1.4). */
+/** Single keys can be switched off: they interfere with speech input (WCAG 2.1.4). */
 export function useShortcutsEnabled(): [boolean, (isEnabled: boolean) => void] {
   const [isEnabled, setEnabled] = useLocalStorage({ key: 'apus.shortcuts', defaultValue: true });
   return [isEnabled, setEnabled];
 }
 
-/** Not over a question that waits for an answer. */
+/** Not while a question is open. */
 function togglePalette(): void {
   const { question } = useStore.getState();
   if (question === undefined) useStore.setState({ question: { type: 'palette' } });
@@ -52,7 +52,7 @@ export function useShortcuts(): void {
     // With Shift or without: that depends on the layout of the keyboard.
     ['shift+?', showHelp],
     ['?', showHelp],
-    // The tenth is 0, as it lies on the keyboard.
+    // The tenth is 0, as on the keyboard.
     ...VIEW_IDS.slice(0, 10).map((id, index): HotkeyItem => [String((index + 1) % 10), () => openView(id)]),
   ];
   useHotkeys(isEnabled ? items : []);

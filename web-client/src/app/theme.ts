@@ -2,14 +2,14 @@ import { type CSSVariablesResolver, createTheme } from '@mantine/core';
 
 const small = { defaultProps: { size: 'xs' } } as const;
 
-/** Menus, lists and dialogs are drawn into the element of this identifier. */
+/** Menus, lists and dialogs are rendered into the element with this id. */
 export const OVERLAYS_ID = 'overlays';
 
 /** Dense: the client is a tool that people look at all day. */
 export const theme = createTheme({
   primaryColor: 'indigo',
   colors: {
-    // Mantine's own is a neutral grey; this one leans to the blue of the surfaces.
+    // Mantine's own grey is neutral; this one is bluish like the surfaces.
     dark: [
       '#d5d8df',
       '#b3b8c3',
@@ -32,7 +32,7 @@ export const theme = createTheme({
   fontFamilyMonospace: '"JetBrains Mono Variable", ui-monospace, Menlo, Consolas, monospace',
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '18px' },
   autoContrast: true,
-  // By name: the components themselves come with the views that use them.
+  // By name: the components themselves are loaded with the views that use them.
   components: {
     ActionIcon: { defaultProps: { variant: 'subtle' } },
     Badge: { defaultProps: { size: 'sm', radius: 'sm', tt: 'none', fw: 600 } },
@@ -44,7 +44,7 @@ export const theme = createTheme({
     InputWrapper: {
       defaultProps: { size: 'xs', inputWrapperOrder: ['label', 'input', 'description', 'error'] },
     },
-    // Without the placeholder the first item has the keyboard: a menu may hold items alone (ARIA 1.2).
+    // Without the placeholder the first item has the focus: a menu must contain only items (ARIA 1.2).
     Menu: {
       defaultProps: { shadow: 'md', withinPortal: true, withInitialFocusPlaceholder: false },
     },
@@ -58,7 +58,7 @@ export const theme = createTheme({
     MultiSelect: small,
     NumberInput: small,
     PasswordInput: small,
-    // Elements that open above the page lie in a landmark, as the rest of it does.
+    // Elements that open above the page are in a landmark, like the rest of it.
     Portal: { defaultProps: { target: `#${OVERLAYS_ID}` } },
     SegmentedControl: small,
     Select: { defaultProps: { size: 'xs', allowDeselect: false } },
@@ -71,7 +71,7 @@ export const theme = createTheme({
   },
 });
 
-/** Mantine's quiet colours are too pale to read on its own backgrounds (4.5 to 1 is asked for). */
+/** Mantine's light colours have too little contrast on its own backgrounds (4.5 to 1 is required). */
 export const cssVariables: CSSVariablesResolver = () => ({
   variables: {},
   light: {

@@ -3,7 +3,7 @@ import { useTranslation } from 'react-i18next';
 import { useStore } from '../state/store.ts';
 import { say } from '../ui/notice.ts';
 
-/** Says once, until it is closed, that the browser does not store what this page would keep. */
+/** Shows a notice, once until it is closed, if the browser does not store the page's data. */
 export function useStorageTrouble(): void {
   const { t } = useTranslation();
   const trouble = useStore((state) => state.storageTrouble);

@@ -7,7 +7,7 @@ interface ViewBoundaryState {
   readonly error: Error | undefined;
 }
 
-/** A view that fails takes nothing else with it: the connections go on, and it can be opened again. */
+/** Isolates the failure of a view: the connections go on, and the view can be opened again. */
 export class ViewBoundary extends Component<{ readonly children: ReactNode }, ViewBoundaryState> {
   override state: ViewBoundaryState = { error: undefined };
 

@@ -24,11 +24,11 @@ export type IconComponent = ComponentType<{
 
 /** A page of the client. It fills the main area, scrolls by itself and reads its data through the hooks of `state`. */
 export interface View {
-  /** Its place in the address (`#/messages`) and the end of its title's key, `app.views.<id>`. */
+  /** Its part of the address (`#/messages`) and the end of its title's key, `app.views.<id>`. */
   readonly id: ViewId;
   readonly icon: IconComponent;
   readonly Component: LazyExoticComponent<ComponentType>;
-  /** Fetches the view's code, if that is not here yet. */
+  /** Fetches the view's code, if it is not loaded yet. */
   readonly load: () => Promise<unknown>;
 }
 
@@ -96,7 +96,7 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
-/** Parts that views load on demand, and the fonts: until then the system's fonts are shown. */
+/** Code that views load on demand, and the fonts: until then the system's fonts are shown. */
 const PARTS: readonly (() => Promise<unknown>)[] = [
   () => import('./fonts.ts'),
   () => import('../features/messages/json-path-predicate.ts'),
@@ -111,17 +111,17 @@ const PARTS: readonly (() => Promise<unknown>)[] = [
 /** How long after its first message the page fetches the code of the other views. */
 const PRELOAD_DELAY_MS = 500;
 
-/** How long the page waits for a first message before it fetches them without. */
+/** How long the page waits for a first message before it fetches them anyway. */
 const FIRST_MESSAGE_WAIT_MS = 5_000;
 
 /**
- * Fetches the code of all views and dialogs, so that they open also when the server that they come from has gone.
- * Returns how to call it off.
+ * Fetches the code of all views and dialogs, so that they open even if their server is gone. Returns a function that
+ * cancels this.
  */
 export function preload(dialogs: readonly (() => Promise<unknown>)[], isMessageShown: boolean): () => void {
   const timer = setTimeout(
     () => {
-      // A view that fails to load now is tried again when it is opened.
+      // A view that fails to load now is fetched again when it is opened.
       for (const load of [...VIEWS.map((view) => view.load), ...PARTS, ...dialogs])
         void load().catch(() => {});
     },
@@ -130,7 +130,7 @@ export function preload(dialogs: readonly (() => Promise<unknown>)[], isMessageS
   return () => clearTimeout(timer);
 }
 
-/** Loads a view, and the strings of all but Messages, when it is first opened. */
+/** Loads a view, and the strings of all views but Messages, when it is first opened. */
 function view<Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,
@@ -138,7 +138,7 @@ function view<Name extends string>(
   return shownFirst(async () => (await Promise.all([load(), loadViewStrings()]))[0], name);
 }
 
-/** Loads a view whose strings are here from the start. */
+/** Loads a view whose strings are available from the start. */
 function shownFirst<Name extends string>(
   load: () => Promise<Record<Name, ComponentType>>,
   name: Name,

@@ -1,12 +1,12 @@
 export type Qos = 0 | 1 | 2;
 
-/** MQTT 3.1.1 and 5.0, as CONNECT's Protocol Version says them. */
+/** MQTT 3.1.1 and 5.0, as numbers of CONNECT's Protocol Version. */
 export type ProtocolVersion = 4 | 5;
 
 /** `node` takes stock MQTT over WebSocket; `gateway` takes text frames through API Gateway (`@apus/client`). */
 export type Door = 'node' | 'gateway';
 
-/** In the order in which they are sent; a name may come more than once. */
+/** In the order in which they are sent; a name may occur more than once. */
 export type UserProperties = readonly (readonly [name: string, value: string])[];
 
 /** The properties of a PUBLISH, named as in the specification; an absent one was not sent. */
@@ -38,27 +38,27 @@ export interface WillProfile {
   };
 }
 
-/** A subscription as its owner wants it; it lives in the profile of its connection. */
+/** A subscription as the user wants it; it is part of the profile of its connection. */
 export interface Subscription {
   readonly id: string;
-  /** A topic filter, with `$share/{group}/` in front or without. */
+  /** A topic filter, with or without `$share/{group}/` in front. */
   readonly filter: string;
   /** A name for people, or ''. */
   readonly alias: string;
-  /** A key of the theme's colours, as `blue`. */
+  /** A key of the theme's colours, such as `blue`. */
   readonly color: string;
   readonly qos: Qos;
   readonly noLocal: boolean;
   readonly retainAsPublished: boolean;
   readonly retainHandling: 0 | 1 | 2;
-  /** `auto` gives each subscription its own where the server takes them. */
+  /** `auto` gives each subscription its own identifier if the server supports them. */
   readonly identifier: 'auto' | 'none' | number;
   readonly userProperties: UserProperties;
   /** Off: unsubscribed at the server and kept here. */
   readonly enabled: boolean;
 }
 
-/** Everything about a connection that is no secret. Saved in IndexedDB; shared by URL. */
+/** All settings of a connection that are not secret. Saved in IndexedDB; shared by URL. */
 export interface ConnectionProfile {
   readonly id: string;
   readonly name: string;
@@ -67,7 +67,7 @@ export interface ConnectionProfile {
   /** `auto` asks the server which of the two subprotocols it speaks. */
   readonly door: Door | 'auto';
   readonly protocolVersion: ProtocolVersion;
-  /** '' lets the server choose one at each connection, so that no session can be resumed. */
+  /** '' lets the server choose one at each connection; then no session can be resumed. */
   readonly clientId: string;
   readonly username: string;
   /** MQTT 5's Clean Start, MQTT 3.1.1's Clean Session. */
@@ -75,7 +75,7 @@ export interface ConnectionProfile {
   readonly keepAliveSeconds: number;
   readonly connectTimeoutSeconds: number;
   readonly reconnect: boolean;
-  /** The wait before each attempt at the node door; the gateway door's transport has waits of its own. */
+  /** The wait before each attempt at the node door; the gateway door's transport has its own waits. */
   readonly reconnectPeriodMs: number;
   readonly sessionExpiryIntervalSeconds?: number | undefined;
   readonly receiveMaximum?: number | undefined;
@@ -90,12 +90,12 @@ export interface ConnectionProfile {
   readonly heartbeatSeconds?: number | undefined;
   /** The query parameter that the token is added as, at either door. */
   readonly tokenParameter: string;
-  /** Which secrets a connection needs, so that they can be asked for when they are not stored. */
+  /** The secrets that a connection needs, so that the page can ask for those that are not stored. */
   readonly needs: { readonly password: boolean; readonly token: boolean };
-  /** Whether its owner asked to store the secrets with the profile. */
+  /** Whether the user asked to store the secrets with the profile. */
   readonly storeSecrets: boolean;
   readonly subscriptions: readonly Subscription[];
-  /** Whether its messages stay in this browser across a reload: only where it is false they do not. */
+  /** Whether its messages stay in this browser across a reload: only false means that they do not. */
   readonly keepsMessages?: boolean | undefined;
   /**
    * False: it does not subscribe to the broker's notices of dropped messages. Only for the example, which shows every

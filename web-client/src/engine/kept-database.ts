@@ -3,10 +3,12 @@ import type { KeptRecord, KeptStore } from './host/kept-store.ts';
 const NAME = 'apus-kept';
 const RECORDS = 'records';
 
-/** Goes up with the shape of a batch: the data of an older page are removed. */
+/** Increased when the shape of a batch changes: data of an older page are deleted. */
 const VERSION = 1;
 
-/** How long a tab waits for the one that keeps the messages of a connection: after a reload that one has just ended. */
+/**
+ * How long a tab waits for the tab that stores the messages of a connection: after a reload that one has just ended.
+ */
 const CLAIM_MS_MAX = 500;
 
 /** Kept messages in IndexedDB. */
@@ -15,7 +17,7 @@ export class KeptDatabase implements KeptStore {
   #opened: Promise<IDBDatabase> | undefined;
 
   async claim(id: string): Promise<boolean> {
-    // Pages that are served without TLS have no locks.
+    // Pages without TLS have no Web Locks.
     if (this.#claimed.has(id) || navigator.locks === undefined) return true;
     const isOurs = await new Promise<boolean>((resolve) => {
       const hold = (): Promise<never> => {
@@ -58,14 +60,14 @@ export class KeptDatabase implements KeptStore {
 
   #open(): Promise<IDBDatabase> {
     this.#opened ??= openDatabase(() => {
-      // Opening the older shape again is refused, which the page then says.
+      // The browser refuses to open an older shape, and the page reports that.
       this.#opened = undefined;
     });
     return this.#opened;
   }
 }
 
-/** @param closed it was closed for a newer page */
+/** @param closed called when the database is closed for a newer page */
 async function openDatabase(closed: () => void): Promise<IDBDatabase> {
   const request = indexedDB.open(NAME, VERSION);
   request.onupgradeneeded = () => {
@@ -82,7 +84,7 @@ async function openDatabase(closed: () => void): Promise<IDBDatabase> {
   return database;
 }
 
-/** All records of a connection: an array is greater than every number. */
+/** All records of a connection: an array sorts after every number. */
 function recordsOf(id: string): IDBKeyRange {
   return IDBKeyRange.bound([id], [id, []]);
 }

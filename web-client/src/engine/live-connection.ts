@@ -9,12 +9,12 @@ export interface PublishRequest {
   readonly properties?: MessageProperties | undefined;
 }
 
-/** How a publish, subscribe or unsubscribe ended. */
+/** The outcome of a publish, subscribe or unsubscribe. */
 export interface Outcome {
   readonly ok: boolean;
-  /** MQTT's reason code, or undefined where there is none: QoS 0, MQTT 3.1.1, a broken connection. */
+  /** MQTT's reason code, or undefined without one: QoS 0, MQTT 3.1.1, a broken connection. */
   readonly reasonCode: number | undefined;
-  /** Why not; `useTrouble()` of `ui/trouble.ts` has the words. Undefined where it worked. */
+  /** The error; `useTrouble()` of `ui/trouble.ts` has the words. Undefined for success. */
   readonly trouble: Trouble | undefined;
   /** From the call to the last packet of the exchange. */
   readonly durationMs: number;
@@ -42,24 +42,24 @@ export interface BurstProgress {
 
 export type ConnectionPhase =
   | 'idle'
-  /** Asking the server which door it is. */
+  /** Finding out which door the server is. */
   | 'detecting'
   | 'connecting'
   | 'connected'
-  /** Lost or not reached; another attempt follows at `retryAtMs`. */
+  /** Lost or not reached; the next attempt follows at `retryAtMs`. */
   | 'waiting'
   /** Refused for a reason that another attempt does not change, or given up. */
   | 'failed';
 
-/** The kind of an error. The words for each are in the catalogue of strings. */
+/** The kind of an error. The catalogue of strings has the words for each. */
 export type TroubleKind =
-  /** The server said so by a reason code. */
+  /** The server sent a reason code. */
   | 'reason'
   /** The WebSocket ended with `code`, a close code. */
   | 'closed'
-  /** The URL is none that a WebSocket can be opened with. */
+  /** The URL is invalid for a WebSocket. */
   | 'url'
-  /** A page of https: may not open ws:. */
+  /** A page of https: must not open ws:. */
   | 'mixed-content'
   /** Neither of the two subprotocols was accepted. */
   | 'no-door'
@@ -75,7 +75,7 @@ export type TroubleKind =
   | 'offline'
   /** It was never sent: `detail` has the error. */
   | 'invalid'
-  /** It was never sent: it is larger than the server takes, and `detail` says how large. */
+  /** It was never sent: it is larger than the server takes, and `detail` has its size. */
   | 'too-large';
 
 /** An error. `useTrouble()` of `ui/trouble.ts` gives a title and advice for people. */
@@ -83,7 +83,7 @@ export interface Trouble {
   readonly kind: TroubleKind;
   /** The reason code of MQTT 5 (3.1.1's return codes are translated), or the close code of the WebSocket. */
   readonly code: number | undefined;
-  /** The server's own Reason String, or a library's message; '' if there is none. */
+  /** The server's own Reason String, or a library's message; '' without one. */
   readonly detail: string;
   readonly atMs: number;
 }
@@ -120,7 +120,7 @@ export interface Traffic {
   readonly bytesOutPerSecond: number;
   /** Messages that the page never saw, because it was too busy to take them. */
   readonly skipped: number;
-  /** Messages that the broker says it has dropped for this client. */
+  /** Messages that the broker reports as dropped for this client. */
   readonly dropped: number;
   /** Gateway door only. */
   readonly gateway: GatewayTraffic | undefined;
@@ -130,15 +130,15 @@ export interface Traffic {
 export interface GatewayTraffic {
   readonly framesSent: number;
   readonly framesReceived: number;
-  /** The bill of API Gateway: frames of both directions, each once for every 32 KB begun. */
+  /** The bill of API Gateway: frames in both directions, counted once for every 32 KB begun. */
   readonly messagesBilled: number;
   /** MQTT packets in the frames. */
   readonly packets: number;
-  /** The bill if each of them had a frame of its own. */
+  /** The bill if each packet had its own frame. */
   readonly billedAlone: number;
-  /** PINGREQ that the transport answered itself: neither it nor its PINGRESP was sent. */
+  /** PINGREQs that the transport answered itself: neither they nor their PINGRESPs were sent. */
   readonly pingsAnswered: number;
-  /** PUBACK that the transport left out, because the session does not need it. */
+  /** PUBACKs that the transport omitted, because the session does not need them. */
   readonly pubacksDropped: number;
 }
 
@@ -146,21 +146,21 @@ export interface SubscriptionState {
   readonly status: 'off' | 'waiting' | 'granted' | 'refused';
   readonly grantedQos: Qos | undefined;
   readonly trouble: Trouble | undefined;
-  /** It reads a stream: whether SUBACK said that nothing is missing behind its beginning. */
+  /** For a stream: whether SUBACK reported that no message is missing. */
   readonly isWhole: boolean | undefined;
   readonly messages: number;
   readonly bytes: number;
   readonly messagesPerSecond: number;
 }
 
-/** A connection as views show it: replaced, never changed, a few times a second at most. */
+/** A connection as views show it: replaced, never changed, at most a few times a second. */
 export interface ConnectionStatus {
   readonly phase: ConnectionPhase;
   /** Known once detected. */
   readonly door: Door | undefined;
   readonly session: SessionFacts | undefined;
   readonly trouble: Trouble | undefined;
-  /** How often it has been tried again since it last stood. */
+  /** The number of attempts since it was last connected. */
   readonly attempts: number;
   readonly retryAtMs: number | undefined;
   readonly traffic: Traffic;
@@ -177,6 +177,6 @@ export interface LiveConnection {
   readonly frames: FrameLog;
   /** Never rejects. */
   publish(request: PublishRequest): Promise<Outcome>;
-  /** Progress comes a few times a second, `done` once. Returns how to stop. */
+  /** Progress comes a few times a second, `done` once. Returns a function that stops it. */
   burst(request: BurstRequest, onProgress: (progress: BurstProgress) => void): () => void;
 }

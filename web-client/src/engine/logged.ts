@@ -1,10 +1,10 @@
 import type { MessageProperties, Qos } from './connection-profile.ts';
 
-/** The fate of a message that was published here. */
+/** The outcome of a message that was published here. */
 export interface PublishFate {
   readonly state: /** It has left; at QoS 1 and 2 no answer has come yet. */
     | 'sent'
-    /** By PUBACK or PUBCOMP. MQTT 3.1.1 has no other answer, also where the server refuses. */
+    /** Acknowledged with PUBACK or PUBCOMP. MQTT 3.1.1 has no other answer, even if the server refuses. */
     | 'acknowledged'
     | 'refused'
     /** The connection was lost before the answer; it is sent again on the next one. */
@@ -18,8 +18,8 @@ export interface PublishFate {
 }
 
 /**
- * A message that came or went. It stays readable as long as it is referenced, also when its log has dropped it.
- * `payload`, `text` and `packet` are made when they are read, and not kept: hold the result if you need it twice.
+ * A received or published message. It stays readable as long as it is referenced, even after its log has dropped it.
+ * `payload`, `text` and `packet` are computed at each access: store the result if you need it twice.
  */
 export interface LoggedMessage {
   /** Ascends by one within a connection's log, from 0, and is never used again. */
@@ -36,24 +36,24 @@ export interface LoggedMessage {
   readonly dup: boolean;
   readonly packetId: number | undefined;
   readonly properties: MessageProperties;
-  /** The `id`s of the subscriptions that it came for; none for a published one. */
+  /** The `id`s of the matching subscriptions; none for a published message. */
   readonly subscriptionIds: readonly string[];
   /** Undefined for a message that was received. It changes with the server's answer. */
   readonly fate: PublishFate | undefined;
   /** The whole PUBLISH as it was on the wire. */
   readonly packet: Uint8Array;
   readonly packetLength: number;
-  /** Time since the timestamp that the message carries, where it carries one. */
+  /** Time since the timestamp in the message, if it has one. */
   readonly latencyMs: number | undefined;
-  /** How many sequence numbers of its topic were left out before it; 0 where none or it carries none. */
+  /** How many sequence numbers of its topic were skipped before it; 0 if none were, or it has none. */
   readonly missingBefore: number;
   /** The payload as UTF-8, with U+FFFD for invalid bytes; at most `charactersMax` characters. */
   text(charactersMax?: number): string;
 }
 
-/** Something that is missing from a log, where it would have been. */
+/** A gap in a log, at its place. */
 export type LogMark =
-  /** The broker dropped messages for this client. `reasons` are by the names of its notices, as `queue_full`. */
+  /** The broker dropped messages for this client. `reasons` have the names of its notices, such as `queue_full`. */
   | {
       readonly kind: 'dropped';
       readonly atMs: number;
@@ -66,15 +66,15 @@ export type LogMark =
       readonly atMs: number;
       readonly fromMs: number;
       readonly sessionPresent: boolean;
-      /** Whether subscriptions read streams, of which a mark of their own tells. */
+      /** Whether subscriptions read streams, which have their own mark. */
       readonly readsStreams?: boolean | undefined;
     }
-  /** A subscription that reads a stream went on, without a gap or with one. */
+  /** A subscription that reads a stream continued, with or without a gap. */
   | {
       readonly kind: 'stream';
       readonly atMs: number;
       readonly filter: string;
-      /** Everything that was published meanwhile follows. */
+      /** All messages published meanwhile follow. */
       readonly isRecovered: boolean;
       /** How many messages those are. */
       readonly count: number;
@@ -84,7 +84,10 @@ export type LogMark =
   /** Messages before it were kept by an earlier visit, whose last message is of `fromMs`. */
   | { readonly kind: 'reloaded'; readonly atMs: number; readonly fromMs: number };
 
-/** Why messages are not kept across a reload: no room, nothing is stored for this page, or a newer page changed the shape. */
+/**
+ * Why messages are not stored across a reload: no room, the browser stores nothing for this page, or a newer page
+ * changed the shape.
+ */
 export type KeepTrouble = 'full' | 'unavailable' | 'outdated';
 
 /** A mark, with the sequence of the message that it stands before. */
@@ -93,7 +96,7 @@ export interface PlacedMark {
   readonly mark: LogMark;
 }
 
-/** The bounded past of one connection: when it is full, the oldest go. */
+/** The bounded log of one connection: when it is full, the oldest entries are dropped. */
 export interface MessageLog {
   readonly limits: { readonly messagesMax: number; readonly bytesMax: number };
   readonly size: number;
@@ -102,15 +105,18 @@ export interface MessageLog {
   readonly firstSequence: number;
   /** One more than the newest sequence. */
   readonly endSequence: number;
-  /** How many were let go since the log was cleared. */
+  /** How many were dropped since the log was cleared. */
   readonly evicted: number;
   /** Gaps among the messages that are held, oldest first. Replaced, never changed. */
   readonly marks: readonly PlacedMark[];
   at(sequence: number): LoggedMessage | undefined;
   clear(): void;
-  /** Called with each batch at once, in order, also while a view is paused. Be quick. Returns how to stop. */
+  /**
+   * Called with each batch at once, in order, even while a view is paused. Must be fast. Returns a function that stops
+   * it.
+   */
   onAppend(listener: AppendListener): () => void;
-  /** Called after an append or a clear, at most once per frame. Returns how to stop. */
+  /** Called after an append or a clear, at most once per frame. Returns a function that stops it. */
   onFrame(listener: () => void): () => void;
   /** Called at once when the log is cleared. */
   onClear(listener: () => void): () => void;
@@ -119,7 +125,7 @@ export interface MessageLog {
 /** `marks` are those that came with the messages. */
 export type AppendListener = (messages: readonly LoggedMessage[], marks: readonly PlacedMark[]) => void;
 
-/** The number of a frame; `kept`: the transport answered it itself or left it out; `unsent`: it never left. */
+/** The number of a frame; `kept`: the transport answered it itself or omitted it; `unsent`: it was never sent. */
 export type FrameOfPacket = number | 'kept' | 'unsent';
 
 /** One packet of the timeline, undecoded: `inspectPacket(bytes, version)` explains it field by field. */
@@ -163,9 +169,9 @@ export type FrameKind =
   /** A frame that belongs behind a reply. */
   | 'part'
   | 'push'
-  /** Something waits, which the client is to fetch. */
+  /** Messages wait, and the client has to fetch them. */
   | 'nudge'
-  /** The gateway itself says that the handler failed. */
+  /** The gateway itself reports that the handler failed. */
   | 'error'
   /** An empty frame. */
   | 'nothing'
@@ -178,17 +184,17 @@ export interface LoggedFrame {
   readonly direction: 'in' | 'out';
   readonly kind: FrameKind;
   readonly atMs: number;
-  /** Of text, each of which is a byte. */
+  /** Characters of the text; each is a byte. */
   readonly characters: number;
   /** The messages that API Gateway bills for it. */
   readonly billed: number;
-  /** Its bill if each packet had a frame of its own. */
+  /** Its bill if each packet had its own frame. */
   readonly billedAlone: number;
-  /** Replies: how many packets of the request were handled; undefined where all of them were. */
+  /** Replies: how many packets of the request were handled; undefined: all of them. */
   readonly taken: number | undefined;
   /** Replies: how many parts belong to it. */
   readonly parts: number;
-  /** Replies: more is waiting. */
+  /** Replies: more messages wait. */
   readonly more: boolean;
   readonly packets: readonly Uint8Array[];
 }

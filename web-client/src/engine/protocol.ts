@@ -26,15 +26,15 @@ export type Command =
     }
   /** DISCONNECT with this reason code, or 0x04 where the will is wanted. */
   | { readonly type: 'close'; readonly id: string; readonly withWill: boolean }
-  /** The connection is lost without DISCONNECT, as when a cable is pulled. */
+  /** The connection is cut without DISCONNECT, as when a cable is pulled. */
   | { readonly type: 'cut'; readonly id: string }
-  /** The next attempt is to be made now. */
+  /** The next attempt begins now. */
   | { readonly type: 'retry'; readonly id: string }
   | { readonly type: 'subscriptions'; readonly id: string; readonly subscriptions: readonly Subscription[] }
   | { readonly type: 'publish'; readonly id: string; readonly call: number; readonly request: PublishRequest }
   | { readonly type: 'burst'; readonly id: string; readonly call: number; readonly request: BurstRequest }
   | { readonly type: 'stop-burst'; readonly id: string; readonly call: number }
-  /** Whether messages stay across a reload. Answered when the page has been shown those that did. */
+  /** Whether messages stay across a reload. Answered when the page has the stored ones. */
   | { readonly type: 'keep'; readonly id: string; readonly call: number; readonly isKept: boolean }
   /** Removes the messages that would stay. */
   | { readonly type: 'forget'; readonly id: string }
@@ -54,13 +54,13 @@ export type Report =
 
 /** The fate of a published message. */
 export interface PublishOutcome extends PublishFate {
-  /** Undefined: of all that wait for an answer. */
+  /** Undefined: all that wait for an answer. */
   readonly packetId: number | undefined;
 }
 
 /**
- * Packets and messages of a moment, in columns: bytes are moved and not copied, and an object for each message is
- * first made on the page. `bytes` holds the packets one behind the other.
+ * Packets and messages of a moment, in columns: bytes are transferred and not copied, and objects for messages are only
+ * created on the page. `bytes` holds the packets one after the other.
  */
 export interface Batch {
   readonly bytes: ArrayBuffer;
@@ -68,23 +68,23 @@ export interface Batch {
   readonly packets: Float64Array<ArrayBuffer>;
   /** `MESSAGE_COLUMNS` numbers for each message. */
   readonly messages: Float64Array<ArrayBuffer>;
-  /** Each topic of the batch once; messages refer to it by its place. */
+  /** Each topic of the batch once; messages refer to it by its index. */
   readonly topics: readonly string[];
-  /** One for each message, undefined where it has none. */
+  /** One for each message; undefined if it has none. */
   readonly properties: readonly (MessageProperties | undefined)[];
   /** One for each message. */
   readonly subscriptionIds: readonly (readonly string[])[];
-  /** Gateway door: the text frames. They are few beside messages, so each is an object. */
+  /** Gateway door: the text frames. There are few compared with messages, so each is an object. */
   readonly frames: readonly FrameRow[];
   /** Pairs of a packet's id and its frame's number, or a code of `NoFrame`. */
   readonly links: readonly number[];
-  /** Messages that are missing before that row, or behind the last one. */
+  /** Messages that are missing before that row, or after the last one. */
   readonly marks: readonly { readonly row: number; readonly mark: LogMark }[];
-  /** Answers of the server before the message of that row left, or behind the last one. */
+  /** Answers of the server before the message of that row was sent, or after the last one. */
   readonly outcomes: readonly { readonly row: number; readonly outcome: PublishOutcome }[];
 }
 
-/** Why a packet of the timeline is in no frame: the transport kept it, or it never left. */
+/** Why a packet of the timeline is in no frame: the transport kept it, or it was never sent. */
 export const NoFrame = { Kept: -1, Unsent: -2 } as const;
 
 /** A text frame of the gateway door; `bytes` of the batch hold its packets. */

@@ -4,7 +4,7 @@ import type { Qos } from './types.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Characters of a text that came from outside: beyond it something is wrong. */
+/** Characters of an external text: a longer one is invalid. */
 const TEXT_LENGTH_MAX = 65_535;
 
 export function membersOf(value: unknown): Members | undefined {

@@ -2,14 +2,14 @@ import { newId, newProfile, newSubscription } from './new-profile.ts';
 import { flag, integer, membersOf, oneOf, qos, text } from './read-members.ts';
 import type { ConnectionProfile, Subscription, UserProperties, WillProfile } from './types.ts';
 
-/** Subscriptions of a profile that came from outside. */
+/** Subscriptions of an external profile. */
 const SUBSCRIPTIONS_MAX = 1_000;
 
 /**
- * A profile from an untrusted value (a shared address, a file, an older version of the client): valid fields are taken,
- * others keep their default. The identifiers are new, so nothing is overwritten.
+ * A profile from an untrusted value (a shared address, a file, an older version of the client): it takes valid fields,
+ * and others keep their default. The identifiers are new, so nothing is overwritten.
  *
- * @returns undefined where it is no profile at all
+ * @returns undefined if it is no profile at all
  */
 export function readProfile(value: unknown): ConnectionProfile | undefined {
   const read = membersOf(value);
@@ -44,7 +44,7 @@ export function readProfile(value: unknown): ConnectionProfile | undefined {
   };
 }
 
-/** A subscription from outside, or undefined where it has no filter. */
+/** An external subscription; undefined if it has no filter. */
 export function readSubscription(value: unknown, taken = 0): Subscription | undefined {
   const read = membersOf(value);
   const filter = text(read?.filter);

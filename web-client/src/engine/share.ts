@@ -1,19 +1,19 @@
 import { readProfile } from './read-profile.ts';
 import type { ConnectionProfile, Secrets, UserProperties } from './types.ts';
 
-/** Names of parameters and user properties whose values are taken for secrets. */
+/** Names of parameters and user properties whose values are treated as secrets. */
 const SECRET_NAME = /token|secret|passw|credential|signature|api[-_]?key|authorization|^sig$|^key$|^x-amz-/i;
 
-/** The beginning of the address of a page that shares a connection. */
+/** The fragment of the address of a page that shares a connection. */
 const SHARE_PREFIX = '#/share/';
 
-/** A shared address that is longer than this is not read. */
+/** A longer shared address is not read. */
 const SHARE_LENGTH_MAX = 100_000;
 
-/** A profile without the fields that stay here when it is shared or exported: secrets, and settings of this browser. */
+/** A profile without the fields that are not shared or exported: secrets, and settings of this browser. */
 export type PublicProfile = Omit<ConnectionProfile, 'id' | 'storeSecrets' | 'keepsMessages'>;
 
-/** The profile as others may see it. Secrets that hide in the URL or in user properties are left out, too. */
+/** The profile for others. Secrets in the URL or in user properties are removed, too. */
 export function publicProfile(profile: ConnectionProfile): PublicProfile {
   const { id: _id, storeSecrets: _storeSecrets, keepsMessages: _keepsMessages, ...shared } = profile;
   const { url, secrets } = splitUrl(profile.url, profile.tokenParameter);
@@ -39,7 +39,7 @@ export function publicProfile(profile: ConnectionProfile): PublicProfile {
   };
 }
 
-/** The address that opens this page with the connection. It lies behind the `#`, so no server sees it. */
+/** The address that opens this page with the connection. The profile is behind the `#`, so no server sees it. */
 export function shareAddress(profile: ConnectionProfile, page: string): string {
   const bytes = new TextEncoder().encode(JSON.stringify(publicProfile(profile)));
   const base64 = btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''));
@@ -48,7 +48,7 @@ export function shareAddress(profile: ConnectionProfile, page: string): string {
   return url.href;
 }
 
-/** The connection that an address shares, or undefined where it shares none. */
+/** The connection in a shared address; undefined if there is none. */
 export function sharedProfile(hash: string): ConnectionProfile | undefined {
   if (!hash.startsWith(SHARE_PREFIX) || hash.length > SHARE_LENGTH_MAX) return undefined;
   const base64 = hash.slice(SHARE_PREFIX.length).replaceAll('-', '+').replaceAll('_', '/');
@@ -63,7 +63,7 @@ export function sharedProfile(hash: string): ConnectionProfile | undefined {
   }
 }
 
-/** Takes the client's credentials out of a URL: `user:password@`, and the token in the query. */
+/** Moves the client's credentials out of a URL: `user:password@`, and the token in the query. */
 export function splitUrl(
   url: string,
   tokenParameter: string,

@@ -1,6 +1,6 @@
 import type { MessageProperties, UserProperties } from './connection-profile.ts';
 
-/** User properties of a SUBSCRIBE that say where in a stream it begins (docs/streams.md). */
+/** User properties of a SUBSCRIBE with the beginning in a stream (docs/streams.md). */
 export const BEGINNINGS = ['rewind', 'stream-offset', 'stream-position'] as const;
 
 const STREAM_PREFIX = /^\$s(?:tream)?\/[^/]*\/?/;
@@ -9,7 +9,7 @@ export function saysWhereToBegin(name: string): boolean {
   return BEGINNINGS.some((beginning) => beginning === name);
 }
 
-/** Whether a subscription reads a stream: by the name of one, or by saying where to begin. */
+/** Whether a subscription reads a stream: it names a stream, or says where to begin. */
 export function isReading(filter: string, userProperties: UserProperties): boolean {
   return STREAM_PREFIX.test(filter) || userProperties.some(([name]) => saysWhereToBegin(name));
 }
@@ -35,7 +35,7 @@ export interface StreamFacts {
   readonly key: string | undefined;
 }
 
-/** Undefined for a message of no stream. */
+/** Undefined for a message without a stream. */
 export function streamFacts({ userProperties }: MessageProperties): StreamFacts | undefined {
   const find = (name: string): string | undefined => userProperties?.find(([given]) => given === name)?.[1];
   const position = find('stream-position');

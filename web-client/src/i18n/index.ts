@@ -14,7 +14,7 @@ void i18next.use(initReactI18next).init({
   lng: 'en',
   fallbackLng: 'en',
   resources: { en: { translation: en } },
-  // React escapes what it shows.
+  // React escapes all text.
   interpolation: { escapeValue: false },
   initAsync: false,
 });

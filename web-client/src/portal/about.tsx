@@ -4,7 +4,7 @@ import { Prose } from './ui/prose.tsx';
 
 interface AboutProps {
   readonly document: PortalDocument;
-  /** The topic that the address of the page names, and the document does not. */
+  /** The page's address names a topic that the document does not contain. */
   readonly unknown: string | undefined;
 }
 

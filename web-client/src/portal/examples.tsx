@@ -3,7 +3,7 @@ import { jsonOf } from './document/read-document.ts';
 import { text } from './strings.ts';
 import { Code } from './ui/code.tsx';
 
-/** Payloads as they are sent, with the newest that has come where the broker shows it. */
+/** Payloads as they are sent, with the newest received one if the broker shows it. */
 export function Examples({ examples }: { readonly examples: readonly PortalExample[] }) {
   return examples.map(({ label, payload }, index) => {
     const name = label ?? text.example(index + 1);

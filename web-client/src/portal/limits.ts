@@ -1,4 +1,4 @@
-/** Bytes of a document. A node's has a megabyte of descriptions at most, with references that are resolved. */
+/** Bytes of a document. A node's document has a megabyte of descriptions at most, with resolved references. */
 export const DOCUMENT_BYTES_MAX = 16 * 1024 * 1024;
 
 /** Topics that the page lists. */
@@ -31,13 +31,13 @@ export const EXAMPLES_MAX = 20;
 /** Characters of an example, and of a snippet with it. */
 export const EXAMPLE_LENGTH_MAX = 100_000;
 
-/** Messages that are listed; the oldest go. */
+/** Listed messages; the oldest are dropped. */
 export const MESSAGES_SHOWN = 50;
 
 /** Characters of a payload in that list. */
 export const PAYLOAD_LENGTH_MAX = 4_000;
 
-/** Messages after which the page stops listening: a busy topic would keep the browser busy as well. */
+/** Messages after which the page unsubscribes: a busy topic would keep the browser busy as well. */
 export const MESSAGES_MAX = 1_000;
 
 /** Milliseconds that the page waits for the broker's answer. */

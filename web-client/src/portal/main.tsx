@@ -3,7 +3,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { App } from './app.tsx';
 
-/** Where the page's own node answers it, if the page does not say another address. */
+/** The address at the page's own node, if the page names no other. */
 const DOCUMENT = '../api/v5/asyncapi.json';
 
 const root = document.getElementById('root');

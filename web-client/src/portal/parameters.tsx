@@ -9,7 +9,7 @@ interface ParametersProps {
   onChange(values: Values): void;
 }
 
-/** Fields for the levels that vary. */
+/** Fields for the variable levels. */
 export function Parameters({ parameters, values, onChange }: ParametersProps) {
   return (
     <>

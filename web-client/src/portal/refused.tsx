@@ -2,9 +2,9 @@ import { type FormEvent, useState } from 'react';
 import { text } from './strings.ts';
 
 interface RefusedProps {
-  /** A token was shown, and not taken. */
+  /** The server has refused a token. */
   readonly hasToken: boolean;
-  /** In the server's words. */
+  /** The server's message. */
   readonly reason: string | undefined;
   onToken(token: string): Promise<void>;
 }

@@ -27,7 +27,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
 
   useEffect(() => {
     window.document.title = topic === undefined ? title : `${title} – ${document.title}`;
-    // The page has just been opened: its reader begins at its top.
+    // The page has just been opened, so the focus stays at its top.
     if (isFirst.current) {
       isFirst.current = false;
       return;
@@ -68,7 +68,7 @@ export function Shell({ document, documentUrl, credentials, onCredentials }: She
 
 interface DocumentLinkProps {
   readonly document: PortalDocument;
-  /** Undefined: a link brings no token, so the document as it was fetched is downloaded. */
+  /** Undefined: a link sends no token, so the fetched document is downloaded. */
   readonly url: string | undefined;
 }
 

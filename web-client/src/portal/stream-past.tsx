@@ -7,7 +7,7 @@ interface StreamPastProps {
   onRewind(rewind: string): void;
 }
 
-/** The stream that keeps the messages of the topic, and where a program begins in it. */
+/** The stream that stores the messages of the topic, and where a program begins in it. */
 export function StreamPast({ stream, rewind, onRewind }: StreamPastProps) {
   const { name, topicFilter, keepSeconds, messagesMax, isSnapshot } = stream;
   return (
@@ -42,7 +42,7 @@ const UNITS = [
   ['second', 1],
 ] as const;
 
-/** In the largest unit of which it is a whole number. */
+/** In the largest unit that gives a whole number. */
 function spanOf(seconds: number): string {
   const [unit, length] = UNITS.find(([, each]) => seconds % each === 0) ?? ['second', 1];
   return new Intl.NumberFormat('en', { style: 'unit', unit, unitDisplay: 'long' }).format(seconds / length);

@@ -1,4 +1,4 @@
-/** All that the page says, in one place. It is no part of the web client's catalogue: the page comes without i18next. */
+/** All texts of the page, in one place. They are not in the web client's catalogue: the page does not use i18next. */
 export const text = {
   skip: 'Skip to the topic',
   loading: 'Loading the topics …',

@@ -28,7 +28,7 @@ export async function boot(): Promise<void> {
   useStore.subscribe(({ activeId }) => {
     if (activeId !== undefined) localStorage.setItem(ACTIVE_KEY, activeId);
   });
-  // Kept messages are in a log before anything new comes into it.
+  // Stored messages are in a log before new ones come.
   const kept = new Map(profiles.map((profile) => [profile.id, keepMessages(profile)]));
   const connect = async (id: string): Promise<void> => {
     await kept.get(id);
@@ -36,7 +36,7 @@ export async function boot(): Promise<void> {
   };
   const shared = sharedProfile(location.hash);
   followAddress();
-  // Only its user decides to connect to where a link points.
+  // Only the user decides whether to connect to the target of a link.
   if (shared !== undefined) useStore.setState({ question: { type: 'shared', profile: shared } });
   else {
     const servedId = active !== undefined && servedIds.has(active.id) ? active.id : undefined;
@@ -45,7 +45,7 @@ export async function boot(): Promise<void> {
   }
   rememberOpen();
 }
-/** A connection whose secrets have to be asked for waits until the user opens it. */
+/** A connection that needs unknown secrets waits until the user opens it. */
 function canOpen(id: string): boolean {
   const profile = profileOf(id);
   return profile !== undefined && !isMissingSecrets(profile);
@@ -59,7 +59,7 @@ async function loadStored(): Promise<readonly ConnectionProfile[]> {
   return (stored ?? []).map(({ profile }) => profile);
 }
 
-/** The user's changes stay; the broker's address comes from the broker. */
+/** The user's changes stay; the address comes from the broker. */
 function servedProfile(
   endpoint: Endpoint,
   index: number,

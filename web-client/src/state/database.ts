@@ -14,7 +14,7 @@ export interface StoredSecrets {
   readonly secrets: Secrets;
 }
 
-/** A message that was published, or one that is kept under a name. */
+/** A message that was published, or one that is stored under a name. */
 export interface StoredDraft {
   readonly id: string;
   /** Of a template; '' in the history. */
@@ -50,7 +50,7 @@ const WITH_DECODERS = 20;
 
 let opened: Promise<IDBPDatabase<Schema>> | undefined;
 
-/** The data that this browser remembers. None of it leaves the browser. */
+/** The data that this browser stores. None of it leaves the browser. */
 export function database(): Promise<IDBPDatabase<Schema>> {
   opened ??= openDB<Schema>('apus', WITH_DECODERS, {
     upgrade(upgraded, version) {
@@ -65,7 +65,7 @@ export function database(): Promise<IDBPDatabase<Schema>> {
     // A newer page in another tab changes the shape.
     blocking: (_version, _newer, { target }) => {
       (target as IDBDatabase).close();
-      // Opening the older shape again is refused, which the page then says.
+      // The browser refuses to open an older shape, and the page reports that.
       opened = undefined;
     },
   });

@@ -1,6 +1,6 @@
 import type { Qos, UserProperties } from '../engine/types.ts';
 
-/** How the text in the editor becomes bytes. */
+/** How the text in the editor is converted to bytes. */
 export type PayloadFormat = 'json' | 'text' | 'hex' | 'base64';
 
 /** A message as it stands in the publish panel: text, and properties that may be absent. */

@@ -2,20 +2,20 @@ import { newProfile, newSubscription } from '../engine/new-profile.ts';
 import { integer, type Members, membersOf, oneOf, text } from '../engine/read-members.ts';
 import type { ConnectionProfile, Door } from '../engine/types.ts';
 
-/** Where the page's own broker can be reached, as `config.json` beside the page says. */
+/** The addresses of the page's own broker, from `config.json` beside the page. */
 export interface Endpoint {
   readonly url: string;
   readonly door: Door;
   readonly name: string | undefined;
-  /** The largest packet that it takes. Only with MQTT 5 does CONNACK say so. */
+  /** The largest packet that it takes. Only in MQTT 5 does CONNACK contain it. */
   readonly maximumPacketSizeBytes: number | undefined;
 }
 
-/** The API of the broker that the page belongs to: where it is, and whether it wants a key. */
+/** The API of the page's own broker: its address, and whether it needs a key. */
 export interface SiteApi {
   readonly url: string;
   readonly access: 'local' | 'key' | 'closed';
-  /** A deployment's, which is asked when the user wants it: each answer is billed. */
+  /** A deployment's API, which is only called when the user wants it: each answer is billed. */
   readonly isDeployment: boolean;
   /** It keeps a register of tenants. */
   readonly hasTenants: boolean;
@@ -40,7 +40,7 @@ export async function loadSite(page: URL): Promise<Site> {
     const response = await fetch(new URL('config.json', page), { cache: 'no-store' });
     return response.ok ? siteFrom(await response.json(), page) : NO_SITE;
   } catch {
-    // No such file, or not JSON: the page stands alone, and its user says where to connect.
+    // There is no such file, or no JSON: then the user has to enter an address.
     return NO_SITE;
   }
 }
@@ -60,15 +60,15 @@ function apiFrom(read: Members | undefined, page: URL): SiteApi | undefined {
   if (deployed !== undefined) return deployed;
   const path = text(read?.path);
   const access = oneOf(read?.access, ['local', 'key', 'closed'] as const);
-  // Never elsewhere: the key of the API is sent there.
+  // Never at another host: the page sends the API's key there.
   return path === undefined || !path.startsWith('/') || path.startsWith('//') || access === undefined
     ? undefined
     : { url: new URL(path, page).href, access, isDeployment: false, hasTenants: read?.tenants === true };
 }
 
 /**
- * The URL of a deployment's API (`HttpApiUrl`). Only the file beside the page may name it, and without TLS only at this machine:
- * the operator's key is sent there.
+ * The URL of a deployment's API (`HttpApiUrl`). Only the file beside the page may name it, and without TLS only at this
+ * machine, since the page sends the operator's key there.
  */
 function apiOfDeployment(url: string | undefined): SiteApi | undefined {
   if (url === undefined || !URL.canParse(url)) return undefined;
@@ -112,7 +112,7 @@ export function endpointProfileId(door: Door, index: number): string {
   return `${SERVED_PREFIX}${door}-${index}`;
 }
 
-/** Whether the profile is that of the broker which belongs to this page. */
+/** Whether the profile belongs to the page's own broker. */
 export function isServed(id: string): boolean {
   return id.startsWith(SERVED_PREFIX);
 }

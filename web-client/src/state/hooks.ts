@@ -11,7 +11,7 @@ import type {
 import { connections } from './connections.ts';
 import { knownPacketBytesMax, useStore } from './store.ts';
 
-/** The profile that the views show, or undefined where there is none yet. */
+/** The profile that the views show; undefined if there is none yet. */
 export function useActiveProfile(): ConnectionProfile | undefined {
   return useStore((state) => state.profiles.find(({ id }) => id === state.activeId));
 }
@@ -22,17 +22,17 @@ export function useActiveConnection(): LiveConnection | undefined {
   return id === undefined ? undefined : connections.get(id);
 }
 
-/** The connection of a profile that there is. */
+/** The connection of an existing profile. */
 export function useConnection(id: string): LiveConnection {
   return connections.get(id);
 }
 
-/** How a connection is. Replaced a few times a second at most. */
+/** The status of a connection. Replaced a few times a second at most. */
 export function useStatus(id: string | undefined): ConnectionStatus {
   return useStore((state) => (id === undefined ? undefined : state.statuses[id]) ?? IDLE_STATUS);
 }
 
-/** The largest packet that the server takes: as CONNACK says, or where that says nothing, `config.json`. */
+/** The largest packet that the server takes: from CONNACK, or else from `config.json`. */
 export function usePacketBytesMax({ id, url }: ConnectionProfile): number | undefined {
   const told = useStatus(id).session?.maximumPacketSizeBytes;
   const known = useStore(() => knownPacketBytesMax(url));

@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { integer, membersOf } from '../engine/read-members.ts';
 import { readStored, writeStored } from './stored.ts';
 
-/** How its user has arranged the page. It stays in this browser. */
+/** The user's arrangement of the page. It stays in this browser. */
 export interface Layout {
   /** Whether the panel to publish is only a bar. */
   readonly isPublishFolded: boolean;
@@ -23,7 +23,7 @@ export interface Layout {
 
 const KEY = 'apus.layout';
 
-/** More than this is not what this page has written. */
+/** The page itself never writes more than this. */
 const LIST_MAX = 100;
 const PANE_PX_MAX = 10_000;
 
@@ -34,7 +34,7 @@ export function setLayout(changes: Partial<Layout>): void {
   writeStored(KEY, useLayout.getState());
 }
 
-/** @param read what was stored, perhaps by another version of the page */
+/** @param read the stored value, perhaps from another version of the page */
 export function readLayout(read: unknown): Layout {
   const members = membersOf(read) ?? {};
   return {

@@ -25,15 +25,15 @@ export async function saveProfile(profile: ConnectionProfile): Promise<void> {
 }
 
 /**
- * Lets the messages of its connection stay across a reload, or not.
+ * Sets whether the messages of its connection stay across a reload.
  *
- * @returns when those that did are in its log
+ * @returns resolves when the stored ones are in its log
  */
 export function keepMessages({ id, keepsMessages = true }: ConnectionProfile): Promise<void> {
   return connections.get(id).keep(keepsMessages);
 }
 
-/** Removes the messages that would be there after a reload. */
+/** Deletes the stored messages. */
 export function forgetKeptMessages(id: string): void {
   connections.get(id).forgetKept();
 }
@@ -42,7 +42,7 @@ export async function addProfile(profile: ConnectionProfile): Promise<void> {
   await addProfiles([profile]);
 }
 
-/** All of them at one go: a thousand by themselves would be drawn a thousand times. The last one is shown. */
+/** All of them at once: one by one, a thousand would be rendered a thousand times. The last one is shown. */
 export async function addProfiles(added: readonly ConnectionProfile[]): Promise<void> {
   const { profiles, activeId } = useStore.getState();
   useStore.setState({ profiles: [...profiles, ...added], activeId: added.at(-1)?.id ?? activeId });

@@ -1,4 +1,4 @@
-/** Begins the id of a recording's profile, which no other profile's does: those are hexadecimal, or name an endpoint. */
+/** The prefix of the id of a recording's profile. Ids of other profiles are hexadecimal, or name an endpoint. */
 export const RECORDING_PREFIX = 'recording-';
 
 /** Whether the profile stands for a file of messages. It is never stored, and never connected. */

@@ -6,16 +6,16 @@ import { useStore } from './store.ts';
 
 /** A message of a file. */
 export type RecordedMessage = Pick<MessageFields, 'direction' | 'topic' | 'qos' | 'retain' | 'properties'> & {
-  /** Undefined where the file does not say. */
+  /** Undefined if the file does not contain it. */
   readonly atMs: number | undefined;
   readonly payload: Uint8Array;
 };
 
-/** Recordings that are open at a time: each holds as much as the log of a connection. The oldest is closed. */
+/** Open recordings: each holds as much as the log of a connection. The oldest is closed. */
 const RECORDINGS_MAX = 5;
 
 /**
- * Shows the messages of a file as a connection that is never connected: nothing is sent, and nothing is stored.
+ * Shows the messages of a file as a connection that never connects: nothing is sent, and nothing is stored.
  *
  * @returns its id
  */
@@ -29,7 +29,7 @@ export function openRecording(name: string, messages: readonly RecordedMessage[]
     profiles: [...state.profiles, { ...newProfile('', name), id }],
     activeId: id,
   }));
-  // Afterwards: the topic tree and the charts follow the profiles that there are, and count what comes from then on.
+  // Added last: the topic tree and the charts follow the existing profiles, and count messages that come from then on.
   connections.get(id).messages.append(messages.map((message) => fieldsOf(id, message, openedAtMs)));
   return id;
 }
@@ -42,7 +42,7 @@ export function closeRecording(id: string): void {
   });
 }
 
-/** Its packet is the payload alone: a file does not hold the rest. */
+/** Its packet consists of the payload alone: a file does not contain the rest. */
 function fieldsOf(connectionId: string, message: RecordedMessage, openedAtMs: number): MessageFields {
   const { payload, atMs = openedAtMs, direction, topic, qos, retain, properties } = message;
   return {

@@ -14,7 +14,7 @@ export function leftOpen(): readonly string[] {
   return read.filter((id) => typeof id === 'string').slice(0, OPEN_MAX);
 }
 
-/** Remembers from now on which connections stand or are being tried. */
+/** Stores from now on which connections are open or being opened. */
 export function rememberOpen(): void {
   let known: string | undefined;
   useStore.subscribe(({ statuses, profiles }) => {

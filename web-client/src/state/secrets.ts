@@ -2,14 +2,14 @@ import type { ConnectionProfile, Secrets } from '../engine/types.ts';
 import { database } from './database.ts';
 import { tryStorage } from './storage.ts';
 
-/** Secrets live in memory, as long as the page does. Only those that their owner asked to store are stored. */
+/** Secrets are in memory as long as the page is open. Only those are stored for which the user asked. */
 const remembered = new Map<string, Secrets>();
 
 export function secretsOf(id: string): Secrets {
   return remembered.get(id) ?? {};
 }
 
-/** Which secrets the profile needs and the page does not know. */
+/** The secrets that the profile needs and the page does not know. */
 export function isMissingSecrets({ id, needs }: ConnectionProfile): boolean {
   const { password, token } = secretsOf(id);
   return (needs.password && password === undefined) || (needs.token && token === undefined);

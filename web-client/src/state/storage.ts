@@ -7,7 +7,7 @@ export function noteStorageTrouble(kind: KeepTrouble): void {
   if (useStore.getState().storageTrouble === undefined) useStore.setState({ storageTrouble: kind });
 }
 
-/** Stores something, or reads it. Resolves with undefined where the browser refuses. */
+/** Stores or reads something. Resolves with undefined if the browser refuses. */
 export async function tryStorage<T>(work: () => PromiseLike<T>): Promise<T | undefined> {
   try {
     return await work();

@@ -3,11 +3,11 @@ import type { ConnectionProfile, ConnectionStatus, KeepTrouble } from '../engine
 import { NO_SITE, type Site } from './endpoints.ts';
 import type { ViewId } from './view-ids.ts';
 
-/** A question that stands over the page until it is answered. */
+/** A dialog over the page that waits for an answer. */
 export type Question =
   /** Secrets that are needed and not stored. */
   | { readonly type: 'secrets'; readonly id: string }
-  /** A connection that came with the page's address. */
+  /** A connection in the page's address. */
   | { readonly type: 'shared'; readonly profile: ConnectionProfile }
   | { readonly type: 'share'; readonly id: string }
   | { readonly type: 'delete'; readonly id: string }
@@ -16,11 +16,11 @@ export type Question =
   | { readonly type: 'palette' };
 
 /**
- * The state that the views share. Streams (messages, packets) are not in here: they are in the logs of a
- * `LiveConnection`, which tell once per frame that they have changed.
+ * The state that the views share. Streams (messages, packets) are in the logs of a `LiveConnection`, which report
+ * changes once per frame.
  */
 export interface AppState {
-  /** Whether what the browser remembers has been read. */
+  /** Whether the stored data have been read. */
   readonly isReady: boolean;
   /** The broker that the page belongs to. */
   readonly site: Site;
@@ -32,7 +32,7 @@ export interface AppState {
   /** By the profile's id. */
   readonly statuses: Readonly<Record<string, ConnectionStatus>>;
   readonly question: Question | undefined;
-  /** Why the browser stores nothing, or no more, for this page. */
+  /** The reason why the browser stores nothing, or no more, for this page. */
   readonly storageTrouble: KeepTrouble | undefined;
   /** Whether the page has shown a message since it was opened. */
   readonly isMessageShown: boolean;

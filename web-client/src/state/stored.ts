@@ -1,4 +1,4 @@
-/** The value of the key, perhaps by another version of the page; undefined where it cannot be read. */
+/** The value of the key, perhaps from another version of the page; undefined if it cannot be read. */
 export function readStored(key: string): unknown {
   try {
     return JSON.parse(localStorage.getItem(key) ?? 'null') ?? undefined;
@@ -8,7 +8,7 @@ export function readStored(key: string): unknown {
   }
 }
 
-/** Where the browser has no room, the page goes on without. */
+/** If the browser has no room, the page goes on without. */
 export function writeStored(key: string, value: unknown): void {
   try {
     localStorage.setItem(key, JSON.stringify(value));

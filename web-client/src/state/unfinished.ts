@@ -1,4 +1,4 @@
-/** Unsaved work that would be lost if the page were left now, each under a name of its own. */
+/** Unsaved work that would be lost if the user left the page now, each under its own name. */
 const unfinished = new Set<string>();
 
 function ask(event: BeforeUnloadEvent): void {
@@ -9,7 +9,7 @@ function ask(event: BeforeUnloadEvent): void {
 export function setUnfinished(what: string, isUnfinished: boolean): void {
   if (isUnfinished) unfinished.add(what);
   else unfinished.delete(what);
-  // A page that always listens could not be kept for the way back.
+  // A page that always listens could not be kept in the back/forward cache.
   if (unfinished.size > 0) window.addEventListener('beforeunload', ask);
   else window.removeEventListener('beforeunload', ask);
 }

@@ -2,13 +2,13 @@ import { Drawer } from '@mantine/core';
 import type { ReactNode } from 'react';
 
 interface BottomDrawerProps {
-  /** Its name for screen readers; what it shows has a heading and a button to close of its own. */
+  /** Its name for screen readers; its content has its own heading and close button. */
   readonly label: string;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** Where details stand on a phone: over the page, from below. */
+/** Shows details on a phone: over the page, from below. */
 export function BottomDrawer({ label, onClose, children }: BottomDrawerProps) {
   return (
     <Drawer.Root opened onClose={onClose} position="bottom" size="85%" padding={0}>

@@ -26,7 +26,7 @@ const look = EditorView.theme({
   '.cm-gutters': { backgroundColor: 'transparent', border: '0', color: 'var(--mantine-color-dimmed)' },
 });
 
-/** One object: the editor begins anew where it is given another. */
+/** A stable object: with another one the editor begins anew. */
 const SETUP: BasicSetupOptions = {
   lineNumbers: false,
   foldGutter: false,
@@ -34,12 +34,12 @@ const SETUP: BasicSetupOptions = {
   searchKeymap: false,
 };
 
-/** Characters that are coloured and matched: more would be parsed again at every change. */
+/** Longer texts are neither coloured nor matched: they would be parsed again at every change. */
 const COLOURED_CHARACTERS_MAX = 262_144;
 
 const language = new Compartment();
 
-/** The language that fits the length goes along with the change: the long text is not parsed first. */
+/** The language changes in the same step as the text, so that a long text is not parsed first. */
 const byLength = EditorState.transactionExtender.of(({ docChanged, newDoc, startState }) => {
   const wasColoured = startState.doc.length <= COLOURED_CHARACTERS_MAX;
   const isColoured = newDoc.length <= COLOURED_CHARACTERS_MAX;
@@ -52,7 +52,7 @@ export function CodeEditor({ label, isJson, value, onChange, autoFocus = false }
   const scheme = useComputedColorScheme('light');
   const length = useRef(value.length);
   length.current = value.length;
-  // The same function at every render, for the same reason as the setup.
+  // A stable function, for the same reason as the setup.
   const latest = useRef(onChange);
   latest.current = onChange;
   const changed = useCallback((text: string) => latest.current(text), []);

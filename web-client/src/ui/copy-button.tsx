@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { IconButton } from './icon-button.tsx';
 
 interface CopyButtonProps {
-  /** The text, or how to make it when it is asked for. */
+  /** The text, or a function that makes it on demand. */
   readonly text: string | (() => string);
   readonly label?: string;
 }

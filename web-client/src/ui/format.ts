@@ -13,12 +13,12 @@ export function formatCount(count: number): string {
   return count < 100_000 ? integer.format(count) : compact.format(count);
 }
 
-/** Every digit, for numbers that the user decides by. */
+/** With every digit, for numbers that the user decides by. */
 export function formatExact(count: number): string {
   return integer.format(count);
 }
 
-/** A rate: a digit behind the point where it is small. */
+/** A rate, with a decimal if it is small. */
 export function formatRate(perSecond: number): string {
   return perSecond > 0 && perSecond < 10 ? oneDigit.format(perSecond) : formatCount(perSecond);
 }
@@ -29,7 +29,7 @@ export function formatBytes(bytes: number): string {
   return `${oneDigit.format(bytes / MIB)} MiB`;
 }
 
-/** A duration in milliseconds, or seconds where it is long. */
+/** A duration in milliseconds, or in seconds if it is long. */
 export function formatDuration(ms: number): string {
   if (Math.abs(ms) >= 10_000) return `${oneDigit.format(ms / 1_000)} s`;
   return `${Math.abs(ms) < 10 ? oneDigit.format(ms) : integer.format(ms)} ms`;

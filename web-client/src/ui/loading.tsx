@@ -1,7 +1,7 @@
 import { Center, Loader } from '@mantine/core';
 import { useTranslation } from 'react-i18next';
 
-/** Until something is there. */
+/** Shown until the content has been loaded. */
 export function Loading() {
   const { t } = useTranslation();
   return (

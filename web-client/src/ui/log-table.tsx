@@ -4,7 +4,7 @@ import { type KeyboardEvent, type ReactNode, type UIEvent, useRef } from 'react'
 const ROW_HEIGHT = 26;
 const OVERSCAN = 6;
 
-/** Where a row of the grid stands. */
+/** The position of a row in the grid. */
 export interface RowPlace {
   readonly id: string;
   readonly rowIndex: number;
@@ -19,10 +19,10 @@ interface LogTableProps<Item> {
   readonly label: string;
   /** The names of the columns, and their titles. */
   readonly columns: readonly (readonly [name: string, title: string])[];
-  /** The ids of rows begin with it. */
+  /** The prefix of the ids of rows. */
   readonly prefix: string;
   readonly classes: Readonly<Record<string, string>>;
-  /** The table has a column of frames, and other widths. */
+  /** The table has a column for frames, and other widths. */
   readonly hasFrames?: boolean;
   readonly isSelected: (item: Item) => boolean;
   readonly onSelect: (item: Item | undefined) => void;
@@ -32,7 +32,7 @@ interface LogTableProps<Item> {
   readonly row: (item: Item, index: number, key: number, place: RowPlace) => ReactNode;
 }
 
-/** A long list of what has passed, of which only the rows in sight are drawn; arrow keys go through it. */
+/** A long log, of which only the visible rows are rendered; arrow keys move through it. */
 export function LogTable<Item>(props: LogTableProps<Item>) {
   const { items, label, columns, prefix, classes, isSelected, onSelect, onScrollAway, row, hasFrames } =
     props;
@@ -91,7 +91,7 @@ export function LogTable<Item>(props: LogTableProps<Item>) {
   );
 }
 
-/** Every row of a log begins with these. */
+/** The first cells of every row. */
 export function rowProps({ id, rowIndex, top, isSelected }: RowPlace) {
   return {
     role: 'row',
@@ -110,7 +110,7 @@ export function Cell({ column, children }: { readonly column: string; readonly c
   );
 }
 
-/** An arrow: out of the page, or into it. */
+/** An arrow: sent or received. */
 export function DirectionCell({
   direction,
   label,

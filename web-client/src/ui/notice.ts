@@ -1,10 +1,10 @@
 import { create } from 'zustand';
 
-/** An event, said until it is closed or replaced. */
+/** An event that is shown until it is closed or replaced. */
 export interface Notice {
   readonly kind: 'done' | 'failed';
   readonly text: string;
-  /** The view where that can be seen. The notice goes when another view is opened. */
+  /** The view that shows the result. The notice is removed when another view is opened. */
   readonly link?: { readonly href: string; readonly text: string };
 }
 

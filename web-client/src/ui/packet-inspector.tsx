@@ -8,7 +8,7 @@ import { formatBytes } from './format.ts';
 import classes from './packet-inspector.module.css';
 import { visibleText } from './visible-text.ts';
 
-/** Bytes that are drawn one by one; a larger packet is copied whole. */
+/** Bytes that are rendered one by one; of a larger packet the copy button takes all. */
 const SHOWN_BYTES_MAX = 2_048;
 
 /** Bytes in a row, where there is room for sixteen and where not. */
@@ -25,7 +25,7 @@ interface PacketInspectorProps {
   readonly protocolVersion: number;
 }
 
-/** A packet field by field, beside its bytes; pointing at one marks the other. */
+/** A packet field by field, beside its bytes; pointing at one highlights the other. */
 export function PacketInspector({ bytes, protocolVersion }: PacketInspectorProps) {
   const { t } = useTranslation();
   const { fields, name } = useMemo(() => inspectPacket(bytes, protocolVersion), [bytes, protocolVersion]);
@@ -109,7 +109,7 @@ function Bytes({ bytes, fields, marked, onMark, perRow }: BytesProps) {
               </span>
             );
           })}
-          {/* As wide as the bytes that are not there, so that the text stands below that of the other rows. */}
+          {/* As wide as the missing bytes, so that the text is aligned with that of the other rows. */}
           <span style={{ padding: 0, width: `calc(${missingIn(shown, start, perRow)} * (2ch + 4px))` }} />
           <span className={classes.ascii}>{asciiOf(shown.subarray(start, start + perRow))}</span>
         </div>

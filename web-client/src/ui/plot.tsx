@@ -6,12 +6,12 @@ import classes from './plot.module.css';
 
 export type PlotOptions = Omit<uPlot.Options, 'width' | 'height'>;
 
-/** The colours of what is not data. */
+/** The colours of everything but the lines. */
 export interface PlotColors {
   readonly text: string;
   readonly grid: string;
   readonly background: string;
-  /** For the lines, in their order; each is told from its background and its neighbours. */
+  /** The colours of the lines, in order; each differs from its background and its neighbours. */
   readonly lines: readonly string[];
 }
 
@@ -62,10 +62,10 @@ export function usePlotColors(): PlotColors {
 interface PlotProps {
   /** Describes the plot to screen readers. The numbers themselves belong in a table beside it. */
   readonly label: string;
-  /** Other options make another plot: keep them while they are the same. */
+  /** Other options create another plot: use the same object while they are the same. */
   readonly options: PlotOptions;
   readonly data: uPlot.AlignedData;
-  /** Called with each plot that is made, for callers that feed it themselves. */
+  /** Called with each created plot, for callers that set its data themselves. */
   readonly onPlot?: ((plot: uPlot | undefined) => void) | undefined;
 }
 

@@ -1,13 +1,13 @@
-/** The action of a view when its key is pressed. A view that is not open does nothing. */
+/** A view's action for a key. If the view is not open, the key does nothing. */
 export type ShortcutAction = 'filter' | 'pause' | 'subscribe' | 'publish';
 
-/** How long an action waits for the view that does it: its code may have to be fetched. */
+/** How long an action waits for its view, whose code may have to be fetched. */
 const PATIENCE_MS = 5_000;
 
 const actions = new Map<ShortcutAction, () => void>();
 let awaited: { readonly action: ShortcutAction; readonly untilMs: number } | undefined;
 
-/** Gives an action its meaning. Returns how to take it back. */
+/** Registers an action. Returns a function that removes it. */
 export function provideShortcut(action: ShortcutAction, run: () => void): () => void {
   actions.set(action, run);
   if (awaited?.action === action) {
@@ -27,7 +27,7 @@ export function runShortcut(action: ShortcutAction): boolean {
   return run !== undefined;
 }
 
-/** Now, or when the view that does it opens. */
+/** Runs it now, or when its view opens. */
 export function runShortcutWhenThere(action: ShortcutAction): void {
   if (!runShortcut(action)) awaited = { action, untilMs: performance.now() + PATIENCE_MS };
 }

@@ -4,17 +4,17 @@ import classes from './sparkline.module.css';
 const WIDTH = 48;
 const HEIGHT = 14;
 
-/** A line does not touch the edges, where it would be cut. */
+/** A margin, so that the line is not cut at the edges. */
 const MARGIN = 1.5;
 
 interface SparklineProps {
   readonly values: readonly number[];
-  /** The one that is marked. */
+  /** The highlighted point. */
   readonly marked?: number;
   readonly isLarge?: boolean;
 }
 
-/** Numbers as a line without axes. It is hidden from screen readers: the numbers stand beside it, or a click away. */
+/** Numbers as a line without axes. It is hidden from screen readers: the numbers are beside it, or a click away. */
 export const Sparkline = memo(function Sparkline({ values, marked, isLarge = false }: SparklineProps) {
   if (values.length < 2) return null;
   const at = placeOf(values);
@@ -35,7 +35,7 @@ export const Sparkline = memo(function Sparkline({ values, marked, isLarge = fal
   );
 });
 
-/** Where a value lies. A level line lies in the middle. */
+/** The vertical position of a value. A constant line is in the middle. */
 function placeOf(values: readonly number[]): (value: number, index: number) => readonly [number, number] {
   let least = Number.POSITIVE_INFINITY;
   let most = Number.NEGATIVE_INFINITY;

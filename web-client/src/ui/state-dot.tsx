@@ -2,7 +2,7 @@ import { useTranslation } from 'react-i18next';
 import type { ConnectionPhase } from '../engine/types.ts';
 import classes from './state-dot.module.css';
 
-/** A connection's phase as a dot. Screen readers hear it in words. */
+/** A connection's phase as a dot. Screen readers read it in words. */
 export function StateDot({ phase }: { readonly phase: ConnectionPhase }) {
   const { t } = useTranslation();
   const words = t(`connections.phase.${phase}`);

@@ -1,10 +1,10 @@
 import { ScrollArea, Text } from '@mantine/core';
 import { visibleText } from './visible-text.ts';
 
-/** Three lines, as MQTT allows topics of 65,535 bytes: all else has to stay in sight. */
+/** Three lines, as MQTT allows topics of 65,535 bytes: everything else has to stay visible. */
 const HEIGHT_MAX = 62;
 
-/** Topics of that many characters may take more than three lines, and are scrolled by key as well. */
+/** Topics of this many characters may take more than three lines, and can be scrolled by key. */
 const LONG_CHARACTERS = 60;
 
 interface TopicHeadingProps {

@@ -14,7 +14,7 @@ export interface TroubleWords {
   readonly detail: string;
 }
 
-/** Close codes of WebSocket that have words of their own (RFC 6455, 7.4). */
+/** Close codes of WebSocket with their own words (RFC 6455, 7.4). */
 const CLOSE_KEYS = {
   1001: 'goingAway',
   1003: 'binary',

@@ -11,7 +11,7 @@ interface UserPropertiesInputProps {
   readonly disabled?: boolean;
 }
 
-/** Pairs of name and value, in order; a name may come more than once. */
+/** Pairs of name and value, in order; a name may occur more than once. */
 export function UserPropertiesInput({ label, value, onChange, disabled = false }: UserPropertiesInputProps) {
   const { t } = useTranslation();
   const change = (index: number, pair: readonly [string, string]): void => onChange(value.with(index, pair));
@@ -19,7 +19,7 @@ export function UserPropertiesInput({ label, value, onChange, disabled = false }
     <Input.Wrapper label={label} labelElement="div" role="group" aria-label={label}>
       <Stack gap={4}>
         {value.map(([name, entry], index) => (
-          // Pairs have no identity of their own: their place is what they are.
+          // Pairs have no identity except their place.
           // biome-ignore lint/suspicious/noArrayIndexKey: see above
           <Group key={index} gap={4} wrap="nowrap">
             <TextInput

@@ -26,7 +26,7 @@ interface VirtualTreeProps {
   readonly onToggle: (index: number, isOpen: boolean) => void;
   /** Enter, or a double click. */
   readonly onAction?: ((index: number) => void) | undefined;
-  /** A key that the tree itself does not know. Called with the line that is selected. */
+  /** A key that the tree does not handle. Called with the selected line. */
   readonly onKey?: ((event: KeyboardEvent, index: number) => void) | undefined;
 }
 
@@ -37,8 +37,8 @@ const OVERSCAN = 8;
 const INDENT_PX = 16;
 
 /**
- * A tree of any size, of which only the visible lines exist. The keys are those of ARIA's tree pattern; the focus stays
- * on the tree, which names its active line.
+ * A tree of any size, of which only the visible lines are rendered. The keys are those of ARIA's tree pattern; the
+ * focus stays on the tree, which names its active line.
  */
 export function VirtualTree(props: VirtualTreeProps) {
   const { label, count, rowHeight, lineAt, render, active, onActive, onToggle, onAction, onKey } = props;
@@ -85,7 +85,7 @@ export function VirtualTree(props: VirtualTreeProps) {
       <div role="none" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
         {items.map(({ index, start }) => {
           const line = lineAt(index);
-          // An element whose line scrolls out is written anew for one that scrolls in: cheaper than a new element.
+          // The element of a line that scrolls out is reused for one that scrolls in: cheaper than a new element.
           const slot = index % items.length;
           return (
             line !== undefined && (
@@ -120,7 +120,7 @@ export function VirtualTree(props: VirtualTreeProps) {
   );
 }
 
-/** For the mouse alone: `aria-expanded` and the arrow keys say and do the same. */
+/** For the mouse only: `aria-expanded` and the arrow keys do the same. */
 function Chevron({ line, toggle }: { readonly line: TreeLine; readonly toggle: () => void }) {
   return (
     <span

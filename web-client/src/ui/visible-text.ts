@@ -4,7 +4,7 @@
  */
 const INVISIBLE = /(?! |\p{Variation_Selector})[\p{Cc}\p{Cf}\p{Z}\p{Default_Ignorable_Code_Point}]/gu;
 
-/** A name as it is: each invisible character is written as `\u{202e}`, so that no name looks like another. */
+/** A name in which each invisible character is written as `\u{202e}`, so that no name looks like another. */
 export function visibleText(text: string): string {
   return text.replaceAll(INVISIBLE, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
 }

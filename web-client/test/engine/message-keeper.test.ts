@@ -56,7 +56,7 @@ class MemoryStore implements KeptStore {
   }
 }
 
-/** A page that is open: what it shows, and timers that run when the test says so. */
+/** An open page: its messages, and timers that fire when the test says so. */
 async function visit(store: KeptStore) {
   const log = new BoundedMessageLog(undefined, (callback) => callback());
   const timers: (() => void)[] = [];

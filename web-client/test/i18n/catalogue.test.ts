@@ -22,7 +22,7 @@ const READ = new Set([
 /** Texts that are the same in every language: addresses, media types, and names of the protocol. */
 const SAME_EVERYWHERE = /^(?:wss?:\/\/|[a-z]+\/[a-z]+$|QoS\b)/;
 
-/** Texts that stand in a component instead of the catalogue. */
+/** Texts that are in a component instead of the catalogue. */
 function textsOf(path: string): string[] {
   const found: string[] = [];
   const source = ts.createSourceFile(

@@ -11,7 +11,7 @@ const message = { topic: 'a/b', payload: '1', contentType: 'application/json' };
 const MARKS = { isRetained: false, isPast: false };
 const refused = (code: number, reason?: string): Refusal => ({ is: 'refused', code, reason });
 
-/** A client of a broker that refuses what it is told to. */
+/** A client of a broker that refuses what the test says. */
 function fake(refusals: { connect?: Refusal; subscribe?: Refusal; publish?: Refusal } = {}) {
   const listeners: TryListener[] = [];
   const calls: string[] = [];

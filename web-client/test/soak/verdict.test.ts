@@ -28,7 +28,7 @@ function second(changes: Partial<Second> = {}): Second {
   };
 }
 
-/** A run in which nothing is wrong, long enough for memory to be judged. */
+/** A run without problems, long enough to judge its memory. */
 function run(changes: Partial<Run> = {}): Run {
   const seconds = Array.from({ length: WARM_UP_SECONDS + 30 }, () => second());
   const sent = RATE * seconds.length;

@@ -5,7 +5,7 @@ import { UserError } from '../step-error.ts';
 import type { VirtualUser } from '../virtual-user.ts';
 import type { StepMaker } from './step.ts';
 
-/** `connect: {}`; its fields win over those of `config.engines.mqtt`. */
+/** `connect: {}`; its fields override those of `config.engines.mqtt`. */
 export const connect: StepMaker = (value) => {
   const fields = new StepFields('connect', value === true ? {} : value);
   const clientId = fields.text('clientId');

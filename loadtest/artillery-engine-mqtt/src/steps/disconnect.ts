@@ -14,14 +14,14 @@ export const disconnect: StepMaker = (value) => {
   return (user) => leave(user, abruptly);
 };
 
-/** Every virtual user leaves in the end, for any flow. Never rejects. */
+/** Every virtual user disconnects at its end, whatever its flow. Never rejects. */
 export async function leave(user: VirtualUser, abruptly = false): Promise<void> {
   const { client } = user;
   user.isLeaving = true;
   if (client === undefined) return;
   user.client = undefined;
   await end(client, abruptly);
-  // Messages that it gets from now on do not count.
+  // Messages that it receives from now on do not count.
   client.removeAllListeners('message');
   client.on('error', () => {});
 }

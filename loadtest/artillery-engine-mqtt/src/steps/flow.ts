@@ -4,7 +4,9 @@ import { runFlow, type StepMaker } from './step.ts';
 
 const ROUNDS_MAX = 100_000_000;
 
-/** `loop: [steps], count: 10` or `over: variable`; `$loopCount` and `$loopElement` stand for where it is. */
+/**
+ * `loop: [steps], count: 10` or `over: variable`; `$loopCount` and `$loopElement` are the present round and element.
+ */
 export const loop: StepMaker = (value, compiler, path, spec) => {
   if (!Array.isArray(value)) throw new StepError(`${path}: loop takes a list of steps`);
   const fields = new StepFields('loop', spec);
@@ -30,7 +32,7 @@ export const loop: StepMaker = (value, compiler, path, spec) => {
   };
 };
 
-/** Artillery's own `think`: seconds, or text as "500ms". */
+/** Artillery's own `think`: seconds, or text such as "500ms". */
 export const think: StepMaker = (_value, compiler, _path, spec) => {
   const wait = compiler.think(spec);
   return (user) => wait(user.context);
@@ -43,7 +45,7 @@ export const log: StepMaker = (value) => {
   };
 };
 
-/** `function: name`: one of the script's processor. */
+/** `function: name`: a function of the script's processor. */
 export const callFunction: StepMaker = (value, compiler, path) => {
   const found = compiler.processor(String(value));
   if (found === undefined) throw new StepError(`${path}: the processor has no function "${String(value)}"`);

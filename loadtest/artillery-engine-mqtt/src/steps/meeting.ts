@@ -9,8 +9,8 @@ const LOOK_MS = 50;
 const USERS_MAX = 1_000_000;
 
 /**
- * `barrier: { name: "subscribed", users: 1001 }`: waits until so many virtual users have come to it, over all workers
- * of this Artillery process, or failed before. After `within` seconds the user goes on, and that is counted.
+ * `barrier: { name: "subscribed", users: 1001 }`: waits until this many virtual users have reached it, over all workers
+ * of this Artillery process, or have failed before. After `within` seconds the user goes on, and that is counted.
  */
 export const barrier: StepMaker = (value) => {
   const fields = new StepFields('barrier', value);
@@ -27,7 +27,7 @@ export const barrier: StepMaker = (value) => {
   };
 };
 
-/** `drain: { silence: 3 }`: waits until no message has come for so long, `within` seconds at most. */
+/** `drain: { silence: 3 }`: waits until no message has come for this long, `within` seconds at most. */
 export const drain: StepMaker = (value) => {
   const fields = new StepFields('drain', value === true ? {} : value);
   const silence = fields.number('silence', 0, SECONDS_MAX) ?? SILENCE_SECONDS;
@@ -52,8 +52,8 @@ interface Role {
 
 /**
  * `roles: [{ name: subscriber, users: 1000, flow: [...] }, ...]`: the first thousand virtual users of a worker that
- * come here are subscribers, and so on in order; exact where Artillery's weights are a throw of dice. Users beyond
- * the last role have nothing to do. `$role` is the role's name, `$place` the user's number within it.
+ * come here are subscribers, and so on in order. The numbers are exact; Artillery's weights are random. Users beyond
+ * the last role do nothing. `$role` is the role's name, `$place` the user's number within it.
  */
 export const roles: StepMaker = (value, compiler, path) => {
   if (!Array.isArray(value) || value.length === 0)

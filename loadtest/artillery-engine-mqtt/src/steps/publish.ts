@@ -94,7 +94,7 @@ async function send(user: VirtualUser, message: MessageFields, dueMicros: number
     await client.publishAsync(topic, payload, { qos, retain });
   } catch (error) {
     if (user.isStopped) return;
-    // The broker has promised nothing: the message stays unacknowledged.
+    // The broker has refused the message: it stays unacknowledged.
     user.around.recorder.problem(`a message was not taken: ${(error as Error).message}`);
     events.emit('error', 'mqtt.publish_failed');
     return;
@@ -105,7 +105,7 @@ async function send(user: VirtualUser, message: MessageFields, dueMicros: number
   events.emit('histogram', 'mqtt.acknowledge_ms', performance.now() - beganMs);
 }
 
-/** The header, then what the script says, then zeros up to the size; without the header where it is not wanted. */
+/** The header, then the script's text, then zeros up to the size; without the header if the script does not want it. */
 function payloadOf(user: VirtualUser, { bytes, payload, isMeasured }: MessageFields): Buffer {
   const content = contentOf(user.fill(payload));
   if (!isMeasured) return content;

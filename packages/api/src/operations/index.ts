@@ -15,7 +15,7 @@ const operations = {
 
 export type OperationId = keyof typeof operations;
 
-/** Everything that the HTTP API answers. A door has a handler for each. */
+/** All operations of the HTTP API. A door has a handler for each. */
 export const OPERATIONS: Readonly<Record<OperationId, Operation>> = operations;
 
 export const OPERATION_IDS = Object.keys(operations) as readonly OperationId[];

@@ -1,10 +1,10 @@
 import { type Answer, answer, type Parameter, parameter } from '../operation.ts';
 import { count, ref, text } from '../schema.ts';
 
-/** Entries of a page unless a request says otherwise, as in EMQX. */
+/** Entries of a page if the request does not say otherwise, as in EMQX. */
 export const LIMIT_DEFAULT = 100;
 
-/** Entries of a page at most: some hundred kilobytes, which the event loop hardly feels. */
+/** The most entries of a page: a few hundred kilobytes, which hardly block the event loop. */
 export const LIMIT_MAX = 1_000;
 
 export const PAGING: Readonly<Record<string, Parameter>> = {

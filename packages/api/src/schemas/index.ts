@@ -6,13 +6,13 @@ import { operatorSchemas } from './operator.ts';
 import { problemSchemas } from './problems.ts';
 import { systemSchemas } from './systems.ts';
 
-/** Lists that are answered a page at a time. */
+/** Lists that come in pages. */
 const PAGED = [
   ...(['Client', 'Subscription', 'Topic', 'Ban', 'RetainedMessage', 'Member', 'DeadLetter'] as const),
   'Tenant',
 ] as const;
 
-/** The schemas that operations name. */
+/** The schemas that operations refer to. */
 export const SCHEMAS: Readonly<Record<string, Schema>> = {
   ...problemSchemas,
   ...clientSchemas,

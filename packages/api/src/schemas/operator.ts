@@ -31,7 +31,7 @@ const USAGE_TEXTS: Readonly<Record<UsageField, string>> = {
 
 const orNull = (schema: Schema): Schema => ({ oneOf: [schema, { type: 'null' }] });
 
-/** The fields of a tenant beside its name, each with its schema. */
+/** The fields of a tenant besides its name, each with its schema. */
 const tenant = {
   state: oneOf(TENANT_STATES),
   reason: text('For people: why it is suspended.', { maxLength: 200 }),

@@ -1,6 +1,6 @@
 import { count, list, object, oneOf, ref, type Schema, text } from '../schema.ts';
 
-/** For programs. */
+/** A code for programs. */
 export const PROBLEM_CODES = [
   ...([
     'BAD_REQUEST',

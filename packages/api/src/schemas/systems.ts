@@ -23,7 +23,7 @@ const deadLetter: Readonly<Record<string, Schema>> = {
   failed_at: time(),
 };
 
-/** Fields that a node alone knows. */
+/** Fields that only a node has. */
 function ofNode(fields: Readonly<Record<string, Schema>>): Readonly<Record<string, Schema>> {
   return Object.fromEntries(Object.entries(fields).map(([name, schema]) => [name, nullable(schema)]));
 }

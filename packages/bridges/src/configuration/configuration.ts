@@ -4,20 +4,23 @@ import { type KafkaBridgeConfiguration, readKafkaBridge } from './kafka.ts';
 import { type MqttBridgeConfiguration, readMqttBridge } from './mqtt.ts';
 import type { Place } from './place.ts';
 
-/** Each bridge has connections, and a session of the broker. */
+/** Each bridge has connections of its own, and a session at the broker. */
 export const BRIDGES_MAX = 32;
 
-/** A bridge's name: it stands in a client identifier, in a topic that no client uses, and in the API. */
+/** A bridge's name. It is part of a client identifier and of a topic that no client uses, and the API shows it. */
 const NAME = /^[A-Za-z0-9_.-]{1,64}$/;
 
 export type BridgeConfiguration = MqttBridgeConfiguration | KafkaBridgeConfiguration;
 
-/** Fields of every bridge. */
+/** The fields that every bridge has. */
 export interface BridgeCommon {
   readonly name: string;
-  /** The tenant whose messages it carries. @default 'default' */
+  /**
+   * The tenant whose messages the bridge carries.
+   * @default 'default'
+   */
   readonly tenant: string;
-  /** A message that has crossed so many bridges goes no further. */
+  /** A message that has crossed this many bridges goes no further. */
   readonly hopsMax: number;
 }
 
@@ -32,7 +35,7 @@ export const COMMON_FIELDS = ['name', 'tenant', 'hopsMax'];
 /**
  * Reads the bridges of a file.
  *
- * @throws {ConfigurationError} that names the place, and says what is expected there
+ * @throws {ConfigurationError} that names the place and the expected value
  */
 export function readBridges(value: unknown, place: Place): readonly BridgeConfiguration[] {
   const list = new Fields(value, place.where, ['bridges']).raw('bridges');

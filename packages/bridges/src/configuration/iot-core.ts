@@ -18,18 +18,22 @@ const FIELDS = [
   ...['webSocket', 'region'],
 ];
 const ENDPOINT = /^([A-Za-z0-9-]+\.)*[A-Za-z0-9-]+(:\d{1,5})?$/;
-/** The port of MQTT over TLS; at 443 the protocol is said by ALPN. */
+/** The port of MQTT over TLS; at port 443 ALPN names the protocol. */
 const PORT = '8883';
 const ALPN_PORT = '443';
 const ALPN_PROTOCOL = 'x-amzn-mqtt-ca';
-/** https://docs.aws.amazon.com/general/latest/gr/iot-core.html#message-broker-limits, as the others of `IOT_CORE`. */
+/**
+ * https://docs.aws.amazon.com/general/latest/gr/iot-core.html#message-broker-limits; the other limits of `IOT_CORE` are
+ * from there too.
+ */
 const KEEP_ALIVE_SECONDS_MIN = 30;
 const KEEP_ALIVE_SECONDS_MAX = 1_200;
 const EXPIRY_SECONDS_MAX = 604_800;
 
 /**
- * Limits of AWS IoT Core that CONNACK does not say. It takes "no local" and sends a client its own messages nevertheless
- * (aws/aws-iot-device-sdk-python-v2, issue 464); it ends the connection of a client that exceeds a limit.
+ * Limits of AWS IoT Core that CONNACK does not state. IoT Core accepts "no local" but sends a client its own messages
+ * nevertheless (aws/aws-iot-device-sdk-python-v2, issue 464); it closes the connection of a client that exceeds a
+ * limit.
  */
 const IOT_CORE: RemoteTraits = {
   honoursNoLocal: false,
@@ -41,8 +45,8 @@ const IOT_CORE: RemoteTraits = {
 };
 
 /**
- * A bridge to AWS IoT Core, over mutual TLS or over a WebSocket whose address is signed: a bridge to an MQTT 5 broker with
- * limits of its own.
+ * A bridge to AWS IoT Core, over mutual TLS or a WebSocket with a signed URL: a bridge to an MQTT 5 broker with its own
+ * limits.
  */
 export function readIotCoreBridge(
   fields: Fields,
@@ -74,7 +78,7 @@ export function readIotCoreBridge(
 
 type Way = Pick<MqttBridgeConfiguration, 'url' | 'tls' | 'alpnProtocol' | 'signing'>;
 
-/** MQTT over TLS: IoT Core knows the bridge by its certificate. */
+/** MQTT over TLS: IoT Core authenticates the bridge by its certificate. */
 function certifiedWay(connection: Fields, place: Place): Way {
   const endpoint = endpointOf(connection, PORT);
   const tls = tlsOf(connection, place);
@@ -89,7 +93,7 @@ function certifiedWay(connection: Fields, place: Place): Way {
   return { url: `mqtts://${endpoint}`, tls, alpnProtocol, signing: undefined };
 }
 
-/** MQTT over a WebSocket: IoT Core knows the bridge by the signature of its address. */
+/** MQTT over a WebSocket: IoT Core authenticates the bridge by the signature of the URL. */
 function signedWay(connection: Fields, place: Place): Way {
   const endpoint = endpointOf(connection, ALPN_PORT);
   const tls = tlsOf(connection, place);
@@ -107,7 +111,7 @@ function endpointOf(connection: Fields, port: string): string {
   return text.includes(':') ? text : `${text}:${port}`;
 }
 
-/** @throws {ConfigurationError} where a topic exceeds what IoT Core takes */
+/** @throws {ConfigurationError} if a topic exceeds a limit of IoT Core */
 export function checkTopics(
   fields: Fields,
   direction: 'in' | 'out',

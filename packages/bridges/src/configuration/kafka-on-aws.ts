@@ -1,7 +1,7 @@
 import { Fields } from '@apus/identity';
 import { countOf } from './numbers.ts';
 
-/** The credentials that Lambda shows to a cluster, in the words of its event source mappings. */
+/** The ways in which Lambda authenticates at a cluster, with the names of its event source mappings. */
 export const KAFKA_AUTHENTICATIONS = [
   'SASL_SCRAM_512_AUTH',
   'SASL_SCRAM_256_AUTH',
@@ -9,19 +9,25 @@ export const KAFKA_AUTHENTICATIONS = [
   'CLIENT_CERTIFICATE_TLS_AUTH',
 ] as const;
 
-/** Where the event source mapping of a deployment finds the cluster. The node does not look at it. */
+/** How the event source mapping of a deployment reaches the cluster. The node ignores it. */
 export interface KafkaOnAws {
-  /** The cluster of Amazon MSK. Undefined: the cluster is another one, at `brokers`. */
+  /** The cluster of Amazon MSK. Undefined: another cluster, at `brokers`. */
   readonly clusterArn: string | undefined;
-  /** A secret of Secrets Manager with what is shown to the cluster. Undefined at MSK: the role of the function. */
+  /** A secret of Secrets Manager with the credentials for the cluster. Undefined with MSK: the function's role. */
   readonly secretArn: string | undefined;
   readonly authentication: (typeof KAFKA_AUTHENTICATIONS)[number] | undefined;
-  /** A secret with the authority that is trusted. @default those of Lambda */
+  /**
+   * A secret with the trusted certificate authority.
+   * @default those that Lambda trusts
+   */
   readonly rootCaSecretArn: string | undefined;
-  /** Ids of the subnets and security groups from which a cluster that is not MSK is reached. @default the Internet */
+  /**
+   * Ids of the subnets and security groups from which Lambda reaches a cluster that is not MSK.
+   * @default the Internet
+   */
   readonly subnets: readonly string[];
   readonly securityGroups: readonly string[];
-  /** Records of one event. */
+  /** Most records of one event. */
   readonly batchSize: number;
   /** How long Lambda gathers records for an event. */
   readonly batchWindowSeconds: number;
@@ -32,10 +38,10 @@ const FIELDS = [
   ...['batchSize', 'batchWindowSeconds'],
 ];
 const BATCH_SIZE = 100;
-/** The records of an event are published one after another, within the time of the function. */
+/** The function publishes the records of an event one after another, within its timeout. */
 const BATCH_SIZE_MAX = 1_000;
 const BATCH_WINDOW_SECONDS_MAX = 300;
-/** An ARN, or what stands for one that the CDK knows at deployment. */
+/** An ARN, or a CDK token for one that is known only at deployment. */
 const ARN = /^(arn:|\$\{Token\[)/;
 
 /** @throws {ConfigurationError} that names the place */

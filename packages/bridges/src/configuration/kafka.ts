@@ -7,7 +7,7 @@ import { type Place, secretOf } from './place.ts';
 import { filled, type Template, templateOf } from './template.ts';
 import { type TlsConfiguration, tlsOf } from './tls.ts';
 
-/** Records of one Kafka topic as messages. */
+/** Makes messages from the records of one Kafka topic. */
 export interface KafkaInMapping {
   readonly topic: string;
   /** The MQTT topic, with `{key}`, `{topic}` and `{partition}`. */
@@ -17,11 +17,11 @@ export interface KafkaInMapping {
   readonly retain: boolean;
 }
 
-/** Messages as records of one Kafka topic. */
+/** Makes records of one Kafka topic from messages. */
 export interface KafkaOutMapping {
   readonly filter: string;
   readonly topic: string;
-  /** The key, with `{topic}` for the MQTT topic, and `{1}`, `{2}`, … for its levels. */
+  /** The key; `{topic}` is the MQTT topic, and `{1}`, `{2}`, … are its levels. */
   readonly key: Template;
 }
 
@@ -31,16 +31,16 @@ export interface SaslConfiguration {
   readonly password: string;
 }
 
-/** How a cluster of Kafka is reached, and what it is asked to take. */
+/** How to reach a Kafka cluster, and the limits of the records that it gets. */
 export interface KafkaConnection {
-  /** `host:port` of some of them. */
+  /** `host:port` of some of the brokers. */
   readonly brokers: readonly string[];
   readonly clientId: string;
   readonly tls: TlsConfiguration | undefined;
   readonly sasl: SaslConfiguration | undefined;
-  /** How long a publisher waits for Kafka before it is refused. */
+  /** How long a publisher waits for Kafka before the broker refuses its message. */
   readonly waitSeconds: number;
-  /** Larger records are refused before Kafka would refuse them. */
+  /** The bridge refuses larger records, before Kafka would. */
   readonly recordBytesMax: number;
 }
 
@@ -49,13 +49,13 @@ export interface KafkaBridgeConfiguration extends BridgeCommon, KafkaConnection 
   readonly kind: 'kafka';
   /** The consumer group. */
   readonly group: string;
-  /** Where a group that has no offsets begins. */
+  /** Where a group without offsets begins. */
   readonly from: 'earliest' | 'latest';
   readonly in: readonly KafkaInMapping[];
   readonly out: readonly KafkaOutMapping[];
 }
 
-/** The fields of a connection without a consumer group. */
+/** The fields of a connection, without a consumer group. */
 export const KAFKA_FIELDS = ['brokers', 'clientId', 'tls', 'sasl', 'waitSeconds', 'recordBytesMax'];
 const CONNECTION_FIELDS = [...KAFKA_FIELDS, 'group', 'from', 'aws'];
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512'] as const;
@@ -63,7 +63,7 @@ const KAFKA_TOPIC = /^[A-Za-z0-9._-]{1,249}$/;
 const ADDRESS = /^(\[[0-9a-fA-F:.]+\]|[^\s:/]+):(\d{1,5})$/;
 const WAIT_SECONDS = 10;
 const WAIT_SECONDS_MAX = 60;
-/** Below `max.message.bytes` of Kafka as it comes, 1,048,588, which counts headers and framing. */
+/** Below the default of Kafka's `max.message.bytes`, 1,048,588, which counts headers and framing. */
 const RECORD_BYTES_MAX = 1_000_000;
 const RECORD_BYTES_MAX_MAX = 100_000_000;
 
@@ -73,7 +73,7 @@ export function readKafkaBridge(
   place: Place,
 ): KafkaBridgeConfiguration {
   const connection = connectionFields(fields);
-  // A deployment reads the same file: what it says for one is checked here too.
+  // A deployment reads the same file, so the fields for a deployment are checked here too.
   readKafkaOnAws(connection);
   const bridge: KafkaBridgeConfiguration = {
     ...common,
@@ -91,7 +91,7 @@ export function connectionFields(fields: Fields): Fields {
   return new Fields(fields.raw('kafka'), `${fields.where}.kafka`, CONNECTION_FIELDS);
 }
 
-/** Where a consumer group begins, and its name. */
+/** The name of a consumer group, and where it begins. */
 export function readGroup(
   connection: Fields,
   name: string,
@@ -143,7 +143,7 @@ export function kafkaTopicOf(fields: Fields): string {
   return fields.fail('topic', 'has to have 1 to 249 letters, digits, ".", "_" and "-", as Kafka wants.');
 }
 
-/** @throws {ConfigurationError} where two mappings have topics in common */
+/** @throws {ConfigurationError} if two mappings share topics */
 export function readKafkaIn(fields: Fields): readonly KafkaInMapping[] {
   const { where } = fields;
   const into = (fields.list('in') ?? []).map((each, index) => readIn(each, `${where}.in[${index}]`));
@@ -195,7 +195,7 @@ function mayHave(levels: readonly string[], number: number): boolean {
   return number <= levels.length || levels.at(-1) === '#';
 }
 
-/** A wildcard level that the key does not tell. */
+/** A wildcard level that the key does not contain. */
 function isLost(level: string, at: number, names: readonly string[]): boolean {
   if (names.includes('topic')) return false;
   return level === '#' || (level === '+' && !names.includes(String(at + 1)));
@@ -218,7 +218,7 @@ function checkMappings({ in: into, out }: KafkaBridgeConfiguration, fields: Fiel
   }
 }
 
-/** A filter that matches what a template makes: a key may have more than one level. */
+/** A filter that matches the topics of a template: a key may have more than one level. */
 function targetOf({ to, topic }: KafkaInMapping): string {
   const parts = filled(to, (name) => (name === 'topic' ? topic : `{${name}}`)).split('/');
   const keyAt = parts.findIndex((part) => part.includes('{key}'));

@@ -5,24 +5,27 @@ import { countOf, qosOf } from './numbers.ts';
 import { type Place, secretOf } from './place.ts';
 import { type TlsConfiguration, tlsOf } from './tls.ts';
 
-/** Topics that go one way: `filter` behind one prefix becomes `filter` behind the other. */
+/** Topics that cross in one direction: the prefix of the one side is replaced by the prefix of the other. */
 export interface TopicMapping {
   readonly filter: string;
   readonly localPrefix: string;
   readonly remotePrefix: string;
-  /** The highest at which messages cross. */
+  /** The highest QoS at which messages cross. */
   readonly qos: QoS;
   /** Whether the RETAIN flag crosses. */
   readonly retain: boolean;
 }
 
-/** Limits of another broker that its CONNACK does not say. */
+/** Limits of the other broker that its CONNACK does not state. */
 export interface RemoteTraits {
-  /** Without it a client that subscribes to what it publishes gets that back, and the bridge has to know it. */
+  /**
+   * Whether the other broker supports "no local". Without it a client that subscribes to its own topics gets its own
+   * messages back, and the bridge has to recognise them.
+   */
   readonly honoursNoLocal: boolean;
-  /** 0x97 Quota exceeded is said of the rate: the message is sent again. */
+  /** Whether 0x97 Quota exceeded concerns the rate: then the bridge sends the message again. */
   readonly isQuotaTemporary: boolean;
-  /** Topic filters in one SUBSCRIBE. */
+  /** Most topic filters in one SUBSCRIBE. */
   readonly topicFiltersMax: number;
   readonly topicSlashesMax: number;
   readonly topicBytesMax: number;
@@ -43,19 +46,19 @@ export interface MqttBridgeConfiguration extends BridgeCommon {
   readonly kind: 'mqtt';
   readonly url: string;
   readonly protocolVersion: 4 | 5;
-  /** At the other broker, where its session outlives a connection. */
+  /** The client identifier at the other broker, where the session outlives a connection. */
   readonly clientId: string;
   readonly username: string | undefined;
   readonly password: string | undefined;
   readonly keepAliveSeconds: number;
-  /** How long either broker keeps what waits for the other side. */
+  /** How long either broker keeps messages that wait for the other side. */
   readonly sessionExpirySeconds: number;
-  /** MQTT 3.1.1 with the bit that tells Mosquitto not to send back what came from here. */
+  /** MQTT 3.1.1 with the bit that asks Mosquitto not to send back the bridge's own messages. */
   readonly isBridgeMode: boolean;
   readonly tls: TlsConfiguration | undefined;
-  /** Said to the TLS server, where several protocols share its port. */
+  /** The ALPN protocol for a TLS server that serves several protocols at one port. */
   readonly alpnProtocol: string | undefined;
-  /** The address of a WebSocket is signed for AWS, with the credentials that the AWS SDK finds. */
+  /** The WebSocket URL is signed for AWS, with the credentials that the AWS SDK finds. */
   readonly signing: { readonly region: string } | undefined;
   readonly traits: RemoteTraits;
   readonly in: readonly TopicMapping[];
@@ -73,10 +76,10 @@ const VERSIONS = new Map<unknown, 4 | 5>([
   ['5', 5],
   [undefined, 5],
 ]);
-/** The broker's own bound, `sessionExpirySecondsMax`, may be lower. */
+/** The broker's own limit, `sessionExpirySecondsMax`, may be lower. */
 const EXPIRY_SECONDS = 7 * 24 * 60 * 60;
 const SECONDS_MAX = 0xffff_fffe;
-/** Mappings of a bridge in each direction: it compares a message with each of them. */
+/** Mappings of a bridge in each direction. The bridge compares each message with all of them. */
 export const MAPPINGS_MAX = 100;
 
 export function readMqttBridge(fields: Fields, common: BridgeCommon, place: Place): MqttBridgeConfiguration {
@@ -124,7 +127,7 @@ function urlOf(fields: Fields): string {
   return text;
 }
 
-/** `URL.parse` is not there in Node.js 20. */
+/** Node.js 20 has no `URL.parse`. */
 function parse(text: string): URL | null {
   return URL.canParse(text) ? new URL(text) : null;
 }
@@ -188,7 +191,10 @@ export function checkMappings(bridge: MqttBridgeConfiguration, fields: Fields): 
   }
 }
 
-/** A message of two mappings would cross twice, and a topic that two topics map to could not be mapped back. */
+/**
+ * A message that matches two mappings would cross twice. A topic that is the target of two topics could not be mapped
+ * back.
+ */
 export function checkApart(
   mappings: readonly TopicMapping[],
   where: string,

@@ -3,24 +3,24 @@ import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Fields } from '@apus/identity';
 
-/** Where a value stands, and what it may refer to. */
+/** The place of a value in the file, and the source of the secrets and files that it refers to. */
 export interface Place {
-  /** For messages: the file, and the path in it. */
+  /** For error messages: the file, and the path in it. */
   readonly where: string;
-  /** Paths in the file are relative to it. */
+  /** Paths in the file are relative to this folder. */
   readonly directory: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly nowMs: number;
   /**
-   * The text of a secret of Secrets Manager, by its ARN. Where it is there the place is a deployment, which has neither
-   * files nor variables of its owner's.
+   * The text of a secret of Secrets Manager, by its ARN. If it is set, the place is a deployment, which has neither
+   * files nor environment variables of its owner.
    */
   readonly secrets?: ((arn: string) => string | undefined) | undefined;
 }
 
 /**
- * A text of the file itself, or `{"env": "NAME"}`, or `{"file": "PATH"}`, or in a deployment `{"secretArn": "ARN"}`: secrets
- * need not stand in the file.
+ * Reads a text of the file itself, or `{"env": "NAME"}`, or `{"file": "PATH"}`, or in a deployment `{"secretArn":
+ * "ARN"}`: so secrets need not be in the file.
  */
 export function secretOf(fields: Fields, name: string, place: Place): string | undefined {
   const value = fields.raw(name);
@@ -49,7 +49,7 @@ function secretOfArn(
   return secrets(arn) ?? fields.fail(name, `is not there: the secret ${arn} cannot be read.`);
 }
 
-/** A certificate, or several, that are valid now. */
+/** Reads one or more certificates, which must be valid now. */
 export function certificateOf(fields: Fields, name: string, place: Place): string | undefined {
   const path = fields.text(name);
   if (path === undefined) return undefined;

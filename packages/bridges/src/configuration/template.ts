@@ -1,6 +1,6 @@
 import type { Fields } from '@apus/identity';
 
-/** A text with placeholders in braces, as `prices/{key}`. */
+/** A text with placeholders in braces, such as `prices/{key}`. */
 export interface Template {
   readonly text: string;
   /** The placeholders in it, in their order. */
@@ -9,7 +9,7 @@ export interface Template {
 
 const PLACEHOLDER = /\{([^{}]*)\}/g;
 
-/** @param allows whether there is a placeholder of that name */
+/** @param allows returns whether a placeholder of this name exists */
 export function templateOf(
   fields: Fields,
   name: string,
@@ -24,7 +24,7 @@ export function templateOf(
   return { text, names };
 }
 
-/** With `{topic}` and `{1}`, `{2}`, … of the topic of a message. */
+/** Fills in `{topic}` and `{1}`, `{2}`, … from the topic of a message. */
 export function filledByTopic(template: Template, topic: string): string {
   const levels = topic.split('/');
   return filled(template, (name) => (name === 'topic' ? topic : (levels[Number(name) - 1] ?? '')));

@@ -1,16 +1,19 @@
 import { Fields } from '@apus/identity';
 import { certificateOf, type Place, privateKeyOf } from './place.ts';
 
-/** How the other side is trusted, and what is shown to it. */
+/** The certificate authorities that the bridge trusts, and the certificate that it shows. */
 export interface TlsConfiguration {
-  /** Authorities, in PEM. @default those of Node.js */
+  /**
+   * Certificate authorities, in PEM.
+   * @default those of Node.js
+   */
   readonly ca: string | undefined;
-  /** Shown to the other side (mutual TLS), in PEM. */
+  /** Certificate for mutual TLS, in PEM. */
   readonly certificate: string | undefined;
   readonly key: string | undefined;
 }
 
-/** Undefined where the file says nothing of TLS. */
+/** Undefined if the file has no TLS fields. */
 export function tlsOf(parent: Fields, place: Place): TlsConfiguration | undefined {
   const value = parent.raw('tls');
   if (value === undefined) return undefined;

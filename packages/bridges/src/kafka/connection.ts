@@ -1,10 +1,10 @@
 import type { BaseOptions } from '@platformatic/kafka';
 import type { KafkaConnection } from '../configuration/kafka.ts';
 
-/** A call that Kafka does not answer. */
+/** The time limit of a call that Kafka does not answer. */
 const TIMEOUT_MS = 5_000;
 const CONNECT_TIMEOUT_MS = 3_000;
-/** Retries of one call: the bridge tries again by itself. */
+/** Retries of one call: 0, since the bridge tries again itself. */
 const RETRIES = 1;
 const RETRY_DELAY_MS = 200;
 
@@ -28,17 +28,20 @@ export function connectionOptions(configuration: KafkaConnection): BaseOptions {
   };
 }
 
-/** How far down causes are followed. */
+/** How many nested causes are read. */
 const DEPTH_MAX = 8;
 
-/** An error with the errors that are behind it: the client says that it cannot connect, and its cause says why. */
+/**
+ * The message of an error with those of its causes: the client only says that it cannot connect, and the cause says
+ * why.
+ */
 export function textOf(error: unknown): string {
   const message = messageOf(error);
   const causes = [...new Set(causesOf(error, DEPTH_MAX))].filter((cause) => cause !== message);
   return causes.length === 0 ? message : `${message} ${causes.join('; ')}`;
 }
 
-/** The messages at the ends. */
+/** The messages of the innermost causes. */
 function causesOf(error: unknown, depth: number): readonly string[] {
   const behind = error instanceof AggregateError ? error.errors : causeOf(error);
   if (behind.length === 0 || depth === 0) return [messageOf(error)];

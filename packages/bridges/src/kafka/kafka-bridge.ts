@@ -66,7 +66,7 @@ export class KafkaBridge implements Bridge, Outlet {
     for (const state of [this.#sourceState, this.#sinkState]) state.set('stopped');
   }
 
-  /** The state of the direction that is not well, if one is not. */
+  /** The state of the direction that has failed, if one has. */
   #worse(): StateKeeper {
     if (this.#source === undefined) return this.#sinkState;
     return this.#sink !== undefined && this.#sinkState.state === 'disconnected'

@@ -5,7 +5,7 @@ import type { KafkaInMapping, KafkaOutMapping } from '../configuration/kafka.ts'
 import { filled, filledByTopic } from '../configuration/template.ts';
 import { withHop } from '../hops.ts';
 
-/** A record as it comes from Kafka. */
+/** A record that Kafka has delivered. */
 export interface KafkaRecord {
   readonly topic: string;
   readonly partition: number;
@@ -15,7 +15,7 @@ export interface KafkaRecord {
   readonly headers: ReadonlyMap<Buffer, Buffer>;
 }
 
-/** A record as it goes there. */
+/** A record for Kafka. */
 export interface OutgoingRecord {
   readonly topic: string;
   readonly key: Buffer;
@@ -23,7 +23,7 @@ export interface OutgoingRecord {
   readonly headers: Map<Buffer, Buffer>;
 }
 
-/** The MQTT topic of a record, or why it has none. */
+/** The MQTT topic of a record, or the reason why it has none. */
 function topicOf(
   { to }: KafkaInMapping,
   { topic, partition, key }: KafkaRecord,
@@ -44,17 +44,17 @@ function topicOf(
   return name.startsWith('$') ? { problem: 'its topic would begin with $' } : name;
 }
 
-/** The limits of the door that messages of records leave by. */
+/** The limits of the door that publishes the messages of records. */
 export interface RecordLimits {
   readonly topicLevelsMax: number;
-  /** Bytes of the PUBLISH that the record becomes. */
+  /** Bytes of the PUBLISH for the record. */
   readonly publishBytesMax: number;
 }
 
-/** A record that can be no message, and why; or one that has crossed as many bridges as it may. */
+/** A record that cannot become a message, with the reason; or a record that has crossed as many bridges as allowed. */
 export type NoMessage = { readonly problem: string } | 'looped';
 
-/** The message of a record. */
+/** The message for a record. */
 export function requestOf(
   record: KafkaRecord,
   mapping: KafkaInMapping,
@@ -73,7 +73,7 @@ export function requestOf(
   return { tenant, ...request };
 }
 
-/** Headers that are a text of MQTT. */
+/** Headers that are valid MQTT strings. */
 function userPropertiesOf({ headers }: KafkaRecord): UserProperties {
   const pairs: (readonly [string, string])[] = [];
   for (const [name, value] of headers) {
@@ -82,16 +82,16 @@ function userPropertiesOf({ headers }: KafkaRecord): UserProperties {
   return pairs;
 }
 
-/** The length of a text of MQTT has two bytes (MQTT 1.5.4). */
+/** The length of an MQTT string has two bytes (MQTT 1.5.4). */
 const TEXT_BYTES_MAX = 0xffff;
 
-/** U+0000 is UTF-8, and no text of MQTT. */
+/** U+0000 is valid UTF-8, but not allowed in an MQTT string. */
 function isText(bytes: Buffer | null | undefined): bytes is Buffer {
   if (bytes === null || bytes === undefined || bytes.length > TEXT_BYTES_MAX) return false;
   return isUtf8(bytes) && !bytes.includes(0);
 }
 
-/** Headers that every record has: its key may not tell the topic, and a repetition has the same id. */
+/** Headers of every record: its key may not contain the topic, and a repetition has the same id. */
 export const TOPIC_HEADER = 'mqtt-topic';
 export const MESSAGE_ID_HEADER = 'mqtt-message-id';
 
@@ -118,7 +118,7 @@ export function mappingFor(mappings: readonly KafkaOutMapping[], topic: string):
   return mappings.find(({ filter }) => matches(filter, topic));
 }
 
-/** Kafka counts some bytes more for each record and header. */
+/** Kafka counts some more bytes for each record and header. */
 export function recordBytes({ key, value, headers }: OutgoingRecord): number {
   let bytes = 64 + key.length + value.length;
   for (const [name, header] of headers) bytes += name.length + header.length + 8;

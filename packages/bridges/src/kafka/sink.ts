@@ -5,15 +5,15 @@ import type { KafkaConnection } from '../configuration/kafka.ts';
 import { connectionOptions, textOf } from './connection.ts';
 import { type OutgoingRecord, recordBytes } from './record.ts';
 
-/** Records that wait for Kafka, and their bytes. Beyond it publishers are refused at once. */
+/** Most records that wait for Kafka, and most bytes. Above it publishers are refused at once. */
 export const WAITING_MAX = 10_000;
 export const WAITING_BYTES_MAX = 32 * 1024 * 1024;
-/** Records in one call. */
+/** Most records in one call. */
 const BATCH_MAX = 500;
 const BATCH_BYTES_MAX = 900_000;
-/** Until the next attempt, where Kafka did not take a batch. */
+/** The time until the next attempt after Kafka did not take a batch. */
 const RETRY_MS = 300;
-/** Until the next look whether Kafka is there. */
+/** The time until the next check whether Kafka answers. */
 const LOOK_MS = 2_000;
 
 /** The parts of a process that a sink uses. */
@@ -22,7 +22,7 @@ export interface SinkContext {
   readonly log: BridgesContext['log'];
 }
 
-/** A cluster, and the topics that are written to. */
+/** A cluster, and the topics that the sink writes to. */
 export interface SinkConfiguration extends KafkaConnection {
   readonly out: readonly { readonly topic: string }[];
 }
@@ -33,13 +33,13 @@ export type OpenProducer = (options: ProducerOptions<Buffer, Buffer, Buffer, Buf
 interface Waiting {
   readonly record: OutgoingRecord;
   readonly bytes: number;
-  /** Absent: no publisher waits. */
+  /** Absent if no publisher waits. */
   readonly finish: ((isTaken: boolean) => void) | undefined;
-  /** Its publisher has been refused. */
+  /** The broker has refused the message of its publisher. */
   isGivenUp: boolean;
 }
 
-/** Records to Kafka, in the order in which they came: one call at a time, with all that waits in it. */
+/** Writes records to Kafka in the order in which they came: one call at a time, with all records that wait. */
 export class KafkaSink {
   readonly #configuration: SinkConfiguration;
   readonly #context: SinkContext;
@@ -64,7 +64,7 @@ export class KafkaSink {
     this.#state = state;
   }
 
-  /** Says whether Kafka and its topics are there, before the first message asks. */
+  /** Checks whether Kafka and its topics are there, before the first message needs them. */
   async start(): Promise<void> {
     const topics = [...new Set(this.#configuration.out.map(({ topic }) => topic))];
     while (!this.#isStopped && this.#state.state !== 'connected') {
@@ -84,14 +84,14 @@ export class KafkaSink {
     return this.#waiting.length;
   }
 
-  /** Whether the record is not refused at once. */
+  /** Whether there is room for the record. */
   takes(record: OutgoingRecord): boolean {
     const bytes = recordBytes(record);
     if (this.#isStopped || bytes > this.#configuration.recordBytesMax) return false;
     return this.#waiting.length < WAITING_MAX && this.#waitingBytes + bytes <= WAITING_BYTES_MAX;
   }
 
-  /** True when Kafka has the record on all replicas that it asks for; false when it had not in time. */
+  /** True when Kafka has the record on all replicas that it requires; false if it did not in time. */
   send(record: OutgoingRecord): Promise<boolean> {
     return new Promise((resolve) => {
       const finish = (isTaken: boolean): void => {
@@ -107,7 +107,7 @@ export class KafkaSink {
     });
   }
 
-  /** For a publisher that does not wait. */
+  /** Adds the record of a publisher that does not wait. */
   post(record: OutgoingRecord): void {
     this.#add({ record, bytes: recordBytes(record), finish: undefined, isGivenUp: false });
   }
@@ -144,7 +144,7 @@ export class KafkaSink {
     } catch (error) {
       if (this.#isStopped) return;
       this.#state.set('disconnected', textOf(error));
-      // After a failure the numbers of an idempotent producer may not fit any more.
+      // After a failure the sequence numbers of an idempotent producer may not fit any more.
       await this.#discard();
       await this.#after(RETRY_MS);
     }

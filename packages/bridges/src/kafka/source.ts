@@ -7,13 +7,16 @@ import type { KafkaBridgeConfiguration, KafkaInMapping } from '../configuration/
 import { connectionOptions, textOf } from './connection.ts';
 import { type KafkaRecord, requestOf } from './record.ts';
 
-/** Until the next attempt to consume. */
+/** The time until the next attempt to consume. */
 const RESTART_MS = 1_000;
-/** Until the broker is asked again, where it has no room now. */
+/** The time until the source asks a broker without room again. */
 const PAUSE_MS = 200;
-/** Offsets are committed so often: a crash repeats what came since. */
+/** The interval of commits: after a crash the records since the last commit come again. */
 const COMMIT_MS = 500;
-/** After so long a member that has died is out of its group, and after so long the others share its partitions. */
+/**
+ * After the first time Kafka removes a dead member from its group, and after the second the others share its
+ * partitions.
+ */
 const SESSION_TIMEOUT_MS = 10_000;
 const REBALANCE_TIMEOUT_MS = 10_000;
 const HEARTBEAT_MS = 2_000;
@@ -23,7 +26,7 @@ const FETCH_BYTES_MAX = 4 * 1024 * 1024;
 const FETCHED_MAX = 256;
 /** How long a consumer may take to leave its group. */
 const LEAVE_MS_MAX = 3_000;
-/** How long `stop` waits for that. */
+/** How long `stop` waits for the consumer to leave. */
 const STOP_MS_MAX = 5_000;
 
 export type SourceConsumer = Consumer<Buffer, Buffer, Buffer, Buffer>;
@@ -31,7 +34,7 @@ export type OpenConsumer = (options: ConsumerOptions<Buffer, Buffer, Buffer, Buf
 
 type Offsets = Map<string, { topic: string; partition: number; offset: bigint; leaderEpoch: number }>;
 
-/** Records of Kafka as messages: one after another, and each offset is committed when its message is durable here. */
+/** Publishes records of Kafka one after another, and commits each offset when the broker has stored its message. */
 export class KafkaSource {
   readonly counts = { ...newCounts(), skipped: 0 };
   readonly #configuration: KafkaBridgeConfiguration;
@@ -42,7 +45,7 @@ export class KafkaSource {
   #isStopped = false;
   #waitsFor: string | undefined;
   #ended: Promise<void> = Promise.resolve();
-  /** Offsets that are to be committed. */
+  /** Offsets to commit. */
   #done: Offsets = new Map();
   #positions = new Map<string, bigint>();
   #stream: MessagesStream<Buffer, Buffer, Buffer, Buffer> | undefined;
@@ -66,7 +69,7 @@ export class KafkaSource {
     this.#ended = this.#run();
   }
 
-  /** Records that are not consumed yet; undefined where Kafka does not say. */
+  /** Records that have not been consumed yet; undefined if Kafka does not answer. */
   async lag(): Promise<number | undefined> {
     const consumer = this.#consumer;
     if (consumer === undefined) return undefined;
@@ -85,7 +88,7 @@ export class KafkaSource {
     }
   }
 
-  /** The offset that comes next; undefined for a partition of another member of the group. */
+  /** The next offset; undefined for a partition of another member of the group. */
   #positionOf(topic: string, partition: number): bigint | undefined {
     return (
       this.#positions.get(`${topic}:${partition}`) ??
@@ -111,7 +114,7 @@ export class KafkaSource {
     }
   }
 
-  /** Until the consumer fails or is stopped. Records whose offsets are not committed then come again. */
+  /** Consumes until the consumer fails or is stopped. Records whose offsets are not committed then come again. */
   async #consume(): Promise<void> {
     this.#done = new Map();
     this.#positions = new Map();
@@ -141,7 +144,7 @@ export class KafkaSource {
       }
     } finally {
       this.#consumer = undefined;
-      // Kafka may have gone, and its client would wait for it.
+      // Kafka may be unreachable, and its client would wait for it.
       await Promise.race([this.#leave(consumer), this.#after(LEAVE_MS_MAX)]);
     }
   }
@@ -151,7 +154,7 @@ export class KafkaSource {
       await this.#commit(consumer);
       await consumer.close(true);
     } catch {
-      // Kafka has gone, or the group has: the offsets that were committed before count.
+      // Kafka is unreachable, or the group has ended: the offsets that were committed before count.
     }
   }
 
@@ -164,7 +167,7 @@ export class KafkaSource {
     this.#done.set(`${topic}:${partition}`, { topic, partition, offset: offset + 1n, leaderEpoch: -1 });
   }
 
-  /** The message of a record; undefined for one that can be none. */
+  /** The message for a record; undefined if the record cannot become one. */
   #requestOf(record: KafkaRecord): PublishRequest | undefined {
     const mapping = this.#mappings.get(record.topic);
     if (mapping === undefined) return undefined;
@@ -183,7 +186,10 @@ export class KafkaSource {
     this.#context.log.warn('bridge-record-skipped', fields);
   }
 
-  /** Done when the message is durable here. Where there is no room the consumer waits, and fetches no more. */
+  /**
+   * Resolves when the broker has stored the message. While the broker has no room the consumer waits, and fetches no
+   * more.
+   */
   async #publish(request: PublishRequest): Promise<void> {
     while (!this.#isStopped) {
       const answered = this.#context.publish(request);
@@ -208,7 +214,7 @@ export class KafkaSource {
     }
   }
 
-  /** Told once for each time that it has to wait. */
+  /** Called once for each time that the source has to wait. */
   #waits(topic: string, error: string): void {
     if (this.#waitsFor === error) return;
     this.#waitsFor = error;
@@ -247,7 +253,7 @@ export class KafkaSource {
     try {
       await consumer.commit({ offsets: [...done.values()] });
     } catch (error) {
-      // For the next time, but for partitions that have gone on since.
+      // Keeps the offsets for the next commit, except for partitions that have advanced since.
       this.#done = new Map([...done, ...this.#done]);
       throw error;
     }

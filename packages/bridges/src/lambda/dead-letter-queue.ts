@@ -8,15 +8,15 @@ import {
 } from '@apus/cloud/lambda';
 import { DeleteMessageBatchCommand, ReceiveMessageCommand, type SQSClient } from '@aws-sdk/client-sqs';
 
-/** Characters of an error. */
+/** Characters of an error that are kept. */
 const ERROR_LENGTH_MAX = 500;
-/** SQS: messages of one call. */
+/** Messages in one call of SQS. */
 const CALL_MESSAGES_MAX = 10;
-/** Letters that one look shows. */
+/** Most dead letters that one read returns. */
 export const LETTERS_MAX = 1_000;
-/** While the letters are looked at no other look finds them: as long as the function may run. */
+/** The visibility timeout of a read: other reads do not see its letters for as long as the function may run. */
 const LOOK_SECONDS = 180;
-/** A look that waits a second asks all servers of SQS, and a short one only some. */
+/** Long polling for a second asks all servers of SQS; a short poll asks only some. */
 const WAIT_SECONDS = 1;
 
 /** A message that a rule has given up. */
@@ -28,7 +28,7 @@ export interface RuleLetter {
   readonly failedAtMs: number;
 }
 
-/** A letter that a look has taken from the queue until the look ends. */
+/** A letter that a read holds until it ends. */
 export interface FoundLetter extends RuleLetter {
   readonly receiptHandle: string;
 }
@@ -37,33 +37,36 @@ export interface DeadLetterQueueOptions {
   readonly client: Pick<SQSClient, 'send'>;
   readonly queueUrl: string;
   readonly queue: JobQueue;
-  /** Changes the visibility of messages of the same queue. */
+  /** Changes the visibility of messages of this queue. */
   readonly visibility: Visibility;
-  /** How long a look waits for a letter. @default 1 */
+  /**
+   * How long a read waits for a letter, in seconds.
+   * @default 1
+   */
   readonly waitSeconds?: number;
 }
 
 /** The dead letters of all rules: a standard queue, which keeps each for 14 days. */
 export class DeadLetterQueue {
   readonly #options: DeadLetterQueueOptions;
-  /** Receipt handles of this look. */
+  /** Receipt handles of this read. */
   #discarded = new Set<string>();
 
   constructor(options: DeadLetterQueueOptions) {
     this.#options = options;
   }
 
-  /** Rejects with `QueueUnavailable` when the queue may lack some. */
+  /** Rejects with `QueueUnavailable` if the queue may lack some of them. */
   async add(letters: readonly RuleLetter[]): Promise<void> {
     await this.#options.queue.send(letters.map((letter) => ({ body: encode(letter) })));
   }
 
-  /** A body that is none of ours: it is kept as it is. */
+  /** A body that is not ours stays in the queue. */
   async addUnreadable(body: string): Promise<void> {
     await this.#options.queue.send([{ body }]);
   }
 
-  /** Takes up to `LETTERS_MAX` letters, oldest first, and puts those back that `use` has not discarded. */
+  /** Reads up to `LETTERS_MAX` letters, oldest first, and makes those visible again that `use` has not discarded. */
   async look<T>(use: (letters: readonly FoundLetter[]) => Promise<T>): Promise<T> {
     const found = await this.#receiveAll();
     const gone = new Set<string>();
@@ -80,7 +83,7 @@ export class DeadLetterQueue {
     }
   }
 
-  /** Deletes letters of the look. */
+  /** Deletes letters of this read. */
   async discard(letters: readonly FoundLetter[]): Promise<void> {
     const { client, queueUrl } = this.#options;
     for (let start = 0; start < letters.length; start += CALL_MESSAGES_MAX) {
@@ -119,20 +122,20 @@ export class DeadLetterQueue {
 
 function encode({ rule, message, error, attempts, failedAtMs }: RuleLetter): string {
   const facts = { error: error.slice(0, ERROR_LENGTH_MAX), attempts, failedAtMs };
-  // The characters that XML has not are written as escapes of JSON, in the job as in these.
+  // JSON escapes stand for the characters that XML forbids, in the job as well as here.
   return JSON.stringify({ job: encodeRuleJob({ rule, message }), ...facts }).replaceAll(
     /[\ufffe\uffff]/g,
     (each) => `\\u${each.charCodeAt(0).toString(16)}`,
   );
 }
 
-/** Those of one moment by their identifiers, so that two looks have the same order. */
+/** Letters of the same moment are sorted by identifier, so that two reads have the same order. */
 function byAge(one: FoundLetter, other: FoundLetter): number {
   const difference = one.failedAtMs - other.failedAtMs;
   return difference === 0 ? one.message.id.localeCompare(other.message.id) : difference;
 }
 
-/** None for a body that is unreadable. */
+/** None if the body is unreadable. */
 function decode(body: string, receiptHandle: string): readonly FoundLetter[] {
   try {
     const { job, error, attempts, failedAtMs } = JSON.parse(body) as Record<string, unknown>;

@@ -2,7 +2,7 @@ import { ConfigurationError } from '@apus/identity';
 import { type RuleConfiguration, readRules } from '../rules/configuration/rules.ts';
 import { type KafkaNetwork, kafkaNetworkOf } from './kafka-network.ts';
 
-/** One rule of a file of rules, as JSON (docs/bridges.md). Its secrets are `{"secretArn": "ARN"}`. */
+/** One rule of a file of rules, as JSON (docs/bridges.md). Its secrets have the form `{"secretArn": "ARN"}`. */
 export interface GivenRule {
   readonly name: string;
   readonly tenant?: string;
@@ -18,7 +18,7 @@ export interface GivenRule {
  * Reads the rules of a deployment.
  *
  * @param secrets the text of a secret by its ARN
- * @throws {ConfigurationError} that names the place; also for what a deployment does not have
+ * @throws {ConfigurationError} that names the place; also for fields that a deployment does not support
  */
 export function readDeployedRules(
   list: unknown,
@@ -34,7 +34,7 @@ export function readDeployedRules(
 /**
  * The network from which the function of the rules reaches Kafka. Undefined: the Internet.
  *
- * @throws {ConfigurationError} where two rules name two
+ * @throws {ConfigurationError} if two rules name different networks
  */
 export function networkOfRules(list: unknown, where: string): KafkaNetwork | undefined {
   let network: KafkaNetwork | undefined;
@@ -58,7 +58,7 @@ export function secretArnsOf(value: unknown): readonly string[] {
   return [...new Set(Object.values(value).flatMap(secretArnsOf))];
 }
 
-/** The rules as every function is given them: `[tenant, name, filter]`. */
+/** The rules in the form that every function gets: `[tenant, name, filter]`. */
 export function ruleFiltersJson(rules: readonly GivenRule[]): string {
   return JSON.stringify(rules.map(({ tenant = 'default', name, filter }) => [tenant, name, filter]));
 }

@@ -9,22 +9,22 @@ import {
   withMetrics,
 } from '@apus/cloud/lambda';
 
-/** The parts of the process that a function needs which publishes messages from another system. */
+/** The parts of a process that a function needs to publish messages from another system. */
 export interface Inbound {
   readonly environment: Environment;
   readonly topicLevelsMax: number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly log: Log;
-  /** Is told of messages that are durable here. */
+  /** Called with the number of messages that the broker has stored. */
   readonly published: (messages: number) => void;
-  /** Is told of what can be no message here, and of messages that the broker refuses for good. */
+  /** Called for records that cannot become messages, and for messages that the broker refuses for good. */
   readonly skipped: () => void;
 }
 
 /**
- * The function that publishes what comes from another system.
+ * A function that publishes messages from another system.
  *
- * @param skipped the metric of what is skipped
+ * @param skipped the metric of skipped messages
  */
 export function createInboundEntry<Event, Result>(
   skipped: (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS],

@@ -1,4 +1,7 @@
-/** Bridges and rules of a deployment: their functions, and what their owner may say of them. They load no client of Kafka. */
+/**
+ * The functions of the bridges and rules of a deployment, and the configuration of both. This entry point does not load
+ * the Kafka client.
+ */
 export { iotCoreRegionOf } from '../rules/configuration/iot-core.ts';
 export { deployedBridgesJson } from './deployed-bridges.ts';
 export {

@@ -24,8 +24,8 @@ export interface Selected {
 
 /**
  * The function of the queue into which IoT rules put messages of AWS IoT Core: an event source with
- * `ReportBatchItemFailures`. A message leaves the queue when it is durable here. Where the broker has no room, that message
- * and those behind it stay in the queue and come again.
+ * `ReportBatchItemFailures`. A message leaves the queue when the broker has stored it. If the broker has no room, that
+ * message and the later ones stay in the queue and come again.
  */
 export function createIotCoreHandler(options: IotCoreHandlerOptions): IotCoreHandler {
   return async ({ Records }, context) => {
@@ -40,7 +40,7 @@ export function createIotCoreHandler(options: IotCoreHandlerOptions): IotCoreHan
   };
 }
 
-/** None for a message that can be none here, or goes no further. */
+/** None for a message that is invalid here or goes no further. */
 function pendingOf(options: IotCoreHandlerOptions, record: SqsRecord): readonly Pending<SqsRecord>[] {
   const selected = selectedOf(record.body);
   if (selected === undefined) return skip(options, record, 'it is not what the SQL of the rule selects');
@@ -58,7 +58,7 @@ function skip(
   return [];
 }
 
-/** Undefined where it is something else. */
+/** Undefined if the property is something else. */
 export function selectedOf(body: string): Selected | undefined {
   const value = parsed(body);
   if (typeof value !== 'object' || value === null) return undefined;
@@ -81,7 +81,7 @@ function parsed(body: string): unknown {
   }
 }
 
-/** The message of what an IoT rule has selected, or why there is none. */
+/** The message for a row of an IoT rule, or the reason why there is none. */
 export function requestOf(
   { sources, topicLevelsMax }: Pick<IotCoreHandlerOptions, 'sources' | 'topicLevelsMax'>,
   { topic, payload, userProperties, contentType }: Selected,
@@ -115,7 +115,7 @@ function sourceOf(
   return undefined;
 }
 
-/** U+0000 is UTF-8, and no text of MQTT. */
+/** U+0000 is valid UTF-8, but not allowed in an MQTT string. */
 function isText(text: string): boolean {
   return isUtf8(Buffer.from(text)) && !text.includes('\0');
 }

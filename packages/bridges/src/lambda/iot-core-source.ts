@@ -4,17 +4,17 @@ import { BRIDGES_MAX, type BridgeCommon, COMMON_FIELDS, readCommon } from '../co
 import { checkTopics } from '../configuration/iot-core.ts';
 import { checkApart, localOf, mappingsOf, remoteOf, type TopicMapping } from '../configuration/mqtt.ts';
 
-/** A bridge from AWS IoT Core, as a deployment has it: an IoT rule for each of its mappings. */
+/** A bridge from AWS IoT Core in a deployment: one IoT rule for each mapping. */
 export interface IotCoreSource extends BridgeCommon {
   readonly in: readonly TopicMapping[];
 }
 
-/** One bridge of a file of bridges, as JSON. Fields that only the node needs may be there. */
+/** One bridge of a file of bridges, as JSON. Fields that only the node needs are allowed. */
 export interface GivenIotCoreBridge {
   readonly name: string;
   readonly tenant?: string;
   readonly hopsMax?: number;
-  /** Where IoT Core is: a deployment has the IoT Core of its own account and region. */
+  /** Fields of the node that tell where IoT Core is: a deployment uses the IoT Core of its own account and Region. */
   readonly iotCore: object;
   readonly in: readonly {
     readonly filter: string;
@@ -28,7 +28,7 @@ export interface GivenIotCoreBridge {
 /**
  * Reads the bridges of a deployment from AWS IoT Core.
  *
- * @throws {ConfigurationError} that names the place; also for what a deployment does not have
+ * @throws {ConfigurationError} that names the place; also for fields that a deployment does not support
  */
 export function readIotCoreSources(list: unknown, where: string): readonly IotCoreSource[] {
   if (!Array.isArray(list) || list.length === 0 || list.length > BRIDGES_MAX)
@@ -48,14 +48,14 @@ function readSource(value: unknown, where: string): IotCoreSource {
   checkApart(into, `${where}.in`, localOf);
   checkApart(into, `${where}.in`, remoteOf);
   checkTopics(fields, 'in', into);
-  // The filter stands between apostrophes in the SQL of the rule.
+  // The SQL of the rule has the filter in apostrophes.
   const quoted = into.findIndex((mapping) => remoteOf(mapping).includes("'"));
   if (quoted !== -1)
     fields.fail(`in[${quoted}]`, 'has an apostrophe, which the SQL of an IoT rule does not take.');
   return { ...readCommon(fields), in: into };
 }
 
-/** A message says its topic, and not by which rule it came. */
+/** A message carries its topic, but not the rule that selected it. */
 function checkDistinct(source: IotCoreSource, earlier: IotCoreSource, where: string): void {
   if (source.name === earlier.name)
     throw new ConfigurationError(`${where}.name: there are two "${source.name}".`);
@@ -69,9 +69,8 @@ function checkDistinct(source: IotCoreSource, earlier: IotCoreSource, where: str
 }
 
 /**
- * The SQL of the IoT rule of a mapping, of version 2016-03-23. A payload may be no JSON, so it is carried in base64; of
- * user properties the SQL gives those alone that it names.
- *
+ * The SQL of the IoT rule of a mapping, of version 2016-03-23. A payload need not be JSON, so the SQL encodes it in
+ * base64. The SQL returns only the user properties that it names.
  * https://docs.aws.amazon.com/iot/latest/developerguide/binary-payloads.html and …/iot-sql-functions.html
  */
 export function iotRuleSql(mapping: TopicMapping): string {
@@ -84,7 +83,7 @@ export function iotRuleSql(mapping: TopicMapping): string {
   return `SELECT ${columns.join(', ')} FROM '${remoteOf(mapping)}'`;
 }
 
-/** The event that the function is invoked with. */
+/** The event of the function. */
 export function iotCoreSourcesJson(bridges: readonly GivenIotCoreBridge[]): string {
   return JSON.stringify(
     bridges.map(({ name, tenant, hopsMax, in: into }) => ({ name, tenant, hopsMax, in: into })),

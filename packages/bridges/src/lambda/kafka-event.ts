@@ -1,12 +1,12 @@
 import type { KafkaRecord } from '../kafka/record.ts';
 
 /**
- * The event of an event source mapping of Amazon MSK (`aws:kafka`) or of another Apache Kafka (`SelfManagedKafka`), as
- * https://docs.aws.amazon.com/lambda/latest/dg/with-msk.html has it.
+ * The event of an event source mapping of Amazon MSK (`aws:kafka`) or of another Apache Kafka (`SelfManagedKafka`),
+ * documented at https://docs.aws.amazon.com/lambda/latest/dg/with-msk.html.
  */
 export interface KafkaEvent {
   readonly eventSource: string;
-  /** By `TOPIC-PARTITION`, each list in the order of its offsets. */
+  /** Records by `TOPIC-PARTITION`, each list in the order of its offsets. */
   readonly records: Readonly<Record<string, readonly KafkaEventRecord[]>>;
 }
 
@@ -16,13 +16,13 @@ export interface KafkaEventRecord {
   readonly offset: number;
   /** In base64. */
   readonly key?: string | null;
-  /** In base64; absent or null for a record that removes its key. */
+  /** In base64; absent or null for a record that deletes its key. */
   readonly value?: string | null;
-  /** Bytes as numbers: Java has those above 127 as negative ones. */
+  /** Bytes as numbers: Java writes bytes above 127 as negative numbers. */
   readonly headers?: readonly Readonly<Record<string, readonly number[]>>[];
 }
 
-/** The records of an event: those of a partition in their order. */
+/** The records of an event. The records of one partition are in order. */
 export function recordsOf({ records }: KafkaEvent): readonly KafkaRecord[] {
   return Object.values(records).flatMap((partition) => partition.map(recordOf));
 }

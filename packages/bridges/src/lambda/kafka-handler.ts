@@ -5,9 +5,9 @@ import { type KafkaEvent, recordsOf } from './kafka-event.ts';
 import type { KafkaMappings } from './kafka-source.ts';
 import { type Obstacle, type Pending, publishInOrder, reasonOf } from './publish-in-order.ts';
 
-/** Until the broker is asked again, where it has no room now. */
+/** The time until the function asks a broker without room again. */
 const PAUSE_MS = 200;
-/** With less time left the event fails. It comes again as a whole. */
+/** With less time left the event fails, and Lambda sends all of it again. */
 const RESERVE_MS = 10_000;
 
 export interface KafkaHandlerOptions extends Inbound {
@@ -16,15 +16,15 @@ export interface KafkaHandlerOptions extends Inbound {
 
 export type KafkaHandler = (event: KafkaEvent, context: InvocationContext) => Promise<void>;
 
-/** The broker has had no room for a record for as long as the function may wait. */
+/** The broker had no room for a record for as long as the function may wait. */
 export class RecordsWait extends Error {
   override readonly name = 'RecordsWait';
 }
 
 /**
  * The function of an event source mapping of Kafka. It publishes the records of an event one after another, and returns
- * when each message is durable here; then Lambda commits the offsets. Where the function fails Lambda keeps the offsets
- * and sends the event again: messages are repeated, in their order, and none is lost.
+ * when the broker has stored each message; then Lambda commits the offsets. If the function fails, Lambda keeps the
+ * offsets and sends the event again: messages are repeated in their order, and none is lost.
  *
  *     const handler = createKafkaHandler({ environment, mappings, topicLevelsMax, sleep, log, published, skipped });
  */
@@ -43,7 +43,7 @@ export function createKafkaHandler(options: KafkaHandlerOptions): KafkaHandler {
   };
 }
 
-/** None for a record that can be no message, or goes no further. */
+/** None for a record that cannot become a message or goes no further. */
 function pendingOf(options: KafkaHandlerOptions, record: KafkaRecord): readonly Pending<KafkaRecord>[] {
   const { mappings, topicLevelsMax } = options;
   const mapping = mappings.in.find(({ topic }) => topic === record.topic);
@@ -64,7 +64,7 @@ function skip(
   return [];
 }
 
-/** @throws {RecordsWait} where there is no time left */
+/** @throws {RecordsWait} if no time is left */
 async function pause(
   { log, sleep, mappings: { name } }: KafkaHandlerOptions,
   obstacle: Obstacle,

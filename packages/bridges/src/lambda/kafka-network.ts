@@ -1,6 +1,6 @@
 import { Fields } from '@apus/identity';
 
-/** Where the function of the rules stands, to reach a cluster that the Internet does not. */
+/** The network of the function of the rules, for a cluster that cannot be reached over the Internet. */
 export interface KafkaNetwork {
   /** Ids. */
   readonly subnets: readonly string[];
@@ -8,7 +8,7 @@ export interface KafkaNetwork {
 }
 
 /**
- * `aws` of a rule's `kafka`. The node does not look at it. Undefined: the rule says nothing of a network.
+ * Reads `aws` of a rule's `kafka`. The node ignores this field. Undefined: the rule names no network.
  *
  * @throws {ConfigurationError} that names the place
  */

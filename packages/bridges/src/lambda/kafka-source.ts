@@ -15,7 +15,7 @@ export interface KafkaMappings extends BridgeCommon {
   readonly in: readonly KafkaInMapping[];
 }
 
-/** A bridge from Kafka, as a deployment has it. */
+/** A bridge from Kafka in a deployment. */
 export interface KafkaSourceConfiguration
   extends KafkaMappings,
     Pick<KafkaBridgeConfiguration, 'group' | 'from'> {
@@ -24,7 +24,7 @@ export interface KafkaSourceConfiguration
   readonly brokers: readonly string[] | undefined;
 }
 
-/** One bridge of a file of bridges, as JSON. Fields that only the node needs may be there. */
+/** One bridge of a file of bridges, as JSON. Fields that only the node needs are allowed. */
 export interface GivenKafkaBridge {
   readonly name: string;
   readonly tenant?: string;
@@ -54,9 +54,9 @@ export interface GivenKafkaBridge {
 }
 
 /**
- * Reads the bridges of a deployment: those from Kafka.
+ * Reads the bridges of a deployment from Kafka.
  *
- * @throws {ConfigurationError} that names the place; also for what a deployment does not have
+ * @throws {ConfigurationError} that names the place; also for fields that a deployment does not support
  */
 export function readKafkaSources(list: unknown, where: string): readonly KafkaSourceConfiguration[] {
   if (!Array.isArray(list) || list.length === 0 || list.length > BRIDGES_MAX)
@@ -84,7 +84,7 @@ function readSource(value: unknown, where: string): KafkaSourceConfiguration {
   return { ...mappings, ...readGroup(connection, mappings.name), aws, brokers };
 }
 
-/** Reads what `mappingsJson` has written. */
+/** Reads the output of `mappingsJson`. */
 export function readKafkaMappings(json: string, where: string): KafkaMappings {
   return mappingsOf(new Fields(JSON.parse(json), where, [...COMMON_FIELDS, 'in']));
 }
@@ -95,7 +95,7 @@ function mappingsOf(fields: Fields): KafkaMappings {
   return { ...readCommon(fields), in: into };
 }
 
-/** The event that the function of a bridge is invoked with. */
+/** The event of the function of a bridge. */
 export function mappingsJson({ name, tenant, hopsMax, in: into }: GivenKafkaBridge): string {
   return JSON.stringify({ name, tenant, hopsMax, in: into });
 }

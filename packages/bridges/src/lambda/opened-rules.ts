@@ -5,16 +5,16 @@ import type { Target } from '../rules/target.ts';
 import { readDeployedRules, secretArnsOf } from './deployed-rules.ts';
 import { type OpenRule, ruleKey } from './rules-handler.ts';
 
-/** A secret that has changed is used within this time. */
+/** The rules use a changed secret within this time. */
 const SECRETS_FRESH_MS = 300_000;
-/** While Secrets Manager does not answer, the former secrets serve for so long. */
+/** While Secrets Manager does not answer, the rules use the former secrets for this time. */
 const SECRETS_STALE_MS = 3_600_000;
 const AGAIN_MS = 2_000;
 
 export interface OpenedRulesOptions {
-  /** As JSON has it. */
+  /** The rules as JSON. */
   readonly list: unknown;
-  /** The name of the list, for messages. */
+  /** The name of the list, for error messages. */
   readonly where: string;
   /** The text of a secret, by its ARN. */
   readonly readSecret: (arn: string) => Promise<string>;
@@ -22,10 +22,12 @@ export interface OpenedRulesOptions {
   readonly clock: Clock;
 }
 
-/** By `ruleKey`. */
+/** Rules by `ruleKey`. */
 export type OpenRules = ReadonlyMap<string, OpenRule>;
 
-/** The rules of a deployment: opened by the first event, and again when one of their secrets has changed. */
+/**
+ * The rules of a deployment: the first event opens them, and a later one opens them again when a secret has changed.
+ */
 export function openedRules(options: OpenedRulesOptions): () => Promise<OpenRules> {
   const { list, readSecret, clock } = options;
   const arns = secretArnsOf(list);

@@ -2,10 +2,10 @@ import { type PublishRequest, Unavailable } from '@apus/broker';
 import { type Environment, type InvocationContext, type PublishOutcome, publishAll } from '@apus/cloud';
 import { ReasonCode, Violation } from '@apus/mqtt';
 
-/** Messages of one event of the broker: what they cause leaves together. */
+/** Messages in one event of the broker: the packets that they cause are posted together. */
 const CHUNK_LENGTH = 50;
 
-/** A message, and where it comes from. */
+/** A message, and its source. */
 export interface Pending<Origin> {
   readonly origin: Origin;
   readonly request: PublishRequest;
@@ -13,9 +13,9 @@ export interface Pending<Origin> {
 
 export interface PublishInOrderOptions<Origin> {
   readonly environment: Environment;
-  /** Is told of messages that are durable here. */
+  /** Called for messages that the broker has stored. */
   readonly published: (messages: number) => void;
-  /** Is told of a message that the broker refuses for good. */
+  /** Called for a message that the broker refuses for good. */
   readonly refused: (origin: Origin, error: string) => void;
 }
 
@@ -23,9 +23,10 @@ export interface PublishInOrderOptions<Origin> {
 export type Obstacle = Violation | Unavailable;
 
 /**
- * Publishes messages one after another, as far as the broker takes them. Those that it refuses for good are left out.
+ * Publishes messages one after another, until the broker takes no more. Messages that the broker refuses for good are
+ * left out.
  *
- * @returns how many at the beginning are done with, and what the next one met
+ * @returns how many from the beginning are finished, and the outcome of the next one
  */
 export async function publishInOrder<Origin>(
   options: PublishInOrderOptions<Origin>,
@@ -40,7 +41,8 @@ export async function publishInOrder<Origin>(
     const progress = progressOf(options, chunk, await publishAll(options.environment, requests, context));
     done += progress.done;
     const { obstacle } = progress;
-    // Of several nothing says which one can never be stored: one that is alone is known.
+    // A failure of several messages does not tell which of them can never be stored: that is known of a single message
+    // only.
     const isOneOfSeveral = obstacle instanceof Unavailable && chunk.length > 1;
     if (obstacle !== undefined && !isOneOfSeveral) return { done, obstacle };
     chunkLength = isOneOfSeveral ? 1 : CHUNK_LENGTH;
@@ -70,7 +72,7 @@ function isObstacle(outcome: PublishOutcome): outcome is Obstacle {
   return outcome instanceof Violation || outcome instanceof Unavailable;
 }
 
-/** The outbox cannot say which message of several does not fit into the store. */
+/** The outbox cannot tell which of several messages does not fit into the store. */
 function isForGood(obstacle: Obstacle, chunkLength: number): boolean {
   if (obstacle instanceof Unavailable)
     return chunkLength === 1 && obstacle.reasonCode === ReasonCode.PacketTooLarge;

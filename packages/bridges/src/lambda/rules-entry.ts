@@ -34,9 +34,9 @@ const COUNTS: Readonly<Record<RuleCount, (typeof BRIDGE_METRICS)[keyof typeof BR
 export type OpenKafka = (rule: string, to: KafkaTargetConfiguration, context: SinkContext) => Target;
 
 /**
- * The function of the rules: messages, from their queue; and what their owner asks, by an invocation.
+ * The function of the rules: it takes messages from their queue, and requests of the operator by invocation.
  *
- * @param openKafka of the entry that has the client of Kafka, which is twice as large
+ * @param openKafka from the entry point with the Kafka client, which is twice as large
  */
 export function createRulesEntry(openKafka: OpenKafka) {
   const runtime = createRuntime(process.env, authorizationOf);

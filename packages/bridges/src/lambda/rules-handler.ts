@@ -15,12 +15,12 @@ import { leavingOf } from '../rules/leaving.ts';
 import type { Failure, Target } from '../rules/target.ts';
 import type { DeadLetterQueue } from './dead-letter-queue.ts';
 
-/** With less left no call is begun: a webhook may take a minute to answer. */
+/** With less time left the function begins no call: a webhook may take a minute to answer. */
 export const RESERVE_MS = 65_000;
-/** SQS: a message is given back for so long at most. */
+/** The longest visibility timeout of SQS. */
 const GIVEN_BACK_SECONDS_MAX = 43_200;
 
-/** A rule, and its way to the target. */
+/** A rule, and the sender to its target. */
 export interface OpenRule {
   readonly configuration: RuleConfiguration;
   readonly target: Target;
@@ -29,7 +29,7 @@ export interface OpenRule {
 export type RuleCount = 'sent' | 'failed_attempts' | 'dead' | 'condition_failed';
 
 export interface RulesHandlerOptions {
-  /** By `ruleKey`. Rejects where a secret cannot be read. */
+  /** Rules by `ruleKey`. Rejects if a secret cannot be read. */
   readonly rules: () => Promise<ReadonlyMap<string, OpenRule>>;
   readonly deadLetters: Pick<DeadLetterQueue, 'add' | 'addUnreadable'>;
   /** Changes the visibility of messages in the queue of the rules. */
@@ -46,9 +46,10 @@ export function ruleKey({ tenant, name }: RuleRef): string {
 }
 
 /**
- * The function of the queue of rules: a FIFO event source with `ReportBatchItemFailures`, in which a rule and a topic are
- * a message group. The messages of a group are sent one batch after another; where one fails it and those behind it are
- * given back to the queue, and no later one overtakes them. A message that its target does not take becomes a dead letter.
+ * The function of the queue of rules: a FIFO event source with `ReportBatchItemFailures`, in which a rule and a topic
+ * form a message group. It sends the messages of a group one batch after another. If one fails, the function gives it
+ * and the later ones back to the queue, so no later one overtakes them. A message that its target does not take becomes
+ * a dead letter.
  */
 export function createRulesHandler(options: RulesHandlerOptions): RulesHandler {
   return async ({ Records }, context) => {
@@ -82,7 +83,10 @@ class GroupRun {
   readonly #options: RulesHandlerOptions;
   readonly #rules: ReadonlyMap<string, OpenRule>;
   readonly #context: InvocationContext;
-  /** A target has refused a batch for good: so many messages are sent alone, as only one of them may be at fault. */
+  /**
+   * If a target refuses a batch for good, the function sends this many messages one by one, as only one of them may be
+   * at fault.
+   */
   #alone = 0;
 
   constructor(
@@ -95,7 +99,10 @@ class GroupRun {
     this.#context = context;
   }
 
-  /** Never rejects: the function would end while it sends the messages of other groups. @returns the records that come again */
+  /**
+   * Never rejects: a rejection would end the function while it sends the messages of other groups.
+   * @returns the records that come again
+   */
   async run(records: readonly SqsRecord[]): Promise<readonly SqsRecord[]> {
     try {
       return await this.#run(records);
@@ -116,7 +123,7 @@ class GroupRun {
     return [];
   }
 
-  /** None where the message stays. Rejects where it should be a dead letter and cannot. */
+  /** None if the message stays in the queue. Rejects if it should become a dead letter but cannot. */
   async #tasksOf(record: SqsRecord): Promise<readonly Task[]> {
     const job = decodeRuleJob(record.body);
     if (job === undefined) {
@@ -133,7 +140,7 @@ class GroupRun {
     return message === undefined ? [] : [{ ...job, message, record, open }];
   }
 
-  /** As the target gets it; undefined for a message that stays. */
+  /** The message in the target's form; undefined for a message that is not sent. */
   #leaving({ configuration }: OpenRule, message: Message): Message | undefined {
     if (isExpired(message, this.#options.clock.now())) return undefined;
     const leaving = leavingOf(configuration, message);
@@ -142,7 +149,10 @@ class GroupRun {
     return undefined;
   }
 
-  /** Sends the first batch. @returns how many are done with, or all that come again */
+  /**
+   * Sends the first batch.
+   * @returns how many messages are finished, or all that come again
+   */
   async #step(left: readonly Task[]): Promise<number | readonly SqsRecord[]> {
     const [head] = left;
     if (head === undefined) return 0;
@@ -169,7 +179,7 @@ class GroupRun {
     }
     const attempts = Math.max(...batch.map(({ record }) => receivesOf(record)));
     if (isPermanent || attempts >= retry.attempts) {
-      // Those behind may be what the target takes.
+      // The target may still take the later ones.
       if (await this.#bury(left.slice(0, batch.length), error)) return batch.length;
       return await this.#giveBack(left, retry.delayMsMax / 1000);
     }
@@ -178,7 +188,7 @@ class GroupRun {
     return await this.#giveBack(left, Math.max(delayMs, wantedMs) / 1000);
   }
 
-  /** False where the queue of dead letters does not take them. */
+  /** False if the queue of dead letters does not take them. */
   async #bury(tasks: readonly Received[], error: string): Promise<boolean> {
     const { deadLetters, log, count, clock } = this.#options;
     try {
@@ -206,7 +216,7 @@ class GroupRun {
   }
 }
 
-/** Attempts, this one included: SQS counts each time that it hands a message over. */
+/** The number of attempts, including this one: SQS counts each delivery. */
 function receivesOf({ attributes }: SqsRecord): number {
   return Number(attributes.ApproximateReceiveCount ?? 1);
 }

@@ -16,13 +16,13 @@ interface Asked {
   readonly context: InvocationContext;
 }
 
-/** @param isAll the look has found all letters */
+/** @param isAll the read has found all letters */
 type Look = (letters: readonly FoundLetter[], asked: Asked, isAll: boolean) => Promise<RulesAnswer>;
 
-/** Bytes of an answer: Lambda has none of more than 6 MB, and a letter may be as long as a message. */
+/** Bytes of an answer: Lambda allows 6 MB, and a letter may be as long as a message. */
 const ANSWER_BYTES_MAX = 4 * 1024 * 1024;
 
-/** Shows rules and their dead letters, and sends these again or discards them. */
+/** Lists rules and their dead letters, and sends dead letters again or discards them. */
 export function createRulesOperator(
   options: RulesOperatorOptions,
 ): (request: RulesRequest, context: InvocationContext) => Promise<RulesAnswer> {
@@ -74,7 +74,7 @@ function listOf(
   }));
 }
 
-/** The letters that the request asks for, as far as an answer has room. */
+/** The requested letters, as many as fit into an answer. */
 function shownOf(
   letters: readonly FoundLetter[],
   { id, from = 0, limit = LETTERS_MAX }: RulesRequest,
@@ -90,7 +90,7 @@ function shownOf(
   return { letters: shown, isCut: from + shown.length < letters.length };
 }
 
-/** In their order, and up to the first that fails: those behind it may be of its topic. */
+/** Sends letters in their order until one fails: the later ones may have the same topic. */
 async function sendAll(
   deadLetters: RulesOperatorOptions['deadLetters'],
   target: OpenRule['target'],
@@ -109,7 +109,7 @@ async function sendAll(
   return { sent };
 }
 
-/** As the API of a node describes it. */
+/** The description that the API of a node gives. */
 function describe({ message, error, attempts, failedAtMs }: FoundLetter, isWhole: boolean): object {
   const { id, topic, qos, payload, retain, properties } = message;
   return {

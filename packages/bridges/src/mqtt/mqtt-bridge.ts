@@ -13,17 +13,18 @@ import { isFrom, withFrom, withHop } from '../hops.ts';
 import { KeptSession } from '../kept-session.ts';
 import { Remote, type RemoteHandlers } from './remote.ts';
 
-/** Messages from here that the other broker has not acknowledged; the others wait in the session's queue. */
+/** Messages of this broker that the other one has not acknowledged; further ones wait in the session's queue. */
 const WINDOW = 100;
 
-/** The bridge has been stopped, or the connection that brought the message is over: it comes again. */
+/** The bridge has been stopped, or the connection that brought the message has ended: the message comes again. */
 class GivenUp extends Error {
   override readonly name = 'GivenUp';
 }
 
 /**
- * A bridge to another MQTT broker: a client of it, and a client of this one, each with a session of its own. A message is
- * acknowledged to the one broker when the other one has it, so each keeps what has not crossed.
+ * A bridge to another MQTT broker: a client of that broker and a client of this one, each with its own session. The
+ * bridge acknowledges a message to one broker when the other has it, so each broker keeps the messages that have not
+ * crossed.
  */
 export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
   readonly name: string;
@@ -35,7 +36,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
   readonly #state: StateKeeper;
   readonly #in = newCounts();
   readonly #out = newCounts();
-  /** Connections to the other broker so far: work for an earlier one is given up. */
+  /** Counts the connections to the other broker: work for an earlier one is given up. */
   #generation = 0;
 
   constructor(configuration: MqttBridgeConfiguration, context: BridgesContext) {
@@ -93,7 +94,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     this.#state.set('stopped');
   }
 
-  /** From the other broker. */
+  /** Handles a message of the other broker. */
 
   async received(packet: PublishPacket): Promise<void> {
     const mapping = this.#configuration.in.find((each) => matches(remoteOf(each), packet.topic));
@@ -108,11 +109,11 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     await this.#publishHere({ ...packet, topic, retain: packet.retain && mapping.retain, properties });
   }
 
-  /** Messages of this bridge, where the other broker sends them back. */
+  /** Drops messages of this bridge that the other broker sends back. */
   #isEcho({ topic, properties }: PublishPacket): boolean {
     const { traits, clientId, out } = this.#configuration;
     if (traits.honoursNoLocal || !isFrom(properties.userProperties, clientId)) return false;
-    // A program may answer with the properties of what it was sent, on another topic.
+    // A program may answer with the user properties of the request, on another topic.
     return out.some((mapping) => matches(remoteOf(mapping), topic));
   }
 
@@ -130,13 +131,13 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     if (!this.#session.isStopped) this.#state.set('disconnected', why);
   }
 
-  /** Also when it has connected. */
+  /** Called after each connect, too. */
   ready(): void {
     this.#state.set('connected');
     this.#session.local?.link.drain();
   }
 
-  /** From this broker. */
+  /** Handles a message of this broker. */
 
   isReady(): boolean {
     return this.#remote.isReady();
@@ -153,7 +154,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     void this.#session.reopen();
   }
 
-  /** The packet as the other broker gets it; undefined where the message does not cross. */
+  /** The packet for the other broker; undefined if the message does not cross. */
   #outgoing(message: Message, delivery: Delivery): PublishPacket | undefined {
     const mapping = this.#configuration.out.find((each) => matches(localOf(each), message.topic));
     if (mapping === undefined) return undefined;
@@ -189,7 +190,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     } catch (error) {
       if (this.#session.isStopped) return;
       if (packet.qos === 0) this.#out.dropped += 1;
-      // It is still in the session's window: a new connection to this broker brings it again.
+      // The message is still in flight in the session: a new connection to this broker brings it again.
       else if (link === this.#session.local?.link) {
         await link.leave();
         this.ended((error as Error).message);
@@ -197,7 +198,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     }
   }
 
-  /** The answer of the other broker; where it says that too much came at once, that of a later attempt. */
+  /** The answer of the other broker; if that is "too much at once", the answer to a later attempt. */
   async #untilThere(packet: PublishPacket): Promise<number> {
     for (;;) {
       const { reasonCode } = await this.#remote.publish(packet);
@@ -208,7 +209,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     }
   }
 
-  /** Done when the message is durable here, or can never be. */
+  /** Resolves when this broker has stored the message, or will never store it. */
   async #publishHere(packet: PublishPacket): Promise<void> {
     const reasonCode = await this.#untilHere(async ({ link }) => {
       const code = await link.publish(packet);
@@ -219,7 +220,10 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
     else this.#in.forwarded += 1;
   }
 
-  /** Tries again until the broker takes it: meanwhile the other broker waits for its answer, and sends no more. */
+  /**
+   * Tries again until the broker takes the message. Meanwhile the other broker gets no acknowledgement, and sends no
+   * more.
+   */
   async #untilHere<T>(work: (local: LocalSession) => T | Promise<T>): Promise<T> {
     const generation = this.#generation;
     for (;;) {
@@ -243,7 +247,7 @@ export class MqttBridge implements Bridge, LocalHandler, RemoteHandlers {
 
 function subscriptionTo(mapping: TopicMapping) {
   const { qos } = mapping;
-  // No Local: what the bridge has brought does not go back. Retained messages cross once, when the mapping is new.
+  // No Local: the bridge's own messages do not go back. Retained messages cross once, when the mapping is new.
   return {
     topicFilter: localOf(mapping),
     qos,

@@ -3,7 +3,7 @@ import type { IPublishPacket } from 'mqtt';
 
 type RemoteProperties = NonNullable<IPublishPacket['properties']>;
 
-/** As mqtt.js has them: names of user properties once each, with their values in order. */
+/** The properties in mqtt.js's form: each name of a user property once, with its values in order. */
 export function toRemote(
   properties: PublishProperties,
   messageExpiryInterval: number | undefined,
@@ -32,7 +32,7 @@ export function fromRemote(properties: RemoteProperties = {}): PublishProperties
   };
 }
 
-/** Without a prototype: a property may have any name. */
+/** The object has no prototype: a property may have any name. */
 function grouped(pairs: UserProperties): Record<string, string[]> {
   const groups: Record<string, string[]> = Object.create(null);
   for (const [name, value] of pairs) {

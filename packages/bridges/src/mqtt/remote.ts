@@ -12,13 +12,16 @@ import { fromRemote, toRemote } from './properties.ts';
 import { type AwsCredentials, SignedUrl } from './signed-url.ts';
 
 export interface RemoteHandlers {
-  /** A message has come. The remote broker is answered when it resolves; at QoS 2 `released` follows. */
+  /**
+   * Handles a message. The remote broker gets its acknowledgement when the promise resolves; at QoS 2 `released`
+   * follows.
+   */
   received(packet: PublishPacket): Promise<void>;
-  /** PUBREL: the id may be used again when it resolves. */
+  /** Handles PUBREL: the identifier may be used again when the promise resolves. */
   released(packetId: number): Promise<void>;
   up(isSessionPresent: boolean): Promise<void>;
   down(why: string | undefined): void;
-  /** There is room again for what waits. */
+  /** There is room again for waiting messages. */
   ready(): void;
 }
 
@@ -34,15 +37,18 @@ interface Waiting {
   readonly finish: (answer: RemoteAnswer | Error) => void;
 }
 
-/** How long until the next attempt to connect. */
+/** The time until the next attempt to connect. */
 const RECONNECT_MS = 1_000;
 const CONNECT_TIMEOUT_MS = 10_000;
-/** Unacknowledged messages of the remote: it bounds what it sends by this, in MQTT 5. */
+/** The Receive Maximum for the other broker: in MQTT 5 it sends no more unacknowledged messages than this. */
 export const REMOTE_RECEIVE_MAXIMUM = 100;
-/** Messages, and bytes of them, that wait to be written; QoS 1 and 2 beyond it wait in the session's queue. */
+/**
+ * Most messages, and bytes of them, that wait to be written; further messages of QoS 1 and 2 wait in the session's
+ * queue.
+ */
 const WAITING_MAX = 1_000;
 const WAITING_BYTES_MAX = 1024 * 1024;
-/** Bytes of a PUBLISH beside its topic, payload and user properties, generously. */
+/** Bytes of a PUBLISH besides its topic, payload and user properties: an upper estimate. */
 const HEADER_BYTES = 512;
 
 /** The connection to the other broker, by mqtt.js. */
@@ -61,7 +67,7 @@ export class Remote {
   readonly #signedUrl: SignedUrl | undefined;
   #signingError: string | undefined;
 
-  /** @param credentials of AWS, where the address is signed */
+  /** @param credentials of AWS, for a signed URL */
   constructor(
     configuration: MqttBridgeConfiguration,
     handlers: RemoteHandlers,
@@ -75,7 +81,7 @@ export class Remote {
 
   connect(): void {
     const client = mqtt.connect(this.#configuration.url, this.#options());
-    // QoS 0 and 1 when they come, QoS 2 with PUBREL; the store is given those of QoS 2 when they come.
+    // Stores QoS 2 messages when they come. `message` gets QoS 0 and 1 when they come, and QoS 2 with PUBREL.
     client.handleMessage = (packet, done) => {
       const answered =
         packet.qos === 2
@@ -84,7 +90,7 @@ export class Remote {
       answered.then(() => done(), ignore);
     };
     client.on('connect', (connack) => void this.#connected(connack));
-    // The bit of the protocol version that mosquitto's bridges set, for which mqtt.js has no option.
+    // Sets the bit of the protocol version that mosquitto's bridges set: mqtt.js has no option for it.
     client.on('packetsend', (packet) => {
       if (packet.cmd === 'connect' && this.#configuration.isBridgeMode)
         Object.assign(packet, { bridgeMode: true });
@@ -111,14 +117,14 @@ export class Remote {
     });
   }
 
-  /** mqtt.js does not tell of some errors of its stream: a WebSocket that is answered 403 is one. */
+  /** mqtt.js does not report some errors of its stream, such as a WebSocket that is answered with 403. */
   #watch({ stream }: MqttClient): void {
     stream.once('error', (error) => {
       this.#lastError ??= textOf(error);
     });
   }
 
-  /** Makes the address of the next connection, which begins a second after the end of the one before. */
+  /** Makes the URL for the next connection, which begins a second after the end of the present one. */
   async #sign(): Promise<void> {
     try {
       await this.#signedUrl?.refresh();
@@ -128,7 +134,7 @@ export class Remote {
     }
   }
 
-  /** Whether another message is taken. If not, `ready` is called when one is. */
+  /** Whether the remote takes another message. If not, it calls `ready` once it does. */
   isReady(): boolean {
     const isReady =
       this.#isUp && this.#waiting.length < WAITING_MAX && this.#waitingBytes < WAITING_BYTES_MAX;
@@ -136,12 +142,15 @@ export class Remote {
     return isReady;
   }
 
-  /** Messages that were taken and are not acknowledged. */
+  /** Messages that the remote has taken and the other broker has not acknowledged. */
   get unacknowledged(): number {
     return this.#inflight + this.#waiting.length;
   }
 
-  /** Resolves when the other broker has the message; at QoS 0, when it has left. Rejects when it can no more be known. */
+  /**
+   * Resolves when the other broker has the message; at QoS 0, when it has been written. Rejects when its fate can no
+   * longer be known.
+   */
   publish(packet: PublishPacket): Promise<RemoteAnswer> {
     return new Promise((resolve, reject) => {
       const finish = (answer: RemoteAnswer | Error) =>
@@ -167,7 +176,8 @@ export class Remote {
     return {
       ...{ protocolVersion, clientId, clean: false, keepalive: keepAliveSeconds, resubscribe: false },
       ...{ reconnectPeriod: RECONNECT_MS, connectTimeout: CONNECT_TIMEOUT_MS, queueQoSZero: false },
-      // mqtt.js gives up after a CONNACK that refuses: the other broker may be busy, or its owner may put it right.
+      // mqtt.js gives up after a CONNACK that refuses. But the other broker may be busy, or its operator may correct
+      // the cause.
       reconnectOnConnackError: true,
       manualConnect: true,
       ...(signedUrl !== undefined && { transformWsUrl: () => signedUrl.current }),
@@ -183,8 +193,9 @@ export class Remote {
   }
 
   /**
-   * mqtt.js puts a QoS 2 message here before it answers PUBREC, and hands it over at PUBREL, from memory. A process that
-   * dies in between would lose it: here `put` hands it over, and what `get` returns stands for its release.
+   * mqtt.js calls `put` with a QoS 2 message before it sends PUBREC, and delivers it at PUBREL, from memory. If the
+   * process died in between, the message would be lost. So `put` delivers it here, and the result of `get` stands for
+   * its release.
    */
   #incomingStore(): IStore {
     const store = {
@@ -224,7 +235,7 @@ export class Remote {
       await this.#subscribe();
     } catch (error) {
       this.#lastError = textOf(error);
-      // The session is as it was: the next connection tries again.
+      // The state of the session is unchanged: the next connection tries again.
       this.#client?.stream.destroy();
       return;
     }
@@ -257,7 +268,7 @@ export class Remote {
     return Math.min(qos, this.#connack?.maximumQoS ?? 2) as QoS;
   }
 
-  /** Sends what waits while the other broker's Receive Maximum allows. */
+  /** Sends waiting messages while the other broker's Receive Maximum allows it. */
   #pump(): void {
     const windowMax = this.#connack?.receiveMaximum ?? REMOTE_RECEIVE_MAXIMUM;
     while (this.#isUp && this.#waiting.length > 0) {
@@ -292,7 +303,10 @@ export class Remote {
     });
   }
 
-  /** Why the other broker would end the connection for this packet: it would come again on the next one, for ever. */
+  /**
+   * The reason why the other broker would close the connection for this packet: sent again, it would end every
+   * connection.
+   */
   #refusalOf(packet: PublishPacket): number | undefined {
     const { topicSlashesMax, topicBytesMax, payloadBytesMax } = this.#configuration.traits;
     const { topic, payload } = packet;
@@ -311,18 +325,18 @@ export class Remote {
   }
 }
 
-/** As the AWS SDK finds them: environment, profile, role. It is loaded where they are needed. */
+/** Credentials as the AWS SDK finds them: environment, profile, role. The SDK is loaded only if they are needed. */
 async function credentialsOfProcess(): Promise<AwsCredentials> {
   const { defaultProvider } = await import('@aws-sdk/credential-provider-node');
   return await defaultProvider()();
 }
 
-/** An error with a reason code is the other broker's answer; any other says that the connection gave up. */
+/** An error with a reason code is the other broker's answer; any other means that the connection gave up. */
 function answerOf(error: Error | undefined | null): RemoteAnswer | Error {
   if (error === undefined || error === null) return { reasonCode: 0 };
   const code = (error as Error & { readonly code?: unknown }).code;
   if (typeof code !== 'number') return error;
-  // PUBREL found nothing to release: the message was released before.
+  // The other broker had no message for PUBREL: it was released before.
   return { reasonCode: code === ReasonCode.PacketIdentifierNotFound ? 0 : code };
 }
 
@@ -353,7 +367,7 @@ function bytesOf({ topic, payload, properties }: PublishPacket): number {
   return bytes;
 }
 
-/** Never answered: the other broker sends it again on its next connection. */
+/** Never acknowledged: the other broker sends the message again on its next connection. */
 function ignore(): void {}
 
 function textOf(error: unknown): string {

@@ -7,15 +7,15 @@ export interface AwsCredentials {
   readonly sessionToken?: string | undefined;
 }
 
-/** The name of IoT Core's WebSocket endpoint in signatures; a session token is added behind the signature there. */
+/** The service name of IoT Core's WebSocket endpoint in signatures. There, the session token is added after signing. */
 const SERVICE = 'iotdevicegateway';
 /** A handshake follows within seconds. */
 const EXPIRES_SECONDS = 300;
 
 /**
- * The address of a WebSocket of AWS IoT Core with a Signature Version 4 in its query
- * (https://docs.aws.amazon.com/iot/latest/developerguide/protocols.html). mqtt.js asks for it at the moment of a
- * connection, and signing takes a while: each address is made ahead, when the connection before has ended.
+ * The URL of a WebSocket of AWS IoT Core with a Signature Version 4 in its query
+ * (https://docs.aws.amazon.com/iot/latest/developerguide/protocols.html). mqtt.js asks for the URL at the moment of a
+ * connection, and signing takes a while: so each URL is made in advance, when the previous connection has ended.
  */
 export class SignedUrl {
   readonly #url: string;
@@ -29,12 +29,14 @@ export class SignedUrl {
     this.#credentials = credentials;
   }
 
-  /** The newest that could be made. Without a signature before the first: IoT Core refuses it, and the next one follows. */
+  /**
+   * The newest URL. Before the first signature it is unsigned: IoT Core refuses it, and the next connection follows.
+   */
   get current(): string {
     return this.#signed ?? this.#url;
   }
 
-  /** Rejects where there are no credentials. */
+  /** Rejects if there are no credentials. */
   async refresh(): Promise<void> {
     const { accessKeyId, secretAccessKey, sessionToken } = await this.#credentials();
     const url = new URL(this.#url);

@@ -2,7 +2,7 @@ import type { Message } from '@apus/broker';
 import { isUtf8 } from '@apus/mqtt';
 import { Environment } from '@marcbachmann/cel-js';
 
-/** An expression is a line of a file: these keep it so that a message is judged in microseconds. */
+/** Bounds of an expression, which is one line of a file: with them the evaluation takes microseconds. */
 const LIMITS = {
   maxAstNodes: 500,
   maxDepth: 32,
@@ -23,10 +23,10 @@ const ENVIRONMENT = new Environment({ homogeneousAggregateLiterals: false, limit
   .registerVariable('qos', 'int')
   .registerVariable('retain', 'bool');
 
-/** The regular expressions of JavaScript, which the library takes for them, may take any time. */
+/** JavaScript's regular expressions, which the library would use, may take any time. */
 const MATCHES = /\bmatches\s*\(/;
 
-/** True, false, or why it cannot be said: a field that is not there, or of another type. */
+/** True, false, or the reason why there is no result: a field is missing or of another type. */
 export type Verdict = boolean | { readonly error: string };
 
 export type Condition = (message: Message) => Verdict;
@@ -38,7 +38,7 @@ export function conditionOf(expression: string): Condition | { readonly problem:
   try {
     const { valid: isValid, type, error } = ENVIRONMENT.check(expression);
     if (!isValid) return { problem: `is no CEL expression over a message: ${firstLine(error)}.` };
-    // A field of a payload may have any type until a message is there.
+    // A payload's field may have any type before a message is there.
     if (type !== 'bool' && type !== 'dyn') return { problem: `has to be true or false, and is a ${type}.` };
     const evaluate = ENVIRONMENT.parse(expression);
     return (message) => verdictOf(evaluate, message);

@@ -2,21 +2,21 @@ import type { Awaitable, Clock, Message } from '@apus/broker';
 import type { DeadLetter, DeadLetters, KeptMessage, KeptMessages } from '@apus/node';
 import type { Target } from './target.ts';
 
-/** Dead letters of one rule. Beyond it the rule goes on trying, and gives up nothing more. */
+/** Most dead letters of one rule. Above it the rule keeps trying, and gives up no message. */
 export const DEAD_LETTERS_MAX = 10_000;
 export const DEAD_LETTER_BYTES_MAX = 64 * 1024 * 1024;
 
-/** Characters of an error. */
+/** Characters of an error that are kept. */
 const ERROR_LENGTH_MAX = 500;
 
-/** The messages that a rule has given up, on the disk where the store is. */
+/** The messages that a rule has given up. They are on the disk if the store is. */
 export class RuleDeadLetters implements DeadLetters {
   readonly #kept: KeptMessages;
   readonly #target: Target;
   readonly #clock: Clock;
   readonly #sent: (count: number) => void;
 
-  /** @param sent a letter has arrived after all */
+  /** @param sent the target has taken a letter after all */
   constructor(kept: KeptMessages, target: Target, clock: Clock, sent: (count: number) => void) {
     this.#kept = kept;
     this.#target = target;

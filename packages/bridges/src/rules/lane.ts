@@ -3,7 +3,7 @@ import type { Scheduler } from '@apus/node';
 import type { RetryLimits } from './retry-limits.ts';
 import type { BatchLimits, Failure, Target } from './target.ts';
 
-/** A message on its way, and what is done when it has arrived or is given up. */
+/** A message on its way, and the callback for its arrival or its end as a dead letter. */
 export interface Job {
   readonly message: Message;
   readonly done: () => void;
@@ -11,13 +11,13 @@ export interface Job {
 
 export interface LaneHandlers {
   sent(count: number): void;
-  /** An attempt failed: another follows, or `dead`. */
+  /** An attempt failed: another one follows, or `dead`. */
   failed(failure: Failure): void;
-  /** True when the message is among the dead letters, as durable as the store is; false where these are full. */
+  /** True when the message is stored as a dead letter; false if there is no room for more. */
   dead(message: Message, error: string, attempts: number): Promise<boolean>;
 }
 
-/** Messages of some topics on their way to a target: one batch after another, so that each topic keeps its order. */
+/** Sends messages of some topics to a target: one batch after another, so that each topic keeps its order. */
 export class Lane {
   readonly #target: Target;
   readonly #retry: RetryLimits;
@@ -41,7 +41,7 @@ export class Lane {
     this.#running ??= Promise.resolve().then(() => this.#run());
   }
 
-  /** Done when no call is under way. Messages that have not arrived are not done with. */
+  /** Resolves when no call is under way. Messages that have not arrived stay unacknowledged. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#wake();
@@ -60,7 +60,7 @@ export class Lane {
     this.#running = undefined;
   }
 
-  /** True when each message has arrived or is among the dead letters; false: the lane has been stopped. */
+  /** True when each message has arrived or is a dead letter; false if the lane has been stopped. */
   async #deliver(batch: readonly Job[]): Promise<boolean> {
     let left = batch;
     for (let attempt = 1; !this.#isStopped; attempt += 1) {
@@ -70,7 +70,7 @@ export class Lane {
       if (failure === undefined) return true;
       if (this.#isStopped) return false;
       this.#handlers.failed(failure);
-      // One of them may be what the target does not take: each gets an attempt of its own.
+      // The target may refuse only one of them: each gets an attempt of its own.
       if (failure.isPermanent && left.length > 1) return await this.#oneByOne(left);
       const isLast = failure.isPermanent || attempt >= this.#retry.attempts;
       if (isLast) left = await this.#bury(left, failure.error, attempt);
@@ -92,7 +92,7 @@ export class Lane {
     return true;
   }
 
-  /** Those that are left where the dead letters are full: the lane goes on trying, and its queue fills. */
+  /** Returns the messages that no dead letter has room for: the lane keeps trying, and its queue fills up. */
   async #bury(jobs: readonly Job[], error: string, attempts: number): Promise<readonly Job[]> {
     for (const [index, { message, done }] of jobs.entries()) {
       if (!(await this.#handlers.dead(message, error, attempts))) return jobs.slice(index);
@@ -101,7 +101,7 @@ export class Lane {
     return [];
   }
 
-  /** Doubled with each attempt. */
+  /** The delay doubles with each attempt. */
   async #pause(atLeastMs: number, attempt: number): Promise<void> {
     const { firstDelayMs, delayMsMax } = this.#retry;
     const delayMs = Math.min(delayMsMax, firstDelayMs * 2 ** Math.min(attempt - 1, 20));
@@ -115,7 +115,7 @@ export class Lane {
   }
 }
 
-/** The first of the jobs that may leave together. */
+/** The first jobs that may be sent together. */
 export function batchOf<T extends Pick<Job, 'message'>>(
   jobs: readonly T[],
   { messagesMax, bytesMax, isPartial }: BatchLimits,

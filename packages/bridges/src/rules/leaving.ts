@@ -2,10 +2,10 @@ import type { Message } from '@apus/broker';
 import { withHop } from '../hops.ts';
 import type { RuleConfiguration } from './configuration/rules.ts';
 
-/** Why a message of the filter does not leave, in the words of the API. */
+/** The reason why a message that matches the filter is not sent, in the words of the API. */
 export type Stays = 'filtered' | 'condition_failed' | 'looped';
 
-/** The message as the target gets it, or why it does not. */
+/** The message in the target's form, or the reason why it is not sent. */
 export function leavingOf(
   { when, hopsMax }: Pick<RuleConfiguration, 'when' | 'hopsMax'>,
   message: Message,

@@ -38,7 +38,7 @@ export async function openRules(
   };
 }
 
-/** The client of Kafka is loaded where it is used. */
+/** The Kafka client is loaded only if it is used. */
 async function targetOf(
   rule: RuleConfiguration,
   to: TargetConfiguration,

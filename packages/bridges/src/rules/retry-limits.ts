@@ -1,4 +1,4 @@
-/** Attempts of a message, and the time between them. */
+/** The number of attempts for a message, and the time between them. */
 export interface RetryLimits {
   readonly attempts: number;
   readonly firstDelayMs: number;

@@ -4,15 +4,19 @@ import type { Backlog, BacklogCounts, BacklogRoom, BridgesContext, Portion, Tena
 import type { RuleConfiguration } from './configuration/rules.ts';
 
 /**
- * Shares of the length and bytes of a rule's queue. Publishers are refused from the first one on. Messages of other processes, which
- * do not know that yet, may take what is below the second, and wills, which have no answer, all of it.
+ * Shares of the length and bytes of a rule's queue. From the first share on publishers are refused. Messages from other
+ * processes, which do not know that yet, may use the room up to the second share. Wills, which have no answer, may use
+ * the whole queue.
  */
 const LITTLE_SHARE = 0.9;
 const NONE_SHARE = 0.95;
-/** Publishers at other processes are let in again below this one. */
+/** Publishers at other processes are accepted again below this share. */
 const AGAIN_SHARE = 0.8;
 
-/** Messages that have waited at another process take so much at a time: also where this process has filled the first share meanwhile. */
+/**
+ * The share that messages waiting at another process may take at a time, even if this process has filled the first
+ * share meanwhile.
+ */
 const PORTION_SHARE = 0.05;
 const PORTION_MESSAGES_MAX = 500;
 const PORTION_BYTES_MAX = 1024 * 1024;
@@ -20,14 +24,14 @@ const PORTION_BYTES_MAX = 1024 * 1024;
 const NOTHING: BacklogCounts = { givenBack: 0, givenUp: 0 };
 
 /**
- * The queues of all rules, also of one that does not run: in a cluster another process has it, or this one has inherited its queue
- * and is about to run it.
+ * The queues of all rules, including those that do not run here: in a cluster another process runs them, or this
+ * process has taken over the queue and is about to run it.
  */
 export class RuleBacklog implements Backlog {
   readonly portion: Portion;
   readonly #rules: readonly RuleConfiguration[];
   readonly #context: BridgesContext;
-  /** With the bytes of the largest message that has found no room, or 0. */
+  /** The bytes of the largest message that has found no room, or 0. */
   readonly #full = new Map<RuleConfiguration, number>();
   readonly #counts = new Map<string, BacklogCounts>();
   #left: () => void = () => {};

@@ -10,18 +10,20 @@ import { leavingOf } from './leaving.ts';
 import type { RuleBacklog } from './rule-backlog.ts';
 import type { Failure, Target } from './target.ts';
 
-/** Messages at QoS 1 and 2 that are under way; the others wait in the session's queue. */
+/** Most messages at QoS 1 and 2 that are under way; further ones wait in the session's queue. */
 const WINDOW = 100;
-/** With those at QoS 0: beyond it these are dropped. */
+/** The same with QoS 0: above it QoS 0 messages are dropped. */
 const UNDER_WAY_MAX = 500;
-/** How long the queue of a rule outlives the process. The broker's own bound, `sessionExpirySecondsMax`, may be lower. */
+/**
+ * How long the queue of a rule outlives the process. The broker's own limit, `sessionExpirySecondsMax`, may be lower.
+ */
 const EXPIRY_SECONDS = 7 * 24 * 60 * 60;
-/** How long `stop` waits for calls that are under way. */
+/** How long `stop` waits for pending calls. */
 const STOP_MS_MAX = 3_000;
 
 /**
- * A rule: a client of the broker with a session of its own, which holds the messages that wait. A message is acknowledged
- * to the broker when its target has it, when it is among the dead letters, or when it is not for the target.
+ * A rule: a client of the broker whose session holds the waiting messages. The rule acknowledges a message when the
+ * target has it, when it is a dead letter, or when it is not for the target.
  */
 export class Rule implements LocalHandler {
   readonly name: string;
@@ -120,7 +122,7 @@ export class Rule implements LocalHandler {
     this.#state.set('stopped');
   }
 
-  /** From the broker. */
+  /** Handles a message of the broker. */
 
   isReady(): boolean {
     this.#isHeld = this.#underWay >= UNDER_WAY_MAX;
@@ -150,15 +152,15 @@ export class Rule implements LocalHandler {
     void this.#session.reopen();
   }
 
-  /** The next one leaves the queue for it. */
+  /** The next message leaves the queue in its place. */
   #acknowledge(delivery: Delivery, link: LocalLink): void {
     link.acknowledge(delivery);
     this.#backlog.left();
   }
 
-  /** The message as the target gets it; undefined where it does not. */
+  /** The message in the target's form; undefined if it is not sent. */
   #leaving(message: Message): Message | undefined {
-    // It may have been queued for the filter that the rule had before a restart.
+    // The message may have been queued for a filter that the rule had before a restart.
     if (!matches(this.#configuration.filter, message.topic)) return undefined;
     this.#counts.matched += 1;
     const leaving = leavingOf(this.#configuration, message);
@@ -167,7 +169,7 @@ export class Rule implements LocalHandler {
     return undefined;
   }
 
-  /** One topic has one lane. */
+  /** All messages of a topic use the same lane. */
   #laneOf(topic: string): Lane | undefined {
     let hash = 0;
     for (let index = 0; index < topic.length; index += 1) hash = (hash * 31 + topic.charCodeAt(index)) >>> 0;

@@ -53,7 +53,7 @@ beforeEach(async () => {
 
 const context = (): InvocationContext => ({ getRemainingTimeInMillis: () => FUNCTION_MS });
 
-/** A message of the queue, as the SQL of the rule selects it: what is undefined is left out. */
+/** A message of the queue, with the fields that the SQL of the rule selects; undefined fields are left out. */
 function selected(topic: string, payload: string | Buffer, more: object = {}): SqsRecord {
   number += 1;
   const body = JSON.stringify({ payload: Buffer.from(payload as string).toString('base64'), topic, ...more });
@@ -92,13 +92,13 @@ describe('messages of AWS IoT Core', () => {
     });
   });
 
-  it('may have any bytes as their payload, and none', async () => {
+  it('may have any bytes as their payload, or none', async () => {
     const things = await subscriber('things/#');
     await run(selected('things/a', Buffer.from([0, 255, 128])), selected('things/b', ''));
     expect(world.gateway.textsTo(things)).toEqual([Buffer.from([0, 255, 128]).toString(), '']);
   });
 
-  it('count the bridges that they have crossed, and go no further than they may', async () => {
+  it('count the bridges that they have crossed, and stop at the limit', async () => {
     const things = await subscriber('things/#');
     await run(
       selected('things/a', 'once', { hops: ['1'] }),
@@ -120,7 +120,7 @@ describe('messages of AWS IoT Core', () => {
     expect(skipped).toBe(1);
   });
 
-  it('stay in the queue from the first on that cannot be stored, and none is lost', async () => {
+  it('stay in the queue from the first one that cannot be stored, and none is lost', async () => {
     const things = await subscriber('things/#');
     const records = ['a', 'b', 'c'].map((name) => selected(`things/${name}`, name));
     hooks.before = () => {
@@ -139,7 +139,7 @@ describe('messages of AWS IoT Core', () => {
 describe('bridges from AWS IoT Core', () => {
   const with_ = (more: object) => () => readIotCoreSources([{ ...BRIDGE, ...more }], 'iotCore');
 
-  it('are the SQL of IoT rules', () => {
+  it('become the SQL of IoT rules', () => {
     const sources = readIotCoreSources([BRIDGE], 'iotCore');
     expect(sources[0]?.in.map(iotRuleSql)).toEqual([
       "SELECT encode(*, 'base64') AS payload, topic() AS topic, get_user_properties('apus-bridge-hops') AS hops, get_mqtt_property('content_type') AS contentType FROM 'things/#'",
@@ -160,7 +160,7 @@ describe('bridges from AWS IoT Core', () => {
     expect(with_(more)).toThrow(message.replace('QoS', '"qos": 2'));
   });
 
-  it('share no topic of IoT Core, since a message does not say which rule it came by', () => {
+  it('must not share a topic of IoT Core, since a message does not carry its rule', () => {
     expect(() =>
       readIotCoreSources(
         [BRIDGE, { ...BRIDGE, name: 'more', tenant: 'acme', in: [{ filter: 'things/+/state' }] }],

@@ -15,7 +15,7 @@ const bridge = (aws: object = {}, connection: object = {}, fields: object = {}) 
 const BROKERS = { brokers: ['kafka.example:9092'] };
 
 describe('a bridge of a deployment', () => {
-  it('is from MSK by the ARN of its cluster, or from brokers', () => {
+  it('reads from MSK by the ARN of its cluster, or from brokers', () => {
     expect(
       readKafkaSources([bridge({ clusterArn: ARN }), bridge({}, BROKERS, { name: 'own' })], 'bridges'),
     ).toMatchObject([
@@ -30,7 +30,7 @@ describe('a bridge of a deployment', () => {
     ]);
   });
 
-  it('may stand in the file of a node, which does not look at what is for AWS', () => {
+  it('may be in the file of a node, which ignores the fields for AWS', () => {
     const place = { where: 'f', directory: '.', environment: {}, nowMs: 0 };
     const given = bridge({ secretArn: SECRET, authentication: 'SASL_SCRAM_512_AUTH' }, BROKERS);
     expect(readBridges({ bridges: [given] }, place)).toMatchObject([{ name: 'market', kind: 'kafka' }]);
@@ -82,7 +82,7 @@ describe('a bridge of a deployment', () => {
     expect(() => readKafkaSources([given], 'bridges')).toThrow(sentence);
   });
 
-  it('has a name of its own', () => {
+  it('has a unique name', () => {
     const one = bridge({ clusterArn: ARN });
     expect(() => readKafkaSources([one, one], 'bridges')).toThrow('there are two "market"');
   });

@@ -14,7 +14,7 @@ const BRIDGE = {
     { topic: 'values', to: 'values/{key}', retain: true },
   ],
 };
-/** A function of the event source mapping has minutes; here the fake clock counts them. */
+/** A function of the event source mapping may run for minutes; here the fake clock counts them. */
 const FUNCTION_MS = 300_000;
 const MEGABYTES_10 = 10 * 1024 * 1024;
 
@@ -90,7 +90,7 @@ const subscriber = async (filter: string) =>
   (await world.subscribers(1, { qos: 1 }, {}, filter))[0] as string;
 
 describe('the documented events', () => {
-  // As https://docs.aws.amazon.com/lambda/latest/dg/with-msk.html and …/with-kafka.html have them.
+  // Copied from https://docs.aws.amazon.com/lambda/latest/dg/with-msk.html and …/with-kafka.html.
   const documented = {
     topic: 'prices',
     partition: 0,
@@ -130,14 +130,14 @@ describe('the documented events', () => {
 });
 
 describe('records', () => {
-  it('of a partition come in their order, over the messages of one event of the broker as well', async () => {
+  it('of a partition come in their order, even over several events of the broker', async () => {
     const connectionId = await subscriber('prices/+');
     const texts = Array.from({ length: 120 }, (_, index) => `${index}`);
     await run(...texts.map((text, offset) => record(offset, 'EURUSD', text)));
     expect(world.gateway.textsTo(connectionId)).toEqual(texts);
   });
 
-  it('without a value remove what is retained, and with one they are retained', async () => {
+  it('are retained with a value, and remove the retained message without one', async () => {
     const more = { topic: 'values' };
     await run(record(0, 'a', '1', more), record(1, 'b', '2', more), record(2, 'a', null, more));
     const connectionId = await world.connect();
@@ -170,7 +170,7 @@ describe('records', () => {
     });
   });
 
-  it('with a header that is no text of MQTT come without it', async () => {
+  it('lose a header that is no MQTT string', async () => {
     const connectionId = await subscriber('prices/#');
     const headers = [{ bytes: [0xff, -2] }, { zero: [0] }, ...headersOf(70_000, 1), { name: [65] }];
     await run(record(0, 'a', 'x', { headers }));
@@ -180,7 +180,7 @@ describe('records', () => {
 });
 
 describe('the function returns', () => {
-  it('only after its messages have been posted', async () => {
+  it('only when its messages have been posted', async () => {
     await subscriber('prices/#');
     let post: (() => void) | undefined;
     world.gateway.answer = () => new Promise((resolve) => (post = () => resolve('sent')));
@@ -194,7 +194,7 @@ describe('the function returns', () => {
     await done;
   });
 
-  it('after the table has come back, and nothing is lost or out of order', async () => {
+  it('when the table is available again, and nothing is lost or out of order', async () => {
     const connectionId = await subscriber('prices/#');
     let failures = 6;
     hooks.before = () => {
@@ -207,7 +207,7 @@ describe('the function returns', () => {
     expect(failures).toBeLessThan(0);
   });
 
-  it('with an error where the table stays away, so that Lambda sends the event again', async () => {
+  it('with an error if the table stays unavailable, so that Lambda sends the event again', async () => {
     const connectionId = await subscriber('prices/#');
     hooks.before = () => {
       throw Object.assign(new Error('slow down'), { name: 'ProvisionedThroughputExceededException' });
@@ -221,7 +221,7 @@ describe('the function returns', () => {
   });
 });
 
-/** A crash repeats: the first of each text. */
+/** A crash causes repetitions: the first one of each text counts. */
 function withoutRepeats(texts: readonly string[]): readonly string[] {
   return [...new Set(texts)];
 }

@@ -114,7 +114,7 @@ describe('the messages of a topic', () => {
     expect(sent).toEqual([['1'], ['2']]);
   });
 
-  it('come again from the one on that failed, and later each time; another topic goes on', async () => {
+  it('come again from the first failed one on, each time later; another topic goes on', async () => {
     answer = (texts) => (texts.includes('2') ? { error: 'busy', isPermanent: false } : undefined);
     const one = { ...WEBHOOK, messagesMax: 1 };
     const records = [
@@ -130,7 +130,7 @@ describe('the messages of a topic', () => {
     expect(counts).toEqual({ sent: 2, failed_attempts: 1 });
   });
 
-  it('wait as long as the target asks, within the bound of the rule', async () => {
+  it('wait as long as the target asks, up to the limit of the rule', async () => {
     answer = () => ({ error: 'busy', isPermanent: false, retryAfterMs: 30_000 });
     await run([record('1')]);
     answer = () => ({ error: 'busy', isPermanent: false, retryAfterMs: 3_600_000 });
@@ -138,7 +138,7 @@ describe('the messages of a topic', () => {
     expect(givenBack.map(([, seconds]) => seconds)).toEqual([30, 60]);
   });
 
-  it('come again where there is no time left for a call', async () => {
+  it('come again if no time is left for a call', async () => {
     expect(await run([record('1')], openRule(), () => 60_000)).toEqual(['1']);
     expect(sent).toEqual([]);
   });
@@ -158,31 +158,31 @@ describe('a message becomes a dead letter', () => {
     expect(counts).toEqual({ failed_attempts: 1, dead: 1, sent: 1 });
   });
 
-  it('at once when the target refuses it for good: alone, not the batch that it was in', async () => {
+  it('at once if the target refuses it for good: alone, without its batch', async () => {
     answer = (texts) => (texts.includes('2') ? { error: 'answered 400', isPermanent: true } : undefined);
     expect(await run(['1', '2', '3'].map((text) => record(text)))).toEqual([]);
     expect(sent).toEqual([['1', '2', '3'], ['1'], ['2'], ['3']]);
     expect(letters.map(({ message }) => textOf(message))).toEqual(['2']);
   });
 
-  it('when there is no such rule any more', async () => {
+  it('if its rule does not exist any more', async () => {
     expect(await run([record('1', { name: 'gone' })])).toEqual([]);
     expect(letters).toMatchObject([{ rule: { name: 'gone' }, error: 'there is no such rule now' }]);
   });
 
-  it('when it is unreadable', async () => {
+  it('if it is unreadable', async () => {
     expect(await run([{ ...record('1'), body: '{"v":99}' }])).toEqual([]);
     expect(unreadable).toEqual(['{"v":99}']);
   });
 
-  it('and comes again where the queue of dead letters does not take it', async () => {
+  it('or comes again if the queue of dead letters does not take it', async () => {
     areLettersTaken = false;
     answer = () => ({ error: 'answered 400', isPermanent: true });
     expect(await run([record('1')])).toEqual(['1']);
     expect(await run([record('1', { name: 'gone' })])).toEqual(['1']);
   });
 
-  it('and those of other topics are sent meanwhile', async () => {
+  it('while those of other topics are sent', async () => {
     areLettersTaken = false;
     const others = [record('x', { topic: 'sensors/2' }), record('y', { topic: 'sensors/3' })];
     expect(await run([record('1', { name: 'gone' }), ...others])).toEqual(['1']);
@@ -207,7 +207,7 @@ describe('a message is not sent', () => {
     expect([sent, letters, counts]).toEqual([[], [], expected]);
   });
 
-  it('and is when its condition is true, with one hop more', async () => {
+  it('unless its condition is true; then it has one more hop', async () => {
     await run([record('{"t":90}')], openRule({ when: 'payload.t > 80.0' }));
     expect(sent).toEqual([['{"t":90}']]);
   });

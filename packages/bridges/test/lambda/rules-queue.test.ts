@@ -80,7 +80,10 @@ const publish = async (topic: string, ...texts: readonly string[]) => {
   return await world.publishThrough(door, connectionId, texts, topic);
 };
 
-/** One invocation of the function. @param dies it has done its work, and SQS is not told */
+/**
+ * One invocation of the function.
+ * @param dies the function does its work, but SQS gets no answer
+ */
 async function poll(dies = false): Promise<number> {
   const { Messages = [] } = await client.send(
     new ReceiveMessageCommand({
@@ -117,7 +120,7 @@ async function poll(dies = false): Promise<number> {
   return records.length;
 }
 
-/** Until nothing is left, however long that takes by the clock of SQS. */
+/** Runs until nothing is left, however long that takes by the clock of SQS. */
 async function drain(): Promise<void> {
   for (let idle = 0; idle < 300; idle += 1) {
     if ((await poll()) > 0) idle = 0;
@@ -134,7 +137,7 @@ const operate = (request: RulesRequest, remainingMs = 180_000) =>
   });
 
 describe('a rule of a deployment, over the queue', () => {
-  it('sends what was acknowledged, in the order of each topic, also when its endpoint fails in between', async () => {
+  it('sends acknowledged messages in the order of each topic, even if its endpoint fails in between', async () => {
     let requests = 0;
     server.answer = (_request, response) => {
       requests += 1;
@@ -147,7 +150,7 @@ describe('a rule of a deployment, over the queue', () => {
     expect(server.payloads('a/2')).toEqual(['x', 'y']);
   });
 
-  it('repeats and does not lose where the function dies before SQS knows', async () => {
+  it('repeats messages, and loses none, if the function dies before SQS knows', async () => {
     await publish('a/1', '1', '2');
     await poll(true);
     await clock.advance(271_000);
@@ -181,7 +184,7 @@ describe('dead letters of a deployment', () => {
     return ('letters' in answer ? (answer.letters as readonly { id: string }[]) : []).map(({ id }) => id);
   };
 
-  it('can be looked at, again and again', async () => {
+  it('can be read again and again', async () => {
     expect(await operate({ action: 'list' })).toMatchObject({
       rules: [
         { name: 'hook', type: 'webhook', dead_letters: 2 },
@@ -207,7 +210,7 @@ describe('dead letters of a deployment', () => {
     });
   });
 
-  it('are sent again in their order, up to the first that fails, and one by its id', async () => {
+  it('are sent again in their order until one fails, or one by its id', async () => {
     expect(await operate({ action: 'send', name: 'hook' })).toMatchObject({
       sent: 0,
       failure: expect.stringContaining('answered 400'),
@@ -220,7 +223,7 @@ describe('dead letters of a deployment', () => {
     expect(await idsOf()).toEqual([]);
   });
 
-  it('are not sent where the function might end before its target answers', async () => {
+  it('are not sent if the function might end before its target answers', async () => {
     server.answer = status(200);
     expect(await operate({ action: 'send', name: 'hook' }, 60_000)).toEqual({
       sent: 0,
@@ -245,7 +248,7 @@ describe('dead letters of a deployment', () => {
   });
 });
 
-it('the job of a message holds characters that XML has not', async () => {
+it('the job of a message can contain characters that XML forbids', async () => {
   await publish('a/\ufffe', '\uffff');
   const { Messages = [] } = await client.send(new ReceiveMessageCommand({ QueueUrl: queueUrl }));
   expect(decodeRuleJob(Messages[0]?.Body ?? '')?.message.topic).toBe('a/\ufffe');

@@ -3,7 +3,7 @@ import { AddressGuard, isRange } from '../../src/rules/targets/addresses.ts';
 
 const guard = new AddressGuard([]);
 
-describe('addresses inside', () => {
+describe('internal addresses', () => {
   test.each([
     ...['127.0.0.1', '10.1.2.3', '172.16.0.1', '172.31.255.255', '192.168.1.1', '169.254.169.254'],
     ...['100.64.0.1', '0.0.0.0', '224.0.0.1', '255.255.255.255'],
@@ -21,13 +21,13 @@ describe('addresses inside', () => {
   });
 
   test.each(['1.1.1.1', '172.32.0.1', '192.169.0.1', '2606:4700::1111', '::ffff:1.1.1.1'])(
-    '%s is not inside',
+    'do not include %s',
     (address) => {
       expect(guard.allows(address)).toBe(true);
     },
   );
 
-  test('that are allowed are reached, and their neighbours are not', () => {
+  test('can be reached if they are allowed, and their neighbours cannot', () => {
     const allowing = new AddressGuard(['10.1.0.0/16', '::1']);
     expect(['10.1.2.3', '10.2.0.1', '::1', 'fc00::1'].map((each) => allowing.allows(each))).toEqual([
       ...[true, false, true, false],

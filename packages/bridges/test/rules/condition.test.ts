@@ -54,7 +54,7 @@ describe('a condition', () => {
     expect(verdict(expression, message)).toEqual({ error: expect.any(String) });
   });
 
-  test('sees no JSON in a payload above the limit', () => {
+  test('does not read a payload above the limit as JSON', () => {
     expect(verdict('payload == null', messageOf(`"${'x'.repeat(JSON_BYTES_MAX - 2)}"`))).toBe(false);
     expect(verdict('payload == null', messageOf(`"${'x'.repeat(JSON_BYTES_MAX - 1)}"`))).toBe(true);
   });

@@ -72,7 +72,7 @@ describe('a file of rules', () => {
     expect(() => read(rule)).toThrow(message);
   });
 
-  test('has each name once', () => {
+  test('has each name only once', () => {
     expect(() => read({}, {})).toThrow('rules[1].name: there are two "r"');
   });
 });

@@ -64,7 +64,7 @@ function message(fields: Partial<Message> = {}): Message {
   };
 }
 
-/** The signature that the service makes of what came, to compare it with the one that came. */
+/** Computes the signature as the service does, to compare it with the received one. */
 function signatureOf({ target: path, headers, body }: Request): string {
   const { authorization = '', 'x-amz-date': date = '' } = headers;
   const [, scope = '', signed = ''] =
@@ -122,7 +122,7 @@ describe('a rule to IoT Core', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('tries again where there is no answer or no credentials', async () => {
+  test('tries again if there is no answer or there are no credentials', async () => {
     const away = new IotCoreTarget(
       configured(),
       async () => {
@@ -136,7 +136,7 @@ describe('a rule to IoT Core', () => {
     });
   });
 
-  test('does not send what IoT Core cannot take, or what has expired', async () => {
+  test('does not send a message that IoT Core cannot take, or that has expired', async () => {
     const large = message({ payload: Buffer.alloc(128 * 1024 + 1) });
     expect(await target().send([large])).toMatchObject({ isPermanent: true });
     const reserved = message({ topic: 'a/$aws/things/lamp/shadow/delete' });

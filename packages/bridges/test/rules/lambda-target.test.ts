@@ -7,7 +7,7 @@ import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readLambda } from '../../src/rules/configuration/aws.ts';
 import { openLambda } from '../../src/rules/targets/lambda.ts';
 
-/** Lambda's Invoke call (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html), with an answer of the test's. */
+/** Lambda's Invoke call (https://docs.aws.amazon.com/lambda/latest/api/API_Invoke.html), with the test's answers. */
 async function lambdaThat(answer: (request: IncomingMessage, response: ServerResponse) => void) {
   const types: unknown[] = [];
   const server = createServer((request, response) => {
@@ -43,19 +43,19 @@ beforeEach(() => {
 });
 
 describe('a rule to a function', () => {
-  it('has sent its messages when Lambda has the event, unless it says otherwise', async () => {
+  it('has sent its messages when Lambda has queued the event, unless it is to wait for the function', async () => {
     const { types, endpoint } = await lambdaThat((_, response) => response.writeHead(202).end());
     expect(await (await targetOf(endpoint, {})).send(MESSAGES)).toBeUndefined();
     expect(types).toEqual(['Event']);
   });
 
-  it('waits for the function where it is told to', async () => {
+  it('waits for the function if it is told to', async () => {
     const { types, endpoint } = await lambdaThat((_, response) => response.writeHead(200).end('null'));
     expect(await (await targetOf(endpoint, WAITED_FOR)).send(MESSAGES)).toBeUndefined();
     expect(types).toEqual(['RequestResponse']);
   });
 
-  it('has its messages again where the function fails, with what it says', async () => {
+  it('sends its messages again if the function fails, and reports the error', async () => {
     const { endpoint } = await lambdaThat((_, response) =>
       response
         .writeHead(200, { 'x-amz-function-error': 'Unhandled' })
@@ -74,7 +74,7 @@ describe('a rule to a function', () => {
     expect(await target.send(MESSAGES)).toMatchObject({ messages: MESSAGES, isPermanent: false });
   });
 
-  it('ends a call that is under way when it is stopped', async () => {
+  it('ends a pending call when it is stopped', async () => {
     let isCalled = false;
     const { endpoint } = await lambdaThat(() => {
       isCalled = true;

@@ -16,7 +16,7 @@ function messageOf(payload: string, topic = 'a'): Message {
 
 const texts = (messages: readonly Message[]): string => messages.map(({ id }) => id).join('');
 
-/** A lane to a target that answers what `answer` says. */
+/** A lane to a target that gives the answers of `answer`. */
 function laneTo(answer: (texts: string, messages: readonly Message[]) => Failure | undefined, batch = BATCH) {
   const clock = new FakeScheduler();
   const [calls, dead, done]: [string[], string[], string[]] = [[], [], []];
@@ -55,7 +55,7 @@ describe('a lane', () => {
     expect(calls).toEqual(['abc', 'de']);
   });
 
-  test('tries a batch again before it goes on, and waits twice as long each time', async () => {
+  test('repeats a batch before it goes on, and waits twice as long each time', async () => {
     let failures = 2;
     const { clock, calls, done, add } = laneTo((_texts, messages) =>
       failures-- > 0 ? later(messages) : undefined,
@@ -94,7 +94,7 @@ describe('a lane', () => {
     expect(dead).toEqual(['a']);
   });
 
-  test('finds the one of a batch that the target never takes', async () => {
+  test('finds the one message of a batch that the target never takes', async () => {
     const { calls, dead, done, add } = laneTo((all, messages) =>
       all.includes('b') ? never(messages) : undefined,
     );
@@ -104,7 +104,7 @@ describe('a lane', () => {
     expect(dead).toEqual(['b']);
   });
 
-  test('sends again only those that were refused', async () => {
+  test('sends only the refused ones again', async () => {
     let isFirst = true;
     const { clock, calls, done, add } = laneTo((_all, messages) => {
       const refused = isFirst ? later(messages.filter(({ id }) => id === 'b')) : undefined;
@@ -118,7 +118,7 @@ describe('a lane', () => {
     expect(calls).toEqual(['abc', 'b']);
   });
 
-  test('has each topic once in a call of which a part may be refused', async () => {
+  test('sends each topic once in a call if the target may refuse a part', async () => {
     const { calls, done, add } = laneTo(() => undefined, { ...BATCH, isPartial: true });
     add('a', '1');
     add('b', '2');
@@ -127,7 +127,7 @@ describe('a lane', () => {
     expect(calls).toEqual(['ab', 'c', 'd']);
   });
 
-  test('goes on trying where the dead letters are full', async () => {
+  test('keeps trying if there is no room for dead letters', async () => {
     let isWell = false;
     const { clock, calls, dead, done, room, add } = laneTo((_all, messages) =>
       isWell ? undefined : never(messages),
@@ -143,7 +143,7 @@ describe('a lane', () => {
     expect(dead).toEqual([]);
   });
 
-  test('that is stopped has not done what has not arrived', async () => {
+  test('leaves messages unacknowledged that have not arrived when it is stopped', async () => {
     const { calls, done, lane, add } = laneTo((_all, messages) => later(messages));
     add('abcd');
     await expect.poll(() => calls.length).toBe(1);

@@ -18,7 +18,7 @@ function backlogOf(queueLengthMax = 100, queueBytesMax = 1_000) {
 
 const sized = (bytes: number) => messageOf({ topic: 'up/a', payload: Buffer.alloc(bytes - TOPIC_BYTES) });
 
-test('a queue takes messages up to nine tenths, and those on their way up to nineteen twentieths', () => {
+test('a queue takes new messages up to nine tenths, and messages on their way up to nineteen twentieths', () => {
   const { backlog, waiting } = backlogOf();
   const roomAt = (messages: number) => {
     waiting.messages = messages;
@@ -34,12 +34,12 @@ test('a queue takes messages up to nine tenths, and those on their way up to nin
   expect(backlog.full()).toEqual([]);
 });
 
-test('a queue is full until the largest message that it had no room for has some, or it is empty', () => {
+test('a queue is full until it has room for the largest message that found none, or is empty', () => {
   const { backlog, waiting } = backlogOf();
   Object.assign(waiting, { messages: 10, bytes: 700 });
   expect(backlog.roomFor('t', sized(300))).toBe('none');
   expect(backlog.full()).toEqual([FILTER]);
-  // A small one would find room, and so go before it for ever.
+  // A small message would find room, and overtake the large one again and again.
   Object.assign(waiting, { messages: 9, bytes: 600 });
   expect(backlog.full()).toEqual([FILTER]);
   Object.assign(waiting, { messages: 8, bytes: 490 });
@@ -51,13 +51,13 @@ test('a queue is full until the largest message that it had no room for has some
   expect(backlog.full()).toEqual([]);
 });
 
-test('a message that is larger than a queue will never find room', () => {
+test('a message that is larger than a queue never finds room', () => {
   const { backlog } = backlogOf();
   expect(backlog.roomFor('t', sized(950))).toBe('little');
   expect(backlog.roomFor('t', sized(951))).toBe('never');
 });
 
-test('a twentieth of a queue is taken at a time, and never nothing or more than a megabyte', () => {
+test('a queue takes a twentieth of its size at a time, and never zero or more than a megabyte', () => {
   expect(backlogOf().backlog.portion).toEqual({ messages: 5, bytes: 50 });
   expect(backlogOf(10, 10).backlog.portion).toEqual({ messages: 1, bytes: 1 });
   expect(backlogOf(1e6, 1e9).backlog.portion).toEqual({ messages: 500, bytes: 1024 * 1024 });

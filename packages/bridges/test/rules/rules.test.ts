@@ -9,7 +9,7 @@ const hook = (url: string, others: object = {}) => ({
 });
 
 describe('a rule', () => {
-  test('sends the messages of its filter for which its condition is true', async () => {
+  test('sends the messages that match its filter and its condition', async () => {
     const server = await receiver();
     const when = 'payload.t > 80.0 && user.region == "eu"';
     const node = await ruledNode([{ filter: 'sensors/+', when, to: hook(server.url) }]);
@@ -57,7 +57,7 @@ describe('a rule', () => {
       await expect.poll(() => server.payloads(topic), { timeout: 20_000 }).toEqual(numbers);
   });
 
-  test('that fails does not stop the broker, and its dead letters can be looked at and sent again', async () => {
+  test('does not stop the broker when it fails, and its dead letters can be read and sent again', async () => {
     const server = await receiver(status(400));
     const node = await ruledNode([{ filter: 'a/#', to: hook(server.url) }]);
     const { client, texts } = await collector(node.url, '#');
@@ -93,7 +93,7 @@ describe('a rule', () => {
     expect((await api(node, 'rules/other/dead_letters')).status).toBe(404);
   });
 
-  test('that cannot keep up refuses publishers with 0x97 when its queue is full, and loses nothing', async () => {
+  test('refuses publishers with 0x97 when its queue is full, and loses nothing', async () => {
     const server = await receiver(() => {});
     const node = await ruledNode(
       [{ filter: 'a', to: hook(server.url, { timeoutSeconds: 1 }), retrySecondsMax: 1 }],
@@ -129,7 +129,7 @@ describe('a rule', () => {
       .toEqual(['in/kitchen/temp', 'out/kitchen/in/kitchen/temp retained', 'later/kitchen']);
   });
 
-  test('lets no publisher choose a topic of the broker, which begin with $', async () => {
+  test('lets no publisher choose a topic that begins with $', async () => {
     const node = await ruledNode([{ filter: 'a/#', to: { publish: { topic: '{2}/{3}/{4}' } } }]);
     const { client, packets } = await collector(node.url, '#');
     await client.publishAsync('a/$delayed/0/x', '1', { qos: 1 });
@@ -138,7 +138,7 @@ describe('a rule', () => {
     expect(packets.map(({ topic }) => topic)).toEqual(['a/$delayed/0/x']);
   });
 
-  test('that leads to its own filter goes round as often as its hops allow', async () => {
+  test('that publishes to its own filter loops as often as its hop limit allows', async () => {
     const node = await ruledNode([{ filter: 'a/#', to: { publish: { topic: 'a/x' } }, hopsMax: 3 }]);
     const { client, packets } = await collector(node.url, '#');
     await client.publishAsync('a/start', '1', { qos: 1 });
@@ -146,7 +146,7 @@ describe('a rule', () => {
     expect(packets.map(({ topic }) => topic)).toEqual(['a/start', 'a/x', 'a/x', 'a/x']);
   });
 
-  test('whose session an operator ends goes on', async () => {
+  test('goes on after an operator has ended its session', async () => {
     const server = await receiver();
     const node = await ruledNode([{ filter: 'a', to: hook(server.url) }]);
     const client = await clientFor(node.url);
@@ -155,7 +155,7 @@ describe('a rule', () => {
     await expect.poll(() => server.payloads()).toEqual(['1']);
   });
 
-  test('is a session that no client can take', async () => {
+  test('has a session that no client can take over', async () => {
     const node = await ruledNode([{ filter: 'a', to: { publish: { topic: 'b' } } }]);
     await expect(
       mqtt.connectAsync(node.url, { protocolVersion: 5, clientId: '$rule/test', reconnectPeriod: 0 }),

@@ -54,7 +54,7 @@ function webhookTo(url: string, fields: object = {}): Webhook {
 }
 
 describe('a webhook over TLS', () => {
-  test('reaches a server whose certificate is of the authority that it was told to trust', async () => {
+  test('reaches a server with a certificate of the configured authority', async () => {
     const port = await startServer('server');
     expect(await webhookTo(`https://localhost:${port}/`, { ca: 'ca.pem' }).send([MESSAGE])).toBeUndefined();
     expect(received).toHaveLength(1);

@@ -66,7 +66,7 @@ describe('a webhook', () => {
     });
   });
 
-  test('follows no redirect, so none leads inside', async () => {
+  test('follows no redirect, so none leads to an internal address', async () => {
     const inside = await receiver();
     const { url } = await receiver(status(307, { location: inside.url }));
     expect(await webhookTo({ url }).send([messageOf('1')])).toMatchObject({
@@ -76,7 +76,7 @@ describe('a webhook', () => {
     expect(inside.requests).toEqual([]);
   });
 
-  test('that stalls has failed after its time', async () => {
+  test('fails after its timeout if the endpoint stalls', async () => {
     const { url } = await receiver(() => {});
     expect(await webhookTo({ url, timeoutSeconds: 1 }).send([messageOf('1')])).toMatchObject({
       error: 'no answer within 1 s',
@@ -84,14 +84,14 @@ describe('a webhook', () => {
     });
   });
 
-  test('that stalls in the middle of its answer has failed', async () => {
+  test('fails if the endpoint stalls in the middle of its answer', async () => {
     const { url } = await receiver((_request, response) => void response.writeHead(200).write('x'));
     expect(await webhookTo({ url, timeoutSeconds: 1 }).send([messageOf('1')])).toMatchObject({
       error: 'no answer within 1 s',
     });
   });
 
-  test('that dies has failed, and is reached again when it is back', async () => {
+  test('fails if the endpoint dies, and reaches it again when it is back', async () => {
     const server = await receiver((_request, response) => void response.destroy());
     const webhook = webhookTo({ url: server.url });
     expect(await webhook.send([messageOf('1')])).toMatchObject({ isPermanent: false });
@@ -115,7 +115,7 @@ describe('a webhook', () => {
     expect(() => readRules({ rules: [rule] }, PLACE)).toThrow('which is inside');
   });
 
-  test('to a name that leads inside is refused when it connects', async () => {
+  test('to a name that resolves to an internal address is refused at the connection', async () => {
     const { port, requests } = await receiver();
     const webhook = webhookTo({ url: `http://localhost:${port}/`, allowAddresses: ['10.0.0.0/8'] });
     expect(await webhook.send([messageOf('1')])).toMatchObject({
@@ -124,7 +124,7 @@ describe('a webhook', () => {
     expect(requests).toEqual([]);
   });
 
-  test('whose name is bound again to an address inside is refused then', async () => {
+  test('is refused if its name later resolves to an internal address', async () => {
     const { port, requests } = await receiver((_request, response) => void response.destroy());
     const answers = [to('127.0.0.1'), to('10.0.0.1', '::1')];
     const asked: string[] = [];

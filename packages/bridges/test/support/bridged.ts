@@ -5,14 +5,14 @@ import { openBridges, readBridges } from '../../src/index.ts';
 
 const PLACE = { where: 'bridges.json', directory: '.', environment: {}, nowMs: Date.now() };
 
-/** A node at a free port for the length of one test. */
+/** A node at a free port for the duration of one test. */
 export async function nodeForTest(options: NodeOptions = {}): Promise<RunningNode> {
   const node = await startNode({ port: 0, logLevel: 'silent', ...options });
   onTestFinished(() => node.stop());
   return node;
 }
 
-/** A node with one bridge, as a file would declare it. */
+/** A node with one bridge, as a file declares it. */
 export async function bridgedNode(bridge: object, options: NodeOptions = {}): Promise<RunningNode> {
   const bridges = readBridges({ bridges: [{ name: 'test', ...bridge }] }, PLACE);
   return await nodeForTest({ ...options, openBridges: openBridges(bridges) });
@@ -31,7 +31,7 @@ export async function clientFor(url: string, options: IClientOptions = {}): Prom
   return client;
 }
 
-/** A client that keeps what it is sent. */
+/** A client that records the messages that it receives. */
 export async function collector(
   url: string,
   filter: string,

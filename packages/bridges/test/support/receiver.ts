@@ -9,7 +9,7 @@ export interface Received {
   readonly messages: readonly { readonly id: string; readonly topic: string; readonly payload: string }[];
 }
 
-/** Answers a request; 200 where it does nothing. */
+/** Answers a request; by default with 200. */
 export type Answer = (request: Received, response: ServerResponse) => void;
 
 export interface Receiver {
@@ -19,7 +19,7 @@ export interface Receiver {
   answer: Answer;
   /** Payloads of the requests that were answered 200. */
   payloads(topic?: string): string[];
-  /** Cuts all connections, and refuses others until `start`. */
+  /** Cuts all connections, and refuses new ones until `start`. */
   die(): Promise<void>;
   start(): Promise<void>;
 }
@@ -31,7 +31,7 @@ export const status =
   (_request, response) =>
     void response.writeHead(code, headers).end('no');
 
-/** An HTTP server on the loopback for the length of one test. */
+/** An HTTP server on loopback for the duration of one test. */
 export async function receiver(answer: Answer = SIMPLY_OK): Promise<Receiver> {
   const requests: Received[] = [];
   const taken: Received[] = [];

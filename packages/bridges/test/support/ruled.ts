@@ -5,7 +5,7 @@ import { openBridges, readRules } from '../../src/index.ts';
 export const PLACE = { where: 'rules.json', directory: '.', environment: {}, nowMs: Date.now() };
 export const LOOPBACK = ['127.0.0.0/8'];
 
-/** A node with rules, as a file would declare them. */
+/** A node with rules, as a file declares them. */
 export async function ruledNode(rules: readonly object[], options: NodeOptions = {}): Promise<RunningNode> {
   const node = await startNode({
     port: 0,

@@ -7,8 +7,8 @@ export interface Clock {
 }
 
 /**
- * Something that is due later. A timer decides nothing: when it rings the broker looks at the session, so a timer that
- * rings twice, or late, or for a session that is back does no harm.
+ * Something that is due later. A timer decides nothing: when it fires the broker looks at the session, so a timer that
+ * fires twice, or late, or for a session that is back does no harm.
  */
 export interface Timer {
   readonly kind: 'will' | 'session-expiry' | 'presence';
@@ -25,7 +25,7 @@ export interface DueTimer {
 
 export interface Timers {
   /**
-   * Rings once at or after `dueAtMs`. A later call for the same kind, session and connection replaces the earlier one.
+   * Fires once at or after `dueAtMs`. A later call for the same kind, session and connection replaces the earlier one.
    */
   set(timer: Timer, dueAtMs: number): Awaitable<void>;
   /** Sets several timers. @default one after another */

@@ -70,7 +70,7 @@ export function* leaveRoomsLater(
 }
 
 /** The timer of a lost client. A session that has gone on, or was lost again since, stays in its rooms. */
-export function* ringPresence(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
+export function* firePresence(context: Context, session: SessionRef, connectionId: ConnectionId): Flow<void> {
   const record = yield* waitFor(context.ports.sessions.get(session.tenant, session.clientId));
   const isThat = record?.session.incarnation === session.incarnation;
   if (isThat && (record.attachment !== undefined || record.lastConnectionId !== connectionId)) return;

@@ -81,7 +81,7 @@ export class FakeLink implements Link {
   }
 }
 
-/** Timers that ring when the test moves the clock. */
+/** Timers that fire when the test moves the clock. */
 class FakeTimers implements Timers {
   readonly #due = new Map<string, { timer: Timer; dueAtMs: number }>();
 
@@ -258,7 +258,7 @@ export class FakeDoor {
     await this.broker.lost(link, 'cut');
   }
 
-  /** Moves the clock and rings what became due, in its order. */
+  /** Moves the clock and fires the timers that became due, in order. */
   async advance(seconds: number): Promise<void> {
     this.nowMs += seconds * 1000;
     for (
@@ -266,7 +266,7 @@ export class FakeDoor {
       timer !== undefined;
       timer = this.#timers.takeDue(this.nowMs)
     ) {
-      await this.broker.ring(timer);
+      await this.broker.fire(timer);
     }
   }
 

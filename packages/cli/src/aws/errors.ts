@@ -18,13 +18,13 @@ const UNREACHED = new Set(['ENOTFOUND', 'ECONNREFUSED', 'ETIMEDOUT', 'EAI_AGAIN'
 
 export interface AwsCall {
   readonly service: string;
-  /** @default that of the AWS profile */
+  /** @default the Region of the AWS profile */
   readonly region: string | undefined;
-  /** The advice where the credentials do not allow it. */
+  /** The advice if the credentials do not allow the call. */
   readonly denied: string;
 }
 
-/** The failure of a call to AWS, in a sentence that says what to do. */
+/** The failure of an AWS call, in a sentence that says what to do. */
 export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCall): string {
   const { name = '', message = String(error), code } = error as Partial<NodeJS.ErrnoException>;
   if (DENIED.has(name)) return `${denied} (${service} has refused: ${name}.)`;
@@ -37,7 +37,7 @@ export function awsSentenceOf(error: unknown, { service, region, denied }: AwsCa
   return SENTENCES[name] ?? `${service} has not answered as it should (${name}: ${message}).`;
 }
 
-/** As Node.js knows it: ` at lambda.eu-west-1.amazonaws.com`. */
+/** The host name in Node.js's error: ` at lambda.eu-west-1.amazonaws.com`. */
 function endpointOf(error: unknown): string {
   const { hostname, address, port } = error as Partial<Record<'hostname' | 'address' | 'port', unknown>>;
   if (hostname !== undefined) return ` at ${hostname}`;

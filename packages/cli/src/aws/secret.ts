@@ -1,5 +1,5 @@
 /*
- * Secrets of AWS Secrets Manager, by name or ARN. The SDK is loaded for this alone, and is no part of the command's own
+ * Secrets of AWS Secrets Manager, by name or ARN. The SDK is loaded only for this, and is not part of the command's own
  * file.
  */
 

@@ -4,7 +4,7 @@ import { durationFrom } from './duration.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { BROKER_FLAGS, operating, operatorFrom, WHO_FLAGS, whoFrom } from './operate-flags.ts';
 
-/** Longer than that is for ever. */
+/** A longer time means for ever. */
 const FOR_MAX = '3650d';
 
 const BAN: Flags = {

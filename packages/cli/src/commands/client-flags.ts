@@ -55,7 +55,7 @@ export function optionsFrom(values: Values): IClientOptions {
   };
 }
 
-/** One sentence: a system error has its code, and several addresses tried in vain have one each. */
+/** One sentence. A system error has a code; an error for several addresses has one for each. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.map(reasonOf).join('; ');
   return error instanceof Error ? error.message : String(error);

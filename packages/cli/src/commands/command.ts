@@ -7,15 +7,15 @@ export interface Command {
   readonly summary: string;
   /** The text after `apus {name}`. */
   readonly usage: string;
-  /** Under the usage: examples, and facts that the flags do not tell. */
+  /** Shown below the usage: examples, and facts that the flags do not tell. */
   readonly description: string;
-  /** By heading of the help. */
+  /** Flags by the heading of the help. */
   readonly flags: Readonly<Record<string, Flags>>;
   /** Returns the exit code. */
   run(values: Values): Promise<number>;
 }
 
-/** Something that the user can understand and change went wrong: its message, and exit code 1. */
+/** A problem that the user can understand and solve: the command prints its message and exits with code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 }

@@ -5,16 +5,16 @@ import { CommandError } from './command.ts';
 import { explainingWebSocket, type HandshakeRefusal } from './explaining-web-socket.ts';
 import { UsageError, type Values } from './flags.ts';
 
-/** Addresses of API Gateway: no node is there. */
+/** Host names of API Gateway: a node is never there. */
 const GATEWAY_HOST = /\.execute-api\.[\w-]+\.amazonaws\.com(\.cn)?$/;
 
-/** Answers of a gateway door that wants to be shown who comes: statuses of HTTP, and codes of CONNACK. */
+/** Answers of a gateway door that asks for authentication: statuses of HTTP, and codes of CONNACK. */
 const UNAUTHORIZED = [401, 403, 0x86, 0x87, 4, 5];
 
-/** Makes a client, and tells why the server refuses the WebSocket. */
+/** Makes a client, and reports why the server refuses the WebSocket. */
 type Make = (refused: (refusal: HandshakeRefusal) => void) => Promise<MqttClient>;
 
-/** Why there is no connection, and the server's own answer where it gave one. */
+/** The reason why there is no connection, and the server's own answer if it gave one. */
 class NotConnected extends Error {
   override readonly name = 'NotConnected';
   readonly refusal: HandshakeRefusal | undefined;
@@ -28,9 +28,9 @@ class NotConnected extends Error {
 }
 
 /**
- * A connected client; after this it reconnects by itself. A server that refuses it as API Gateway does is a gateway door,
- * and gets text frames. `prepare` sees the client before it is connected: the messages of a kept session follow CONNACK at
- * once.
+ * Returns a connected client, which then reconnects by itself. If the server refuses as API Gateway does, it is a
+ * gateway door, and the client uses text frames. `prepare` gets the client before it is connected: the messages of a
+ * persistent session follow CONNACK at once.
  */
 export async function connectClient(
   values: Values,
@@ -87,12 +87,12 @@ async function connected(make: Make, prepare: (client: MqttClient) => void): Pro
     await new Promise<void>((resolve, reject) => {
       client.once('connect', () => resolve());
       client.once('error', reject);
-      // Without an error it was the other side that closed.
+      // Without an error the other side has closed.
       client.once('close', () => reject(new Error('the connection was closed before CONNACK')));
     });
     return client;
   } catch (error) {
-    // It may tell of its end.
+    // The server may give the reason for its close.
     client.on('error', () => {});
     client.end(true);
     throw new NotConnected(refusal, error);

@@ -50,7 +50,7 @@ const flagsFor = (isCommon: boolean): Flags =>
 export const COMMON_WORKLOAD_FLAGS = flagsFor(true);
 export const OTHER_WORKLOAD_FLAGS = flagsFor(false);
 
-/** The workload of `--workload`, with the fields that were given as flags in the place of its own. */
+/** The workload of `--workload`; fields that were given as flags replace those in it. */
 export function workloadFrom(values: Values): GivenWorkload {
   const file = values.text('workload');
   const given = file === undefined ? {} : readWorkload(file);
@@ -65,7 +65,7 @@ function readWorkload(file: string): object {
   throw new CommandError(`${file} should hold an object, as {"clients": 1000, "hours": 8}.`);
 }
 
-/** @param what the file holds, for the sentence that says why it cannot be read */
+/** @param what the content of the file, for the error message */
 export function readJson(file: string, what: string): unknown {
   let text: string;
   try {
@@ -88,7 +88,7 @@ function numberFrom(values: Values, flag: string): number | undefined {
   throw new UsageError(`--${flag} takes a number, not "${text}".`);
 }
 
-/** `publishesPerHour` is `--publishes-per-hour`. */
+/** `publishesPerHour` becomes `--publishes-per-hour`. */
 function flagOf(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

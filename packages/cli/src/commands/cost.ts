@@ -114,7 +114,7 @@ function machineFrom(values: Values): Machine {
   return { ...SMALL_MACHINE, name: 'the machine given', usdPerMonth };
 }
 
-/** The bill of measured counts: nothing in it is assumed. */
+/** The bill for measured counts, without assumptions. */
 function printMetered(values: Values): number {
   const bill = billOf(readUsage(values.text('usage') ?? '-'), { freeTiers: values.isSet('free-tiers') });
   const finding = findingOf(bill, {});

@@ -2,7 +2,7 @@ import { UsageError } from './flags.ts';
 
 const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
-/** Seconds of `30s`, `15m`, `12h` or `7d`. `most` is the longest, in the same words. */
+/** Seconds of `30s`, `15m`, `12h` or `7d`. `most` is the longest time, in the same form. */
 export function durationFrom(flag: string, text: string, most: string): number {
   const seconds = secondsOf(text);
   if (seconds > 0 && seconds <= secondsOf(most)) return seconds;

@@ -1,27 +1,27 @@
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 
-/** How much of a server's explanation is worth showing. */
+/** Most characters of a server's explanation that are shown. */
 const EXPLANATION_LENGTH_MAX = 300;
 
 /**
- * API Gateway names the connection when it has refused a handshake, and says nothing of the reason. An emulated one may
- * hand on the answer of the function, which names its subprotocol.
+ * API Gateway names the connection when it has refused a handshake, but not the reason. An emulator may pass on the
+ * answer of the function, which names its subprotocol.
  */
 const SIGNS_OF_A_GATEWAY = ['"connectionId"', 'mqtt-text-v'];
 
-/** The answer of a server that refuses the WebSocket: clients drop it, and the user needs it. */
+/** The answer of a server that refuses the WebSocket: client libraries drop it, and the user needs it. */
 export interface HandshakeRefusal {
   readonly status: number;
   readonly explanation: string;
-  /** A gateway door has refused, which may be because it was offered no text frames. */
+  /** A gateway door has refused, perhaps because the client did not offer text frames. */
   readonly isGateway: boolean;
 }
 
 type Refused = (refusal: HandshakeRefusal) => void;
 type WebSocketOptions = ConstructorParameters<typeof WebSocket>[2];
 
-/** The class of such sockets. `refused` is called before the socket is closed. */
+/** A WebSocket class that calls `refused` before the socket is closed. */
 export function explainingWebSocket(refused: Refused) {
   return class extends WebSocket {
     constructor(url: string, subprotocols: string | string[], options?: WebSocketOptions) {

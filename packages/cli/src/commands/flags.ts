@@ -3,12 +3,12 @@ import { type ParseArgsConfig, parseArgs } from 'node:util';
 /** One flag of a command. */
 export interface Flag {
   readonly help: string;
-  /** The placeholder of the value in the help; a flag without it is on or off. */
+  /** The placeholder of the value in the help; a flag without one is on or off. */
   readonly value?: string;
   readonly short?: string;
   /** Shown in the help; the code that reads the flag applies it. */
   readonly default?: string | number;
-  /** May be given more than once. */
+  /** The flag may be given more than once. */
   readonly multiple?: boolean;
 }
 
@@ -65,7 +65,7 @@ export class Values {
   }
 }
 
-/** @throws {UsageError} for a flag that is unknown or lacks its value. */
+/** @throws {UsageError} if a flag is unknown or lacks its value */
 export function parseFlags(flags: Flags, args: readonly string[]): Values {
   const options: ParseArgsConfig['options'] = {};
   for (const [name, { value, short, multiple }] of Object.entries(flags)) {
@@ -83,7 +83,7 @@ export function parseFlags(flags: Flags, args: readonly string[]): Values {
   }
 }
 
-/** Node's messages go on with advice about `--` that rarely helps. */
+/** The rest of Node's message advises on `--`, which rarely helps. */
 function sentenceOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   return `${message.split(/\. |\n/, 1)[0]?.replace(/\.$/, '')}.`;

@@ -17,7 +17,7 @@ function helpOfFlag([name, flag]: readonly [string, Flag]): string {
   return [`  ${short}--${name}${value}`, ...wrapped(`${flag.help}${preset}`)].join('\n');
 }
 
-/** Large numbers are read by people: 1048576 is 1,048,576. */
+/** Large numbers are formatted for people: 1048576 is 1,048,576. */
 function shown(preset: string | number): string {
   return typeof preset === 'number' ? preset.toLocaleString('en') : preset;
 }

@@ -5,7 +5,7 @@ import { readSecret } from '../aws/secret.ts';
 import { type Command, CommandError } from './command.ts';
 import { UsageError } from './flags.ts';
 
-/** A check asks about the file, and not about the tenants that a broker has. */
+/** The check is about the file, and not about the tenants of a broker. */
 const NO_TENANTS: TenantStore = {
   get: () => undefined,
   add: () => false,
@@ -35,7 +35,7 @@ export const identity: Command = {
   },
 };
 
-/** @throws {CommandError} when the file cannot be read, or {ConfigurationError} when it is wrong */
+/** @throws {CommandError} if the file cannot be read, or {ConfigurationError} if it is wrong */
 export function readConfiguration(path: string): IdentityConfiguration {
   let text: string;
   try {
@@ -46,7 +46,9 @@ export function readConfiguration(path: string): IdentityConfiguration {
   return parseIdentity(text, path);
 }
 
-/** A line for each authenticator, in the order in which they are asked. Returns how many cannot read their keys. */
+/**
+ * Prints a line for each authenticator, in the order in which they are asked. Returns how many cannot read their keys.
+ */
 async function report(configuration: IdentityConfiguration): Promise<number> {
   const { chain } = openChain(
     configuration,

@@ -4,7 +4,7 @@ import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
 
 type Limits = BrokerLimits & NodeLimits;
 
-/** Each limit with its unit and what happens beyond it. A limit without a row here does not compile. */
+/** Each limit with its unit and the effect of exceeding it. A limit without a row here does not compile. */
 const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: string] } = {
   connectionsMax: ['COUNT', 'Connections at a time; each holds an open file. Beyond it: HTTP 503.'],
   connectTimeoutSeconds: [
@@ -109,7 +109,7 @@ export function limitsFrom(values: Values): Partial<Limits> {
   return limits as Partial<Limits>;
 }
 
-/** Where 0 would be no limit that a broker could work under; MQTT forbids a Receive Maximum of 0. */
+/** Limits for which 0 is invalid: a broker could not work with it, and MQTT forbids a Receive Maximum of 0. */
 const MUST_BE_POSITIVE: ReadonlySet<keyof Limits> = new Set([
   'connectionsMax',
   'connectTimeoutSeconds',
@@ -132,7 +132,7 @@ function whenFullFrom(values: Values): string | undefined {
   return values.oneOf(flagOf('queueWhenFull'), ['drop-oldest', 'drop-newest']);
 }
 
-/** `maximumPacketSize` is `--maximum-packet-size`. */
+/** `maximumPacketSize` becomes `--maximum-packet-size`. */
 function flagOf(name: keyof Limits): string {
   return name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 }

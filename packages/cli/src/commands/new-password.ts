@@ -2,7 +2,10 @@ import { hashPassword, PASSWORD_BYTES_MAX } from '@apus/identity';
 import { CommandError } from './command.ts';
 import { readPassword } from './read-password.ts';
 
-/** Asks for a password, or reads the first line of standard input. Returns its hash. On the command line all would see it. */
+/**
+ * Asks for a password, or reads the first line of standard input, and returns its hash. A password on the command line
+ * would be visible to all users of the machine.
+ */
 export async function readNewPassword(): Promise<string> {
   const password = await readPassword('Password: ');
   if (password === '') throw new CommandError('The password is empty.');

@@ -12,7 +12,7 @@ import { type Flags, UsageError, type Values } from './flags.ts';
 
 const URL_DEFAULT = 'http://127.0.0.1:8083';
 
-/** Which deployment. */
+/** Flags that select a deployment. */
 export const STACK_FLAGS: Flags = {
   stack: {
     value: 'NAME',
@@ -26,7 +26,7 @@ export const STACK_FLAGS: Flags = {
   tenant: { value: 'NAME', help: 'The tenant, where a broker has several.' },
 };
 
-/** Which node. */
+/** Flags that select a node. */
 export const NODE_FLAGS: Flags = {
   url: { value: 'URL', short: 'u', help: 'Operates a node: the address of its page.', default: URL_DEFAULT },
   'api-key-file': {
@@ -35,7 +35,7 @@ export const NODE_FLAGS: Flags = {
   },
 };
 
-/** Which broker. */
+/** Flags that select a broker. */
 export const BROKER_FLAGS: Flags = { ...NODE_FLAGS, ...STACK_FLAGS };
 
 /** The clients that a ban names. */
@@ -56,7 +56,7 @@ const KIND_OF_FLAG = {
   address: 'peerhost',
 } as const;
 
-/** The one of the flags above that was given. */
+/** The flag of those above that was given. */
 export function whoFrom(values: Values, command: string) {
   const names = Object.keys(KIND_OF_FLAG) as (keyof typeof KIND_OF_FLAG)[];
   const given = names.filter((name) => values.isSet(name));
@@ -72,7 +72,10 @@ export function operatorFrom(values: Values): Operator {
   return deploymentFrom(values) ?? new NodeOperator(nodeFrom(values));
 }
 
-/** Undefined for a node. @throws {UsageError} */
+/**
+ * Undefined for a node.
+ * @throws {UsageError}
+ */
 function deploymentFrom(values: Values, output?: string): StackOperator | undefined {
   const [stack, name, url] = [values.text('stack'), values.text('function'), values.text('url')];
   if ([stack, name, url].filter((each) => each !== undefined).length > 1)
@@ -86,7 +89,10 @@ export function ruleOperatorFrom(values: Values): RuleOperator {
   return deployment === undefined ? new NodeRules(nodeFrom(values)) : new StackRules(deployment);
 }
 
-/** The operator of the register of tenants, which belongs to no tenant. @throws {UsageError} */
+/**
+ * The operator of the register of tenants, for which no tenant is selected.
+ * @throws {UsageError}
+ */
 export function tenantsOperatorFrom(values: Values): TenantsOperator {
   if (values.isSet('tenant')) throw new UsageError('`apus tenant` takes the name without --tenant.');
   if (values.isSet('url') && (values.isSet('stack') || values.isSet('function')))
@@ -105,7 +111,7 @@ export function usageOperatorFrom(values: Values): UsageOperator {
     : new StackUsageOperator(deployment);
 }
 
-/** Undefined where the flags name no deployment. */
+/** Undefined if the flags select no deployment. */
 export function stackOperatorFrom(values: Values, output?: string): StackOperator | undefined {
   const [stack, name] = [values.text('stack'), values.text('function')];
   const region = values.text('region');
@@ -115,7 +121,7 @@ export function stackOperatorFrom(values: Values, output?: string): StackOperato
   return name === undefined ? undefined : new StackOperator({ function: name, ...common });
 }
 
-/** A refusal of the broker is a sentence for the user. */
+/** A refusal of the broker becomes a sentence for the user. */
 export async function operating<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -128,7 +134,7 @@ export async function operating<T>(work: () => Promise<T>): Promise<T> {
 function nodeFrom(values: Values): NodeApi {
   const url = values.text('url') ?? URL_DEFAULT;
   const keyFile = values.text('api-key-file');
-  // Clients of MQTT know the same address as `ws:`.
+  // MQTT clients use the same address with `ws:`.
   const address = url.replace(/^ws/, 'http');
   if (!URL.canParse(address)) throw new UsageError(`--url takes a URL as ${URL_DEFAULT}, not "${url}".`);
   return new NodeApi(address, keyFile === undefined ? undefined : keyFrom(keyFile), values.text('tenant'));

@@ -1,7 +1,7 @@
 import type { TracesOptions } from '@apus/node';
 import { UsageError } from './flags.ts';
 
-/** OpenTelemetry's own name: pairs with commas between, `authorization=Bearer%20abc`. */
+/** OpenTelemetry's variable: pairs separated by commas, `authorization=Bearer%20abc`. */
 const HEADERS_VARIABLE = 'OTEL_EXPORTER_OTLP_HEADERS';
 
 /** @throws {UsageError} */

@@ -1,4 +1,4 @@
 import { fileURLToPath } from 'node:url';
 
-/** The web client, beside the command, where the build puts it. The developers' page is in `portal` below it. */
+/** The web client, which the build puts beside the command. The developers' page is in `portal` below it. */
 export const PAGE = fileURLToPath(new URL('./page/', import.meta.url));

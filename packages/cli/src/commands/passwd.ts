@@ -20,7 +20,7 @@ export const passwd: Command = {
   ].join('\n'),
   flags: {},
   async run(values) {
-    // On the command line a password would be seen in the list of processes.
+    // A password on the command line would show in the list of processes.
     if (values.positionals.length > 0) throw new UsageError('`apus passwd` asks for the password.');
     console.log(await readNewPassword());
     return 0;

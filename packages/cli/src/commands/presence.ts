@@ -28,7 +28,7 @@ function lineOf({ member, payload, joined_at, clientids }: MemberLine): string {
     .join('  ');
 }
 
-/** A member chooses its name and its data: control characters, which a terminal would obey, are escaped as in JSON. */
+/** A member chooses its name and its data. Control characters, which a terminal would obey, are escaped as in JSON. */
 function shown(text: string): string {
   return /\p{Cc}/u.test(text) ? JSON.stringify(text) : text;
 }

@@ -11,7 +11,7 @@ const HOLD_SECONDS = 300;
 const HOLD_SECONDS_MAX = 7_200;
 const NAMES = PROBE_ITEMS.map(({ name }) => name);
 
-/** Beside its messages an item causes requests of Lambda and DynamoDB, which together cost about as much. */
+/** Besides its messages an item causes requests to Lambda and DynamoDB, which together cost about as much. */
 const COST_FACTOR = 2;
 
 const DEPLOYMENT: Flags = {

@@ -7,7 +7,7 @@ import { type Command, CommandError } from './command.ts';
 import { connectClient } from './connect-client.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
-/** Lines that may be on their way at a time. */
+/** Most lines that are on their way at a time. */
 const LINES_UNDER_WAY_MAX = 100;
 const EXPIRY_SECONDS_MAX = 0xffff_ffff;
 
@@ -59,7 +59,7 @@ export const pub: Command = {
 /** Undefined: the lines of standard input. */
 function payloadFrom(values: Values): string | Buffer | undefined {
   const given = ['message', 'file', 'stdin-lines'].filter((name) => values.isSet(name));
-  // An empty message is a message.
+  // An empty message is valid.
   if (given.length !== 1 || values.positionals.length > 0) {
     throw new UsageError('`apus pub` takes one of -m TEXT, -f FILE and --stdin-lines.');
   }

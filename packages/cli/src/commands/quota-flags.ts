@@ -1,13 +1,13 @@
 import { type GivenQuotaScopes, NODE_QUOTAS, type Quotas } from '@apus/broker';
 import type { Flag, Flags, Values } from './flags.ts';
 
-/** Quotas of this door: it pays nothing for a frame, and filters are packets. */
+/** Quotas of the node door: frames cost nothing here, and a filter counts as a packet. */
 type NodeQuotaName = Exclude<
   keyof Quotas,
   'framesPerSecondMax' | 'writesPerMinuteMax' | 'messagesPerMinuteMax'
 >;
 
-/** Each quota with its unit. A quota of this door without a row here does not compile. */
+/** Each quota with its unit. A quota of the node door without a row here does not compile. */
 const TEXTS: { readonly [K in NodeQuotaName]: readonly [value: string, help: string] } = {
   packetsPerSecondMax: ['COUNT', 'MQTT packets a second; each filter of a SUBSCRIBE counts.'],
   publishesPerSecondMax: ['COUNT', 'PUBLISH packets a second.'],
@@ -40,7 +40,7 @@ type Scope = keyof typeof SCOPES;
 
 const NAMES = Object.keys(TEXTS) as NodeQuotaName[];
 
-/** Limits bound the things that all hold together: `--connections-max`, `--sessions-max`, `--memory-bytes-max`. */
+/** Limits bound the total over all clients: `--connections-max`, `--sessions-max`, `--memory-bytes-max`. */
 const PRESETS: { readonly [S in Scope]: Partial<Quotas> } = NODE_QUOTAS;
 
 const FLAGS: readonly (readonly [scope: Scope, name: NodeQuotaName])[] = (
@@ -67,7 +67,7 @@ export function quotasFrom(values: Values): GivenQuotaScopes {
   return quotas;
 }
 
-/** `bytesPerSecondMax` of an identity is `--identity-bytes-per-second-max`. */
+/** `bytesPerSecondMax` of an identity becomes `--identity-bytes-per-second-max`. */
 function flagOf(scope: Scope, name: NodeQuotaName): string {
   return `${scope}-${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 }

@@ -25,7 +25,10 @@ export interface GivenRules {
   readonly clientIds?: readonly string[];
 }
 
-/** As they were given, which a broker would take. @throws {UsageError} */
+/**
+ * The rules as they were given; a broker would accept them.
+ * @throws {UsageError}
+ */
 export function rulesFrom(values: Values): GivenRules {
   const rules = values.all('rule').map(parseRule);
   const claims = {

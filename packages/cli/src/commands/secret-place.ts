@@ -7,7 +7,7 @@ import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 import { readPassword } from './read-password.ts';
 
-/** The stack's output that names the secret which signs tokens. */
+/** The stack's output with the name of the secret that signs tokens. */
 const OUTPUT = 'TokenSecretArn';
 
 export const SECRET_FLAGS: Flags = {
@@ -25,10 +25,10 @@ export const SECRET_FLAGS: Flags = {
 
 /** Where the secret that signs tokens is kept. */
 export interface SecretPlace {
-  /** For sentences. */
+  /** A description for sentences. */
   readonly what: string;
   read(): Promise<string>;
-  /** Absent where it was typed in. */
+  /** Absent if the user has typed the secret in. */
   readonly write?: (text: string) => Promise<void>;
 }
 

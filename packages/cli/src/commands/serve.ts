@@ -175,7 +175,7 @@ async function serveAlone(values: Values): Promise<number> {
   throw new CommandError(failure.message);
 }
 
-/** Loaded only where it is used. */
+/** The module is loaded only if it is used. */
 async function serveByWorkers(values: Values): Promise<number> {
   const count = values.count('workers', WORKERS_MAX, WORKERS_MIN) ?? WORKERS_MIN;
   const { runWorkers } = await import('../workers/run-workers.ts');
@@ -198,7 +198,7 @@ async function serveByWorkers(values: Values): Promise<number> {
   });
 }
 
-/** The engine of the command has the data directory, and holds in memory as much as all workers together. */
+/** The engine that the command starts has the data directory, and as much memory as all workers together. */
 function workerOptionsFrom(values: Values, count: number, { engineUrl, port }: Given): DoorsOptions {
   const options = optionsFrom(values);
   if (engineUrl === undefined) return { ...options, port, memoryShares: count };
@@ -263,7 +263,7 @@ function identityFrom(values: Values): IdentityConfiguration | undefined {
   return given.startsWith('{') ? parseIdentity(given, '--identity') : readConfiguration(given);
 }
 
-/** SIGHUP, unless it says that the terminal was closed: then it ends the process, as it does by itself. */
+/** Ends on SIGHUP if that means that the terminal was closed, as a process does by default. */
 function readAgainWhenAsked(node: RunningDoors): void {
   if (!process.stdin.isTTY) process.on('SIGHUP', () => void node.rereadUsers());
 }
@@ -295,7 +295,7 @@ function streamsFrom(path: string | undefined): readonly GivenStream[] | undefin
   }
 }
 
-/** Processes of a cluster have no gateway door: none is opened where none was asked for. */
+/** Processes of a cluster open no gateway door unless the flags ask for one. */
 function gatewayPortFrom(values: Values): number | undefined {
   if (values.isSet('no-gateway')) return undefined;
   const isOne = !values.isSet('cluster') && !values.isSet('workers');
@@ -304,7 +304,7 @@ function gatewayPortFrom(values: Values): number | undefined {
 
 const ENGINES = ['redis:', 'rediss:'];
 
-/** For containers, whose secrets come as variables: an argument stands in the list of processes. */
+/** For containers, which get secrets as variables: arguments show in the list of processes. */
 const ENGINE_PASSWORD = 'APUS_ENGINE_PASSWORD';
 
 interface EngineChoice {
@@ -313,7 +313,7 @@ interface EngineChoice {
   readonly isFirst?: boolean | undefined;
 }
 
-/** The address of the engine that is shared. */
+/** The address of the shared engine. */
 function engineFrom(values: Values): string | undefined {
   const url = values.text('cluster');
   if (url === undefined) return undefined;
@@ -322,7 +322,7 @@ function engineFrom(values: Values): string | undefined {
   return withPassword(url, process.env[ENGINE_PASSWORD]);
 }
 
-/** A password in the address counts more than that of the environment. */
+/** A password in the address takes precedence over that of the environment. */
 function withPassword(url: string, password: string | undefined): string {
   const address = new URL(url);
   if (password === undefined || password === '' || address.password !== '') return url;
@@ -330,14 +330,14 @@ function withPassword(url: string, password: string | undefined): string {
   return address.href;
 }
 
-/** Loaded only where it is used. */
+/** The module is loaded only if it is used. */
 async function clusterFrom({ url, isFirst }: EngineChoice): Promise<OpenCluster | undefined> {
   if (url === undefined) return undefined;
   const { openCluster } = await import('@apus/cluster');
   return openCluster({ url, isFirst });
 }
 
-/** Loaded only where it is used. */
+/** The module is loaded only if it is used. */
 async function topicsFrom(values: Values): Promise<NodeTopics | undefined> {
   const path = values.text('topics');
   if (path === undefined) return undefined;
@@ -349,7 +349,7 @@ async function topicsFrom(values: Values): Promise<NodeTopics | undefined> {
   }
 }
 
-/** Loaded only where it is used: a broker without bridges and rules pays nothing for them. */
+/** The module is loaded only if it is used: a broker without bridges and rules pays nothing for them. */
 async function bridgesFrom(values: Values): Promise<OpenBridges | undefined> {
   const [bridges, rules] = [values.text('bridges'), values.text('rules')];
   if (bridges === undefined && rules === undefined) return undefined;

@@ -1,13 +1,13 @@
 /**
- * Ctrl+C under `npm start` comes twice, from the terminal and from npm. A second signal within this time is the same
+ * Ctrl+C under `npm start` arrives twice, from the terminal and from npm. A second signal within this time is the same
  * request; a later one asks for an immediate end.
  */
 const SAME_REQUEST_MS = 1_000;
 
-/** How late the end of npm's shell may be noticed. */
+/** The longest delay until the end of npm's shell is noticed. */
 const ORPHAN_CHECK_MS = 250;
 
-/** The shell's convention: 128 and the number of SIGINT. */
+/** The shell's convention: 128 plus the number of SIGINT. */
 const EXIT_IMPATIENT = 130;
 
 /** Waits for SIGINT or SIGTERM, then for `stop`. A second signal meanwhile ends the process at once. */
@@ -27,7 +27,7 @@ export function untilStopped(stop: () => Promise<void>): Promise<void> {
   });
 }
 
-/** npm passes a SIGTERM on to the shell in between, which ends without telling us: then its end is the request. */
+/** npm passes a SIGTERM to the shell in between, which ends without passing it on: then its end is the request. */
 function whenOrphaned(tell: () => void): void {
   const parent = process.ppid;
   const timer = setInterval(() => {

@@ -45,7 +45,7 @@ const OUTPUT: Flags = {
   json: { help: 'Prints each message as one line of JSON.' },
 };
 
-/** MQTT 5 wants to be told that a session outlives its connection: a day. */
+/** In MQTT 5 a session outlives its connection only if the client asks for it: here for a day. */
 const KEPT_SECONDS = 24 * 60 * 60;
 
 export const sub: Command = {
@@ -94,12 +94,12 @@ async function subscribe(
 
 type Print = (topic: string, payload: Buffer, packet: IPublishPacket) => void;
 
-/** Prints messages until there are enough. */
+/** Prints messages until `count` is reached. */
 class Messages {
   readonly #print: Print;
   #left: number;
   #resolve: () => void = () => {};
-  /** Resolves after `count` messages, or with a signal. */
+  /** Resolves after `count` messages, or at a signal. */
   readonly enough: Promise<void>;
 
   constructor(print: Print, count = Number.POSITIVE_INFINITY) {
@@ -138,7 +138,7 @@ function printerFrom(values: Values): Print {
   const isVerbose = values.isSet('verbose');
   return (topic, payload) => {
     if (isVerbose) process.stdout.write(`${topic} `);
-    // As bytes: a payload need not be text.
+    // Written as bytes: a payload need not be text.
     process.stdout.write(payload);
     process.stdout.write('\n');
   };
@@ -163,7 +163,7 @@ function subscriptionFrom(values: Values): IClientSubscribeOptions {
   };
 }
 
-/** Where a reader of a stream begins: as user properties of SUBSCRIBE (docs/streams.md). */
+/** Where a reader of a stream begins, as user properties of SUBSCRIBE (docs/streams.md). */
 function startFrom(values: Values): Pick<IClientSubscribeOptions, 'properties'> {
   const given = (['rewind', 'stream-offset', 'stream-position'] as const).filter((name) =>
     values.isSet(name),

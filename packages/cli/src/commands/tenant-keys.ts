@@ -4,10 +4,10 @@ import type { TenantEntry } from '@apus/identity';
 import { CommandError } from './command.ts';
 import { type Flags, UsageError, type Values } from './flags.ts';
 
-/** Characters of a key's name that is made up from the key. */
+/** Characters of a name that is derived from the key. */
 const KID_LENGTH = 8;
 
-/** The mode of a file with a private key. */
+/** The file mode for a private key. */
 const MODE = 0o600;
 
 export const KEY_FLAGS: Flags = {
@@ -22,7 +22,7 @@ export const KEY_FLAGS: Flags = {
 
 type Keys = NonNullable<TenantEntry['keys']>;
 
-/** The keys that a tenant has with these flags; nothing where they leave its keys alone. */
+/** The keys of a tenant after applying these flags; undefined if the flags leave its keys unchanged. */
 export function keysFrom(values: Values, before: TenantEntry | undefined): { readonly keys?: Keys } {
   const [fresh, path, dropped] = [values.text('new-key'), values.text('key'), values.text('drop-key')];
   if (fresh !== undefined && path !== undefined)
@@ -38,7 +38,7 @@ export function keysFrom(values: Values, before: TenantEntry | undefined): { rea
   return { keys: [...added, ...kept] };
 }
 
-/** The name of a key that is given no other: `apus token` finds it from the private key alone. */
+/** The default name of a key, derived from it: `apus token` finds the name from the private key alone. */
 export function kidOfPem(publicPem: string): string {
   return createHash('sha256').update(publicPem.trim()).digest('hex').slice(0, KID_LENGTH);
 }

@@ -105,7 +105,7 @@ function changeFrom(values: Values, before: TenantEntry | undefined): object {
     ...planFrom(values),
     ...(state !== undefined && { state }),
     ...(reason !== undefined && { reason }),
-    // A tenant that is active has no reason to be suspended.
+    // An active tenant has no reason for a suspension.
     ...(state === 'active' && before?.reason !== undefined && { reason: null }),
     ...keysFrom(values, before),
     ...jsonFrom(values, 'provider', 'provider'),

@@ -16,7 +16,7 @@ export const ROTATE_FLAGS: Flags = {
   },
 };
 
-/** `apus token rotate`: a new secret signs, and the former one is known as long as its tokens are used. */
+/** `apus token rotate`: a new secret signs, and the broker accepts the former one as long as its tokens are in use. */
 export async function rotateToken(values: Values): Promise<number> {
   const place = secretPlaceFrom(values);
   const { write } = place;

@@ -17,10 +17,10 @@ import { kidOfPem } from './tenant-keys.ts';
 import { ROTATE_FLAGS, rotateToken } from './token-rotate.ts';
 
 const SECONDS_OF: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_400 };
-/** A token travels in URLs, which are logged: none lives longer. */
+/** A token travels in URLs, which are logged, so none lives longer. */
 const EXPIRES_SECONDS_MAX = 30 * 86_400;
 
-/** Random bytes in a token's identifier: no two tokens have the same. */
+/** Random bytes of a token's identifier: no two tokens share one. */
 const JTI_BYTES = 8;
 
 const TENANT_KEY: Flags = {
@@ -98,7 +98,7 @@ function secondsOf(text: string): number {
   throw new UsageError(`--expires takes a time up to 30d, such as 15m or 12h, not "${text}".`);
 }
 
-/** With the private key of a tenant. */
+/** Signs with the private key of a tenant. */
 async function mintWithKey(path: string, values: Values, claims: MintOptions): Promise<string> {
   if (['secret-file', 'stack', 'secret-id'].some((flag) => values.isSet(flag)))
     throw new UsageError('--key-file signs without a secret: it goes without the flags of one.');
@@ -114,7 +114,7 @@ async function mintWithKey(path: string, values: Values, claims: MintOptions): P
   return await mintToken(key, { ...claims, kid: values.text('kid') ?? kidOfPem(publicPem) });
 }
 
-/** The secret that signs: the first one of a list. */
+/** The signing secret: the first one of a list. */
 async function signingSecretFrom(values: Values): Promise<SigningSecret> {
   const place = secretPlaceFrom(values);
   const secrets = parseSigningSecrets(await operating(() => place.read()));

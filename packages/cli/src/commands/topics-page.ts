@@ -5,16 +5,16 @@ import { PAGE } from './page-directory.ts';
 
 const DOCUMENT = 'asyncapi.json';
 
-/** The page's own element that says where its document is. */
+/** The element of the page that names its document. */
 const META = /<meta name="apus-document" content="[^"]*" \/>/;
 
-/** A web host may send no headers of ours. */
+/** A web host may not send our headers. */
 const CONTENT_SECURITY_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
   "img-src 'self'",
-  // The visitor's own token goes to the broker that the document names.
+  // The page sends the visitor's own token to the broker that the document names.
   "connect-src 'self' ws: wss:",
   "base-uri 'none'",
   "form-action 'none'",

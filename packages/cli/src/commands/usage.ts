@@ -56,7 +56,7 @@ export const usage: Command = {
   },
 };
 
-/** The margin as a share, where an invoice is asked for. */
+/** The margin as a fraction, if the flags ask for an invoice. */
 function invoiceFrom(values: Values): number | undefined {
   const margin = values.count('margin', MARGIN_MAX);
   if (values.isSet('invoice')) return (margin ?? 0) / 100;

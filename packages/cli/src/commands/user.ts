@@ -134,7 +134,7 @@ function unknown(name: string): CommandError {
   return new CommandError(`There is no user "${name}".`);
 }
 
-/** A user who may do nothing is often a flag that was forgotten. */
+/** A user without permissions often means that a flag was forgotten. */
 function allowanceOf({
   rules = [],
   publish = [],

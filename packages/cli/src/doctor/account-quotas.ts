@@ -2,24 +2,24 @@ import { awsSentenceOf } from '../aws/errors.ts';
 
 /** The quotas of the account in one Region. */
 export interface AccountQuotas {
-  /** Lambda: executions at the same time, of all functions. */
+  /** Lambda: concurrent executions of all functions. */
   readonly concurrentExecutions: number;
-  /** API Gateway: requests a second of all APIs: frames, posts, and the owner's other APIs. */
+  /** API Gateway: requests a second over all APIs: frames, posts, and the owner's other APIs. */
   readonly requestsPerSecond: number;
-  /** API Gateway: requests that may come at once. It follows from the rate and cannot be asked for. */
+  /** API Gateway: the burst of requests. It follows from the rate and cannot be raised separately. */
   readonly burstRequests: number;
   /** API Gateway: WebSocket handshakes a second. */
   readonly newConnectionsPerSecond: number;
 }
 
-/** The codes of Service Quotas for quotas that can be raised. */
+/** The codes in Service Quotas of quotas that can be raised. */
 export const QUOTA_CODES = {
   concurrentExecutions: { service: 'lambda', code: 'L-B99A9384' },
   requestsPerSecond: { service: 'apigateway', code: 'L-8A5B8E43' },
   newConnectionsPerSecond: { service: 'apigateway', code: 'L-9ED1E49A' },
 } as const;
 
-/** The permissions that the account's credentials need for this. */
+/** The permissions that the credentials need for this. */
 export const PERMISSIONS = [
   'lambda:GetAccountSettings',
   'apigateway:GET (arn:aws:apigateway:REGION::/account)',
@@ -27,13 +27,13 @@ export const PERMISSIONS = [
   'servicequotas:GetAWSDefaultServiceQuota',
 ] as const;
 
-/** The quotas cannot be read: a sentence that says why. */
+/** The quotas cannot be read; the message is a sentence with the reason. */
 export class QuotasError extends Error {
   override readonly name = 'QuotasError';
 }
 
 /**
- * Reads the quotas. The SDK's clients are loaded for this alone.
+ * Reads the quotas. The clients of the SDK are loaded only for this.
  *
  * @throws {QuotasError}
  */

@@ -8,7 +8,7 @@ export const DEPLOYMENT_DEFAULTS = {
   messagesPerMinuteMax: 100_000,
 } as const;
 
-/** Limits are above the load by this factor: the load is not spread evenly over its minute. */
+/** Limits are this many times the load, since a load is not evenly spread over its minute. */
 const HEADROOM = 1.5;
 
 /** One tenant's share of the messages at which the breaker trips (infra/lib/props.ts, `quotas`). */
@@ -23,7 +23,7 @@ interface Limit {
   readonly preset: number;
 }
 
-/** The flags of `npm run deploy` that a load needs: those of the limits that the defaults set too low for it. */
+/** The flags of `npm run deploy` for a load: those of limits whose defaults are too low for it. */
 export function deploymentFlags(load: Load, publishers: number): readonly string[] {
   return limitsOf(load, publishers).flatMap(({ flag, needed, preset }) =>
     needed > preset ? [`${flag} ${roundedUp(needed)}`] : [],
@@ -35,7 +35,7 @@ function limitsOf(load: Load, publishers: number): readonly Limit[] {
   const frames = (messagesPerSecond + connections / HEARTBEAT_SECONDS) * HEADROOM;
   const posts = messagesPerSecond * deliveriesPerMessage * HEADROOM;
   const ofWorkers = deliveriesPerMessage > INLINE_SUBSCRIBERS_MAX ? posts : 0;
-  // A frame, its reply, and the posts.
+  // Counts a frame, its reply, and the posts.
   const messagesPerMinute = (2 * frames + posts) * 60;
   const { framesPerSecond, maxPostsPerSecond, messagesPerMinuteMax } = DEPLOYMENT_DEFAULTS;
   const ofOne = (perSecond: number) => perSecond / publishers;
@@ -65,7 +65,7 @@ function limitsOf(load: Load, publishers: number): readonly Limit[] {
   ];
 }
 
-/** To two digits. */
+/** Rounds to two digits. */
 function roundedUp(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(value)) - 1);
   return Math.ceil(value / unit) * unit;

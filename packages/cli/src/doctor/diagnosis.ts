@@ -1,16 +1,16 @@
 import { type AccountQuotas, QUOTA_CODES } from './account-quotas.ts';
 
-/** The load that the deployment is to carry. */
+/** The load that the deployment has to carry. */
 export interface Load {
-  /** Clients that are connected at the same time. */
+  /** Clients connected at the same time. */
   readonly connections: number;
-  /** Messages that all clients together publish in a second. */
+  /** Messages a second that all clients together publish. */
   readonly messagesPerSecond: number;
   /** Subscribers that a message reaches. */
   readonly deliveriesPerMessage: number;
 }
 
-/** One quota beside what the load takes of it. */
+/** One quota, and the part of it that the load needs. */
 export interface Reading {
   readonly quota: keyof AccountQuotas;
   readonly label: string;
@@ -18,30 +18,32 @@ export interface Reading {
   readonly needed: number;
   /** `needed / limit`. */
   readonly share: number;
-  /** How to get more; undefined where one cannot ask for it. */
+  /** How to raise the quota; undefined if it cannot be raised. */
   readonly raise: string | undefined;
 }
 
-/** A client that sends nothing else proves its connection this often. */
+/** A client that sends nothing else sends a heartbeat this often. */
 export const HEARTBEAT_SECONDS = 540;
-/** A frame keeps an environment busy for this long: DynamoDB and its posts, on 512 MB. */
+/** A frame keeps an environment busy for this long: DynamoDB and the posts, with 512 MB. */
 const FRAME_SECONDS = 0.025;
-/** However quick they are, an environment is counted for no more than this many requests a second. */
+/** However fast they are, Lambda counts an environment for at most this many requests a second. */
 const REQUESTS_PER_ENVIRONMENT_SECOND = 10;
-/** Above this many subscribers of a filter workers deliver, each this many posts a second. */
+/** With more subscribers of a filter than this, workers deliver, and each makes this many posts a second. */
 export const INLINE_SUBSCRIBERS_MAX = 12;
 const POSTS_PER_WORKER_SECOND = 500;
-/** A fleet that was cut is to be back within this long. That connections end at two hours takes a twelfth of it. */
+/**
+ * A fleet that was cut has to be back within this long. The end of connections after two hours needs a twelfth of it.
+ */
 const RETURN_SECONDS = 600;
-/** Frames and posts of a load are not spread evenly over its second. */
+/** The peak factor: frames and posts are not spread evenly over a second. */
 const BURST_SHARE = 0.5;
-/** From here on a peak would exceed it. */
+/** From this use on a peak would exceed the quota. */
 export const TIGHT_SHARE = 0.7;
 
 /**
- * The use of each quota under the load, the tightest first.
+ * The use of each quota under the load, the highest first.
  *
- * @param region for the commands that ask for more; undefined: that of the AWS profile
+ * @param region for the commands that request more; undefined: the Region of the AWS profile
  */
 export function diagnose(quotas: AccountQuotas, load: Load, region?: string): readonly Reading[] {
   const frames = load.messagesPerSecond + load.connections / HEARTBEAT_SECONDS;
@@ -89,7 +91,7 @@ function readingOf(
   };
 }
 
-/** Enough that the load takes half of it. */
+/** Enough that the load uses half of it. */
 function raiseOf(quota: keyof AccountQuotas, needed: number, region: string | undefined): string | undefined {
   if (quota === 'burstRequests') return undefined;
   const { service, code } = QUOTA_CODES[quota];
@@ -98,7 +100,7 @@ function raiseOf(quota: keyof AccountQuotas, needed: number, region: string | un
   return `aws service-quotas request-service-quota-increase${where} --service-code ${service} --quota-code ${code} --desired-value ${wanted}`;
 }
 
-/** To two digits, as people ask. */
+/** Rounds to two digits, for a request. */
 function roundUp(value: number): number {
   const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(value, 1))) - 1);
   return Math.ceil(value / unit) * unit;

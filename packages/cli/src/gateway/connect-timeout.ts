@@ -12,8 +12,8 @@ export interface ConnectTimeoutOptions {
 }
 
 /**
- * Ends connections of the gateway door on which CONNECT is not completed in time. In a deployment the sweep does.
- * [SEC-MEMORY-6]
+ * Closes connections of the gateway door on which CONNECT is not completed in time. In a deployment the sweep does
+ * this. [SEC-MEMORY-6]
  */
 export function withConnectTimeout(handlers: Handlers, options: ConnectTimeoutOptions): Handlers {
   return {

@@ -17,7 +17,7 @@ import { withConnectTimeout } from './connect-timeout.ts';
 import { HandlersPoster, OrderedPoster, PageOrder } from './page-order.ts';
 
 export interface GatewayDoorOptions {
-  /** At the host of the node door. 0: any free port. */
+  /** The port, at the host of the node door. 0: any free port. */
   readonly port: number;
   readonly lossGraceSeconds: number | undefined;
 }
@@ -29,7 +29,7 @@ export interface EmulatedGatewayDoor extends GatewayDoor {
 
 /**
  * The gateway door beside the node door: the Lambda handlers behind the strict emulator of API Gateway, over the same
- * stores, so that a message published at one door arrives at the other.
+ * stores. So a message that a client publishes at one door reaches subscribers at the other.
  */
 export async function startGatewayDoor(
   { port, lossGraceSeconds }: GatewayDoorOptions,

@@ -1,31 +1,30 @@
 import type { ConnectionId } from '@apus/broker';
 import type { Frame, Handlers, Poster, PostOutcome } from '@apus/cloud';
 
-/** A page of a client's queue that its handler has begun to take, and that is not on the client's socket yet. */
+/** A page of a client's queue that a handler has begun to take, and that is not on the client's socket yet. */
 interface PageUnderWay {
   readonly answered: Promise<void>;
-  /** Messages wait in the queue behind the page: no acknowledgement need follow that would fetch them. */
+  /** Messages wait in the queue behind the page, and perhaps no acknowledgement follows that would fetch them. */
   isFollowed: boolean;
 }
 
 /**
- * Keeps the messages of a client in their order [MQTT-4.6.0-6] between the page of its queue that leaves with a reply,
- * what publishers post to it, and the next page, which another frame of the client may take meanwhile. In a deployment
- * the session's record does this. The stores of a process know of no page:
+ * Keeps the messages of a client in order [MQTT-4.6.0-6]: the page of its queue that leaves with a reply, the messages
+ * that publishers post to it, and the next page, which another frame of the client may take meanwhile. In a deployment
+ * the session's record does this; the stores of a process do not know pages.
  *
  * - While a page is under way, publishers leave their messages in the queue, and the client is told to fetch them.
  * - A page leaves when the packets that other events have gathered for the client before it have been posted.
- *
- * Publishers wait for nothing, and a handler has posted what it has gathered when it waits, so no two wait for each other.
+ * Publishers do not wait, and a handler has posted what it has gathered before it waits, so no two wait for each other.
  */
 export class PageOrder {
   readonly #pages = new Map<ConnectionId, PageUnderWay>();
   readonly #posts = new Map<ConnectionId, Set<Promise<unknown>>>();
-  /** Ends a request's page, by the request. It is here until the request has been answered. */
+  /** Ends the pages of a request. An entry exists until the request has been answered. */
   readonly #requests = new Map<string, () => void>();
   readonly #nudge: (connectionId: ConnectionId) => void;
 
-  /** @param nudge tells a client to fetch what waits in its queue */
+  /** @param nudge tells a client to fetch the messages in its queue */
   constructor(nudge: (connectionId: ConnectionId) => void) {
     this.#nudge = nudge;
   }
@@ -42,9 +41,9 @@ export class PageOrder {
   }
 
   /**
-   * Resolves when the page before this one is on the client's socket. From then on messages wait in the queue, until the
-   * request has been answered. A handler that has timed out goes on after that: its page never leaves, and nothing waits
-   * for it.
+   * Resolves when the page before this one is on the client's socket. From then on messages wait in the queue, until
+   * the request has been answered. A handler that has timed out may go on after that: its page never leaves, and
+   * nothing waits for it.
    */
   async hold(connectionId: ConnectionId, requestId: string): Promise<void> {
     for (let page = this.#pages.get(connectionId); page; page = this.#pages.get(connectionId))
@@ -64,7 +63,7 @@ export class PageOrder {
     });
   }
 
-  /** The request's page has been found empty. */
+  /** The request has found no messages in the queue. */
   cancel(requestId: string): void {
     this.#requests.get(requestId)?.();
   }
@@ -75,7 +74,7 @@ export class PageOrder {
     this.#requests.delete(requestId);
   }
 
-  /** Something for the client is on its way, until `arrival` resolves. */
+  /** Packets for the client are on their way, until `arrival` resolves. */
   expect(connectionId: ConnectionId, arrival: Promise<unknown>): void {
     const posts = this.#posts.get(connectionId) ?? new Set();
     this.#posts.set(connectionId, posts.add(arrival));
@@ -86,13 +85,13 @@ export class PageOrder {
     arrival.then(forget, forget);
   }
 
-  /** Resolves when all that is on its way to the client now has arrived, or has failed. */
+  /** Resolves when all packets that are on their way to the client now have arrived or failed. */
   async arrived(connectionId: ConnectionId): Promise<void> {
     await Promise.allSettled(this.#posts.get(connectionId) ?? []);
   }
 }
 
-/** A poster whose posts are known to the order. */
+/** A poster that reports its posts to the order. */
 export class OrderedPoster implements Poster {
   readonly #poster: Poster;
   protected readonly order: PageOrder;
@@ -124,7 +123,7 @@ export class OrderedPoster implements Poster {
 /** The poster of one execution environment, which handles one event at a time. */
 export class HandlersPoster extends OrderedPoster {
   #requestId = '';
-  /** The client whose page this event has begun to take. */
+  /** The client whose page this event takes. */
   #holding: ConnectionId | undefined;
   /** Ends the announcements of this event's posts, by connection. */
   readonly #announced = new Map<ConnectionId, () => void>();
@@ -142,10 +141,10 @@ export class HandlersPoster extends OrderedPoster {
   }
 
   /**
-   * A page is about to be taken from the queue of this event's client.
+   * Called before this event takes a page from its client's queue.
    *
-   * @param commit posts what the event has gathered
-   * @returns to be called where the queue was empty; undefined where an earlier page leaves with the same reply
+   * @param commit posts the packets that the event has gathered
+   * @returns a function to call if the queue was empty; undefined if an earlier page leaves with the same reply
    */
   async beforePage(
     connectionId: ConnectionId,

@@ -1,24 +1,27 @@
 import { TENANT_HEADER } from '@apus/cloud';
 import { OperateError } from './operator.ts';
 
-/** Entries of a page: as many as the API gives. */
+/** Entries of a page: the most that the API gives. */
 const PAGE_LENGTH = 1_000;
 
-/** A node answers from memory. A ban of a deployment takes most of a minute, and longer over a large table. */
+/** A node answers from memory. In a deployment a ban takes most of a minute, and longer over a large table. */
 const TIMEOUT_MS = 300_000;
 
 interface Page<T> {
   readonly data: readonly T[];
-  /** `next`: at a deployment, which does not count pages. */
+  /** `next`: of a deployment, which does not count pages. */
   readonly meta: { readonly hasnext: boolean; readonly next?: string | null };
 }
 
-/** Calls on the `/api/v5` of a node, or of a deployment that answers it over HTTPS. */
+/** Calls `/api/v5` of a node, or of a deployment that answers it over HTTPS. */
 export class NodeApi {
   readonly url: string;
   readonly #headers: Readonly<Record<string, string>>;
 
-  /** `url` is the page's, as `http://127.0.0.1:8083`; `tenant` is the node's default one where it is not given. */
+  /**
+   * `url` is that of the page, such as `http://127.0.0.1:8083`; `tenant` is the node's default tenant if it is not
+   * given.
+   */
   constructor(url: string, key: string | undefined, tenant?: string) {
     this.url = url;
     this.#headers = {
@@ -38,7 +41,7 @@ export class NodeApi {
     }
   }
 
-  /** "Not found" is an answer too; anything else that is no success is an error. */
+  /** "Not found" is a valid answer; any other status that is no success is an error. */
   async call(method: string, path: string, body?: object): Promise<{ status: number; body: unknown }> {
     const response = await this.#fetch(method, path, body);
     const text = await response.text();
@@ -49,7 +52,10 @@ export class NodeApi {
     throw new OperateError(message ?? `${this.url} has answered ${response.status}: is it Apus?`);
   }
 
-  /** Below the page, which may be below another path: an emulator of AWS has the URLs of functions there. */
+  /**
+   * The API's path is below the page's, which may be below another path: an emulator of AWS has the URLs of functions
+   * there.
+   */
   #addressOf(path: string): URL {
     const base = new URL(this.url);
     base.pathname = base.pathname.replace(/(\/api\/v5)?\/*$/, '/');

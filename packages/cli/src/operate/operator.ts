@@ -3,7 +3,7 @@ import type { BanEntry } from '@apus/identity';
 /** A request for a ban: the fields of `POST /api/v5/banned`. */
 export type BanRequest = Pick<BanEntry, 'as' | 'who'> & Partial<Omit<BanEntry, 'at'>>;
 
-/** A client, connected or waiting for. */
+/** A client: connected, or with a session only. */
 export interface ClientLine {
   readonly clientId: string;
   readonly username: string | null;
@@ -33,7 +33,7 @@ export interface MemberLine {
   readonly clientids: readonly string[];
 }
 
-/** A message of a stream, as `GET /api/v5/streams/NAME/messages` has it. */
+/** A message of a stream, as `GET /api/v5/streams/NAME/messages` returns it. */
 export interface StreamMessageLine {
   readonly position: string;
   readonly published_at: string;
@@ -43,7 +43,7 @@ export interface StreamMessageLine {
   readonly payload: string;
 }
 
-/** Which messages of a stream, as the parameters of the API are called. */
+/** The selection of messages of a stream; the fields are named like the parameters of the API. */
 export interface StreamQuestion {
   readonly topic?: string | undefined;
   readonly since?: string | undefined;
@@ -60,20 +60,20 @@ export interface StreamPage {
 /** The result of a ban. */
 export interface Banned {
   readonly ban: BanEntry;
-  /** Clients that were ended; undefined where the broker does not say. */
+  /** The number of clients whose connections were closed; undefined if the broker does not say. */
   readonly expelled?: number;
-  /** False: some may be left, until the next sweep finds them. */
+  /** False: some may be left until the next sweep finds them. */
   readonly isComplete: boolean;
 }
 
-/** A broker, as its operator speaks to it: a node over HTTP, or a deployment through its function. */
+/** A broker as its operator sees it: a node over HTTP, or a deployment through its function. */
 export interface Operator {
-  /** All of them, or those of one name; as many as the caller takes. */
+  /** All clients, or those of one name; the caller stops when it has enough. */
   clients(username: string | undefined): AsyncIterable<ClientLine>;
-  /** False when no such client is connected. */
+  /** False if no such client is connected. */
   kick(clientId: string): Promise<boolean>;
   ban(request: BanRequest): Promise<Banned>;
-  /** False when there was no such ban. */
+  /** False if there was no such ban. */
   unban(as: string, who: string): Promise<boolean>;
   bans(): AsyncIterable<BanEntry>;
   streams(): Promise<readonly StreamLine[]>;
@@ -81,7 +81,7 @@ export interface Operator {
   streamMessages(name: string, question: StreamQuestion): Promise<StreamPage>;
 }
 
-/** The broker refuses the operation. The message is a sentence. */
+/** The broker refuses the operation; the message is a sentence. */
 export class OperateError extends Error {
   override readonly name = 'OperateError';
 }

@@ -31,7 +31,7 @@ export class NodeRules implements RuleOperator {
   async *deadLetters(name: string, id: string | undefined): AsyncGenerator<object> {
     if (id !== undefined) yield (await this.#found('GET', pathOf(name, id))) as object;
     else {
-      // The node says that there is no such rule before a page is asked for.
+      // The node reports an unknown rule before a page is requested.
       await this.#found('GET', `${pathOf(name)}?limit=1`);
       yield* this.#api.pages<object>(pathOf(name), {});
     }

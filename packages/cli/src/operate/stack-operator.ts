@@ -13,24 +13,27 @@ import {
 } from './operator.ts';
 import { stackOutput } from './stack-output.ts';
 
-/** The stack's output that names the function. */
+/** The stack's output with the name of the function. */
 const OUTPUT = 'OperatorName';
 
-/** Clients that one call asks for. */
+/** Clients in one call. */
 const PAGE_LENGTH = 1_000;
 
 export interface StackOperatorOptions {
-  /** The function's name or ARN, or the stack that it is found by. */
+  /** The function's name or ARN, or the stack that has it. */
   readonly function: string | { readonly stack: string };
-  /** The output of the stack that names the function. @default 'OperatorName' */
+  /**
+   * The stack's output with the name of the function.
+   * @default 'OperatorName'
+   */
   readonly output?: string;
-  /** @default that of the AWS profile */
+  /** @default the Region of the AWS profile */
   readonly region: string | undefined;
   /** @default 'default' */
   readonly tenant: string | undefined;
 }
 
-/** A deployment, through its function, with the credentials of AWS that the machine has. */
+/** A deployment, through its function, with the machine's AWS credentials. */
 export class StackOperator implements Operator {
   readonly #options: StackOperatorOptions;
   #functionName: string | undefined;
@@ -83,7 +86,10 @@ export class StackOperator implements Operator {
     return await this.invoke<StreamPage>({ action: 'stream-messages', name, ...question });
   }
 
-  /** Asks the function something. @throws {OperateError} with the sentence that it answers */
+  /**
+   * Sends a request to the function.
+   * @throws {OperateError} with the sentence that it answers
+   */
   async invoke<T>(request: object): Promise<T> {
     const { tenant } = this.#options;
     const { InvokeCommand, LambdaClient } = await import('@aws-sdk/client-lambda');

@@ -2,7 +2,7 @@ import { OperateError } from './operator.ts';
 import type { Resent, RuleOperator } from './rule-operator.ts';
 import type { StackOperator } from './stack-operator.ts';
 
-/** The stack's output that names the function of rules. */
+/** The stack's output with the name of the function of rules. */
 export const RULES_OUTPUT = 'RulesName';
 
 /** The rules of a deployment, through their function. */

@@ -3,12 +3,12 @@ import type { NodeApi } from './node-api.ts';
 import { OperateError } from './operator.ts';
 import type { StackOperator } from './stack-operator.ts';
 
-/** The result of a change: undefined where there is no such tenant. */
+/** The result of a change: undefined if there is no such tenant. */
 export interface ChangedTenant {
   readonly tenant: TenantEntry;
-  /** Clients that a suspension has ended; undefined where the broker does not say. */
+  /** The number of clients that the suspension has disconnected; undefined if the broker does not say. */
   readonly expelled?: number;
-  /** False: some may be left, until the next sweep finds them. */
+  /** False: some may be left until the next sweep finds them. */
   readonly isComplete?: boolean;
 }
 
@@ -16,10 +16,10 @@ export interface ChangedTenant {
 export interface TenantsOperator {
   list(): AsyncIterable<TenantEntry>;
   get(name: string): Promise<TenantEntry | undefined>;
-  /** @throws {OperateError} when there is one of that name */
+  /** @throws {OperateError} if a tenant has this name */
   create(entry: object): Promise<TenantEntry>;
   change(name: string, change: object): Promise<ChangedTenant | undefined>;
-  /** False when there was none. */
+  /** False if there was none. */
   remove(name: string): Promise<boolean>;
 }
 
@@ -32,7 +32,7 @@ export class NodeTenants implements TenantsOperator {
   }
 
   async *list(): AsyncGenerator<TenantEntry> {
-    // A node without a register answers 404, and says so.
+    // A node without a register answers 404 with that reason.
     const { status, body } = await this.#api.call('GET', 'tenants?limit=1');
     if (status === 404) throw new OperateError((body as { readonly message: string }).message);
     yield* this.#api.pages<TenantEntry>('tenants', {});

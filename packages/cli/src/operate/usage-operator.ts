@@ -2,7 +2,7 @@ import type { UsageLine } from '@apus/broker';
 import type { NodeApi } from './node-api.ts';
 import type { StackOperator } from './stack-operator.ts';
 
-/** A question as `readUsageQuestion` of `@apus/broker` reads it. */
+/** A question in the form that `readUsageQuestion` of `@apus/broker` reads. */
 export interface AskedUsage {
   readonly tenant: string | undefined;
   readonly from: string | undefined;
@@ -12,7 +12,7 @@ export interface AskedUsage {
 
 export interface UsageAnswer {
   readonly data: readonly UsageLine[];
-  /** The hours that the report is of, in UTC: from the first one on, and before the second. */
+  /** The hours of the report, in UTC: from the first one, up to but without the second. */
   readonly meta: { readonly from: string; readonly to: string; readonly by: string };
 }
 

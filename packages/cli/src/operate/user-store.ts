@@ -1,17 +1,17 @@
 import type { UserEntry } from '@apus/identity';
 
-/** A user as it is listed: without the hash of the password. */
+/** A user in a list: without the hash of the password. */
 export type ListedUser = Omit<UserEntry, 'password'>;
 
-/** Where the users of a broker are kept: the file of a node, or the table of a deployment. */
+/** The place of a broker's users: the file of a node, or the table of a deployment. */
 export interface UserStore {
-  /** False when there is one of that name. */
+  /** False if a user has this name. */
   add(user: UserEntry): Promise<boolean>;
-  /** Gives a user another hash. False when there is none of that name. */
+  /** Replaces the hash of a user. False if there is no such user. */
   setPassword(name: string, password: string): Promise<boolean>;
-  /** False when there is none of that name. */
+  /** False if there is no such user. */
   remove(name: string): Promise<boolean>;
   list(): AsyncIterable<ListedUser>;
-  /** A sentence: whether connected clients end, and when the change counts. */
+  /** A sentence that says whether connected clients are disconnected, and when the change takes effect. */
   readonly effect: string;
 }

@@ -3,7 +3,10 @@ import { readIfThere, replaceFile } from '../replace-file.ts';
 import { OperateError } from './operator.ts';
 import type { ListedUser, UserStore } from './user-store.ts';
 
-/** The users file of a node. It is read as the node reads it, so no command leaves one that the node would refuse. */
+/**
+ * The users file of a node. It is read with the node's own code, so no command leaves a file that the node would
+ * refuse.
+ */
 export class UsersFileStore implements UserStore {
   readonly effect =
     'A node that is running reads the file within two seconds; sessions of users who are gone end.';
@@ -40,7 +43,7 @@ export class UsersFileStore implements UserStore {
     for (const { password: _, ...user } of this.#read(text)) yield user;
   }
 
-  /** `change` answers undefined where nothing is to be done: then the file is left alone, and this is false. */
+  /** If `change` returns undefined there is nothing to do: the file stays unchanged, and the result is false. */
   #change(change: (users: readonly UserEntry[]) => readonly UserEntry[] | undefined): boolean {
     return this.#explained(() => {
       const before = readIfThere(this.#path);
@@ -61,7 +64,7 @@ export class UsersFileStore implements UserStore {
     return text;
   }
 
-  /** Reads the file as it is: fields that this command does not know stay. */
+  /** Reads the file unchanged: fields that this command does not know stay. */
   #read(text: string | undefined): readonly UserEntry[] {
     if (text === undefined) return [];
     parseUsers(text, this.#path);

@@ -2,7 +2,7 @@ import type { UserEntry } from '@apus/identity';
 import type { StackOperator } from './stack-operator.ts';
 import type { ListedUser, UserStore } from './user-store.ts';
 
-/** The users of a deployment, which stand in its table: through the operator's function, as bans are. */
+/** The users of a deployment, which are in its table: changed through the operator's function, as bans are. */
 export class UsersTableStore implements UserStore {
   readonly effect = 'It counts from the next CONNECT on; sessions of a user who is gone have been ended.';
   readonly #operator: StackOperator;

@@ -5,10 +5,10 @@ import { ProbeClient } from './probe-client.ts';
 
 const FRAMES = 20;
 const PING_ANSWERS = 1;
-/** An answer that is on its way comes meanwhile. */
+/** The probe waits this long for an answer that may be on its way. */
 const WAIT_MS = 2_000;
 
-/** A little longer than API Gateway waits for a message, and a sign of life in the middle of it. */
+/** Slightly longer than API Gateway's idle timeout, with a sign of life in the middle. */
 const IDLE_SECONDS = 660;
 const BEAT_SECONDS = 330;
 

@@ -3,11 +3,14 @@ import { ReasonCode } from '@apus/mqtt';
 import { differs, type ProbeItem, passed } from './item.ts';
 import { ProbeClient } from './probe-client.ts';
 
-/** Below the minute for which a session waits whose client was lost instead. */
+/** Below the minute for which the session of a lost client waits. */
 const TRIES = 60;
 const EVERY_MS = 150;
 
-/** A session whose client has said DISCONNECT in the close is over; one whose client was lost still has its subscription. */
+/**
+ * The session of a client that has sent the DISCONNECT close code has ended; that of a lost client still has its
+ * subscription.
+ */
 export const closeCode: ProbeItem = {
   name: 'close-code',
   summary: '$disconnect is told the code with which a client closes',

@@ -8,7 +8,10 @@ const MESSAGES_A_MOVE = 6;
 const MESSAGES = MOVES * PUBLISHERS * MESSAGES_A_MOVE;
 const WAIT_MS_MAX = 10_000;
 
-/** A session moves from connection to connection while others publish to it: each move ends with a cut. */
+/**
+ * A session moves from connection to connection while others publish to it. The server closes the old connection at
+ * each move.
+ */
 export const cut: ProbeItem = {
   name: 'cut',
   summary: 'a post that was answered arrives before the close of a connection that is deleted after it',
@@ -31,7 +34,10 @@ export const cut: ProbeItem = {
   },
 };
 
-/** Adds each connection that the session moves to. A publisher's next message waits for the acknowledgement of its last. */
+/**
+ * Records each connection that the session moves to. A publisher waits for the acknowledgement of one message before it
+ * sends the next.
+ */
 async function moveBeside(
   context: ProbeContext,
   topic: string,
@@ -49,7 +55,7 @@ async function moveBeside(
   }
 }
 
-/** Judges the messages in the order in which a client hands them over: those of an earlier connection come first. */
+/** Checks the messages in the order in which a client delivers them: those of an earlier connection come first. */
 async function judge({ sleep }: ProbeContext, connections: readonly ProbeClient[]): Promise<Finding> {
   const received = () =>
     connections.flatMap(({ published }) => published.map(({ payload }) => Buffer.from(payload).toString()));

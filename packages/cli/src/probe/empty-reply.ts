@@ -3,10 +3,10 @@ import { ProbeClient } from './probe-client.ts';
 
 const FRAMES = 20;
 const PING_ANSWERS = 1;
-/** A reply that is on its way comes meanwhile. */
+/** The probe waits this long for a reply that may be on its way. */
 const WAIT_MS = 2_000;
 
-/** A frame that wants no reply is answered by the function without a body. */
+/** The function answers without a body to a frame that wants no reply. */
 export const emptyReply: ProbeItem = {
   name: 'empty-reply',
   summary: 'a route response without a body is not sent',
@@ -20,7 +20,7 @@ export const emptyReply: ProbeItem = {
         client.send([client.publishPacket(`apus-probe/${context.name}/nobody`, 'x', 0)], ',');
       }
       await context.sleep(WAIT_MS);
-      // A server that answers in order has answered all of them when it has answered this.
+      // A server that answers in order has answered all of them when it has answered this one.
       await client.exchange({ type: 'pingreq' });
       const came = client.messages.slice(before);
       const empty = came.filter((each) => each === '').length;

@@ -5,7 +5,7 @@ const CONNECTIONS = 5;
 const BEAT_SECONDS = 30;
 const MESSAGES_A_BEAT = 2;
 const HOLD_SECONDS_TYPICAL = 300;
-/** A little longer than API Gateway waits for a message. */
+/** Slightly longer than API Gateway's idle timeout. */
 const IDLE_SECONDS = 660;
 const PING_SECONDS = 60;
 
@@ -33,7 +33,9 @@ export const redeployment: ProbeItem = {
   },
 };
 
-/** The design assumes that they do not, and sends a real message every nine minutes. */
+/**
+ * The design assumes that WebSocket pings do not keep a connection open, and sends a real message every nine minutes.
+ */
 export const idlePing: ProbeItem = {
   name: 'idle-ping',
   summary: 'pings of the WebSocket protocol do not keep an idle connection open',
@@ -51,7 +53,7 @@ export const idlePing: ProbeItem = {
   },
 };
 
-/** Keeps the connections open this long, with a heartbeat from each. Returns how each ended connection ended. */
+/** Keeps the connections open for this long, with a heartbeat from each. Returns how each closed connection ended. */
 export async function hold(
   { sleep, say }: ProbeContext,
   clients: readonly ProbeClient[],
@@ -68,7 +70,7 @@ export async function hold(
     passedSeconds += beatSeconds
   ) {
     const open = clients.filter((client) => !cuts.has(client));
-    // One that is cut just now is noted down by `closed`.
+    // `closed` records a connection that is cut just now.
     await Promise.all(open.map((client) => beat(client).catch(() => {})));
     await sleep(Math.min(beatSeconds, seconds - passedSeconds) * 1_000);
     say(

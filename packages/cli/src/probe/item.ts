@@ -1,31 +1,31 @@
 import type { ProbeTarget } from './probe-client.ts';
 
-/** The observation of one item that only a real account can show. */
+/** The observation of one item, which only a real account can show. */
 export interface Finding {
-  /** `differs`: not as the design assumes. */
+  /** `differs`: the deployment behaves otherwise than the design assumes. */
   readonly verdict: 'passed' | 'differs' | 'not tried';
   /** The observation, in a sentence. */
   readonly seen: string;
 }
 
 export interface ProbeContext extends ProbeTarget {
-  /** The endpoint of backends, for messages that a client cannot send itself. */
+  /** The endpoint for backends, for messages that a client cannot send itself. */
   readonly publish: { readonly url: string; readonly key: string | undefined } | undefined;
-  /** Seconds for which `redeployment` holds its connections. */
+  /** Seconds for which `redeployment` keeps its connections open. */
   readonly holdSeconds: number;
   readonly sleep: (ms: number) => Promise<void>;
   readonly say: (line: string) => void;
 }
 
-/** One thing to try. */
+/** One item to try. */
 export interface ProbeItem {
   readonly name: string;
   readonly summary: string;
-  /** Messages that API Gateway bills for it, about. */
+  /** About how many messages API Gateway bills for it. */
   readonly billedMessages: number;
-  /** Seconds that it takes, about; undefined: it is only tried when it is asked for by its name. */
+  /** About how many seconds it takes; undefined: it is only tried when it is requested by name. */
   readonly seconds: number | undefined;
-  /** @throws {ProbeError} when there is no trying it */
+  /** @throws {ProbeError} if the item cannot be tried */
   run(context: ProbeContext): Promise<Finding>;
 }
 
@@ -33,7 +33,7 @@ export const passed = (seen: string): Finding => ({ verdict: 'passed', seen });
 export const differs = (seen: string): Finding => ({ verdict: 'differs', seen });
 export const notTried = (seen: string): Finding => ({ verdict: 'not tried', seen });
 
-/** Asks again until it is so, or the time is over. */
+/** Polls until the condition holds, or the time is over. */
 export async function until(
   isSo: () => boolean,
   msMax: number,

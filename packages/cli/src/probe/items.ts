@@ -9,7 +9,7 @@ import { overlap } from './overlap.ts';
 import { postOrder } from './post-order.ts';
 import { ProbeError } from './probe-client.ts';
 
-/** Everything that the design rests on and that no document promises. */
+/** All behaviour of AWS that the design depends on and that no documentation promises. */
 export const PROBE_ITEMS: readonly ProbeItem[] = [
   postOrder,
   largePosts,
@@ -23,7 +23,7 @@ export const PROBE_ITEMS: readonly ProbeItem[] = [
   aliveIdle,
 ];
 
-/** Tries one item; one that takes long only when it is among those that were asked for. */
+/** Tries one item; one that takes long only if it was requested. */
 export async function tryItem(item: ProbeItem, isAskedFor: boolean, context: ProbeContext): Promise<Finding> {
   if (item.seconds === undefined && !isAskedFor) return skipped(item);
   try {

@@ -5,7 +5,7 @@ import { ProbeClient, ProbeError } from './probe-client.ts';
 const PAYLOAD_BYTES = [25_000, 49_200, 98_000];
 const WAIT_MS_MAX = 10_000;
 
-/** Clients cannot send that much in a frame, so it is published over HTTP. */
+/** A client cannot send that much in a frame, so the probe publishes it over HTTP. */
 export const largePosts: ProbeItem = {
   name: 'large-posts',
   summary: 'a post of 32 to 128 KB arrives as one message',
@@ -44,7 +44,7 @@ async function compare(context: ProbeContext, subscriber: ProbeClient): Promise<
   return passed(`posts of ${sizes.join(', ')} came as one message each.`);
 }
 
-/** Below the path of the URL: a function's URL has none, a proxy's may have one. */
+/** The path is below that of the URL: a function's URL has none, a proxy's may have one. */
 function addressOf(publishUrl: string): URL {
   const { origin, pathname } = new URL(publishUrl);
   return new URL(`${pathname.replace(/\/(api\/v5\/publish\/?)?$/, '')}/api/v5/publish`, origin);

@@ -2,10 +2,10 @@ import { differs, type ProbeItem, passed, until } from './item.ts';
 import { ProbeClient } from './probe-client.ts';
 
 const CLIENTS = 10;
-/** Longer than a lost connection's will waits at least (5 s). */
+/** Longer than the time for which the will of a lost connection waits at least (5 s). */
 const WAIT_MS = 9_000;
 
-/** Clients with a will that say DISCONNECT and close in the same moment: `$disconnect` may see them first. */
+/** Clients with a will send DISCONNECT and close in the same moment: `$disconnect` may arrive first. */
 export const overlap: ProbeItem = {
   name: 'overlap',
   summary: 'DISCONNECT counts although the connection is closed while it is handled',

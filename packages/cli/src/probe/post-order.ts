@@ -4,7 +4,7 @@ import { ProbeClient } from './probe-client.ts';
 const MESSAGES = 200;
 const WAIT_MS_MAX = 10_000;
 
-/** Each is posted before its frame is answered, and the next frame waits for the answer. */
+/** The function posts each message before it answers the frame, and the next frame waits for the answer. */
 export const postOrder: ProbeItem = {
   name: 'post-order',
   summary: 'two posts to one connection, the second sent after the first returned, arrive in order',

@@ -7,12 +7,12 @@ import { readServerFrame, type ServerFrame } from './server-frame.ts';
 
 const SUBPROTOCOLS = [SUBPROTOCOL_WITH_OFFER, SUBPROTOCOL];
 
-/** An answer that takes longer than the transport would wait is none. */
+/** An answer that takes longer than this, for which the transport would wait, counts as missing. */
 const REPLY_MS_MAX = 8_000;
 const HANDSHAKE_MS_MAX = 20_000;
 const EXPLANATION_LENGTH_MAX = 200;
 
-/** The deployment does not do what every client needs: there is nothing to try on it. */
+/** The deployment lacks behaviour that every client needs: the probe cannot try anything on it. */
 export class ProbeError extends Error {
   override readonly name = 'ProbeError';
 }
@@ -20,7 +20,7 @@ export class ProbeError extends Error {
 export interface ProbeTarget {
   readonly url: string;
   readonly token: string | undefined;
-  /** Begins the names of topics and clients of this run. */
+  /** The prefix of the topics and client identifiers of this run. */
   readonly name: string;
 }
 
@@ -31,9 +31,9 @@ export interface Closed {
   readonly atMs: number;
 }
 
-/** A client that speaks text frames itself, one at a time, and keeps each server frame unchanged. */
+/** A client that writes text frames itself, one at a time, and records each server frame unchanged. */
 export class ProbeClient {
-  /** Each message of the socket, in its order, as its bytes were. */
+  /** Each message of the socket, in order, with its exact bytes. */
   readonly messages: string[] = [];
   readonly published: PublishPacket[] = [];
   readonly closed: Promise<Closed>;
@@ -60,7 +60,10 @@ export class ProbeClient {
     });
   }
 
-  /** A WebSocket, and a session on it that ends with it. @throws {ProbeError} when it is refused */
+  /**
+   * Opens a WebSocket, and a session that ends with it.
+   * @throws {ProbeError} if the server refuses it
+   */
   static async connect(
     target: ProbeTarget,
     suffix: string,
@@ -85,9 +88,9 @@ export class ProbeClient {
   }
 
   /**
-   * Its session goes on over a new connection, and the server ends this one (docs/text-frames.md, section 12).
+   * Moves the session to a new connection; the server closes this one (docs/text-frames.md, section 12).
    *
-   * @throws {ProbeError} when that is refused
+   * @throws {ProbeError} if the server refuses
    */
   async move(target: ProbeTarget): Promise<ProbeClient> {
     const [ticket] = this.#move?.split(',') ?? [];
@@ -123,12 +126,12 @@ export class ProbeClient {
     }
   }
 
-  /** A frame; with the marker `,` it wants no reply. */
+  /** Sends a frame; with the marker `,` it wants no reply. */
   send(packets: readonly Packet[], marker: '' | ','): void {
     this.#socket.send(`${marker}${frameOf(packets)}`);
   }
 
-  /** @throws {ProbeError} when the token does not allow it */
+  /** @throws {ProbeError} if the token does not allow it */
   async subscribe(topicFilter: string): Promise<void> {
     const [suback] = await this.exchange({
       type: 'subscribe',
@@ -140,7 +143,7 @@ export class ProbeClient {
     throw new ProbeError('The token has to allow subscribing to apus-probe/#.');
   }
 
-  /** @throws {ProbeError} when the token does not allow it */
+  /** @throws {ProbeError} if the token does not allow it */
   async publish(topic: string, payload: string): Promise<void> {
     const [puback] = await this.exchange(this.publishPacket(topic, payload, 1));
     if (puback?.type === 'puback' && puback.reasonCode < 0x80) return;
@@ -160,22 +163,22 @@ export class ProbeClient {
     };
   }
 
-  /** Whether the deployment takes an extension that was offered. */
+  /** Whether the deployment takes an extension that the client has offered. */
   takes(name: string): boolean {
     return this.#extensions.includes(name);
   }
 
-  /** Sends a frame as it is. */
+  /** Sends a frame unchanged. */
   sendText(text: string): void {
     this.#socket.send(text);
   }
 
-  /** A ping of the WebSocket protocol, which is no message. */
+  /** Sends a ping of the WebSocket protocol, which is no message. */
   ping(): void {
     this.#socket.ping();
   }
 
-  /** DISCONNECT, its reply, and the close. */
+  /** Sends DISCONNECT, waits for its reply, and closes. */
   async end(): Promise<void> {
     if (this.#socket.readyState === WebSocket.OPEN) {
       await this.exchange({ type: 'disconnect', reasonCode: 0, properties: {} }).catch(() => []);
@@ -184,13 +187,13 @@ export class ProbeClient {
     await this.closed;
   }
 
-  /** DISCONNECT and the close at once, without waiting for the answer. */
+  /** Sends DISCONNECT and closes at once, without waiting for the answer. */
   leaveAtOnce(): void {
     this.send([{ type: 'disconnect', reasonCode: 0, properties: {} }], '');
     this.#socket.close(1000);
   }
 
-  /** Closes with this code, and says nothing before. */
+  /** Closes with this code, without a frame before. */
   close(code: number): void {
     this.#socket.close(code);
   }
@@ -210,7 +213,7 @@ export class ProbeClient {
     if (frame.kind === 'reply' || frame.kind === 'part') this.#answer();
   }
 
-  /** A reply has come when its frame and all its parts have, which may come before it. */
+  /** A reply is complete when its frame and all its parts have come. Parts may come before the frame. */
   #answer(): void {
     if (this.#reply === undefined || this.#parts.length < this.#reply.parts) return;
     const bytes = Buffer.concat([this.#reply.bytes, ...this.#parts.splice(0)]);

@@ -3,17 +3,17 @@ export type ServerFrame =
   | {
       readonly kind: 'reply';
       readonly bytes: Buffer;
-      /** Frames of their own that belong behind it, and may come before it. */
+      /** The number of further frames that belong to the reply, and may come before it. */
       readonly parts: number;
-      /** Extensions that the server takes, with commas; undefined: the frame offered none. */
+      /** Extensions that the server takes, with commas; undefined: the client's frame offered none. */
       readonly extensions: string | undefined;
       /** The move field: a ticket with seconds, or `!` and the reason why there is none. */
       readonly move: string | undefined;
     }
   | { readonly kind: 'push' | 'part'; readonly bytes: Buffer }
-  /** The gateway's own JSON, where a function has failed. */
+  /** The gateway's own JSON, if a function has failed. */
   | { readonly kind: 'error'; readonly text: string }
-  /** A message with nothing in it. */
+  /** An empty message. */
   | { readonly kind: 'empty' }
   | { readonly kind: 'unknown'; readonly text: string };
 

@@ -2,10 +2,10 @@ import { accessSync, constants, statSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { CommandError } from '../commands/command.ts';
 
-/** In the order in which they are looked for. */
+/** Programs, in the order in which they are looked for. */
 const NAMES = ['valkey-server', 'redis-server'];
 
-/** @throws {CommandError} where there is none on the PATH */
+/** @throws {CommandError} if none is on the PATH */
 export function findEngine(path = process.env.PATH ?? ''): string {
   for (const name of NAMES)
     for (const directory of path.split(delimiter)) {

@@ -1,4 +1,7 @@
-/** The first message of a supervisor to a worker: the engine's password is in no list of processes and no environment. */
+/**
+ * The first message of a supervisor to a worker. It carries the engine's password, which so is in no list of processes
+ * and in no environment.
+ */
 export interface Given {
   /** Undefined: the engine of `--cluster`. */
   readonly engineUrl: string | undefined;
@@ -8,7 +11,7 @@ export interface Given {
   readonly isFirst: boolean;
 }
 
-/** A message of a supervisor to a worker: the answer to `ready`, and each worker that has died, by its name among the processes. */
+/** A message of a supervisor to a worker: the answer to `ready`, and the name of each worker that has died. */
 export type SupervisorMessage =
   | { readonly type: 'given'; readonly given: Given }
   | { readonly type: 'gone'; readonly name: string };
@@ -20,7 +23,7 @@ export interface Listening {
   readonly name: string;
 }
 
-/** A message of a worker to its supervisor: it is ready for an answer, and then it listens. */
+/** A message of a worker to its supervisor: it is ready for an answer, and later it listens. */
 export type WorkerMessage =
   | { readonly type: 'ready' }
   | { readonly type: 'listening'; readonly listening: Listening };

@@ -26,16 +26,16 @@ import {
 const SOCKET_NAME = 'engine.sock';
 
 /**
- * Becomes the engine, and leaves a watch behind that ends it when this command is gone, however it goes: descriptor 3 is a pipe
- * whose other end only the command has. A line in it says that the engine has ended by itself. The watch is no child of the engine's
- * in the end: the engine would wonder about a child that it has not made.
+ * Becomes the engine, and leaves behind a watch process that ends the engine when this command is gone, for whatever
+ * reason. Descriptor 3 is a pipe whose other end only the command has. A line in it says that the engine has ended by
+ * itself. The watch is not a child of the engine: the engine would react to the end of a child that it has not started.
  */
 const BECOME_ENGINE = `umask 077
 ( ( read -r line <&3 || { kill -TERM $$; [ -z "$2" ] || rm -rf -- "$2"; } ) >/dev/null 2>&1 & )
 exec 3<&-
 exec "$1" -`;
 
-/** Where an engine has its files and its socket. */
+/** The folder of an engine's files and its socket. */
 interface Place {
   readonly path: string;
   readonly isKept: boolean;
@@ -44,13 +44,13 @@ interface Place {
 
 /** An engine that belongs to this command: no other program has its password, and it ends with the command. */
 export class OwnEngine {
-  /** For workers. It has the password: not for a log. */
+  /** The engine's address for workers. It contains the password, so it must not be logged. */
   readonly url: string;
-  /** As `redis-server`. */
+  /** The name of the program, such as `redis-server`. */
   readonly name: string;
-  /** Whether a later run finds what it keeps. */
+  /** Whether a later run finds the data. */
   readonly isKept: boolean;
-  /** Resolves with the reason when it has ended and `stop` was not called. */
+  /** Resolves with the reason if the engine ends and `stop` was not called. */
   readonly failed: Promise<string>;
   readonly #child: ChildProcess;
   readonly #place: Place;
@@ -65,7 +65,8 @@ export class OwnEngine {
     this.name = basename(program);
     this.isKept = place.isKept;
     this.url = `unix://${encodeURI(socket)}?password=${password}`;
-    // In a session of its own: Ctrl+C reaches the command alone, whose workers have things to tell the engine.
+    // The engine runs in a session of its own: Ctrl+C reaches only the command, whose workers still write to the
+    // engine.
     const args = ['-c', BECOME_ENGINE, 'sh', program, place.isKept ? '' : place.path];
     this.#child = spawn('/bin/sh', args, { detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
     this.#exited = once(this.#child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
@@ -85,8 +86,8 @@ export class OwnEngine {
   /**
    * Starts the engine that is on the PATH.
    *
-   * @param directory where it keeps its data; undefined: nowhere
-   * @throws {CommandError} when there is none, or it does not start
+   * @param directory the folder for its data; undefined: it keeps none
+   * @throws {CommandError} if there is none, or it does not start
    */
   static async start(directory: string | undefined): Promise<OwnEngine> {
     const program = findEngine();
@@ -94,7 +95,7 @@ export class OwnEngine {
     try {
       const engine = new OwnEngine(program, place);
       await engine.#ready();
-      // Its words at a start are of no use later.
+      // The output of its start is not needed later.
       engine.#words = '';
       return engine;
     } catch (error) {
@@ -103,7 +104,7 @@ export class OwnEngine {
     }
   }
 
-  /** To be called when no worker uses it any more. */
+  /** Call it when no worker uses the engine any more. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     const impatient = setTimeout(() => this.#child.kill('SIGKILL'), ENGINE_STOP_MS_MAX);
@@ -127,7 +128,7 @@ export class OwnEngine {
     }
   }
 
-  /** Its words are kept for the reason of its end, and not mixed into the log. */
+  /** The engine's output is kept for the reason of its end, and is not mixed into the log. */
   #listen(): void {
     const { stdout, stderr, stdio } = this.#child;
     for (const stream of [stdout, stderr])
@@ -139,7 +140,10 @@ export class OwnEngine {
     this.#child.once('exit', () => watch.end('ended\n'));
   }
 
-  /** Its last words may come after its end. A child of its own, which rewrites a file, may keep the streams open for longer. */
+  /**
+   * The last output may come after the engine's end. A child of the engine, which rewrites a file, may keep the streams
+   * open for longer.
+   */
   async #allSaid(): Promise<void> {
     const { stdout, stderr } = this.#child;
     const ended = [stdout, stderr].map((stream) => stream && finished(stream));
@@ -154,7 +158,7 @@ export class OwnEngine {
   }
 }
 
-/** Without the process, the time and the level before each line, and without what it says at each start. */
+/** The lines without process, time and level, and without those that it prints at each start. */
 function lastWordsOf(words: string): string {
   const lines = words
     .split('\n')
@@ -171,7 +175,7 @@ function configuration(place: Place, socket: string, password: string): string {
     'unixsocketperm 700',
     `requirepass ${password}`,
     `dir ${quoted(place.path)}`,
-    // Once on disk before PUBACK, or not at all.
+    // The engine must write data to the disk before PUBACK, or not at all.
     ...(place.isKept ? ['appendonly yes', 'appendfsync always'] : ['appendonly no']),
     'save ""',
     'maxmemory 0',
@@ -223,7 +227,7 @@ async function checked(place: Place): Promise<Place> {
   }
 }
 
-/** Whether a program has the socket, were it one that does not answer: two engines would spoil each other's file. */
+/** Whether a program has the socket, even if it does not answer: two engines would corrupt each other's file. */
 function isListening(path: string): Promise<boolean> {
   return new Promise((answer) => {
     const socket = connect(path, () => {
@@ -234,7 +238,10 @@ function isListening(path: string): Promise<boolean> {
   });
 }
 
-/** Whether an engine says something there, were it that a password is missing. One that still reads its file takes connections. */
+/**
+ * Whether an engine answers there, even if only that a password is missing. An engine that still reads its file accepts
+ * connections.
+ */
 function isAnswered(path: string): Promise<boolean> {
   return new Promise((answer) => {
     const socket = connect(path, () => socket.write('PING\r\n'));

@@ -14,22 +14,25 @@ import { runWorker } from './worker.ts';
 export interface WorkersOptions {
   readonly count: number;
   readonly host: string;
-  /** 0: any free one. */
+  /** The port; 0: any free one. */
   readonly port: number;
-  /** The engine of `--cluster`. Undefined: one is started. */
+  /** The engine of `--cluster`. Undefined: the command starts one. */
   readonly engineUrl: string | undefined;
-  /** Where that one keeps its data. */
+  /** The data folder of the engine that the command starts. */
   readonly dataDirectory: string | undefined;
   readonly shutdownTimeoutSeconds: number;
   readonly logLevel: LogLevel;
   readonly logSink: LogSink;
-  /** The text of the start, for all workers together. */
+  /** The text that the command prints at its start, for all workers together. */
   readonly welcome: (listening: Listening, notes: readonly string[]) => string;
   /** Starts the broker of one worker. */
   readonly start: (given: Given) => Promise<RunningDoors>;
 }
 
-/** Runs several processes that are one broker at one port, and returns the exit code. Each worker runs this, too. */
+/**
+ * Runs several processes that are one broker at one port, and returns the exit code. Each worker runs this function,
+ * too.
+ */
 export async function runWorkers(options: WorkersOptions): Promise<number> {
   return cluster.isWorker ? await runWorker(options.start) : await supervise(options);
 }
@@ -71,7 +74,7 @@ async function superviseWith(
   return failure.exitCode;
 }
 
-/** The start says plainly which data a restart forgets. */
+/** The text of the start says which data a restart loses. */
 function notesOn(engine: OwnEngine | undefined, count: number): string[] {
   const are = `${count} processes share this address`;
   if (engine === undefined) return [`${are}, and the engine of --cluster.`];
@@ -82,7 +85,7 @@ function notesOn(engine: OwnEngine | undefined, count: number): string[] {
   ];
 }
 
-/** All workers take the same port, also those that start later: so it is chosen before the first one. */
+/** All workers use the same port, also those that start later: so it is chosen before the first one starts. */
 async function freePort(host: string, port: number): Promise<number> {
   const server = createServer();
   try {

@@ -3,9 +3,9 @@ import type { Log } from '@apus/broker';
 import type { Given, Listening, SupervisorMessage, WorkerMessage } from './given.ts';
 import { RESTARTS_PER_WORKER, RESTARTS_WITHIN_MS, RETRY_MS } from './limits.ts';
 
-/** Why the workers cannot go on. */
+/** The reason why the workers cannot go on. */
 export interface Failure {
-  /** Undefined: the worker has said it on standard error. */
+  /** Undefined: the worker has written it to standard error. */
   readonly reason: string | undefined;
   readonly exitCode: number;
 }
@@ -13,24 +13,24 @@ export interface Failure {
 export interface SupervisorOptions {
   readonly count: number;
   readonly given: Omit<Given, 'isFirst'>;
-  /** Only its workers use the engine. */
+  /** Only these workers use the engine. */
   readonly ownsEngine: boolean;
-  /** Time for a worker to end before it is killed. */
+  /** The time for a worker to end before it is killed. */
   readonly stopMsMax: number;
   readonly log: Log;
 }
 
-/** Starts workers, and starts them again. It knows nothing of their work. */
+/** Starts workers, and restarts them. It does not know what they do. */
 export class Supervisor {
-  /** Resolves when workers end again and again, or the first one does not come to listen. */
+  /** Resolves when workers end again and again, or the first one never listens. */
   readonly failed: Promise<Failure>;
   readonly #options: SupervisorOptions;
-  /** With their names. */
+  /** The workers with their names. */
   readonly #listening = new Map<Worker, string>();
   readonly #workers = new Set<Worker>();
   #fail: (failure: Failure) => void = () => {};
   #whenListening: (listening: Listening) => void = () => {};
-  /** Names of workers that have died while no other one was there to be told. */
+  /** Names of workers that died while no other worker was there to be told. */
   #untold: string[] = [];
   #endedAtMs: number[] = [];
   #hasListened = false;
@@ -45,8 +45,8 @@ export class Supervisor {
   }
 
   /**
-   * Resolves when all workers listen. The first one listens before another one starts: where the command line is wrong, one worker
-   * says so.
+   * Resolves when all workers listen. The first one listens before another one starts: if the command line is wrong,
+   * only one worker reports it.
    */
   async start(): Promise<Listening> {
     const first = await new Promise<Listening>((resolve) => {
@@ -62,12 +62,12 @@ export class Supervisor {
     return first;
   }
 
-  /** Hands a signal on to the workers that are ready for it. */
+  /** Passes a signal to the workers that are ready for it. */
   signal(signal: NodeJS.Signals): void {
     for (const worker of this.#listening.keys()) worker.process.kill(signal);
   }
 
-  /** All at once: one after another, each would take the clients of those before it. */
+  /** Ends all workers at once: one after another, each would get the clients of those before it. */
   async stop(): Promise<void> {
     this.#isStopping = true;
     if (this.#workers.size === 0) return;
@@ -129,14 +129,14 @@ export class Supervisor {
     return { ...this.#options.given, isFirst: this.#options.ownsEngine && !this.#hasListened };
   }
 
-  /** The others need not wait until its lease is over: a process that has ended writes nothing any more. */
+  /** The others need not wait for the end of its lease: a dead process cannot write any more. */
   #tellGone(name: string): void {
     if (this.#listening.size === 0) this.#untold.push(name);
     for (const worker of this.#listening.keys()) this.#send(worker, { type: 'gone', name });
   }
 
   #send(worker: Worker, message: SupervisorMessage): void {
-    // It may just have died: `#ended` sees that.
+    // The worker may just have died: `#ended` handles that.
     worker.send(message, () => {});
   }
 

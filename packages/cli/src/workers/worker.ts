@@ -5,9 +5,9 @@ import type { RunningDoors } from '../start-doors.ts';
 import type { Given, SupervisorMessage, WorkerMessage } from './given.ts';
 import { ORPHAN_MS_MAX } from './limits.ts';
 
-/** Serves as one of several processes, until its supervisor sends SIGTERM. */
+/** Serves as one of several processes, until the supervisor sends SIGTERM. */
 export async function runWorker(start: (given: Given) => Promise<RunningDoors>): Promise<number> {
-  // Ctrl+C reaches all processes at a terminal: the supervisor decides what it means.
+  // Ctrl+C reaches all processes of a terminal: the supervisor decides what to do.
   process.on('SIGINT', () => {});
   const asked = new Promise<undefined>((resolve) => process.once('SIGTERM', () => resolve(undefined)));
   const orphaned = whenOrphaned();
@@ -23,7 +23,7 @@ export async function runWorker(start: (given: Given) => Promise<RunningDoors>):
     if (failure !== undefined) throw new CommandError(failure.message);
     return 0;
   } finally {
-    // Nothing but the channel to the supervisor keeps this process alive.
+    // Only the channel to the supervisor keeps this process alive.
     process.channel?.unref();
   }
 }
@@ -32,17 +32,20 @@ async function given(): Promise<Given> {
   const told = once(process, 'message') as Promise<SupervisorMessage[]>;
   tell({ type: 'ready' });
   const [message] = await told;
-  // Nothing else is told before a worker listens.
+  // The supervisor sends no other message before a worker listens.
   if (message?.type !== 'given') throw new Error('the supervisor has not said what to do');
   return message.given;
 }
 
 function tell(message: WorkerMessage): void {
-  // Its supervisor may just have died: `whenOrphaned` sees that.
+  // The supervisor may just have died: `whenOrphaned` handles that.
   process.send?.(message, undefined, {}, () => {});
 }
 
-/** Resolves when the supervisor has died. Node.js would end the worker at once: its clients are told first. */
+/**
+ * Resolves when the supervisor has died. Node.js would end the worker at once, but the worker disconnects its clients
+ * first.
+ */
 function whenOrphaned(): Promise<Error> {
   return new Promise((resolve) => {
     const { worker } = cluster;

@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { beforeAll, onTestFinished } from 'vitest';
 import { buildCommand } from '../../../../test/support/build-command.ts';
 
-/** A few seconds, and several times as many where the machine is busy. */
+/** A few seconds, and several times as many if the machine is busy. */
 const BUILD_MS_MAX = 180_000;
 
 export interface Outcome {
@@ -19,11 +19,11 @@ export interface Serving {
   readonly url: string;
   readonly pageUrl: string;
   readonly process: ChildProcess;
-  /** Ends with a signal and returns how. */
+  /** Ends the process with a signal and returns how it ended. */
   stop(signal?: NodeJS.Signals): Promise<Outcome>;
 }
 
-/** The command as `npm run build` makes it. */
+/** The command, built as `npm run build` does. */
 export class Built {
   #directory = '';
 

@@ -3,9 +3,9 @@ import type { Command } from '../../src/commands/command.ts';
 import { parseFlags } from '../../src/commands/flags.ts';
 
 /**
- * Commands of `apus` in this process, for the tests of a file.
+ * Runs commands of `apus` in this process, for the tests of a file.
  *
- * @returns runs a command, which has to succeed, and returns the lines that it has printed
+ * @returns a function that runs a command, expects success, and returns the printed lines
  */
 export function commandsForTests(): (command: Command, ...args: string[]) => Promise<string[]> {
   const lines: string[] = [];

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { type DoorsOptions, type RunningDoors, startDoors } from '../../src/index.ts';
 
-/** A broker at free ports for the length of one test. */
+/** A broker at free ports for the duration of one test. */
 export async function doorsForTest(options: DoorsOptions = {}): Promise<RunningDoors> {
   const doors = await startDoors({ port: 0, logLevel: 'silent', ...options });
   onTestFinished(() => doors.stop());

@@ -9,27 +9,27 @@ export interface Faults {
   /** Every other post overtakes the one before it. */
   readonly swapsPosts?: boolean;
   readonly losesPosts?: boolean;
-  /** A frame that wants no reply is answered with an empty message. */
+  /** The function answers a frame that wants no reply with an empty message. */
   readonly sendsEmptyReplies?: boolean;
-  /** The end of a connection is seen before its DISCONNECT. */
+  /** `$disconnect` arrives before DISCONNECT. */
   readonly overlaps?: boolean;
   /** Every SUBSCRIBE is refused. */
   readonly refusesSubscriptions?: boolean;
-  /** Connections are cut when they ping. */
+  /** The gateway cuts connections that send a ping. */
   readonly cutsAtPing?: boolean;
-  /** Signs of life are taken, and answered with this. */
+  /** The server takes signs of life, and answers with this. */
   readonly answersSignsOfLife?: string;
-  /** A sign of life does not keep the connection open: it is cut at the second. */
+  /** A sign of life does not keep the connection open: the gateway cuts it at the second one. */
   readonly cutsAtSignOfLife?: boolean;
-  /** The first post after a move is lost, or comes when some more have. */
+  /** The first post after a move is lost, or comes after some later ones. */
   readonly postsAtCut?: 'lost' | 'late';
-  /** No fault: what a reply holds comes in a part, in turns before its frame and behind it. */
+  /** No fault: the packets of a reply come in a part, alternately before and behind its frame. */
   readonly repliesInParts?: boolean;
 }
 
 interface Client {
   socket: WebSocket;
-  /** Its session has just moved. */
+  /** The session has just moved. */
   hasMoved?: boolean;
   signsOfLife?: number;
   ticket?: string | undefined;
@@ -39,13 +39,13 @@ interface Client {
   will?: Will | undefined;
 }
 
-/** The one that moves, and the seconds until its connection is cut. */
+/** The connection that moves, and the seconds until it is cut. */
 const TICKET = 'ticket,7200';
 
-/** A post that is late comes behind so many: of three publishers one has published again by then. */
+/** A late post comes behind this many others: one of three publishers has published again by then. */
 const LATE_POSTS = 4;
 
-/** As little of the gateway door as the probe talks to, with its faults. */
+/** The part of the gateway door that the probe uses, with faults. */
 export async function startFakeDeployment(faults: Faults = {}): Promise<string> {
   const server = new WebSocketServer({
     port: 0,
@@ -77,7 +77,7 @@ export async function startFakeDeployment(faults: Faults = {}): Promise<string> 
     server.close();
   });
 
-  /** The session of the client that bears this ticket goes on over the connection of another. */
+  /** Moves the session of the client with this ticket to the connection of another client. */
   function move(fresh: Client, ticket: string): Client {
     const moved = [...clients].find((each) => each.ticket === ticket);
     if (moved === undefined) throw new Error(`there is no ticket ${ticket}`);

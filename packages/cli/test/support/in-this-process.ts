@@ -4,7 +4,7 @@ import { runCommandLine } from '../../src/run-command-line.ts';
 import type { Outcome } from './built.ts';
 
 /**
- * Runs a command line that ends by itself in this process, with what it writes to the console. A process of its own would
+ * Runs a command line that ends by itself in this process, and returns its console output. A process of its own would
  * take a hundred times as long.
  */
 export async function runInThisProcess(args: readonly string[]): Promise<Outcome> {

@@ -6,7 +6,7 @@ import { onTestFinished } from 'vitest';
 export interface OperatedStack {
   readonly stack: string;
   readonly functionName: string;
-  /** The function's answer; an error fails it. */
+  /** The function's answer; an error makes it fail. */
   readonly answer: (request: Readonly<Record<string, unknown>>) => object | Error;
   /** The secret that Secrets Manager holds under `TOKEN_SECRET_ARN`, which is an output of the stack. */
   secret?: string;
@@ -15,8 +15,8 @@ export interface OperatedStack {
 export const TOKEN_SECRET_ARN = 'arn:aws:secretsmanager:eu-west-1:1:secret:token-a1';
 
 /**
- * Stands in for CloudFormation, Lambda and Secrets Manager as a deployment's operator meets them: signed requests (the
- * query protocol with XML; REST; JSON), one stack, one function, one secret.
+ * Stands in for CloudFormation, Lambda and Secrets Manager for an operator of a deployment: signed requests (the query
+ * protocol with XML; REST; JSON), one stack, one function, one secret.
  */
 export async function startOperatorServices(operated: OperatedStack): Promise<string> {
   const server = createServer((request, response) => void answer(operated, request, response));

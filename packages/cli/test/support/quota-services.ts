@@ -8,7 +8,7 @@ export interface Account {
   readonly throttle?: { readonly rateLimit: number; readonly burstLimit: number };
   /** Undefined: AWS's default of 500. */
   readonly newConnectionsPerSecond?: number;
-  /** The error that every service answers, as AWS names it. */
+  /** The error that every service answers, by AWS's name. */
   readonly refusal?: { readonly status: number; readonly name: string };
 }
 
@@ -21,8 +21,8 @@ interface Answer {
 const TARGET = 'ServiceQuotasV20190624.';
 
 /**
- * Stands in for the three services that the doctor asks, as strict as it has to be: signed requests of the protocols
- * that they speak (REST JSON; JSON 1.1 with a target), and nothing else.
+ * Stands in for the three services that the doctor calls, strictly: it takes only signed requests of their protocols
+ * (REST JSON; JSON 1.1 with a target).
  */
 export async function startQuotaServices(account: Account = {}): Promise<string> {
   const server = createServer(async (request, response) => {

@@ -1,13 +1,13 @@
-/** User properties of MQTT 5, as mqtt.js has them. */
+/** User properties of MQTT 5, in mqtt.js's form. */
 export type UserProperties = Record<string, string | string[]>;
 
 /** A parsed `stream-position` (docs/streams.md). */
 export interface Position {
   readonly epoch: string;
   readonly number: number;
-  /** Every message up to this number had left for its readers when this one was appended. */
+  /** Every message up to this number had been sent to its readers when this one was appended. */
   readonly stable: number;
-  /** In SUBACK, where the filter has wildcards. */
+  /** The topic. SUBACK names it if the filter has wildcards. */
   readonly topic: string | undefined;
 }
 

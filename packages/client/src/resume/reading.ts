@@ -1,7 +1,7 @@
 import { positionsOf, type UserProperties } from './position.ts';
 import { type Arrival, Sequence } from './sequence.ts';
 
-/** Messages of one subscription that are held at most. They come again. */
+/** The most messages that one subscription holds. The broker sends further ones again. */
 export const HELD_MESSAGES_MAX = 1_000;
 
 /** Positions that one SUBSCRIBE may hold (docs/streams.md). */
@@ -10,7 +10,7 @@ const POSITIONS_MAX = 1_000;
 const BEGINNINGS = new Set(['rewind', 'stream-offset', 'stream-position']);
 const STREAM_PREFIX = /^\$(?:stream|s)\/[^/]*\/?/;
 
-/** Whether a SUBSCRIBE reads a stream: by the name of one, or by saying where to begin. */
+/** Whether a SUBSCRIBE reads a stream: it names a stream, or says where to begin. */
 export function isReading(topicFilter: string, userProperties: UserProperties | undefined): boolean {
   return (
     STREAM_PREFIX.test(topicFilter) || Object.keys(userProperties ?? {}).some((name) => BEGINNINGS.has(name))
@@ -22,25 +22,25 @@ export function plainFilter(topicFilter: string): string {
   return topicFilter.replace(/^\$s(?:tream)?\/[^/]*\/(?=.)/, '');
 }
 
-/** The outcome of a SUBACK for a reading. 'plain': there is no stream behind the filter. */
+/** The outcome of a SUBACK for a reading. 'plain': the filter has no stream. */
 export type Grant = 'recovered' | 'gap' | 'plain';
 
-/** A subscription of the program that reads a stream, with the messages that it has seen, by topic. */
+/** A program's subscription to a stream, with the messages that it has received, by topic. */
 export class Reading {
   readonly topicFilter: string;
-  /** Each of its messages has it. */
+  /** The Subscription Identifier, which each message of the subscription carries. */
   readonly identifier: number;
-  /** As the program gave them. */
+  /** The options as the program gave them. */
   readonly userProperties: UserProperties;
   readonly #topics = new Map<string, Sequence>();
   #isGranted = false;
   /** SUBACK named one topic, without its name. */
   #isOfOne = false;
-  /** It has more topics than a SUBSCRIBE can hold positions of: it is neither put in order nor resumed. */
+  /** The filter has more topics than a SUBSCRIBE can hold positions of: the helper neither orders nor resumes it. */
   #isTooWide = false;
   /** SUBACK has come on this connection. */
   isLive = false;
-  /** SUBSCRIBE has been sent on this connection, and is not answered. */
+  /** SUBSCRIBE has been sent on this connection, and SUBACK has not come. */
   isAsked = false;
   /** The program has unsubscribed. */
   isEnding = false;
@@ -57,12 +57,12 @@ export class Reading {
     return count;
   }
 
-  /** A SUBACK has granted it: since then the program is to miss nothing. */
+  /** A SUBACK has granted the subscription: since then the program must miss nothing. */
   get hasBegun(): boolean {
     return this.#isGranted;
   }
 
-  /** Its filter may have more topics by now than the broker reads at a time. */
+  /** The filter may have more topics by now than the broker reads at a time. */
   get mayBeTooWide(): boolean {
     return this.#isGranted && !this.#isTooWide && !this.#isOfOne;
   }
@@ -74,7 +74,7 @@ export class Reading {
     const positions = [...this.#topics].map(([topic, { position }]) => `${position} ${topic}`.trimEnd());
     if (positions.length > POSITIONS_MAX) this.widen();
     if (!this.#isGranted || this.#isTooWide) return this.userProperties;
-    // There was no topic: all of those that have begun since are new.
+    // There was no topic: all topics that have begun since are new.
     if (positions.length === 0) return { ...Object.fromEntries(others), 'stream-offset': 'earliest' };
     return { ...Object.fromEntries(others), 'stream-position': positions };
   }
@@ -95,9 +95,9 @@ export class Reading {
     return recovered === 'true' && (isFirst || !this.#isTooWide) ? 'recovered' : 'gap';
   }
 
-  /** 'ask': messages are missing, and the transport has to subscribe again to get them. */
+  /** Returns 'ask' if messages are missing: the transport has to subscribe again to get them. */
   take(topic: string, arrival: Arrival): 'ask' | undefined {
-    // A message that arrives before SUBACK was already on its way: the broker sends it again after SUBACK.
+    // A message that arrives before SUBACK was sent before it: the broker sends the message again after SUBACK.
     if (!this.isLive) return undefined;
     if (this.#isTooWide) arrival.handOver();
     else if (this.#sequence(topic, arrival).take(arrival) === 'lost') return 'ask';
@@ -111,7 +111,7 @@ export class Reading {
     for (const sequence of this.#topics.values()) sequence.dropHeld();
   }
 
-  /** The connection has ended, or SUBACK refused. */
+  /** The connection has ended, or SUBACK has refused the subscription. */
   closed(): void {
     this.isLive = false;
     this.isAsked = false;
@@ -138,7 +138,7 @@ export class Reading {
     const key = this.#isOfOne ? '' : topic;
     const known = this.#topics.get(key);
     if (known !== undefined) return known;
-    // It has begun since SUBACK, which named all there were.
+    // The topic has begun since SUBACK, which named all topics that there were.
     const sequence = new Sequence(epoch);
     this.#topics.set(key, sequence);
     return sequence;

@@ -6,16 +6,18 @@ import type { Arrival } from './sequence.ts';
 
 /** Messages of a stream may be missing. */
 export interface StreamGap {
-  /** As the program gave it. */
+  /** The filter as the program gave it. */
   readonly topicFilter: string;
-  /** The reason code with which SUBACK has refused to go on: nothing more comes. Undefined: it goes on. */
+  /**
+   * The reason code of the SUBACK that refused to go on: no more messages come. Undefined: the subscription goes on.
+   */
   readonly refusedWith: number | undefined;
 }
 
 export interface ResumeOptions {
   /**
-   * Messages of a stream may be missing: SUBACK said `stream-recovered: false`. Called before the messages that come
-   * instead, the last value or the last value of each key (`stream-kind: snapshot`).
+   * Called if messages of a stream may be missing: SUBACK said `stream-recovered: false`. It is called before the
+   * messages that replace them: the last value, or the last value of each key (`stream-kind: snapshot`).
    */
   readonly onGap?: (gap: StreamGap) => void;
   /** For tests. */
@@ -23,20 +25,23 @@ export interface ResumeOptions {
 }
 
 /**
- * How long a message waits for one that was published before it and has not come, in milliseconds; then it is asked for.
- * Most come within a hundredth of a second, and asking costs a frame.
+ * How long a message waits for an earlier one that is missing, in milliseconds; then the helper asks for it. Most come
+ * within a hundredth of a second, and asking costs a frame.
  */
 const ORDER_WAIT_MS = 500;
 
 const QUOTA_EXCEEDED = 0x97;
 
-/** Subscription Identifiers of readings begin here, above those that programs choose: two bytes of each message. */
+/**
+ * Subscription Identifiers of readings begin here, above the ones that programs choose. They take two bytes of each
+ * message.
+ */
 const FIRST_IDENTIFIER = 10_000;
 
 /**
- * Lets the stream subscriptions of an mqtt.js client go on after a reconnect: each is renewed with the position of the
- * last message, and the program gets the messages of each topic in the order of their numbers, each once. Call it before
- * anything is subscribed.
+ * Resumes the stream subscriptions of an mqtt.js client after a reconnect. It subscribes again with the position of the
+ * last message, and hands the messages of each topic to the program in the order of their numbers, each once. Call it
+ * before the program subscribes.
  *
  * ```ts
  * const client = resume(mqtt.connect(url, { protocolVersion: 5 }), { onGap: reload });
@@ -44,7 +49,7 @@ const FIRST_IDENTIFIER = 10_000;
  * ```
  *
  * @returns the same client
- * @throws Error for a client that is not one of MQTT 5
+ * @throws Error for a client that does not use MQTT 5
  */
 export function resume(client: MqttClient, options: ResumeOptions = {}): MqttClient {
   if (client.options.protocolVersion !== 5)
@@ -71,7 +76,7 @@ class Resumer {
   readonly #timers: Timers;
   readonly #entries = new Map<string, Entry>();
   readonly #byIdentifier = new Map<number, Entry>();
-  /** By the packet identifier of a SUBSCRIBE or an UNSUBSCRIBE that is not answered. */
+  /** Readings by the packet identifier of a SUBSCRIBE or UNSUBSCRIBE that is not answered. */
   readonly #asked = new Map<number, readonly Entry[]>();
   #identifiers = FIRST_IDENTIFIER;
 
@@ -83,7 +88,7 @@ class Resumer {
 
   start(): void {
     const client = this.#client;
-    // SUBACK answers one filter: its user properties would not say which.
+    // Each SUBSCRIBE has one filter: the user properties of SUBACK would not say which filter they mean.
     client.options.subscribeBatchSize = 1;
     client.on('packetsend', (packet) => this.#sends(packet));
     client.on('packetreceive', (packet) => this.#receives(packet));
@@ -110,7 +115,7 @@ class Resumer {
     const { userProperties: _, ...others } = properties ?? {};
     const asked = reading.ask();
     packet.properties = { ...others, subscriptionIdentifier: reading.identifier };
-    // mqtt-packet writes no empty list.
+    // mqtt-packet cannot write an empty list.
     if (Object.keys(asked).length > 0) packet.properties.userProperties = asked;
     this.#asked.set(packet.messageId ?? 0, [entry]);
   }
@@ -163,7 +168,7 @@ class Resumer {
     const { hasBegun, mayBeTooWide, topicFilter } = reading;
     reading.closed();
     if (code === QUOTA_EXCEEDED && mayBeTooWide) {
-      // It begins once more, with a gap.
+      // The subscription begins once more, with a gap.
       reading.widen();
       this.#timers.defer(() => this.#ask(entry));
       return;
@@ -172,9 +177,9 @@ class Resumer {
     if (hasBegun) this.#onGap({ topicFilter, refusedWith: code });
   }
 
-  /** mqtt.js has repeated its subscriptions by now; those of a session that was resumed it does not repeat. */
+  /** mqtt.js has repeated its subscriptions by now. If the session was resumed, it repeats none. */
   #connected(): void {
-    // Later: a program may subscribe by itself in `connect`.
+    // Deferred: a program may subscribe by itself in `connect`.
     this.#timers.defer(() => {
       for (const entry of this.#entries.values()) if (!entry.reading.isLive) this.#ask(entry);
     });
@@ -212,7 +217,7 @@ class Resumer {
     if (this.#byIdentifier.get(reading.identifier) === entry) this.#byIdentifier.delete(reading.identifier);
   }
 
-  /** True: the message is of a stream, and is handed over when its turn has come. */
+  /** True: the message belongs to a stream, and is handed over in its turn. */
   #take([topic, , packet]: unknown[], handOver: () => void): boolean {
     const { properties } = packet as Publish;
     const entries = [properties?.subscriptionIdentifier ?? []]
@@ -235,7 +240,7 @@ class Resumer {
   }
 }
 
-/** A message for two subscriptions is one message. */
+/** A message for two subscriptions comes as one message. */
 function once(handOver: () => void): () => void {
   let isDone = false;
   return () => {

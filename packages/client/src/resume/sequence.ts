@@ -1,9 +1,9 @@
 import type { Position } from './position.ts';
 
-/** A message of a stream that has come. */
+/** A message of a stream that the client has received. */
 export interface Arrival {
   readonly position: Position;
-  /** It was not sent live: `stream-kind` says why. */
+  /** The message was not sent live: `stream-kind` says why. */
   readonly isPast: boolean;
   readonly handOver: () => void;
 }
@@ -11,26 +11,28 @@ export interface Arrival {
 /** The user properties of a SUBACK for one topic. */
 export interface Begin {
   readonly epoch: string;
-  /** The first message that follows is behind this number. */
+  /** The next message has a higher number than this. */
   readonly after: number;
-  /** The messages up to this number come as the past, in their order and before live ones. */
+  /** Messages up to this number come as history: in their order, and before live ones. */
   readonly newest: number;
 }
 
 /**
- * Puts the messages of one topic in the order of their numbers, each once. The past comes in order. Live messages that are
- * published side by side may come in any order: each says up to which number the others have left (`stable`), and waits
- * here until all between that number and its own have been handed over.
+ * Puts the messages of one topic in the order of their numbers, each once. History comes in order. Live messages that
+ * are published at the same time may come in any order: each says up to which number all others have been sent
+ * (`stable`), and waits here until all between that number and its own have been handed over.
  */
 export class Sequence {
   #epoch: string;
   /** Number of the last message that was handed over. */
   #last: number;
-  /** Number of the last message of the past that was handed over. Another subscription may bring live ones meanwhile. */
+  /**
+   * Number of the last message of the history that was handed over. Another subscription may bring live ones meanwhile.
+   */
   #past = 0;
-  /** The last SUBACK's number: up to it no message comes live that was not in the past. */
+  /** The number in the last SUBACK: every message up to it is part of the history. */
   #newest = 0;
-  /** Up to this number nothing is on its way any more. */
+  /** No message up to this number is on its way any more. */
   #stable = 0;
   readonly #held = new Map<number, () => void>();
 
@@ -60,12 +62,15 @@ export class Sequence {
     for (const number of this.#held.keys()) if (number <= newest) this.#held.delete(number);
   }
 
-  /** 'lost': the message is of another epoch, and messages may be missing between. Ask again. */
+  /**
+   * 'lost': the message belongs to another epoch, and messages may be missing in between. The caller has to ask again.
+   */
   take({ position, isPast, handOver }: Arrival): 'lost' | undefined {
     const { epoch, number, stable } = position;
-    // The past of an epoch comes behind the SUBACK that names the epoch: this one is the past of another SUBACK.
+    // The history of an epoch comes after the SUBACK that names the epoch: this message is history of another SUBACK.
     if (epoch !== this.#epoch && (isPast || !this.#changeTo(position))) return 'lost';
-    // Behind that it is of the past of another SUBACK, which was lost on its way: live messages may stand for it.
+    // A message behind that number is history of another SUBACK, which was lost on its way: live messages may take its
+    // place.
     if (isPast && number <= this.#newest) {
       if (number > this.#past) this.#handOverPast(number, handOver);
       return undefined;
@@ -84,8 +89,9 @@ export class Sequence {
   }
 
   /**
-   * A reader that has been live all along misses nothing, where everything before the message has left. Numbers go on when
-   * an epoch ends, or begin again: a message with another number was already on its way, and is of an earlier epoch.
+   * A reader that has been live all along misses nothing if every message before this one has been sent. When an epoch
+   * ends, numbers go on or begin again: a message with another number was sent earlier, and belongs to an earlier
+   * epoch.
    */
   #changeTo({ epoch, number, stable }: Position): boolean {
     const isLater = number === 1 || number > Math.max(this.#last, this.#newest);
@@ -116,7 +122,7 @@ export class Sequence {
     this.#handOver(Math.max(this.#last, number), handOver);
   }
 
-  /** First the number: a program that throws has had the message. */
+  /** The number comes first: if the program throws, it has had the message. */
   #handOver(number: number, handOver: () => void): void {
     this.#last = number;
     handOver();

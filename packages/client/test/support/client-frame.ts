@@ -1,15 +1,15 @@
 import { splitPackets } from '../../src/packet.ts';
 
-/** A client's frame as a strict server reads it: docs/text-frames.md, section 2. */
+/** A client's frame, read by a strict server: docs/text-frames.md, section 2. */
 export interface ClientFrame {
   readonly clock: string | undefined;
   readonly replyWanted: boolean;
   readonly packets: readonly Buffer[];
-  /** The names of extensions; `undefined`: the frame says nothing of them. */
+  /** The names of the offered extensions; `undefined`: the frame has no offer. */
   readonly offered: readonly string[] | undefined;
-  /** The session that this ticket names is to move to this connection; `undefined`: no session is. */
+  /** The frame asks to move the session of this ticket to this connection; `undefined`: it asks for no move. */
   readonly ticket: string | undefined;
-  /** The client has lost that connection, instead of leaving it. */
+  /** The client has lost the connection of the ticket; it does not leave it. */
   readonly isResume?: boolean;
 }
 
@@ -18,7 +18,7 @@ const MOVE_FRAME = /^~(!?)([A-Za-z0-9_=.-]{1,128})$/;
 const CLIENT_FRAME =
   /^(?:\(((?:[a-z0-9-]+(?:,[a-z0-9-]+)*)?)\))?(?:@([0-9a-z]{13})(?=[.,]))?([.,])?([A-Za-z0-9+/]*={0,2})$/;
 
-/** `undefined` for what a server may not accept. */
+/** Returns `undefined` for a frame that a server may not accept. */
 export function readClientFrame(text: string): ClientFrame | undefined {
   if (text === '{"action":"alive"}')
     return { clock: undefined, replyWanted: false, packets: [], offered: undefined, ticket: undefined };

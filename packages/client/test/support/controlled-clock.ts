@@ -5,7 +5,7 @@ interface Entry {
   readonly callback: () => void;
 }
 
-/** Time that passes only when a test says so. */
+/** A clock that only the test moves. */
 export class ControlledClock implements Timers {
   #now = 1_700_000_000_000;
   #deferred: (() => void)[] = [];
@@ -34,7 +34,7 @@ export class ControlledClock implements Timers {
     return this.#entries.size;
   }
 
-  /** Runs what is due now, promises included. */
+  /** Runs the timers and promises that are due now. */
   async runDue(): Promise<void> {
     do {
       for (let turn = 0; turn < 10; turn += 1) await Promise.resolve();
@@ -62,7 +62,7 @@ export class ControlledClock implements Timers {
     await this.advance(0);
   }
 
-  /** Time passes, and no timer runs: as on a page whose timers the browser slows down. */
+  /** Time passes and no timer runs, as on a page whose timers the browser slows down. */
   pass(milliseconds: number): void {
     this.#now += milliseconds;
   }

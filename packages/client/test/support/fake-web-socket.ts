@@ -64,7 +64,7 @@ export class FakeWebSocket implements WebSocketLike {
     this.end(1006);
   }
 
-  /** As in Node.js 22, where a handshake that fails is never closed. */
+  /** Node.js 22 emits no close for a handshake that fails. */
   failSilently(error: Error): void {
     this.#tell('error', { error });
   }

@@ -19,14 +19,14 @@ interface ReplyOptions {
   readonly parts?: number;
 }
 
-/** A transport between a library and a gateway that are both played by a test. */
+/** A transport between a library and a gateway; the test plays both. */
 export class Harness {
   readonly clock = new ControlledClock();
   readonly sockets: FakeWebSocket[] = [];
   readonly events: TransportEvent[] = [];
   readonly options: { reconnectPeriod?: number; wsOptions?: object } = {};
   readonly transport: Transport;
-  /** The packets that the library was given, on any connection. */
+  /** The packets that the library received, on any connection. */
   received: Packet[] = [];
   closes: { code: number; reason: string }[] = [];
   library: MqttSocket | undefined;
@@ -61,7 +61,7 @@ export class Harness {
     return this.library;
   }
 
-  /** As mqtt.js does in a browser; with its CONNECT the WebSocket is opened. */
+  /** mqtt.js does the same in a browser; the WebSocket is opened with its CONNECT. */
   async dial(
     url = 'ws://gateway.test/mqtt',
     connect: Partial<mqttPacket.IConnectPacket> = {},
@@ -70,7 +70,7 @@ export class Harness {
     await this.writeConnect(connect);
   }
 
-  /** No CONNECT is written yet, so there is no WebSocket. */
+  /** Without CONNECT there is no WebSocket yet. */
   async listen(url = 'ws://gateway.test/mqtt'): Promise<void> {
     const parser = mqttPacket.parser({ protocolVersion: this.version });
     parser.on('packet', (packet) => this.received.push(packet));
@@ -97,7 +97,7 @@ export class Harness {
     await this.clock.runDue();
   }
 
-  /** The WebSocket is opened when the library has written it. */
+  /** The transport opens the WebSocket when the library has written CONNECT. */
   async writeConnect(connect: Partial<mqttPacket.IConnectPacket> = {}): Promise<void> {
     await this.write({
       cmd: 'connect',
@@ -129,7 +129,7 @@ export class Harness {
     );
   }
 
-  /** The library writes packets in one go. */
+  /** Writes packets in one go, as the library. */
   async write(...packets: readonly Packet[]): Promise<void> {
     this.socket.send(this.bytes(packets));
     await this.clock.runDue();
@@ -149,7 +149,7 @@ export class Harness {
     await this.say(this.bytes(packets).toString('base64'));
   }
 
-  /** Of the reply that is outstanding. */
+  /** The bytes of the outstanding reply. */
   async part(...packets: readonly Packet[]): Promise<void> {
     await this.say(`&${this.bytes(packets).toString('base64')}`);
   }
@@ -171,7 +171,7 @@ export class Harness {
     return this.events.flatMap((event) => (event.type === 'error' ? [event.error.code] : []));
   }
 
-  /** Topics of the messages that the library was given. */
+  /** Topics of the messages that the library received. */
   get topics(): string[] {
     return this.received.flatMap((packet) => (packet.cmd === 'publish' ? [packet.topic] : [packet.cmd]));
   }

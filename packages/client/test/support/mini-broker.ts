@@ -2,7 +2,7 @@ import type { IConnectPacket, IPublishPacket, Packet } from 'mqtt-packet';
 
 type QoS = 0 | 1 | 2;
 
-/** One network connection of any transport. */
+/** One network connection, whichever its transport is. */
 export interface Link {
   version: number;
   session: Session | undefined;
@@ -23,7 +23,7 @@ interface Session {
 export class MiniBroker {
   readonly sessions = new Map<string, Session>();
   readonly retained = new Map<string, IPublishPacket>();
-  /** Everything published, in the order in which it was accepted. */
+  /** All published messages, in the order in which they were accepted. */
   readonly published: { topic: string; payload: string }[] = [];
   readonly keepAlives: number[] = [];
   readonly seen: string[] = [];
@@ -158,7 +158,7 @@ function newSession(): Session {
   };
 }
 
-/** `#` at the end, nothing else. */
+/** Supports `#` at the end only. */
 function matches(filter: string, topic: string): boolean {
   return filter === topic || (filter.endsWith('#') && topic.startsWith(filter.slice(0, -1)));
 }

@@ -16,12 +16,14 @@ interface GatewayOptions {
   readonly token?: string;
 }
 
-/** Lost before the handler ran, lost with its reply, answered by the gateway itself, or the connection cut. */
+/**
+ * The frame is lost before the handler runs, its reply is lost, the gateway answers itself, or the connection is cut.
+ */
 export type Fate = 'handle' | 'lose reply' | 'fail' | 'cut' | { readonly take: number };
 
 /**
- * API Gateway with its Lambda functions as a transport meets them, in strict: text frames only, the subprotocol
- * echoed, frames handled concurrently, pushes through other ways than replies.
+ * Stands in for API Gateway and its Lambda functions, strictly: it takes text frames only, echoes the subprotocol,
+ * handles frames concurrently, and sends pushes another way than replies.
  */
 export class TextGateway {
   readonly violations: string[] = [];
@@ -55,7 +57,7 @@ export class TextGateway {
     return `ws://127.0.0.1:${(this.#server.address() as AddressInfo).port}/mqtt`;
   }
 
-  /** Sockets that have not been closed on this side either. */
+  /** Sockets that have not been closed on the gateway's side either. */
   get connections(): number {
     return this.#sockets.size;
   }

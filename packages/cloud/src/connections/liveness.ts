@@ -29,7 +29,7 @@ export interface LivenessOptions {
  * wait for the will. So from CONNECT on a timer asks the gateway about the connection every eleven minutes, until it
  * is over.
  *
- * It costs $0.006 a month for a connection that is always there: 3,980 rings, each three SQS requests and a short
+ * It costs $0.006 a month for a connection that is always there: 3,980 timers, each three SQS requests and a short
  * invocation. A connection without a will has no timer: the sweep finds its end.
  */
 export class Liveness {

@@ -45,7 +45,7 @@ export class ConnectDeadline {
   }
 
   /** The timer is due. */
-  async ring(connectionId: ConnectionId): Promise<void> {
+  async fire(connectionId: ConnectionId): Promise<void> {
     const state = (await this.#options.links.load(connectionId)) ?? { phase: 'closed' };
     if (state.phase === 'new' || state.phase === 'authenticating') await this.cut(connectionId);
   }

@@ -182,12 +182,12 @@ export class SweepRemedies {
   }
 
   async #expire({ broker }: Outbox, { session, connectionId }: Named<'expired'>): Promise<void> {
-    await broker.ring({ kind: 'session-expiry', session: refOf(session), connectionId });
+    await broker.fire({ kind: 'session-expiry', session: refOf(session), connectionId });
     this.#counts.sessionsEnded += 1;
   }
 
   async #leave({ broker }: Outbox, { session, connectionId }: Named<'absent'>): Promise<void> {
-    await broker.ring({ kind: 'presence', session: refOf(session), connectionId });
+    await broker.fire({ kind: 'presence', session: refOf(session), connectionId });
     this.#counts.absent += 1;
   }
 
@@ -203,7 +203,7 @@ export class SweepRemedies {
 
   async #publish({ broker }: Outbox, { session, connectionId }: Named<'will'>): Promise<void> {
     const ref = refOf({ ...session, incarnation: '' });
-    await broker.ring({ kind: 'will', session: ref, connectionId });
+    await broker.fire({ kind: 'will', session: ref, connectionId });
     this.#counts.wills += 1;
   }
 }

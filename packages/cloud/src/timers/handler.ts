@@ -18,7 +18,7 @@ import {
 import type { RoomTicks } from './room-ticks.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
-/** With less time left no further timer rings: its effects have to be posted. */
+/** With less time left no further timer fires: its effects have to be posted. */
 const RESERVE_MS = 5_000;
 
 export interface TimerHandlerOptions {
@@ -37,7 +37,7 @@ export type TimerHandler = (event: SqsEvent, context: InvocationContext) => Prom
 
 /**
  * The function of the timers' queue: an SQS event source with `ReportBatchItemFailures`. A timer that is not due is
- * armed again, for another hop or for the rest; a timer that is due rings. A timer that fails comes again when its
+ * armed again, for another hop or for the rest; a timer that is due fires. A timer that fails comes again when its
  * visibility timeout ends.
  *
  *     const handler = createTimerHandler({ environment, timers, liveness, deadLetters, clock, log });
@@ -82,7 +82,7 @@ function textOf(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
-/** Buries a message that would fail for ever. The alarm of the dead-letter queue rings at once. */
+/** Buries a message that would fail for ever. The alarm of the dead-letter queue fires at once. */
 async function bury({ deadLetters, log }: TimerHandlerOptions, { messageId, body }: SqsRecord) {
   log.error('timer-unreadable', { messageId });
   await deadLetters.send([{ body }]);
@@ -95,12 +95,12 @@ async function handle(options: TimerHandlerOptions, timer: AnyTimer): Promise<vo
   if (timer.kind === 'delayed') return await publishDue(options, timer);
   if (timer.kind === 'conflation')
     return await inOneEvent(environment, ({ broker }) => broker.tellConflated(timer, timer.tickId));
-  if (timer.kind === 'connect') return await environment.connectDeadline?.ring(timer.connectionId);
+  if (timer.kind === 'connect') return await environment.connectDeadline?.fire(timer.connectionId);
   const { kind } = timer;
   await inOneEvent(environment, (outbox) =>
     kind === 'liveness'
       ? liveness.check(outbox, timer)
-      : outbox.broker.ring({ ...timer, kind, session: sessionOf(timer) }),
+      : outbox.broker.fire({ ...timer, kind, session: sessionOf(timer) }),
   );
 }
 

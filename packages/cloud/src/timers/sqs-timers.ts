@@ -32,7 +32,7 @@ export interface SqsTimersOptions {
 
 /**
  * The broker's timers as delayed messages. A timer decides nothing, so none is ever cancelled: one that is obsolete
- * rings, and the store says so. SQS delivers at least once, and so does this.
+ * fires, and the store says so. SQS delivers at least once, and so does this.
  */
 export class SqsTimers implements Timers {
   readonly #options: SqsTimersOptions;
@@ -89,7 +89,7 @@ export class SqsTimers implements Timers {
     await this.#options.queue.send([this.#entry(timer, secondsMin)]);
   }
 
-  /** Whole seconds, rounded up: a timer rings at its time or after it. */
+  /** Whole seconds, rounded up: a timer fires at its time or after it. */
   #entry(timer: AnyTimer, secondsMin: number): QueueEntry {
     const left = Math.ceil((timer.dueAtMs - this.#options.clock.now()) / 1_000);
     const delaySeconds = Math.min(HOP_SECONDS_MAX, Math.max(secondsMin, left));

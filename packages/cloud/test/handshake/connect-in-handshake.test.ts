@@ -32,10 +32,10 @@ function connectBytes(fields: Fields = {}): Buffer {
   return Buffer.from(encodePacket(packet as never, protocolVersion));
 }
 
-const carrierOf = (bytes: Buffer, names = 'nudge+move+resume+close+alive') =>
+const connectProtocolOf = (bytes: Buffer, names = 'nudge+move+resume+close+alive') =>
   `mqtt-connect.${SECRET}.${names}.${bytes.toString('base64url')}`;
 
-const offerOf = (bytes: Buffer, names?: string) => [carrierOf(bytes, names), ...ANSWERS, ...FRAMES];
+const offerOf = (bytes: Buffer, names?: string) => [connectProtocolOf(bytes, names), ...ANSWERS, ...FRAMES];
 
 /** The subprotocol that the server selects. */
 async function shake(
@@ -141,9 +141,9 @@ describe('what falls back to a frame, with nothing done', () => {
     ['noise', offerOf(Buffer.from('f0e1d2c3b4', 'hex'))],
     ['base64 that is not canonical', [`mqtt-connect.${SECRET}.nudge.EB`, ...ANSWERS, ...FRAMES]],
     ['no secret', [`mqtt-connect..nudge.${bytes.toString('base64url')}`, ...ANSWERS, ...FRAMES]],
-    ['a CONNECT offered twice', [carrierOf(bytes, 'move'), ...offerOf(bytes)]],
+    ['a CONNECT offered twice', [connectProtocolOf(bytes, 'move'), ...offerOf(bytes)]],
     ['a header above 4 KB', [...offerOf(bytes), 'x'.repeat(4_096)]],
-    ['no name for the answer', [carrierOf(bytes), ANSWERS[0] ?? '', ...FRAMES]],
+    ['no name for the answer', [connectProtocolOf(bytes), ANSWERS[0] ?? '', ...FRAMES]],
   ];
 
   it.each(falls)('%s', async (_, protocols) => {

@@ -37,7 +37,7 @@ export interface GatewayOptions {
   readonly wrap?: (handlers: Handlers) => Handlers;
 }
 
-/** A clock that a test moves by hand; the timers of the broker are rung by the test too. */
+/** A clock that a test moves by hand; the test fires the broker's timers too. */
 export class BrokerTime {
   nowMs = Date.UTC(2026, 0, 1);
   readonly timers = new Map<string, { readonly timer: Timer; readonly dueAtMs: number }>();
@@ -57,7 +57,7 @@ export interface Gateway {
   readonly failures: Error[];
   /** Waits for the next `$disconnect` to be done: the loss of a client is noticed some time after the client's side is closed. */
   disconnected(): Promise<unknown>;
-  /** Moves the broker's clock and rings what is due, as the timers' own function would. */
+  /** Moves the broker's clock and fires due timers, as the timers' function would. */
   advance(seconds: number): Promise<void>;
   /** Publishes for a backend: messages may be larger than a client's frame. Resolves when they have been posted. */
   publish(topic: string, payload: string, qos: QoS, retain?: boolean): Promise<void>;
@@ -153,7 +153,7 @@ export async function startGateway(options: GatewayOptions = {}): Promise<Gatewa
       for (const [key, { timer, dueAtMs }] of [...time.timers]) {
         if (dueAtMs > time.nowMs) continue;
         time.timers.delete(key);
-        await inOneEvent(outside, ({ broker }) => broker.ring(timer));
+        await inOneEvent(outside, ({ broker }) => broker.fire(timer));
       }
     },
     async publish(topic, payload, qos, retain = false) {

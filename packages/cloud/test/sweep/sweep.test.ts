@@ -26,7 +26,7 @@ async function watch(connectionId: string): Promise<void> {
 const recordOf = async (clientId: string) =>
   await world.process().cloud.stores.sessions.get('default', clientId);
 
-/** Time passes and no timer rings: they are lost. */
+/** Time passes and no timer fires: they are lost. */
 const pass = (ms: number) => {
   world.time.nowMs += ms;
 };
@@ -225,7 +225,7 @@ describe('a session past its expiry', () => {
   it('takes its will along, which had a longer delay', async () => {
     const will = { ...WILL, properties: { willDelayInterval: 200_000 } };
     await leave({ will, properties: { sessionExpiryInterval: 7_200 } });
-    // No timer of it rings.
+    // No timer of it fires.
     pass(7_200_000 + 60_001);
     await watch('watcher');
     await world.sweep();

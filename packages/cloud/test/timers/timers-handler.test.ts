@@ -174,15 +174,15 @@ describe('the function of the timer queue', () => {
 
 describe('clocks that disagree by seconds', () => {
   it.each([
-    { setter: 3_000, ringer: -3_000 },
-    { setter: -3_000, ringer: 3_000 },
-    { setter: 3_000, ringer: 3_000 },
+    { setter: 3_000, firer: -3_000 },
+    { setter: -3_000, firer: 3_000 },
+    { setter: 3_000, firer: 3_000 },
   ])(
-    'send the will once and arm no timer in a loop (set $setter ms, rung $ringer ms ahead)',
+    'send the will once and arm no timer in a loop (set $setter ms, fired $firer ms ahead)',
     async (ahead) => {
       await world.connect('a', { will: WILL });
       await world.disconnect('a', 1006, world.process({ aheadMs: ahead.setter }));
-      await world.advance(60, () => world.process({ aheadMs: ahead.ringer }));
+      await world.advance(60, () => world.process({ aheadMs: ahead.firer }));
       expect(wills()).toEqual(['gone']);
       // At most again for the difference.
       expect(remindersSent().length).toBeLessThanOrEqual(2);

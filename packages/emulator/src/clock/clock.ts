@@ -1,4 +1,4 @@
-/** Time as the emulator sees it. Everything that waits, expires or is billed goes through one of these. */
+/** The emulator's time. Everything that waits, expires or is billed uses one of these clocks. */
 export interface Clock {
   /** Milliseconds since the Unix epoch. */
   now(): number;

@@ -1,8 +1,8 @@
 import type { Clock } from './clock.ts';
 
 /**
- * The clock inside an execution environment: a timer that comes due while it is frozen fires when it thaws. Its time
- * may be wrong, but its rate is right.
+ * The clock inside an execution environment: a timer that comes due while the environment is frozen fires when it
+ * thaws. The clock may be wrong by a constant.
  */
 export class FreezingClock implements Clock {
   readonly #clock: Clock;
@@ -53,7 +53,7 @@ export class FreezingClock implements Clock {
     for (const run of overdue) run();
   }
 
-  /** Nothing fires any more. */
+  /** No timer fires any more. */
   stop(): void {
     this.#stopped = true;
     this.#overdue = [];

@@ -5,7 +5,7 @@ interface Timer {
   readonly fn: () => void;
 }
 
-/** Turns of the event loop that `advance` grants to what a timer set off before it looks for the next timer. */
+/** Turns of the event loop that `advance` waits after each timer, before it looks for the next one. */
 const TURNS_PER_STEP = 3;
 
 /** A clock that stands still until a test moves it: two hours pass in a millisecond. */
@@ -18,7 +18,7 @@ export class ManualClock implements Clock {
     this.#nowMs = startMs;
   }
 
-  /** Timers that wait. */
+  /** Pending timers. */
   get pending(): number {
     return this.#timers.size;
   }
@@ -35,7 +35,7 @@ export class ManualClock implements Clock {
 
   /**
    * Moves time forward by `ms` and calls every timer on the way, in order and each at its own instant. Between two
-   * instants the event loop turns a few times, so that a timer set by the continuation of another is found too.
+   * instants the event loop turns a few times, so that timers which are set meanwhile are found too.
    */
   async advance(ms: number): Promise<void> {
     const endMs = this.#nowMs + ms;

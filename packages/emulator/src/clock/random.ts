@@ -1,13 +1,13 @@
 import { randomBytes } from 'node:crypto';
 
-/** Everything that the emulator leaves to chance comes from one seed, so that a failing run can be run again. */
+/** All random choices of the emulator come from one seed, so that a failing run can be repeated. */
 export class Random {
   readonly seed: number;
   #state: number;
 
   /**
-   * Whether ids and credentials too come from the seed, for a test; else from the system, as 32 bits can be guessed
-   * [SEC-ORIGIN-3].
+   * Whether ids and credentials come from the seed too, for a test; otherwise from the system, as 32 bits can be
+   * guessed [SEC-ORIGIN-3].
    */
   readonly #hasSeededIds: boolean;
 
@@ -31,20 +31,24 @@ export class Random {
     return Math.floor(this.next() * end);
   }
 
-  /** Draws only where there is a doubt: a fault that is off does not shift the numbers of those that are on. */
+  /**
+   * Draws only if the probability is neither 0 nor 1: a fault that is off does not shift the numbers for the others.
+   */
   happens(probability: number): boolean {
     if (probability <= 0) return false;
     if (probability >= 1) return true;
     return this.next() < probability;
   }
 
-  /** Bytes of ids and credentials. The stream moves on in both cases, so that a seed gives the same choices in both. */
+  /**
+   * Bytes for ids and credentials. The stream advances in both cases, so that a seed gives the same choices in both.
+   */
   bytes(length: number): Buffer {
     const seeded = Buffer.from(Array.from({ length }, () => this.integer(256)));
     return this.#hasSeededIds ? seeded : randomBytes(length);
   }
 
-  /** A stream of its own for another subsystem: the draws of one do not shift the other. */
+  /** An independent stream for another subsystem: the draws of one do not shift the other. */
   fork(): Random {
     return new Random(this.integer(0x1_0000_0000), this.#hasSeededIds);
   }

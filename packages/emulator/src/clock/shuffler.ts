@@ -1,6 +1,6 @@
 import type { Random } from './random.ts';
 
-/** How many turns of the event loop a task may be put off. */
+/** How many turns of the event loop a task may be delayed. */
 const TURNS_MAX = 4;
 
 interface Task {
@@ -9,10 +9,8 @@ interface Task {
 }
 
 /**
- * Runs what is handed to it in a seeded random order, each task one to four turns of the event loop later.
- *
- * It stands wherever API Gateway promises no order. It needs no time, only turns: order is lost at full speed, and
- * with a clock that stands still.
+ * Runs tasks in a seeded random order, each one to four turns of the event loop later. It is used wherever API Gateway
+ * promises no order. It needs no time, only turns: it works at full speed, and with a clock that stands still.
  */
 export class Shuffler {
   readonly #random: Random;

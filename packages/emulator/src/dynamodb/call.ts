@@ -18,7 +18,7 @@ interface View {
   partitions(): readonly Partition[];
 }
 
-/** One call on its way through its operation. Its reads and writes go through here, and are counted. */
+/** One call during its operation. Its reads and writes go through here, and are counted. */
 export class Call {
   readonly usage = new Usage();
   readonly #parts: ServiceParts;
@@ -44,13 +44,13 @@ export class Call {
     return this.#parts.transactionTokens;
   }
 
-  /** Whether a transaction on the same item is said to be under way. */
+  /** Whether a conflict with a transaction on the same item is simulated. */
   conflicts(): boolean {
     const { dice, faults } = this.#parts;
     return dice.strikes('conflict', faults.conflict, this.#subject);
   }
 
-  /** False when the partition takes no more at the moment. */
+  /** False if the partition accepts no more at the moment. */
   isOpen(table: Table, key: Key, kind: 'read' | 'write'): boolean {
     return this.#parts.partitionLimits.isOpen(table.name, key.partition, kind);
   }
@@ -107,7 +107,7 @@ export class Call {
     this.#parts.partitionLimits.charge(table.name, partitionKey, 'write', units);
   }
 
-  /** A batch comes back in no order that a caller could rely on. */
+  /** A batch returns items in no reliable order. */
   shuffled<T>(values: readonly T[]): T[] {
     const left = [...values];
     return values.flatMap(() => left.splice(this.#parts.random.integer(left.length), 1));

@@ -1,6 +1,6 @@
 import type { SdkRequestHandler } from './request-handler.ts';
 
-/** For `new DynamoDBClient(…)`. */
+/** Options for `new DynamoDBClient(…)`. */
 export interface SdkClientConfig {
   readonly region: string;
   readonly credentials: { readonly accessKeyId: string; readonly secretAccessKey: string };
@@ -39,8 +39,8 @@ const EXPLICIT_SETTINGS = {
 } as const satisfies Partial<SdkClientConfig>;
 
 /**
- * Everything that a client in this process needs. Signatures are not checked here, and middleware that never changes
- * need not be assembled anew for each call: without both the SDK takes two and a half times as long.
+ * All options that a client in this process needs. Signatures are not checked here, and constant middleware need not be
+ * assembled anew for each call: without both options the SDK takes two and a half times as long.
  */
 export function clientConfigOf(requestHandler: SdkRequestHandler): SdkClientConfig {
   return {

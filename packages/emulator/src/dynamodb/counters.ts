@@ -11,9 +11,9 @@ export interface DynamoDbTally {
 /** Requests and consumed units since the start or the last `reset()`. */
 export interface DynamoDbSnapshot {
   readonly total: DynamoDbTally;
-  /** By name, as `UpdateItem`. */
+  /** By name, such as `UpdateItem`. */
   readonly byOperation: Readonly<Record<string, DynamoDbTally>>;
-  /** A batch over two tables is a request of both. */
+  /** A batch over two tables counts as a request to both. */
   readonly byTable: Readonly<Record<string, DynamoDbTally>>;
   /** By name of the exception. */
   readonly errors: Readonly<Record<string, number>>;
@@ -48,7 +48,7 @@ export class DynamoDbCounters {
     });
   }
 
-  /** One call, refused or not: a condition that fails is paid for. */
+  /** Counts one call, refused or not: a condition that fails is billed. */
   request(operation: string, usage: Usage): void {
     this.#byOperation[operation] ??= newTally();
     const ofOperation = this.#byOperation[operation];

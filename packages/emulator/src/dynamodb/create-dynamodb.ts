@@ -20,14 +20,14 @@ export interface DynamoDbLimits {
   readonly partitionWriteUnitsPerSecond?: number;
 }
 
-/** The throttle of a partition as DynamoDB has it, for `DynamoDbOptions.limits`. */
+/** DynamoDB's throttle of a partition, for `DynamoDbOptions.limits`. */
 export const DYNAMODB_PARTITION_LIMITS: Required<DynamoDbLimits> = {
   partitionReadUnitsPerSecond: PARTITION_READ_UNITS_PER_SECOND,
   partitionWriteUnitsPerSecond: PARTITION_WRITE_UNITS_PER_SECOND,
 };
 
 export interface DynamoDbOptions {
-  /** @default the machine's */
+  /** @default the machine's clock */
   readonly clock?: Clock;
   /** The source of every random choice; print it when a run fails. @default a random one */
   readonly seed?: number;
@@ -43,15 +43,15 @@ export interface DynamoDbOptions {
 
 export interface DynamoDb {
   /**
-   * For `new DynamoDBClient({ requestHandler })`. With an execution environment its calls strike the checkpoints
+   * For `new DynamoDBClient({ requestHandler })`. Calls of an execution environment pass the checkpoints
    * `dynamodb:UpdateItem:before` and `:after` (with the name of the operation), wait while it is frozen, and neither
-   * have an effect nor return once it is dead.
+   * take effect nor return once it is dead.
    */
   requestHandler(environment?: CallingEnvironment): SdkRequestHandler;
-  /** The same with all that goes with it: `new DynamoDBClient(dynamoDb.clientConfig())` is ready, and quicker. */
+  /** The complete options: `new DynamoDBClient(dynamoDb.clientConfig())` is ready, and faster. */
   clientConfig(environment?: CallingEnvironment): SdkClientConfig;
   readonly counters: { snapshot(): DynamoDbSnapshot; reset(): void };
-  /** Start with it again to see the same choices. */
+  /** Start with this seed again to repeat the choices. */
   readonly seed: number;
 }
 

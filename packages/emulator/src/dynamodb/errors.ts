@@ -6,7 +6,7 @@ export const CONDITION_FAILED = 'The conditional request failed';
 export const CONFLICT = 'Transaction is ongoing for the item';
 const VALIDATION = 'com.amazon.coral.validate#';
 
-/** Why one action of a transaction kept the others from taking effect, or `None`. */
+/** The reason why one action of a transaction prevented the others, or `None`. */
 export interface CancellationReason {
   readonly Code:
     | 'None'
@@ -22,11 +22,11 @@ export interface CancellationReason {
 export interface ErrorDetails {
   /** The item that made a conditional write fail, if the caller asked for it. */
   readonly Item?: Item;
-  /** In the order of the actions. */
+  /** The reasons, in the order of the actions. */
   readonly CancellationReasons?: readonly CancellationReason[];
 }
 
-/** An answer that is not 200, in the words of AWS. */
+/** An answer other than 200, in AWS's words. */
 export class ServiceError extends Error {
   override readonly name = 'ServiceError';
   readonly type: string;
@@ -40,12 +40,12 @@ export class ServiceError extends Error {
     this.#details = details;
   }
 
-  /** The name by itself, as `ValidationException`. */
+  /** The short name, such as `ValidationException`. */
   get exception(): string {
     return this.type.slice(this.type.indexOf('#') + 1);
   }
 
-  /** As it travels. */
+  /** The name on the wire. */
   get body(): object {
     return { __type: this.type, message: this.message, ...this.#details };
   }
@@ -95,7 +95,7 @@ export function transactionCanceled(reasons: readonly CancellationReason[]): Ser
   );
 }
 
-/** A write of one item, while a transaction on it is under way. */
+/** For a write of one item while a transaction on it is in progress. */
 export function transactionConflict(): ServiceError {
   return new ServiceError(`${DYNAMODB}TransactionConflictException`, CONFLICT);
 }
@@ -115,7 +115,7 @@ export function tableInUse(tableName: string): ServiceError {
   return new ServiceError(`${DYNAMODB}ResourceInUseException`, `Table already exists: ${tableName}`);
 }
 
-/** One partition, or the whole table, takes no more at the moment. */
+/** For a partition or table that accepts no more at the moment. */
 export function throughputExceeded(): ServiceError {
   return new ServiceError(
     `${DYNAMODB}ProvisionedThroughputExceededException`,
@@ -123,7 +123,7 @@ export function throughputExceeded(): ServiceError {
   );
 }
 
-/** An on-demand table that has not scaled up yet. */
+/** For an on-demand table that has not scaled up yet. */
 export function throttled(): ServiceError {
   return new ServiceError(
     `${SERVICE}ThrottlingException`,

@@ -1,7 +1,7 @@
 import type { Chance, Delay } from '../faults.ts';
 import type { Item } from './values/attribute-value.ts';
 
-/** A call on DynamoDB, as a fault sees it. */
+/** A call to DynamoDB, as a fault sees it. */
 export interface DynamoDbCall {
   /** Such as `UpdateItem`. */
   readonly operation: string;
@@ -13,32 +13,32 @@ export interface DynamoDbCall {
   readonly environmentId: string | undefined;
 }
 
-/** The faults that may strike, and how often. None does by default. */
+/** The faults, and how often each strikes. By default none does. */
 export interface DynamoDbFaults {
   /**
-   * Calls take effect in a random order, a few turns of the event loop late. Calls that wait for each other keep
-   * their order.
+   * Calls take effect in a random order, a few turns of the event loop late. Calls that wait for each other keep their
+   * order.
    */
   readonly shuffle?: Chance<DynamoDbCall>;
-  /** From call to answer; the effect is somewhere in between. */
+  /** The time from call to answer; the effect is somewhere in between. */
   readonly latencyMs?: Delay<DynamoDbCall>;
   /** Refused before any effect: ProvisionedThroughputExceededException, or ThrottlingException. */
   readonly throttle?: Chance<DynamoDbCall>;
   /** InternalServerError (500) before any effect. */
   readonly fails?: Chance<DynamoDbCall>;
-  /** InternalServerError (500) although it took effect. */
+  /** InternalServerError (500) although the call took effect. */
   readonly failsAfterwards?: Chance<DynamoDbCall>;
   /**
-   * Refused before any effect, as a transaction on the same item is under way: a write of one item with
-   * TransactionConflictException, a transaction with TransactionCanceledException. Calls here are atomic, so that
-   * conflicts come by this fault alone.
+   * Refused before any effect, as if a transaction on the same item were in progress: a write of one item with
+   * TransactionConflictException, a transaction with TransactionCanceledException. Calls here are atomic, so conflicts
+   * come only from this fault.
    */
   readonly conflict?: Chance<DynamoDbCall>;
-  /** It took effect, and the connection broke before the answer: a TimeoutError. */
+  /** The call took effect, and the connection broke before the answer: a TimeoutError. */
   readonly answerLost?: Chance<DynamoDbCall>;
-  /** For each key of a batch: it comes back as unprocessed. When all do, the whole batch is throttled. */
+  /** A key of a batch is returned as unprocessed. If all are, the whole batch is throttled. */
   readonly unprocessed?: Chance<DynamoDbCall>;
-  /** A read that is not strongly consistent sees what it reads as it was before the last write of each item. */
+  /** An eventually consistent read sees each item as it was before its last write. */
   readonly staleRead?: Chance<DynamoDbCall>;
 }
 

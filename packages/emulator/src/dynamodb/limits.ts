@@ -1,4 +1,4 @@
-/** The limits of DynamoDB (service, account and table quotas; naming rules and data types). Not raisable at AWS. */
+/** The limits of DynamoDB (service, account and table quotas; naming rules and data types). AWS does not raise them. */
 export const LIMITS = {
   /** An item, names and values together. */
   itemBytesMax: 400 * 1024,
@@ -17,7 +17,7 @@ export const LIMITS = {
   clientRequestTokenCharactersMax: 36,
   /** A transaction that is asked for again under the same token does not take effect again for this long. */
   clientRequestTokenSeconds: 10 * 60,
-  /** A request as it travels. */
+  /** Bytes of a request on the wire. */
   requestBytesMax: 16 * 1024 * 1024,
   /** An expression's text. */
   expressionBytesMax: 4_096,
@@ -25,7 +25,7 @@ export const LIMITS = {
   expressionOperatorsMax: 300,
   /** Operands of IN. */
   inOperandsMax: 100,
-  /** Names, or values, that stand behind the placeholders of an expression, together. */
+  /** Names and values behind the placeholders of an expression, together. */
   placeholderBytesMax: 2 * 1024 * 1024,
   scanSegmentsMax: 1_000_000,
 } as const;

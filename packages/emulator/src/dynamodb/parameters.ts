@@ -15,8 +15,8 @@ export class Parameters {
   }
 
   /**
-   * A parameter beyond these would silently have no effect: the legacy ones that expressions replaced, indexes, and
-   * others that are not emulated.
+   * Unknown parameters would silently have no effect: legacy ones that expressions have replaced, indexes, and others
+   * that are not emulated.
    */
   refuseBeyond(names: readonly string[]): void {
     for (const [name, value] of Object.entries(this.#sent)) {

@@ -16,8 +16,8 @@ interface Bucket {
 const BUCKETS_MAX = 10_000;
 
 /**
- * The units that one partition key takes in a second. The cost of a call is known only after it. So a bucket that is
- * not empty lets a call in, and may go below zero: the next calls wait longer.
+ * The units that one partition key serves in a second. The cost of a call is only known after it. So a bucket that is
+ * not empty admits a call, and may become negative: then the next calls wait longer.
  */
 export class PartitionLimits {
   readonly #clock: Clock;

@@ -2,7 +2,7 @@ import type { Environment } from '../lambda/types.ts';
 import type { Answer } from './service.ts';
 import type { Transport } from './transport.ts';
 
-/** A request as the SDK hands it to what should carry it. */
+/** A request that the SDK passes to its transport. */
 export interface SdkRequest {
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: unknown;

@@ -19,7 +19,7 @@ export interface Answer {
   readonly requestId: string;
 }
 
-/** A request that has been read, and is yet to take effect. */
+/** A request that has been parsed, and has not taken effect yet. */
 export interface Request {
   readonly subject: DynamoDbCall;
   readonly sent: unknown;
@@ -29,7 +29,7 @@ export interface Request {
 const REQUEST_ID_LENGTH = 52;
 
 /**
- * DynamoDB without its wire: takes the fields of a request, returns the fields of its answer. Nothing in here waits.
+ * DynamoDB without its protocol: takes the fields of a request, returns the fields of its answer. Its code never waits.
  */
 export class Service {
   readonly parts: ServiceParts;

@@ -3,12 +3,12 @@ import { tokenMismatch } from './errors.ts';
 import { LIMITS } from './limits.ts';
 
 interface Completed {
-  /** All that was sent but the token. */
+  /** The request without the token. */
   readonly request: string;
   readonly atMs: number;
 }
 
-/** The tokens of transactions that took effect, for the ten minutes in which a repetition does not. */
+/** The tokens of completed transactions, for the ten minutes in which a repetition takes no effect. */
 export class TransactionTokens {
   readonly #clock: Clock;
   readonly #completed = new Map<string, Completed>();
@@ -17,7 +17,10 @@ export class TransactionTokens {
     this.#clock = clock;
   }
 
-  /** Whether this request has taken effect. Throws IdempotentParameterMismatchException where it was another one. */
+  /**
+   * Whether this request has taken effect. Throws IdempotentParameterMismatchException if the token belongs to another
+   * one.
+   */
   has(token: string, request: string): boolean {
     this.#forget();
     const completed = this.#completed.get(token);

@@ -4,7 +4,7 @@ import type { DynamoDbCall } from './faults.ts';
 import { CONTROL_PLANE } from './operations/index.ts';
 import type { Answer, Service } from './service.ts';
 
-/** Carries requests to the service and answers back, as late and as unreliably as the faults say. */
+/** Carries requests to the service and answers back, with the delays and failures of the faults. */
 export class Transport {
   readonly #service: Service;
   readonly #shuffler: Shuffler;
@@ -30,7 +30,7 @@ export class Transport {
     return this.#lose(answer, subject);
   }
 
-  /** Only an answer of success is lost: a refused request had no effect that could be in doubt. */
+  /** Only successful answers are lost: a refused request has no effect that could be in doubt. */
   #lose(answer: Answer, subject: DynamoDbCall): Answer {
     const { dice, faults } = this.#service.parts;
     if (answer.status !== 200 || CONTROL_PLANE.has(subject.operation)) return answer;
@@ -45,7 +45,7 @@ export class Transport {
   }
 }
 
-/** As the SDK's own transport says that no answer came. */
+/** The error of the SDK's own transport for a missing answer. */
 function timeoutError(): Error {
   return Object.assign(new Error('The connection broke before the answer came'), { name: 'TimeoutError' });
 }

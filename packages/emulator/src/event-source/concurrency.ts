@@ -27,7 +27,9 @@ export class EventSourceConcurrency {
     return Math.min(this.#max, eventSourceConcurrencyAtFirst + minutes * eventSourceConcurrencyPerMinute);
   }
 
-  /** Messages wait, and as many batches run as may. Milliseconds until more may, if they ever may. */
+  /**
+   * Messages wait, and as many batches run as allowed. Returns the milliseconds until more may run, if they ever may.
+   */
   full(): number | undefined {
     if (this.limit >= this.#max) return undefined;
     const nowMs = this.#clock.now();
@@ -35,7 +37,7 @@ export class EventSourceConcurrency {
     return MINUTE_MS - ((nowMs - this.#backlogSinceMs) % MINUTE_MS);
   }
 
-  /** Nothing waits and nothing runs. */
+  /** No message waits and no batch runs. */
   idle(): void {
     this.#backlogSinceMs = undefined;
   }

@@ -15,8 +15,8 @@ import { breaksOrder, judgeBatch } from './result.ts';
 const REQUEST_MESSAGES_MAX = 10;
 
 /**
- * A mapping of Lambda's from a queue to a function. It does not poll by the clock: it looks when the queue says that
- * something may be received, and when a batch has ended.
+ * A Lambda event source mapping from a queue to a function. It does not poll by the clock: it looks when the queue has
+ * messages, and when a batch has ended.
  */
 export class EventSource {
   readonly #gateway: Gateway;
@@ -60,7 +60,7 @@ export class EventSource {
     return this.#queue.parts.settings.fifo ? 'fifo' : 'standard';
   }
 
-  /** Messages that are sent at the same time come in one batch, as far as it has room. */
+  /** Messages that are sent at the same time come in one batch, as far as there is room. */
   #wake(): void {
     if (this.#isAwake) return;
     this.#isAwake = true;

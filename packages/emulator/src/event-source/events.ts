@@ -7,7 +7,7 @@ export interface SqsEvent {
 
 export interface SqsRecord {
   readonly messageId: string;
-  /** Good for ChangeMessageVisibility and DeleteMessage while the visibility timeout runs. */
+  /** Valid for ChangeMessageVisibility and DeleteMessage while the visibility timeout runs. */
   readonly receiptHandle: string;
   readonly body: string;
   readonly attributes: SystemAttributes;
@@ -31,7 +31,7 @@ export interface SqsRecordMessageAttribute {
   readonly binaryListValues: readonly string[];
 }
 
-/** With `reportBatchItemFailures`: the messages that are to come again. None, or no answer at all, is success. */
+/** With `reportBatchItemFailures`: the messages that come again. An empty list, or no answer, means success. */
 export interface SqsBatchResponse {
   readonly batchItemFailures: readonly { readonly itemIdentifier: string }[];
 }

@@ -3,12 +3,12 @@ import type { FunctionOptions } from '../options.ts';
 import type { Queue } from '../sqs/queue.ts';
 import type { SqsBatchResponse, SqsEvent } from './events.ts';
 
-/** A Lambda function of its own; `createEnvironment` makes its handler. */
+/** The Lambda function of the mapping; `createEnvironment` makes its handler. */
 export interface EventSourceFunction extends FunctionOptions {
   readonly createEnvironment: CreateEnvironment<Handler<SqsEvent, SqsBatchResponse | undefined>>;
 }
 
-/** An SQS queue that invokes a function with batches of its messages, as an event source mapping of Lambda's does. */
+/** An SQS queue that invokes a function with batches of its messages, like Lambda's event source mapping. */
 export interface EventSourceOptions {
   /** Name of a queue that exists when the emulator starts: one of the option `queues`. */
   readonly queue: string;
@@ -20,7 +20,7 @@ export interface EventSourceOptions {
   /** Batches that run at the same time, 2 to 1,000. @default as many as Lambda allows */
   readonly maximumConcurrency?: number;
   /**
-   * Whether the function names the messages that failed. Else a batch succeeds or fails as a whole.
+   * Whether the function names the messages that failed. If not, a batch succeeds or fails as a whole.
    * @default false
    */
   readonly reportBatchItemFailures?: boolean;

@@ -2,7 +2,7 @@ import type { Outcome } from '../lambda/invocation.ts';
 import { isObject } from '../lambda/proxy-result.ts';
 import type { SqsRecord } from './events.ts';
 
-/** Which messages of a batch are to come again. An error says why all of them are. */
+/** The messages of a batch that come again, or the error because of which all of them do. */
 export type BatchVerdict = ReadonlySet<string> | Error;
 
 const NONE: ReadonlySet<string> = new Set();
@@ -36,8 +36,7 @@ export function judgeBatch(
 }
 
 /**
- * Whether the function returned a message of a FIFO group and took a later one: nothing at AWS forbids it, and the
- * order is lost.
+ * Whether the function returned a message of a FIFO group and took a later one: AWS allows it, and the order is lost.
  */
 export function breaksOrder(records: readonly SqsRecord[], failed: ReadonlySet<string>): boolean {
   const groupsThatFailed = new Set<string>();

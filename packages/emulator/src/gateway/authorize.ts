@@ -18,7 +18,10 @@ export type Authorization =
 
 const UNAUTHORIZED = 'Unauthorized';
 
-/** Checks the signature where the route asks for one, or asks the REQUEST authorizer, if there is one. Its answer is never cached for a WebSocket API. */
+/**
+ * Checks the signature if the route asks for one, or asks the REQUEST authorizer, if there is one. For a WebSocket API
+ * its answer is never cached.
+ */
 export async function authorize(
   gateway: Gateway,
   connection: Connection,
@@ -38,7 +41,7 @@ export async function authorize(
   const outcome = await withinIntegrationTimeout(gateway, invocation);
   if (outcome === undefined) return { status: 500, error: new Error('The authorizer timed out') };
   if (outcome.kind === 'failed') {
-    // API Gateway tells this one text from every other error.
+    // API Gateway treats this one text differently from every other error.
     return { status: outcome.error.message === UNAUTHORIZED ? 401 : 500, error: outcome.error };
   }
   const answer = outcome.value;

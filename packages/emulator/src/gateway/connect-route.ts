@@ -11,7 +11,7 @@ export type Admission =
   | { readonly accepted: true; readonly connection: Connection; readonly subprotocol: string | undefined }
   | { readonly accepted: false; readonly status: number; readonly connectionId?: string };
 
-/** An upgrade request: the handshake waits until authorizer and `$connect` have let it in. */
+/** An upgrade request: the handshake waits for authorizer and `$connect`. */
 export async function admit(gateway: Gateway, request: UpgradeRequest): Promise<Admission> {
   const status = refuseEarly(gateway, request);
   if (status !== undefined) return { accepted: false, status };
@@ -91,12 +91,12 @@ function judge(result: ProxyResult, handshake: Handshake): Decision | Error {
   const offered = (header(handshake.multiValueHeaders, 'sec-websocket-protocol') ?? '')
     .split(',')
     .map((name) => name.trim());
-  // A browser would fail the connection that API Gateway opened: say so here, where it can be seen.
+  // A browser would close a connection that API Gateway has opened in this way: so the emulator reports it here.
   if (offered.includes(subprotocol)) return { subprotocol };
   return new Error(`$connect chose the subprotocol "${subprotocol}", offered were "${offered.join(', ')}"`);
 }
 
 function header(headers: Readonly<Record<string, unknown>>, lowerCaseName: string): string | undefined {
   const entry = Object.entries(headers).find(([name]) => name.toLowerCase() === lowerCaseName);
-  return entry === undefined ? undefined : String(entry[1]); // Several values come as one list.
+  return entry === undefined ? undefined : String(entry[1]); // Several values become one list.
 }

@@ -2,7 +2,7 @@ import type { Connection } from './connection.ts';
 import { disconnectEvent } from './event-builder.ts';
 import { type Gateway, schedule } from './gateway.ts';
 
-/** The end of a connection as `$disconnect` reports it, where the client named no reason of its own. */
+/** The end of a connection as `$disconnect` reports it, if the client gave no reason. */
 const REASONS: Readonly<Record<number, string>> = {
   1001: 'Going away',
   1005: 'Client-side close frame status not set',
@@ -18,7 +18,7 @@ export function startLife(gateway: Gateway, connection: Connection): void {
     expire();
   });
   let cancelIdle = (): void => {};
-  // Messages do not touch the timer: it looks, when it fires, how long ago the last one was.
+  // Messages do not reset the timer: when it fires, it checks how long ago the last one was.
   const watchIdle = (): void => {
     const leftMs = connection.lastActiveAtMs + limits.idleTimeoutMs - clock.now();
     if (leftMs <= 0) expire();
@@ -31,7 +31,7 @@ export function startLife(gateway: Gateway, connection: Connection): void {
   };
 }
 
-/** The gateway closes. The connection is gone at once, however long the client takes to agree. */
+/** The gateway closes the connection. It is gone at once, however long the client takes to answer. */
 export function closeConnection(
   gateway: Gateway,
   connection: Connection,
@@ -48,7 +48,7 @@ export function cutConnection(connection: Connection): void {
   connection.terminate();
 }
 
-/** A connection is over, ended by either side: its `$disconnect` follows, late, or never. */
+/** A connection has ended, by either side: its `$disconnect` follows, late, or never. */
 export function endConnection(gateway: Gateway, connection: Connection, code: number, reason: string): void {
   if (connection.state === 'closed') return;
   connection.state = 'closed';

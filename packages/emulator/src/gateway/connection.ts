@@ -12,7 +12,7 @@ export interface ClientSocket {
   pause(): void;
 }
 
-/** A client's connection: `connecting` until `$connect` has let it in, `closed` from the first sign of its end. */
+/** A client's connection: `connecting` until `$connect` has accepted it, `closed` from the first sign of its end. */
 export class Connection {
   readonly id: string;
   readonly connectedAtMs: number;
@@ -38,7 +38,7 @@ export class Connection {
     this.identity = identity;
   }
 
-  /** The socket of a connection that `$connect` has let in. */
+  /** The socket of a connection that `$connect` has accepted. */
   attach(socket: ClientSocket): void {
     this.#socket = socket;
     this.state = 'open';
@@ -77,7 +77,7 @@ export class Connection {
     this.#socket?.terminate();
   }
 
-  /** Nothing passes any more; the TCP connection breaks at once, or stays as if a cable had been pulled. */
+  /** Drops all further data; the TCP connection breaks at once, or stays as if a cable had been pulled. */
   lose(clientNotices: boolean): void {
     this.#lost = true;
     if (clientNotices) this.terminate();

@@ -105,7 +105,7 @@ function functionFactory(
   };
 }
 
-/** Queues use a random stream of their own: so they do not change runs without queues. */
+/** Queues use a separate random stream, so they do not change runs without queues. */
 function createSqsService(
   settings: Settings,
   dice: Dice,

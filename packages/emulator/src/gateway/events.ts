@@ -10,8 +10,8 @@ export interface Identity {
 }
 
 /**
- * The signer of a handshake, where the route asks for AWS_IAM. It comes with `$connect` alone: of later events AWS does not
- * say so.
+ * The signer of a handshake, if the route asks for AWS_IAM. Only `$connect` gets it: AWS does not document it for later
+ * events.
  */
 export interface CallerIdentity {
   readonly accountId: string;
@@ -29,7 +29,7 @@ export interface CallerIdentity {
   readonly cognitoAuthenticationProvider?: string | null;
 }
 
-/** The decision of a REQUEST authorizer at `$connect`. It comes with every later event of the connection. */
+/** The decision of a REQUEST authorizer at `$connect`. Every later event of the connection has it. */
 export interface AuthorizerContext {
   readonly principalId: string;
   readonly integrationLatency: number;
@@ -86,7 +86,7 @@ export interface MessageEvent {
 }
 
 export interface DisconnectEvent {
-  /** `Host`, and three names without a value. Nothing of the client's. */
+  /** `Host`, and three names without a value. Nothing from the client. */
   readonly headers: Headers;
   readonly multiValueHeaders: MultiValueHeaders;
   readonly requestContext: RequestContext & {

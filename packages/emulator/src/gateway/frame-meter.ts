@@ -5,10 +5,9 @@ const FINAL = 0x80;
 const FRAGMENT_OVERHEAD_BYTES = 128;
 
 /**
- * Reads the lengths of a client's frames from the bytes on the wire, in any pieces.
- *
- * `ws` hands over whole messages and can limit those, but the quota is on the single frame: a message of 128 KB is
- * right in four frames and wrong in one. A frame is judged by its header, before its payload has arrived.
+ * Reads the lengths of a client's frames from the bytes on the wire, in any pieces. `ws` passes on whole messages and
+ * can limit those, but the quota is for a single frame: a message of 128 KB is valid in four frames and invalid in one.
+ * A frame is checked by its header, before its payload has arrived.
  */
 export class FrameMeter {
   readonly #frameBytesMax: number;

@@ -19,7 +19,7 @@ export interface Gateway {
   readonly counters: Counters;
   readonly shuffler: Shuffler;
   readonly activity: Activity;
-  /** By id: those that connect and those that are open. */
+  /** By id: connecting and open connections. */
   readonly connections: Map<string, Connection>;
   /** New connections. */
   readonly connectThrottle: TokenBucket;
@@ -27,7 +27,7 @@ export interface Gateway {
   readonly accountThrottle: TokenBucket;
   readonly lambda: LambdaFunction<Handlers>;
   readonly authorizer: LambdaFunction<AuthorizerHandlers> | undefined;
-  /** Every function of the account, those of event sources and schedules among them. */
+  /** Every function of the account, including those of event sources and schedules. */
   readonly functions: readonly Pick<LambdaFunction<never>, 'kill' | 'retireIdle' | 'stop'>[];
   /** Those without a trigger, by their names. */
   readonly invoked: Map<string, LambdaFunction<Handler<unknown, unknown>>>;
@@ -37,7 +37,7 @@ export interface Gateway {
   stopped: boolean;
 }
 
-/** Runs something after a delay, and out of turn. A scheduled task counts as activity until it runs. */
+/** Runs a task after a delay, and out of order. A scheduled task counts as activity until it runs. */
 export function schedule(gateway: Gateway, delayMs: number, run: () => void): void {
   const { activity, random, settings, shuffler } = gateway;
   const end = activity.begin();
@@ -53,7 +53,7 @@ export function schedule(gateway: Gateway, delayMs: number, run: () => void): vo
   else arrive();
 }
 
-/** The integration's outcome, or `undefined` when it takes longer than API Gateway waits. The function runs on. */
+/** The integration's result, or `undefined` if it takes longer than API Gateway waits. The function runs on. */
 export async function withinIntegrationTimeout(
   gateway: Gateway,
   invocation: Promise<Outcome>,

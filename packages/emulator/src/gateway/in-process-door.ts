@@ -51,7 +51,7 @@ function open(
   socket: InProcessSocket,
   { connection, subprotocol = '' }: Extract<Admission, { accepted: true }>,
 ): void {
-  // The client did not wait for `$connect`: to the function it was there, so it is told of the end.
+  // The client did not wait for `$connect`: for the function it was connected, so it is told of the end.
   if (socket.readyState !== 0) {
     endConnection(gateway, connection, 1006, '');
     return;

@@ -12,11 +12,13 @@ const NO_STATUS = 1005;
 
 type Listener = (event: never) => void;
 
-/** Both ends of a WebSocket that never leaves this process. One end receives a turn later what the other sends. */
+/**
+ * Both ends of a WebSocket that never leaves this process. Each end receives data one turn after the other has sent it.
+ */
 export class InProcessSocket {
   readonly url: string;
   protocol = '';
-  /** Which the gateway gave it; once it is open. */
+  /** The id that the gateway gave it; set once it is open. */
   connectionId: string | undefined;
   readyState = CONNECTING;
   readonly bufferedAmount = 0;
@@ -39,7 +41,7 @@ export class InProcessSocket {
         return state();
       },
       send,
-      // Texts that were sent before arrive before.
+      // Texts that were sent before arrive first.
       close: (code, reason) => {
         if (this.readyState === OPEN) this.readyState = CLOSING;
         this.#soon(() => end(code, reason));
@@ -51,7 +53,7 @@ export class InProcessSocket {
     };
   }
 
-  /** The gateway has let it in. */
+  /** The gateway has accepted it. */
   open(protocol: string): void {
     this.protocol = protocol;
     this.readyState = OPEN;
@@ -77,7 +79,7 @@ export class InProcessSocket {
   }
 
   close(code = NO_STATUS, reason = ''): void {
-    // Texts that were sent before arrive before.
+    // Texts that were sent before arrive first.
     this.#soon(() => this.#end(code, reason));
   }
 

@@ -8,7 +8,7 @@ import type { MessageEvent, ProxyResult } from './events.ts';
 import { type Gateway, schedule, withinIntegrationTimeout } from './gateway.ts';
 import { selectRoute } from './route-selection.ts';
 
-/** A client's message starts an invocation, also while others of the connection are handled. */
+/** A client's message starts an invocation, even while other messages of the connection are handled. */
 export function receiveMessage(gateway: Gateway, connection: Connection, body: string): void {
   const { accountThrottle, counters, dice, settings } = gateway;
   const { faults, limits, routes, routeSelectionExpression } = settings;
@@ -61,8 +61,8 @@ async function handle(gateway: Gateway, connection: Connection, event: MessageEv
 }
 
 /**
- * Two-way communication: the body of the result goes to the caller where the route has a route response. True where a
- * reply is on its way.
+ * Two-way communication: the body of the result goes to the caller if the route has a route response. True if a reply
+ * is on its way.
  */
 function reply(gateway: Gateway, connection: Connection, event: MessageEvent, result: ProxyResult): boolean {
   const { counters, dice, settings } = gateway;
@@ -97,7 +97,7 @@ function send(gateway: Gateway, connection: Connection, kind: 'replies' | 'error
   if (!connection.reachable) {
     counters.event(`${kind}ToUnreachable`);
   } else if (connection.bufferedBytes > settings.limits.clientBufferBytesMax) {
-    // A post would be answered 429. A reply has no caller to tell, so it is lost.
+    // A post would be answered 429. A reply has no caller, so it is lost.
     counters.event(`${kind}LostToSlowClient`);
   } else {
     counters.message(kind, Buffer.byteLength(text));

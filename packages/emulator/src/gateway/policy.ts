@@ -2,7 +2,7 @@ import { isObject } from '../lambda/proxy-result.ts';
 
 const INVOKE = 'execute-api:Invoke';
 
-/** Whether an IAM policy document lets `execute-api:Invoke` through on a resource: a Deny outweighs every Allow. */
+/** Whether an IAM policy document allows `execute-api:Invoke` on a resource: a Deny outweighs every Allow. */
 export function allows(policyDocument: unknown, resourceArn: string): boolean {
   if (!isObject(policyDocument) || !Array.isArray(policyDocument.Statement)) return false;
   const effects = policyDocument.Statement.filter(

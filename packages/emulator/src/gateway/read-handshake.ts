@@ -3,7 +3,7 @@ import type { Random } from '../clock/random.ts';
 import type { Settings } from '../options.ts';
 import type { Handshake } from './events.ts';
 
-/** As much of a request for an upgrade as is looked at. */
+/** The part of an upgrade request that is read. */
 export type UpgradeRequest = Pick<IncomingMessage, 'url' | 'headers' | 'rawHeaders'> & {
   readonly socket: Pick<IncomingMessage['socket'], 'remoteAddress' | 'localPort'>;
 };

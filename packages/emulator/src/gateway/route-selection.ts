@@ -3,7 +3,7 @@ import type { RouteOptions } from '../options.ts';
 
 const PREFIX = '$request.body.';
 
-/** The route of a message: JSON may select one of those that exist, all else goes to `$default`. */
+/** The route of a message: JSON may select an existing one, everything else goes to `$default`. */
 export function selectRoute(
   body: string,
   expression: string,

@@ -1,9 +1,9 @@
-/** Connections are ended until so much is free again: not one with every chunk that comes. */
+/** Connections are closed until this share is free again, so that the limit is not reached with every chunk. */
 const RELIEVED_SHARE = 7 / 8;
 
 /**
- * Bytes of all connections of messages whose end has not come. Beyond the limit those end that
- * began first: a client that means to end its message is soon done [SEC-MEMORY-2].
+ * Bytes of incomplete messages of all connections. Above the limit those that began first are closed: a client that
+ * means to finish its message soon does [SEC-MEMORY-2].
  */
 export class UnfinishedMessages<Connection> {
   readonly #bytesMax: number;
@@ -17,7 +17,7 @@ export class UnfinishedMessages<Connection> {
     this.#end = end;
   }
 
-  /** The connection holds this many bytes now; 0: its message is whole, or the connection is gone. */
+  /** The connection holds this many bytes now; 0: its message is complete, or the connection is gone. */
   set(connection: Connection, bytes: number): void {
     this.#bytes += bytes - (this.#held.get(connection) ?? 0);
     if (bytes === 0) this.#held.delete(connection);

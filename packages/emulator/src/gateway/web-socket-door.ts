@@ -29,15 +29,15 @@ interface Admitted {
   readonly subprotocol: string | undefined;
 }
 
-/** The WebSocket side of the API: handshakes, and what `ws` says about open connections. */
+/** The WebSocket side of the API: handshakes, and the events of `ws` for open connections. */
 export function openWebSocketDoor(gateway: Gateway, server: Server): void {
   const { limits } = gateway.settings;
   const admitted = new WeakMap<IncomingMessage, Admitted>();
   // `closeTimeout` is in ws 8.18 and not yet in its types.
   const options: ServerOptions & { closeTimeout: number } = {
     noServer: true,
-    // One message of each connection in a turn of the event loop: a client that sends many at once would have them all
-    // begin before another client's first. Its bytes wait in its socket meanwhile.
+    // One message of each connection in a turn of the event loop: otherwise all messages of a client that sends many at
+    // once would begin before another client's first. Its bytes wait in its socket meanwhile.
     allowSynchronousEvents: false,
     closeTimeout: CLOSE_TIMEOUT_MS,
     maxFragments: limits.fragmentsPerMessageMax,
@@ -86,7 +86,7 @@ async function letIn(
   }
   admitted.set(request, admission);
   answer(true);
-  // The client did not wait for `$connect`: to the function it was there, so it is told of the end.
+  // The client did not wait for `$connect`: for the function it was connected, so it is told of the end.
   if (admission.connection.state === 'connecting') endConnection(gateway, admission.connection, 1006, '');
 }
 
@@ -103,7 +103,7 @@ function open(
   const meter = new FrameMeter(gateway.settings.limits.frameBytesMax, () =>
     closeConnection(gateway, connection, 1009, ''),
   );
-  // Ahead of `ws`: a frame that is too large is judged before it is read.
+  // Runs before `ws`: a frame that is too large is refused before it is read.
   socket.prependListener('data', (chunk: Buffer) => {
     if (connection.state !== 'open') return;
     meter.push(chunk);
@@ -127,7 +127,7 @@ function open(
   });
 }
 
-/** With which code `ws` has closed by itself. Errors of the network have none: they end as 1006. */
+/** The code with which `ws` has closed by itself. Network errors have none: they end as 1006. */
 function closeCodeOf(errorCode: string): number | undefined {
   if (!errorCode.startsWith('WS_ERR_')) return undefined;
   if (errorCode === 'WS_ERR_INVALID_UTF8') return 1007;

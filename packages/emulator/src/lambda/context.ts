@@ -26,8 +26,8 @@ export function lambdaContext(parts: ContextParts): LambdaContext {
 }
 
 /**
- * The variables that Lambda itself puts into `process.env`, without the credentials, which each environment has of its
- * own.
+ * The variables that Lambda itself puts into `process.env`, without the credentials, which are different in each
+ * environment.
  */
 export function lambdaVariables(settings: FunctionSettings, region: string): Record<string, string> {
   return {

@@ -17,10 +17,9 @@ export interface EnvironmentSettings {
 }
 
 /**
- * A sandbox of Lambda's: it runs while an invocation runs and is frozen otherwise.
- *
- * JavaScript in this process cannot be stopped, so the emulator holds what the code needs from outside instead:
- * its requests, its clock and its checkpoints.
+ * An execution environment of Lambda: it runs during an invocation and is frozen otherwise. JavaScript in this process
+ * cannot be stopped, so the emulator holds back the things that the code needs from outside: its requests, its clock
+ * and its checkpoints.
  */
 export class ExecutionEnvironment implements Environment {
   readonly id: string;
@@ -64,7 +63,7 @@ export class ExecutionEnvironment implements Environment {
 
   /** Resolves at once while it runs, at its next invocation while it is frozen, never once it is dead. */
   async untilRunning(): Promise<void> {
-    // Thawed and frozen again before this continuation came to run: wait for the next one.
+    // The environment thawed and froze again before this continuation ran: it waits for the next invocation.
     while (!this.running) await new Promise<void>((resolve) => this.#onThaw.push(resolve));
   }
 
@@ -89,7 +88,7 @@ export class ExecutionEnvironment implements Environment {
     this.#freezingClock.freeze();
   }
 
-  /** As if the machine had failed: nothing that it has begun comes back. */
+  /** Kills it, as a failure of the machine does: nothing that it has begun comes back. */
   kill(): void {
     this.freeze();
     this.#onThaw = [];

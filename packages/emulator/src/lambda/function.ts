@@ -23,7 +23,7 @@ export interface FunctionParts<H> {
   readonly random: Random;
   readonly counters: Counters;
   readonly concurrency: Concurrency;
-  /** Makes the sandbox and lets its credentials in. */
+  /** Creates the environment and registers its credentials. */
   readonly startEnvironment: (coldStart: number) => ExecutionEnvironment;
 }
 
@@ -33,8 +33,8 @@ interface Sandbox<H> {
 }
 
 /**
- * A Lambda function: invocations that overlap get an execution environment each, one that has become idle is used
- * again, and one that timed out, or was killed, is not.
+ * A Lambda function: concurrent invocations get an execution environment each. An idle one is used again; one that
+ * timed out or was killed is not.
  */
 export class LambdaFunction<H> {
   readonly #parts: FunctionParts<H>;
@@ -72,13 +72,13 @@ export class LambdaFunction<H> {
     }
   }
 
-  /** Environments that are idle do not serve again: the next invocations start cold. */
+  /** Idle environments are not used again: the next invocations start cold. */
   retireIdle(): void {
     for (const { environment } of this.#idle) this.#retire(environment);
     this.#idle = [];
   }
 
-  /** False when there is no such environment. */
+  /** False if there is no such environment. */
   kill(environmentId: string): boolean {
     for (const environment of this.#all) {
       if (environment.id !== environmentId) continue;

@@ -11,14 +11,14 @@ export type Outcome =
 export interface Invocation<Event> {
   readonly environment: ExecutionEnvironment;
   readonly route: string;
-  /** Absent when the environment has none for the route. */
+  /** Absent if the environment has no handler for the route. */
   readonly handler: Handler<Event, unknown> | undefined;
   readonly event: Event;
   readonly context: LambdaContext;
   readonly timeoutMs: number;
 }
 
-/** The handler against its timeout. A dead environment's handler never wins. */
+/** The handler with its timeout. The result of a dead environment's handler is ignored. */
 export function runInvocation<Event>(
   clock: Clock,
   invocation: Invocation<Event>,
@@ -46,7 +46,7 @@ export function failed(error: unknown): Outcome {
   return { kind: 'failed', error: error instanceof Error ? error : new Error(String(error)) };
 }
 
-/** Event and result cross the border as JSON, as they do in the cloud: nothing is shared, nothing but JSON survives. */
+/** Event and result pass as JSON, as in the cloud: nothing is shared, and only JSON survives. */
 async function callHandler<Event>({ context, event, handler, route }: Invocation<Event>): Promise<unknown> {
   if (handler === undefined) throw new Error(`The environment has no handler for the route ${route}`);
   const value = await handler(JSON.parse(JSON.stringify(event)), context);

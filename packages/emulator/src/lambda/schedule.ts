@@ -25,7 +25,7 @@ export interface ScheduleFunction extends FunctionOptions {
 }
 
 export interface ScheduleOptions {
-  /** Whole minutes, as `rate(1 minute)`. The first turn comes this long after the start. */
+  /** Whole minutes, as in `rate(1 minute)`. The first event comes this long after the start. */
   readonly rateSeconds: number;
   readonly function: ScheduleFunction;
   /** The rule's. @default the function's name */
@@ -37,7 +37,7 @@ const MINUTE_SECONDS = 60;
 /** An asynchronous invocation that failed is tried again after one minute, and after two more. */
 const RETRY_AFTER_MS = [60_000, 120_000];
 
-/** A rule of EventBridge that invokes a function at a fixed rate: at least once each turn, and in no hurry. */
+/** A rule of EventBridge that invokes a function at a fixed rate: at least once for each time, and perhaps late. */
 export class Schedule {
   readonly #gateway: Gateway;
   readonly #options: ScheduleOptions;
@@ -66,11 +66,11 @@ export class Schedule {
     clock.setTimer(dueAtMs - clock.now(), () => {
       if (this.#gateway.stopped) return;
       this.#arm(dueAtMs + this.#options.rateSeconds * 1000);
-      this.#ring(dueAtMs);
+      this.#fire(dueAtMs);
     });
   }
 
-  #ring(dueAtMs: number): void {
+  #fire(dueAtMs: number): void {
     const { dice, settings } = this.#gateway;
     const { faults } = settings;
     const event = this.#event(dueAtMs);
@@ -94,7 +94,7 @@ export class Schedule {
     });
   }
 
-  /** Not `schedule`: a test that waits until all is quiet need not wait for another minute. */
+  /** Not `schedule`: a test that waits until all activity has ended need not wait for another minute. */
   #retryAfter(ms: number, event: ScheduledEvent, attempt: number): void {
     this.#gateway.settings.clock.setTimer(ms, () => {
       if (!this.#gateway.stopped) this.#invokeAfter(0, event, attempt);

@@ -6,7 +6,7 @@ import { functionSettings } from '../options.ts';
 import type { QueueOptions } from '../sqs/queue-options.ts';
 import { Schedule } from './schedule.ts';
 
-/** Creates the queues, and the functions beside the routes', and lets those begin that queues and schedules invoke. */
+/** Creates the queues and the functions without a route, and starts the event sources and schedules. */
 export function startTriggers(gateway: Gateway, createFunction: CreateFunction): void {
   const { eventSources, queues, schedules, functions } = gateway.settings;
   for (const queue of deadLetterQueuesFirst(queues)) gateway.sqs.create(queue);
@@ -28,7 +28,7 @@ export function startTriggers(gateway: Gateway, createFunction: CreateFunction):
     );
 }
 
-/** A queue can name a dead-letter queue only once there is one. */
+/** A dead-letter queue has to exist before a queue can name it. */
 function deadLetterQueuesFirst(queues: readonly QueueOptions[]): QueueOptions[] {
   const byName = new Map(queues.map((queue) => [queue.name, queue]));
   const ordered = new Set<QueueOptions>();

@@ -44,7 +44,7 @@ export interface AuthorizerHandlers {
 export interface Environment {
   /** Unique in this emulator. */
   readonly id: string;
-  /** How many cold starts of this function there were before. */
+  /** The number of earlier cold starts of this function. */
   readonly coldStart: number;
   /** The variables of `process.env`: Lambda's, with this environment's own credentials, and the option's. */
   readonly variables: Readonly<Record<string, string>>;
@@ -55,9 +55,8 @@ export interface Environment {
   /** Aborts when the environment dies: by a timeout, by a fault, or at the emulator's end. */
   readonly signal: AbortSignal;
   /**
-   * For a port that the emulator cannot see, such as a store in memory: await it before and after each call. It
-   * waits while the environment is frozen, never returns once it is dead, and is a place where `killAtCheckpoint`
-   * may strike.
+   * For a port that the emulator cannot see, such as an in-memory store: await it before and after each call. It waits
+   * while the environment is frozen, never returns once it is dead, and `killAtCheckpoint` may strike there.
    */
   checkpoint(name: string): Promise<void>;
 }

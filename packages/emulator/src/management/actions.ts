@@ -9,17 +9,17 @@ import { gone, internal, ManagementError, throttled, tooLarge } from './error.ts
 /** How long an overtaken post waits for the one that overtakes it. */
 const OVERTAKEN_MS_MAX = 100;
 
-/** Carries out a call. A POST without a body was larger than a message may be. */
+/** Performs a call. A POST without a body was larger than a message may be. */
 export async function act(gateway: Gateway, call: ManagementCall): Promise<Answer> {
   const { connectionId, method } = call;
   if (!isGatewayId(connectionId)) {
     return new ManagementError(400, 'BadRequestException', `Invalid connectionId: ${connectionId}`);
   }
   if (method === 'POST' && call.body === undefined) return tooLarge;
-  // Calls that are made at the same time have no order; one that was answered before another was made has.
+  // Concurrent calls have no order; a call that was answered before another was made precedes it.
   await new Promise<void>((resolve) => schedule(gateway, 0, resolve));
   const connection = gateway.connections.get(connectionId);
-  // One that `$connect` has not yet let in is as little there as one that is gone.
+  // A connection that `$connect` has not accepted yet counts as gone.
   if (connection === undefined || !connection.reachable) return gone;
   switch (method) {
     case 'POST':
@@ -42,7 +42,7 @@ function post(gateway: Gateway, call: ManagementCall, connection: Connection): A
     cutConnection(connection);
     return gone;
   }
-  // A slow consumer: the same status as the throttle, and no way to tell them apart.
+  // A slow consumer gets the same status as the throttle: callers cannot tell them apart.
   if (connection.bufferedBytes > limits.clientBufferBytesMax) return throttled;
   const text = call.body ?? '';
   if (dice.strikes('postOvertaken', faults.postOvertaken, call)) {
@@ -54,7 +54,7 @@ function post(gateway: Gateway, call: ManagementCall, connection: Connection): A
   return dice.strikes('postFailsAfterwards', faults.postFailsAfterwards, call) ? internal : { status: 200 };
 }
 
-/** Sent after the next post to this connection, or a little later when none comes. */
+/** Sent after the next post to this connection, or a little later if none comes. */
 function sendOvertaken(gateway: Gateway, connection: Connection, text: string): void {
   const end = gateway.activity.begin();
   const before = connection.overtaken;

@@ -35,7 +35,7 @@ export class ManagementApi {
     const { method = '', url: target = '' } = request;
     const answer = await this.#perform({ method, target }, body, environment);
     end();
-    // An environment that died, or froze meanwhile, does not read its answer now.
+    // An environment that has died or frozen meanwhile does not read its answer now.
     if (answer === undefined || !(await this.#untilRunning(environment, response))) return;
     this.#respond(request, response, answer);
   }
@@ -78,8 +78,8 @@ export class ManagementApi {
   }
 
   /**
-   * Holds the requests of a frozen environment until its next invocation: in the cloud they would not be sent before.
-   * False when too much is held already, and the socket was cut.
+   * Holds the requests of a frozen environment until its next invocation: in the cloud they would not be sent earlier.
+   * False if too many are held already, and the socket was cut.
    */
   async #untilRunning(
     environment: ExecutionEnvironment | undefined,

@@ -1,4 +1,4 @@
-/** A request as its signer and its verifier write it down. */
+/** A request in the canonical form that signer and verifier share. */
 export interface SignedRequest {
   readonly method: string;
   /** Path and query as they were sent. */
@@ -13,7 +13,7 @@ export function canonicalRequest(request: SignedRequest, signedHeaders: readonly
   const [path = '', query = ''] = request.target.split('?', 2);
   return [
     request.method,
-    // Every service but S3 encodes the path once more than it was sent: `=` in a connection id is `%253D` here.
+    // Every service except S3 encodes the path once more than it was sent: `=` in a connection id becomes `%253D` here.
     path.split('/').map(uriEncode).join('/'),
     canonicalQuery(query),
     ...signedHeaders.map((name) => `${name}:${headerText(request, name).trim().replace(/ +/g, ' ')}`),

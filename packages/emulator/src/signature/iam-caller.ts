@@ -8,7 +8,7 @@ export interface IamCaller {
     /** Only of temporary credentials. */
     readonly sessionToken?: string;
   };
-  /** The caller as `$connect` is told of it. */
+  /** The caller as `$connect` gets it. */
   readonly identity: Omit<CallerIdentity, 'accessKey'>;
   /** An IAM policy document. @default one that allows everything */
   readonly policyDocument?: unknown;

@@ -11,7 +11,7 @@ import {
 const ALGORITHM = 'AWS4-HMAC-SHA256';
 const SERVICE = 'execute-api';
 
-/** The signer, as far as a signature shows it. */
+/** The signer, as far as a signature reveals it. */
 export interface Signer {
   readonly credentials: {
     readonly accessKeyId: string;
@@ -32,9 +32,8 @@ export interface Verifier<S extends Signer> {
 }
 
 /**
- * Verifies AWS Signature Version 4 in the Authorization header, or where it may be in the query, and says who signed.
- *
- * The string to sign is built anew from what arrived.
+ * Verifies AWS Signature Version 4 in the Authorization header, or in the query if allowed, and returns the signer. The
+ * string to sign is computed anew from the received request.
  * https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv-create-signed-request.html
  */
 export function verifySignature<S extends Signer>(
@@ -66,7 +65,7 @@ function verifyClaim<S extends Signer>(
     return refuse('IncompleteSignature', `Not a valid key=value pair in ${where}`);
   }
   const principal = verifier.principals.find(claim.accessKeyId);
-  // Temporary credentials are worth nothing without their token.
+  // Temporary credentials are invalid without their token.
   if (principal === undefined || claim.sessionToken !== principal.credentials.sessionToken) {
     return refuse('UnrecognizedClient', 'The security token included in the request is invalid.');
   }
@@ -91,7 +90,7 @@ function scopeProblem(
   return `Credential should be scoped to a valid date, region and service: '${expected}', not '${scope}'.`;
 }
 
-/** AWS promises no more than the skew; no page says that it takes a signature for longer, as S3 does. */
+/** AWS promises only the skew; no page says that it accepts a signature for longer, as S3 does. */
 function dateProblem(
   { date, expiresSeconds }: ClaimedSignature,
   { nowMs, skewMs }: { nowMs: number; skewMs: number },

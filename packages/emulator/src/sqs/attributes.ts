@@ -24,7 +24,7 @@ export function readAttributes(input: Input, attributesMax: number): MessageAttr
   );
 }
 
-/** Nothing but the header of AWS X-Ray. */
+/** Only the header of AWS X-Ray is allowed. */
 export function readSystemAttributes(input: Input): MessageAttributes {
   const attributes = readMap(input, 'MessageSystemAttributes');
   for (const [name, { DataType }] of Object.entries(attributes)) {

@@ -36,7 +36,7 @@ export function readEntries(input: Input, entryType: string, limits: SqsLimits):
   return entries;
 }
 
-/** Each entry by itself: some may fail while others take effect, and the answer is 200 all the same. */
+/** Handles each entry separately: some may fail while others take effect, and the answer is 200 all the same. */
 export function runEntries(entries: readonly Entry[], run: (entry: Entry) => object): BatchResult {
   const Successful: object[] = [];
   const Failed: FailedEntry[] = [];

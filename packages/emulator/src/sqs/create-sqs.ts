@@ -33,9 +33,9 @@ export interface QueueNames {
 
 /** SQS as a test sees it from outside. */
 export interface Sqs {
-  /** Throws where AWS would refuse it, or where there is a queue of this name. Create a dead-letter queue first. */
+  /** Throws if AWS would refuse it, or if there is a queue of this name. Create a dead-letter queue first. */
   createQueue(options: QueueOptions): QueueNames;
-  /** The URL of a queue that exists, or will. */
+  /** The URL of a queue, even of one that does not exist yet. */
   queueUrl(name: string): string;
   queueArn(name: string): string;
   /** How many messages a queue holds now, by their state. Throws QueueDoesNotExist. */
@@ -46,7 +46,7 @@ export interface Sqs {
    * `sqs:ACTION:after`, where `killAtCheckpoint` may strike.
    */
   requestHandler(environment?: SqsCaller): SqsRequestHandler;
-  /** The same with all that goes with it: `new SQSClient(sqs.clientConfig(environment))` is ready, and quicker. */
+  /** The complete options: `new SQSClient(sqs.clientConfig(environment))` is ready, and faster. */
   clientConfig(environment?: SqsCaller): SdkClientConfig;
 }
 

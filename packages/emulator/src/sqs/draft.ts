@@ -44,7 +44,9 @@ export function readDraft(
   };
 }
 
-/** Without one, a FIFO queue takes nothing at all of a request; a standard queue takes it for fairness among tenants. */
+/**
+ * Without a group id a FIFO queue refuses the whole request; a standard queue uses the id for fairness among tenants.
+ */
 function readGroupId(input: Input, { fifo }: QueueSettings, limits: SqsLimits): string | undefined {
   const id = readId(input, 'MessageGroupId', limits);
   if (id === undefined && fifo) throw missingParameter('MessageGroupId');
@@ -91,7 +93,7 @@ function readDelay(input: Input, { fifo }: QueueSettings, limits: SqsLimits): nu
     );
   }
   if (!fifo) return seconds;
-  // On a FIFO queue only the queue delays. To say 0 is allowed and means nothing.
+  // On a FIFO queue only the queue has a delay. A delay of 0 is allowed and has no effect.
   if (seconds > 0) throw invalidValue(seconds, 'DelaySeconds', WRONG_KIND);
   return undefined;
 }

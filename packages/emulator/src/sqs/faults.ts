@@ -31,7 +31,7 @@ export interface SqsReceive {
   readonly messagesMax: number;
 }
 
-/** The faults of queues, and how often they strike. None does by default. */
+/** The faults of queues, and how often each strikes. By default none does. */
 export interface SqsFaults {
   /** A send is answered 500, and nothing was sent. */
   readonly sendFails?: Chance<SqsCall>;
@@ -39,7 +39,7 @@ export interface SqsFaults {
   readonly sendFailsAfterwards?: Chance<SqsCall>;
   /** An entry of a batch is among `Failed`, and was not sent. */
   readonly sendEntryFails?: Chance<SqsEntry>;
-  /** From call to answer; the effect is somewhere in between. A long poll's waiting is not counted. */
+  /** The time from call to answer; the effect is somewhere in between. The wait of a long poll is not counted. */
   readonly sqsLatencyMs?: Delay<SqsCall>;
   /** Any call is answered RequestThrottled. */
   readonly sqsThrottled?: Chance<SqsCall>;
@@ -54,7 +54,7 @@ export interface SqsFaults {
   readonly earlyRedelivery?: Chance<SqsReceive>;
   /** A receive returns fewer messages than there are, but at least one. */
   readonly receiveFewer?: Chance<SqsReceive>;
-  /** A short poll finds nothing though there are messages. Long polls and event sources see all of them. */
+  /** A short poll finds nothing although there are messages. Long polls and event sources see all of them. */
   readonly receiveNothing?: Chance<SqsReceive>;
   /** Between a receive of an event source mapping and the invocation of its function; the visibility timeout runs. */
   readonly eventSourceDelayMs?: Delay<SqsReceive>;

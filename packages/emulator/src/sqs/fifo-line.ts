@@ -11,9 +11,9 @@ interface Group {
 }
 
 /**
- * A FIFO queue: within a group the order of sending, and no message of a group while another of it is in flight. The
- * seed decides which group is next. A receive takes as many messages of one group as it may before it goes on to
- * another.
+ * A FIFO queue: within a group it keeps the order of sending, and delivers no message of a group while another of it is
+ * in flight. The seed selects the next group. A receive takes as many messages of one group as allowed before it
+ * continues with another.
  */
 export class FifoLine implements Line {
   readonly #random: Random;

@@ -1,15 +1,15 @@
 import type { QueuedMessage } from './message.ts';
 
-/** Whether a message is received, cannot be (it was removed when it was looked at), or ends the search. */
+/** Whether a message is received, cannot be (it was removed during the look), or ends the search. */
 export type Verdict = 'take' | 'removed' | 'stop';
 
-/** In what order a queue gives out its messages. The queue itself keeps their state. */
+/** The order in which a queue delivers its messages. The queue itself keeps their state. */
 export interface Line {
   /** Whether a receive would find something. */
   readonly hasAvailable: boolean;
   /** A message was sent. */
   add(message: QueuedMessage): void;
-  /** Its state is another one: a delay or a visibility timeout is over, or has begun. */
+  /** Its state has changed: a delay or a visibility timeout has begun or is over. */
   changed(message: QueuedMessage, before: QueuedMessage['state']): void;
   /** It is gone. */
   remove(message: QueuedMessage, before: QueuedMessage['state']): void;

@@ -2,7 +2,7 @@ import type { QueueRequest } from './actions/action.ts';
 import type { QueuedMessage } from './message.ts';
 import type { Receive } from './queue.ts';
 
-/** Receives now, or, with a wait, as soon as there is something. Nothing when the wait is over or the caller gone. */
+/** Receives now, or, with a wait, as soon as there are messages. Empty when the wait is over or the caller is gone. */
 export async function waitForMessages(
   { pause, queue, signals }: QueueRequest,
   receive: Receive,
@@ -11,7 +11,7 @@ export async function waitForMessages(
   const { clock, dice, faults } = queue.parts;
   const isShort = waitSeconds === 0;
   const subject = { queueName: queue.name, messagesMax: receive.messagesMax };
-  // A short poll asks some of the servers only.
+  // A short poll asks only some of the servers.
   if (isShort && queue.hasAvailable && dice.strikes('receiveNothing', faults.receiveNothing, subject))
     return [];
   const messages = queue.receive(receive);

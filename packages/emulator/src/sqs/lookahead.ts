@@ -8,7 +8,7 @@ export class Lookahead {
   readonly #messagesMax: number;
   readonly #onEnter: (message: QueuedMessage) => void;
   readonly #order = new Set<QueuedMessage>();
-  /** Goes along while messages are added and removed, as iterators of a Set do. */
+  /** Follows while messages are added and removed, as iterators of a Set do. */
   readonly #beyond = this.#order.values();
   #within = 0;
 
@@ -30,7 +30,7 @@ export class Lookahead {
   }
 
   #fill(): void {
-    // An iterator that was once at its end would stay there: it is asked only while something is left.
+    // An iterator that has reached its end would stay there: it is used only while messages are left.
     while (this.#within < this.#messagesMax && this.#order.size > this.#within) {
       const { value: message } = this.#beyond.next();
       if (message === undefined) return;

@@ -20,11 +20,11 @@ export interface Receive {
   readonly visibilityTimeoutSeconds?: number | undefined;
   /** Bytes of bodies and attributes together; at least one message comes in any case. @default no limit */
   readonly bytesMax?: number;
-  /** Whether a full house of messages in flight is an error, as it is to a short poll on a standard queue. */
+  /** Whether the limit of messages in flight is an error, as for a short poll on a standard queue. */
   readonly failsOverLimit?: boolean;
 }
 
-/** One queue by its rules. It knows nothing of protocols. */
+/** One queue with its rules. It knows no protocol. */
 export class Queue {
   readonly parts: QueueParts;
   readonly #shelf: Shelf;
@@ -50,7 +50,7 @@ export class Queue {
     return this.#shelf.depth;
   }
 
-  /** Whether a receive would find something; of a FIFO queue, whether a group is free. */
+  /** Whether a receive would find a message; for a FIFO queue, whether a group is free. */
   get hasAvailable(): boolean {
     return this.#shelf.hasAvailable;
   }
@@ -59,7 +59,7 @@ export class Queue {
     return this.#purgedAtMs;
   }
 
-  /** Calls back whenever something may be received; the returned function ends that. */
+  /** Calls back whenever a message can be received; the returned function ends that. */
   onAvailable(listener: () => void): () => void {
     return this.#shelf.onAvailable(listener);
   }
@@ -69,7 +69,7 @@ export class Queue {
     return this.#shelf.find(messageId);
   }
 
-  /** A duplicate within five minutes is answered as the first one was, and not kept. */
+  /** A duplicate within five minutes gets the answer of the first one, and is not kept. */
   send(draft: MessageDraft): Sent {
     const { clock, limits, settings } = this.parts;
     const earlier = settings.fifo ? this.#deduplication.find(draft) : undefined;
@@ -113,7 +113,7 @@ export class Queue {
     const timeoutMs = (receive.visibilityTimeoutSeconds ?? settings.visibilityTimeoutSeconds) * 1000;
     const comesEarly =
       messages.length > 0 && dice.strikes('earlyRedelivery', faults.earlyRedelivery, subject);
-    // All messages of one receive alike, as a visibility timeout that was too short would do it.
+    // All messages of one receive at once, as a visibility timeout that is too short would do.
     const earlyMs = comesEarly && !random.happens(0.5) ? random.next() * timeoutMs : 0;
     for (const message of messages) {
       this.#markReceived(message);

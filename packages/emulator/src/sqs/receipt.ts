@@ -25,7 +25,7 @@ export function readReceiptHandle(handle: string, queueName: string): Receipt {
   const bytes = Buffer.from(handle, 'base64');
   const [name, messageId, receipt, ...rest] = bytes.toString().split(SEPARATOR);
   const isWhole = messageId !== undefined && receipt !== undefined && rest.length === 0;
-  // Decoding is lenient: only what encodes to the same text was once given out.
+  // Decoding is lenient: only text that encodes to itself was once issued.
   if (!isWhole || name !== queueName || bytes.toString('base64') !== handle)
     throw receiptHandleIsInvalid(handle);
   return { queueName: name, messageId, receipt };

@@ -19,7 +19,7 @@ export interface SqsCaller {
 
 const TARGET = 'AmazonSQS.';
 
-/** Stands where AWS's SDK has its HTTP client: requests end here, in the same process. */
+/** Takes the place of the HTTP client in AWS's SDK: requests end here, in the same process. */
 export class SqsRequestHandler implements SdkRequestHandler {
   readonly metadata = { handlerProtocol: 'http/1.1' };
   readonly #service: SqsService;
@@ -37,7 +37,7 @@ export class SqsRequestHandler implements SdkRequestHandler {
     return abortSignal === undefined ? await call : await orAborted(call, abortSignal);
   }
 
-  /** The SDK offers its HTTP settings; there is nothing to set. */
+  /** The SDK offers its HTTP settings; this handler has none. */
   updateHttpClientConfig(): void {}
 
   httpHandlerConfigs(): Record<string, never> {
@@ -53,7 +53,7 @@ export class SqsRequestHandler implements SdkRequestHandler {
     await this.#pass(`sqs:${action}:before`);
     const { activity } = this.#service.parts;
     let end = activity.begin();
-    // Calls that are made at the same time have no order; one that was answered before another was made has.
+    // Concurrent calls have no order; a call that was answered before another was made precedes it.
     await new Promise<void>((resolve) => this.#service.soon(resolve));
     const answered = await answer(this.#service, {
       action,

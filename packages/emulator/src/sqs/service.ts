@@ -80,12 +80,12 @@ export class SqsService {
     return `arn:aws:sqs:${this.parts.region}:${this.parts.accountId}:${name}`;
   }
 
-  /** By the emulator's clock, not the caller's: a call under way goes on while the caller is frozen. */
+  /** By the emulator's clock and not the caller's: a call goes on while the caller is frozen. */
   async sleep(ms: number): Promise<void> {
     if (ms > 0) await new Promise<void>((resolve) => this.parts.clock.setTimer(ms, resolve));
   }
 
-  /** A few turns of the event loop later, out of turn. Counts as activity until it runs. */
+  /** A few turns of the event loop later, out of order. Counts as activity until it runs. */
   soon(run: () => void): void {
     const { activity, faults, random, shuffler } = this.parts;
     const end = activity.begin();

@@ -8,7 +8,7 @@ export interface Depth {
   readonly inFlight: number;
 }
 
-/** The messages of a queue, in which state they are, and until when. */
+/** The messages of a queue with their states, and until when each state lasts. */
 export class Shelf {
   readonly #clock: Clock;
   readonly #line: Line;
@@ -31,7 +31,7 @@ export class Shelf {
     return { available, delayed, inFlight };
   }
 
-  /** Whether a receive would find something; of a FIFO queue, whether a group is free. */
+  /** Whether a receive would find a message; for a FIFO queue, whether a group is free. */
   get hasAvailable(): boolean {
     return this.#line.hasAvailable;
   }

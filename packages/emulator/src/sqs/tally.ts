@@ -24,7 +24,7 @@ export interface SqsSnapshot {
 
 /** Counts what SQS bills. */
 export class SqsTally {
-  /** Asked at each snapshot: idle polls are a matter of time. */
+  /** Evaluated at each snapshot: idle polls depend on time. */
   readonly #idlePollers: { readonly kind: QueueKind; readonly polls: () => number }[] = [];
   #requests: Record<QueueKind, Record<string, SqsRequestTally>> = { standard: {}, fifo: {} };
   #pollsBefore: number[] = [];

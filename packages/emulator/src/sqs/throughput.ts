@@ -4,7 +4,7 @@ import type { QueueSettings } from './queue-options.ts';
 
 const SECOND_MS = 1000;
 
-/** The quotas of a FIFO queue, by the second. A standard queue has none that would ever be met here. */
+/** The quotas of a FIFO queue, by the second. A standard queue has none that a test would reach. */
 export class Throughput {
   readonly #clock: Clock;
   readonly #settings: QueueSettings;
@@ -19,8 +19,8 @@ export class Throughput {
   }
 
   /**
-   * Counts a call, which is dear by the call; in high throughput it is dear by the call for each group that it
-   * touches, and by the message for the queue. False when the quota of this second is used up.
+   * Counts a call. The quota is by call; in high throughput it is by call for each group, and by message for the queue.
+   * False if the quota of this second is used up.
    */
   takes(action: string, groupIds: readonly string[] = []): boolean {
     const { fifo, fifoThroughputLimit, throttled } = this.#settings;
@@ -43,7 +43,7 @@ export class Throughput {
     this.#used = new Map();
   }
 
-  /** All or none. */
+  /** Takes all or none. */
   #take(keys: readonly string[], amount: number, max: number): boolean {
     const used = keys.map((key) => (this.#used.get(key) ?? 0) + amount);
     if (used.some((sum) => sum > max)) return false;

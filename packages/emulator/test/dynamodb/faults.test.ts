@@ -106,7 +106,7 @@ describe('a fault', () => {
 });
 
 describe('latency', () => {
-  it('is spent by the clock, with the effect somewhere on the way', async () => {
+  it('takes time by the clock, with the effect somewhere in between', async () => {
     const { clock, send } = await startDynamoDb({
       faults: { latencyMs: ({ operation }) => (operation === 'PutItem' ? 100 : 0) },
     });
@@ -125,7 +125,7 @@ describe('latency', () => {
     expect(effectMs).toBeGreaterThan(0);
   });
 
-  it('is cut short by the caller, and the call takes effect all the same', async () => {
+  it('can be cut short by the caller, and the call takes effect all the same', async () => {
     const { clock, client, send } = await startDynamoDb({
       faults: { latencyMs: ({ operation }) => (operation === 'PutItem' ? 100 : 0) },
     });
@@ -187,11 +187,11 @@ describe('a stale read', () => {
     expect(await readsOf(await changed(), false)).toEqual(all(before));
   });
 
-  it('is never one that asked for consistency', async () => {
+  it('never comes from a consistent read', async () => {
     expect(await readsOf(await changed(), true)).toEqual(all(after));
   });
 
-  it('is a matter of a second', async () => {
+  it('is at most a second old', async () => {
     const started = await changed();
     await started.clock.advance(1_001);
     expect(await readsOf(started, false)).toEqual(all(after));
@@ -212,13 +212,13 @@ describe('TTL', () => {
   const keysOf = async ({ send }: Started) =>
     ((await send('Scan')).Items as { p: { S: string } }[]).map(({ p }) => p.S).sort();
 
-  it('never comes around by default, and reads do not care', async () => {
+  it('deletes nothing by default, and reads ignore it', async () => {
     const started = await expiring();
     await started.clock.advance(100 * 86_400_000);
     expect(await keysOf(started)).toEqual(['a', 'b', 'c']);
   });
 
-  it('deletes late, for nothing, and only numbers of the last five years', async () => {
+  it('deletes late, free of charge, and only by numbers of the last five years', async () => {
     const started = await expiring(30);
     await started.clock.advance(40_000);
     expect(await keysOf(started)).toEqual(['a', 'b', 'c']);
@@ -255,7 +255,7 @@ describe('a partition', () => {
     ]);
   });
 
-  it('leaves unprocessed what it does not take of a batch', async () => {
+  it('leaves keys unprocessed that it does not accept from a batch', async () => {
     const limits = { partitionReadUnitsPerSecond: 2 };
     const { send } = await startDynamoDb({ limits });
     const Keys = ['1', '2', '3'].map((s) => keyOf('a', s));
@@ -297,7 +297,7 @@ describe('an execution environment', () => {
     expect((await send('Scan')).Count).toBe(count);
   });
 
-  it('that lives on is answered', async () => {
+  it('gets its answer if it lives on', async () => {
     const { emulator, returned, send } = await writer(0);
     await eventually(() => returned.length === 1);
     await emulator.quiet();
@@ -324,7 +324,7 @@ describe('the SDK', () => {
     });
   });
 
-  it('tells what stood in the way of a condition, where it asked', async () => {
+  it('reports the item that made a condition fail, if the request asks for it', async () => {
     const { client } = await startDynamoDb();
     const Item = { ...keyOf('a'), n: number(1) };
     await client.send(new PutItemCommand({ TableName: TABLE, Item }));

@@ -46,7 +46,7 @@ describe('TransactWriteItems', () => {
     expect(await there('nowhere')).toBeUndefined();
   });
 
-  it('takes no effect where one condition fails, and says which, in order, with what stood there', async () => {
+  it('has no effect if one condition fails, and reports the conditions in order with the present items', async () => {
     const { send, transact, there } = await start();
     await send('PutItem', { Item: itemOf('a', 's', { x: number(1) }) });
     await send('PutItem', { Item: itemOf('b', 's', { x: number(2) }) });
@@ -70,7 +70,7 @@ describe('TransactWriteItems', () => {
     expect(await there('new')).toBeUndefined();
   });
 
-  it('cancels what an update makes of an item that it does not fit', async () => {
+  it('is cancelled if an update does not fit its item', async () => {
     const { send, transact, there } = await start();
     await send('PutItem', { Item: itemOf('a', 's', { x: text('no number') }) });
     const error = await refused(
@@ -116,7 +116,7 @@ describe('TransactWriteItems', () => {
     });
   });
 
-  it('costs the larger of before and after, and as much where it is cancelled', async () => {
+  it('costs the larger of before and after, and as much if it is cancelled', async () => {
     const { send, transact, dynamoDb } = await start();
     await send('PutItem', { Item: itemOf('a', 's', { x: text('x'.repeat(2_500)) }) });
     dynamoDb.counters.reset();
@@ -157,7 +157,7 @@ describe('TransactWriteItems', () => {
       expect(await there('other')).toBeUndefined();
     });
 
-    it('looks again at what was cancelled', async () => {
+    it('checks again after a cancelled transaction', async () => {
       const { send, transact, there } = await start();
       await send('PutItem', { Item: itemOf('a', 's') });
       const actions = [put('a', { x: number(1) }, IS_NEW)];
@@ -209,7 +209,7 @@ describe('TransactWriteItems', () => {
     expect(subjects[0]).toEqual({ operation: 'TransactWriteItems', key: keyOf('a'), table: TABLE });
   });
 
-  it('is cancelled where a partition takes no more', async () => {
+  it('is cancelled if a partition accepts no more', async () => {
     const { transact, there } = await start({ limits: { partitionWriteUnitsPerSecond: 3 } });
     await transact([put('a', { x: text('x'.repeat(3_000)) })]);
     const error = await refused(transact([put('b'), put('a')]));

@@ -153,10 +153,10 @@ test('a post that was not awaited does not leave before the next invocation of i
 });
 
 test('the timers of an environment stand still while it is frozen', async () => {
-  const rang: string[] = [];
+  const fired: string[] = [];
   const emulator = await start((environment) => ({
     async default(event) {
-      environment.clock.setTimer(100, () => rang.push(event.body));
+      environment.clock.setTimer(100, () => fired.push(event.body));
       return { ...ok, body: event.body };
     },
   }));
@@ -165,10 +165,10 @@ test('the timers of an environment stand still while it is frozen', async () => 
   await client.next();
   await emulator.quiet();
   await emulator.clock.advance(10_000);
-  expect(rang).toEqual([]);
+  expect(fired).toEqual([]);
   client.send('second');
   await client.next();
-  expect(rang).toEqual(['first']);
+  expect(fired).toEqual(['first']);
 });
 
 test('a checkpoint holds a frozen environment, and never lets a dead one go on', async () => {

@@ -6,7 +6,7 @@ import { SourceUnavailable } from '../refreshed.ts';
 import { type ApiKey, findApiKey, nameOfKey, type ShownKey } from './api-key.ts';
 import type { ApiKeySource } from './api-key-source.ts';
 
-/** Longer ones are no keys. */
+/** Longer texts are no keys. */
 const KEY_LENGTH_MAX = 1_024;
 
 const AWAY: Refusal = {
@@ -15,7 +15,7 @@ const AWAY: Refusal = {
 };
 const UNKNOWN = { notMine: 'it is no key that is known here' };
 
-/** Takes API keys: as the token of a handshake, or in CONNECT with the key's name as user name. */
+/** Authenticates by API keys: the token of a handshake, or in CONNECT with the key's name as user name. */
 export class ApiKeyAuthenticator implements ChainAuthenticator {
   readonly source: string;
   readonly #keys: ApiKeySource;

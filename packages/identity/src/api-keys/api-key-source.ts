@@ -2,19 +2,19 @@ import type { Awaitable, Clock } from '@apus/broker';
 import { Refreshed } from '../refreshed.ts';
 import { type ApiKey, parseApiKeys } from './api-key.ts';
 
-/** Where keys are. */
+/** A source of keys. */
 export interface ApiKeySource {
   /**
-   * The key that `look` finds among them; where that is nothing, they are read again if they are kept elsewhere.
+   * The key that `look` finds in the list. If it finds none, a remote list is read again.
    *
    * @throws {SourceUnavailable}
    */
   find<T>(look: (keys: readonly ApiKey[]) => T | undefined): Awaitable<T | undefined>;
-  /** The same, but nothing is read again for a key that is not found: for requests that are probably a flood. */
+  /** The same, without reading the list again: for requests that are probably a flood. */
   findKnown<T>(look: (keys: readonly ApiKey[]) => T | undefined): Awaitable<T | undefined>;
 }
 
-/** Keys that stand in the configuration. */
+/** Keys in the configuration. */
 export class FixedApiKeys implements ApiKeySource {
   readonly #keys: readonly ApiKey[];
 
@@ -31,13 +31,13 @@ export class FixedApiKeys implements ApiKeySource {
   }
 }
 
-/** A key that was taken out of the list is refused after this. */
+/** A key that was removed from the list is refused after this time. */
 const FRESH_MS = 5 * 60_000;
 
-/** While the list cannot be read its keys are good for this long. */
+/** While the list cannot be read its keys stay valid for this time. */
 const STALE_MS = 24 * 3_600_000;
 
-/** A key that was added is known after this. */
+/** A key that was added is accepted after this time. */
 const AGAIN_MS = 10_000;
 
 /** Keys that are kept elsewhere and may change there. */
@@ -45,7 +45,7 @@ export class StoredApiKeys implements ApiKeySource {
   readonly #source: Refreshed<readonly ApiKey[]>;
 
   constructor(options: {
-    /** Stands in errors; never a key. */
+    /** The name of the source, for errors; never a key. */
     readonly what: string;
     readonly read: () => Promise<string>;
     readonly clock: Clock;

@@ -6,28 +6,28 @@ import { DEFAULT_TENANT, isTenant } from '../tenant.ts';
 /** Characters of a key. 32 of letters and digits hold 190 bits: no attacker guesses one, and SHA-256 is enough to keep it. */
 export const KEY_LENGTH_MIN = 32;
 
-/** Keys of one list: all are looked at for each request. */
+/** Keys of one list: each request compares all of them. */
 export const KEYS_MAX = 100;
 
-/** Name of the identity that shows a key without a name. */
+/** Name of the identity of a key without a name. */
 const NAMELESS_KEY = 'backend';
 
 /** One key of a backend or of a device, and its rights. */
 export interface ApiKey {
-  /** Name of the identity; undefined where the list is one key and nothing else. */
+  /** Name of the identity; undefined if the list is a single key. */
   readonly name: string | undefined;
   /** SHA-256 of the key. */
   readonly digest: Buffer;
   readonly tenant: string;
-  /** Topic filters that it may publish to. */
+  /** Topic filters to which the key may publish. */
   readonly publish: readonly string[];
-  /** Topic filters that it may subscribe to. */
+  /** Topic filters to which the key may subscribe. */
   readonly subscribe: readonly string[];
   /** Quotas that are not named are the broker's. */
   readonly quotas?: Partial<Quotas>;
 }
 
-/** Shown by a caller: a key, and with Basic or in CONNECT a name too. */
+/** The credential of a caller: a key, and with Basic or in CONNECT a name too. */
 export interface ShownKey {
   readonly name: string | undefined;
   readonly key: string;
@@ -62,7 +62,7 @@ function keysIn(text: string): unknown {
   try {
     return (JSON.parse(text) as { readonly keys?: unknown }).keys;
   } catch {
-    // JSON.parse's message quotes the text.
+    // The message of JSON.parse quotes the text, which may contain a key.
     throw new ConfigurationError(`the list of keys is not JSON; it should look like ${EXAMPLE}`);
   }
 }
@@ -100,7 +100,7 @@ function readDigest({ key, sha256 }: Readonly<Record<string, unknown>>, where: s
 }
 
 function checkedKey(key: string, where: string): string {
-  // It travels in a header.
+  // The key travels in a header.
   if (/[^!-~]/.test(key))
     throw new ConfigurationError(`${where} should have no spaces and no characters beyond ASCII`);
   if (key.length >= KEY_LENGTH_MIN) return key;
@@ -120,8 +120,8 @@ function readFilters(filters: unknown, where: string): readonly string[] {
 }
 
 /**
- * The key that was shown, or undefined. All are compared, each in constant time, so that the time of an answer says
- * nothing about any of them.
+ * The key that matches, or undefined. All keys are compared, each in constant time, so that the time of an answer
+ * reveals nothing about them.
  */
 export function findApiKey(keys: readonly ApiKey[], { name, key }: ShownKey): ApiKey | undefined {
   const digest = digestOf(key);
@@ -134,7 +134,7 @@ export function findApiKey(keys: readonly ApiKey[], { name, key }: ShownKey): Ap
   return found;
 }
 
-/** The name of the caller that shows the key. Not the name that is shown with it: its traffic is charged to the key. */
+/** The name of the key's owner. It is not the name that the caller sends: traffic is charged to the key. */
 export function nameOfKey({ name }: ApiKey): string {
   return name ?? NAMELESS_KEY;
 }

@@ -20,7 +20,7 @@ export interface BanEntryContext {
   readonly nowMs: number;
 }
 
-/** A ban as EMQX's `/api/v5/banned` words it; `issued_before` and the kind `token` are ours. */
+/** A ban in the words of EMQX's `/api/v5/banned`; `issued_before` and the kind `token` are additions. */
 export interface BanEntry {
   readonly as: BanKind;
   readonly who: string;
@@ -37,7 +37,7 @@ export interface BanEntry {
 const NEVER = 'infinity';
 const FIELDS = ['as', 'who', 'by', 'reason', 'at', 'until', 'issued_before'];
 
-/** Years beyond that RFC 3339 cannot write. */
+/** RFC 3339 cannot write later years. */
 const TIME_MS_MAX = Date.UTC(9999, 11, 31);
 
 /**

@@ -2,12 +2,12 @@ import { isIP, isIPv6 } from 'node:net';
 
 const IPV4_IN_IPV6 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i;
 
-/** An IP address as bans name it: one spelling for each. Undefined if the text is no address. */
+/** An IP address in the one spelling that bans use. Undefined if the text is no address. */
 export function peerHostOf(address: string | undefined): string | undefined {
   if (address === undefined) return undefined;
   const [, ipv4] = IPV4_IN_IPV6.exec(address) ?? [];
   if (ipv4 !== undefined) return ipv4;
-  // A zone (`%eth0`) is of this machine.
+  // A zone (`%eth0`) concerns only this machine.
   const [ip = ''] = address.split('%', 1);
   if (isIP(ip) === 0) return undefined;
   return isIPv6(ip) ? shortest(ip) : ip;

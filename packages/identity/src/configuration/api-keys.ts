@@ -12,7 +12,7 @@ type ApiKeysConfiguration =
 
 const SOURCES = ['keys', 'file', 'secretArn'] as const;
 
-/** Keys of backends and devices, of which hashes are enough. */
+/** Keys of backends and devices; their hashes are enough. */
 export const apiKeysKind: AuthenticatorKind<ApiKeysConfiguration> = {
   name: 'apiKeys',
   takesTokens: true,

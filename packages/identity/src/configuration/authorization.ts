@@ -9,16 +9,16 @@ import {
 } from './hook-request.ts';
 import type { HookContext } from './kind.ts';
 
-/** Decides where a client's own rules do not. */
+/** Decides if a client's own rules do not. */
 export interface AuthorizationConfiguration {
   readonly hook: HookRequestConfiguration;
-  /** How long an answer is good for; undefined: the default. */
+  /** How long an answer is valid; undefined: the default. */
   readonly cacheMs: number | undefined;
 }
 
 const NAME = 'authorization';
 
-/** Longer than that a right that was taken away would still be had. */
+/** With a longer time a right that was revoked would still be in force. */
 const CACHE_SECONDS_MAX = 3_600;
 
 /** `{"hook": {"url": "…"}}`. @throws {ConfigurationError} */

@@ -9,7 +9,7 @@ import type { AuthenticatorKind } from './kind.ts';
 export interface CognitoConfiguration extends TokenOptions {
   /** `https://cognito-idp.{region}.amazonaws.com/{userPoolId}` */
   readonly issuer: string;
-  /** App clients whose tokens are taken. */
+  /** App clients whose tokens are accepted. */
   readonly clientIds: readonly string[];
   readonly tokenUse: 'access' | 'id' | 'either';
 }
@@ -47,7 +47,7 @@ export const cognitoKind: AuthenticatorKind<CognitoConfiguration> = {
   },
 };
 
-/** `endpoint` stands for AWS where a program on this machine plays Cognito. */
+/** `endpoint` replaces AWS if a program on this machine stands in for Cognito. */
 function issuerOf(fields: Fields): string {
   const region = fields.requiredText('region', 'the Region of the user pool, as "eu-west-1".');
   const userPoolId = fields.requiredText('userPoolId', 'the id of the user pool, as "eu-west-1_AbCdEfGhI".');

@@ -21,10 +21,10 @@ const KINDS: readonly AuthenticatorKind[] = [
   hookKind,
 ] as AuthenticatorKind[];
 
-/** Authenticators in one chain: each that says "not mine" costs time. */
+/** Authenticators in one chain: each one that is asked in vain costs time. */
 const AUTHENTICATORS_MAX = 10;
 
-/** Fields that every kind has. */
+/** The fields of every kind. */
 const COMMON_FIELDS = ['name'] as const;
 
 const EXAMPLE = '{"authenticators": [{"jwt": {"secretFile": "…"}}, {"users": {"file": "…"}}]}';
@@ -42,11 +42,15 @@ export interface IdentityConfiguration {
   readonly members: readonly Member[];
   /** Name of the cookie that may hold a token. */
   readonly cookie: string | undefined;
-  /** In the cloud: CONNECT may show a user name and a password, or a token as password. Elsewhere it always may. */
+  /**
+   * In the cloud: whether CONNECT may have a user name and a password, or a token as password. Elsewhere it always may.
+   */
   readonly mqttPassword: boolean;
-  /** The hook that is asked where an identity's own rules do not say. Undefined: none, and the answer is no. */
+  /** The hook that decides if an identity's own rules do not. Undefined: there is none, and access is denied. */
   readonly authorization: AuthorizationConfiguration | undefined;
-  /** In the cloud: API Gateway asks for credentials of AWS. A route has one kind of authorisation, so there is no chain. */
+  /**
+   * In the cloud: API Gateway checks credentials of AWS. A route has one kind of authorisation, so there is no chain.
+   */
   readonly iam: IamConfiguration | undefined;
 }
 
@@ -61,7 +65,7 @@ export function parseIdentity(text: string, where: string): IdentityConfiguratio
   try {
     value = JSON.parse(text);
   } catch {
-    // The message of JSON.parse quotes the text, in which there may be a secret.
+    // The message of JSON.parse quotes the text, which may contain a secret.
     throw new ConfigurationError(`${where} is not JSON. It should look like ${EXAMPLE}`);
   }
   return readIdentity(value, where);
@@ -112,7 +116,7 @@ function readMember(entry: unknown, where: string): Member {
   return { kind, source, where: fields.where, configuration: kind.parse(fields) };
 }
 
-/** A session remembers who vouched for its identity: two authenticators of one name could not be told apart. */
+/** A session stores the name of the authenticator of its identity: two of one name could not be told apart. */
 function checkSources(members: readonly Member[], where: string): void {
   const seen = new Set<string>();
   for (const { source } of members) {
@@ -125,7 +129,7 @@ function checkSources(members: readonly Member[], where: string): void {
   }
 }
 
-/** RFC 6265 has tokens for names of cookies. */
+/** The name of a cookie is a token of RFC 6265. */
 function readCookie(fields: Fields): string | undefined {
   const name = fields.text('cookie');
   if (name === undefined || /^[\w!#$%&'*+.^`|~-]{1,64}$/.test(name)) return name;
@@ -146,15 +150,15 @@ export function createChain({ members, iam }: IdentityConfiguration, context: Ch
   );
 }
 
-/** Whether any of them looks at the token of a handshake. */
+/** Whether any of them uses the token of a handshake. */
 export function takesTokens({ members }: IdentityConfiguration): boolean {
   return members.some(({ kind }) => kind.takesTokens);
 }
 
 /**
- * A browser sends a cookie with every WebSocket that any page opens, and applies no same-origin rule to it [SEC-TOKEN-6].
+ * A browser sends a cookie with every WebSocket that any page opens: no same-origin rule applies [SEC-TOKEN-6].
  *
- * @param origins what the door allows; 'any' where it has no list
+ * @param origins the door's allowed origins; 'any' if it has no list
  * @throws {ConfigurationError}
  */
 export function checkCookieOrigins(

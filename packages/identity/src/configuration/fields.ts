@@ -34,7 +34,7 @@ export class Fields {
     return this.#values[name];
   }
 
-  /** Which of these fields are there. */
+  /** The fields of these that are present. */
   given(...names: readonly string[]): readonly string[] {
     return names.filter((name) => this.#values[name] !== undefined);
   }
@@ -80,7 +80,7 @@ export class Fields {
     return this.fail(name, 'has to be a text, or a list of texts with at least one.');
   }
 
-  /** The quotas of each identity that comes from here; the others keep the broker's. */
+  /** The quotas of each identity from here; others keep the broker's. */
   quotas(): Partial<Quotas> | undefined {
     const value = this.#values.quotas;
     if (value === undefined) return undefined;

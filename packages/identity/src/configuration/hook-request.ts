@@ -7,12 +7,12 @@ import { systemTimers } from '../hook/system-timers.ts';
 import type { Fields } from './fields.ts';
 import type { HookContext } from './kind.ts';
 
-/** How a hook is asked, as a configuration says it. */
+/** The request to a hook, as a configuration describes it. */
 export interface HookRequestConfiguration {
   readonly template: RequestTemplate;
   /** A Lambda function instead of a server. */
   readonly functionArn: string | undefined;
-  /** Passwords would cross a network as they are. */
+  /** Passwords would cross a network unencrypted. */
   readonly isPlain: boolean;
   readonly timeoutMs: number;
 }
@@ -28,14 +28,14 @@ export const HOOK_REQUEST_FIELDS = [
 
 const METHODS = ['get', 'post'] as const;
 
-/** Stands for a function in a request: it has no address. */
+/** Stands for a function in a request: a function has no address. */
 const FUNCTION_URL = 'https://lambda.invalid/';
 
 /** Objects within objects in a body. */
 const BODY_DEPTH_MAX = 5;
 
 /**
- * @param known the placeholders that there are
+ * @param known the existing placeholders
  * @throws {ConfigurationError}
  */
 export function readHookRequest(fields: Fields, known: readonly string[]): HookRequestConfiguration {
@@ -54,7 +54,10 @@ export function readHookRequest(fields: Fields, known: readonly string[]): HookR
   };
 }
 
-/** Makes what asks it. @throws {ConfigurationError} where this process cannot */
+/**
+ * Makes the object that asks the hook.
+ * @throws {ConfigurationError} if this process cannot
+ */
 export function createHookClient(
   { functionArn, isPlain, timeoutMs }: HookRequestConfiguration,
   context: HookContext,

@@ -18,7 +18,7 @@ interface HookConfiguration {
   readonly quotas: Partial<Quotas> | undefined;
 }
 
-/** A server of the operator's, or a Lambda function, that knows who may connect. */
+/** The operator's server, or a Lambda function, decides who may connect. */
 export const hookKind: AuthenticatorKind<HookConfiguration> = {
   name: 'hook',
   takesTokens: false,

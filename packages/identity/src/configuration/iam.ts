@@ -3,7 +3,7 @@ import { readRules } from '../rules/read-rules.ts';
 import { DEFAULT_TENANT } from '../tenant.ts';
 import { Fields } from './fields.ts';
 
-/** Rules of clients whose credentials of AWS API Gateway has checked, instead of a chain. */
+/** Rules of clients whose AWS credentials API Gateway has checked, in place of a chain. */
 export interface IamConfiguration {
   readonly tenant: string;
   readonly rules: readonly Rule[];

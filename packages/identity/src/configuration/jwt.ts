@@ -13,7 +13,7 @@ import type { AuthenticatorKind, ChainContext } from './kind.ts';
 import { publicKeyIn } from './public-key.ts';
 import { within } from './within.ts';
 
-/** Options of every authenticator of tokens, wherever its keys come from. */
+/** Options of every authenticator of tokens, wherever its keys are. */
 export interface TokenOptions {
   readonly tenant: string | undefined;
   readonly defaultRules: DefaultRules | undefined;
@@ -76,7 +76,7 @@ export function readTokenOptions(fields: Fields): TokenOptions {
   };
 }
 
-/** A tenant that the configuration names is the only one, unless a claim is named beside it. */
+/** A configured tenant is the only one, unless the configuration names a claim beside it. */
 export function identityDefaults({ tenant, defaultRules, nameClaim, tenantClaim }: TokenOptions) {
   return {
     tenant: tenant ?? DEFAULT_TENANT,
@@ -130,7 +130,7 @@ function keyRing(keys: KeyConfiguration, context: ChainContext, source: string):
     case 'secretFile': {
       const what = `The secret in ${keys.path}`;
       const read = fileReader(context, keys.path);
-      // A file that cannot be read, or holds no secret, is found at the start.
+      // A file that cannot be read, or holds no secret, fails at the start.
       within(keys.path, () => secretKeys(parseSigningSecrets(read())));
       return storedSecrets({ what, read: async () => read(), clock, failed });
     }

@@ -1,6 +1,6 @@
 import type { Fields } from './fields.ts';
 
-/** Keys that came over plain HTTP could be an attacker's; on this machine a test's provider may do without TLS. */
+/** Over plain HTTP an attacker could replace the keys; on this machine a test's provider may do without TLS. */
 export function checkKeySetUrl(fields: Fields, name: string, url: string): string {
   if (!URL.canParse(url)) return fields.fail(name, `has to be a URL, not "${url}".`);
   const { protocol, hostname } = new URL(url);

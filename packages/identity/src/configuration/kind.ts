@@ -8,23 +8,32 @@ import type { KnownTenants } from '../tenants/known-tenants.ts';
 import type { UserLookup } from '../users-file.ts';
 import type { Fields } from './fields.ts';
 
-/** Services that hooks need of the process that asks them. A hook that needs an absent one says so. */
+/** Services that hooks need from their process. A hook reports a service that is missing. */
 export interface HookContext {
   readonly clock: Clock;
   readonly log: Log;
-  /** @default the one of the platform */
+  /** @default the platform's fetch */
   readonly fetch?: Fetch | undefined;
   /** Sends a hook's requests to a Lambda function. Absent outside of AWS. */
   readonly functionSender?: ((functionArn: string, answerBytesMax: number) => HookSender) | undefined;
-  /** The most that a hook may be given for its answer, in ms. @default what the configuration says */
+  /**
+   * The longest time that a hook may have for its answer, in ms.
+   * @default the configured time
+   */
   readonly hookTimeoutMsMax?: number | undefined;
-  /** Time that is left for an answer, in ms, where the process has a deadline. @default any time */
+  /**
+   * The time left for an answer, in ms, if the process has a deadline.
+   * @default any time
+   */
   readonly remainingMs?: (() => number) | undefined;
-  /** For the timeouts of hooks. @default the machine's */
+  /**
+   * For the timeouts of hooks.
+   * @default the machine's timers
+   */
   readonly timers?: HookTimers | undefined;
 }
 
-/** Services of the process that asks the chain. */
+/** Services of the process with the chain. */
 export interface ChainContext extends HookContext {
   /** Shared by all authenticators whose credentials can be guessed. */
   readonly limiter: GuessLimiter;
@@ -36,7 +45,7 @@ export interface ChainContext extends HookContext {
   readonly usersFile?: ((path: string, owner: UsersOwner) => UserLookup) | undefined;
   /** Reads a user of the deployment's table. Absent outside of it. */
   readonly readUser?: ReadUser | undefined;
-  /** The register of tenants. Absent where the door has none. */
+  /** The register of tenants. Absent if the door has none. */
   readonly tenants?: KnownTenants | undefined;
   /** Reads a secret of AWS Secrets Manager. */
   readonly readSecret?: ((arn: string) => Promise<string>) | undefined;
@@ -48,25 +57,25 @@ export interface UsersOwner {
   readonly tenant: string;
 }
 
-/** Where in the chain an authenticator stands. */
+/** The place of an authenticator in the chain. */
 export interface Position {
-  /** Stands in `Identity.source`. */
+  /** The value of `Identity.source`. */
   readonly source: string;
-  /** No later authenticator looks at names and passwords. */
+  /** No later authenticator handles names and passwords. */
   readonly isLastForPasswords: boolean;
 }
 
-/** A kind of authenticator: how it is configured, and how it is made. */
+/** A kind of authenticator: its configuration, and its constructor. */
 export interface AuthenticatorKind<C = unknown> {
   /** The field that names it: `{"jwt": {…}}`. */
   readonly name: string;
-  /** It looks at tokens of the handshake. */
+  /** Whether it uses tokens of the handshake. */
   readonly takesTokens: boolean;
-  /** It looks at user names and passwords. */
+  /** Whether it uses user names and passwords. */
   readonly takesPasswords: boolean;
   readonly fields: readonly string[];
   /** @throws {ConfigurationError} in a sentence for the operator */
   parse(fields: Fields): C;
-  /** @throws {ConfigurationError} when something that the configuration names is not there */
+  /** @throws {ConfigurationError} if something that the configuration names does not exist */
   create(configuration: C, context: ChainContext, position: Position): ChainAuthenticator;
 }

@@ -8,7 +8,7 @@ import type { AuthenticatorKind, ChainContext, Position } from './kind.ts';
 
 interface UsersConfiguration {
   readonly where: string;
-  /** Undefined: they are in the table of the deployment. */
+  /** Undefined: the users are in the table of the deployment. */
   readonly path: string | undefined;
   readonly tenant: string | undefined;
 }

@@ -1,6 +1,6 @@
 import { ConfigurationError } from '../configuration-error.ts';
 
-/** Puts the place before the errors that are found there. */
+/** Puts the place before the messages of errors. */
 export function within<T>(where: string, read: () => T): T {
   try {
     return read();

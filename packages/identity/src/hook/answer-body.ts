@@ -1,8 +1,8 @@
 import type { HookAnswer } from './hook-client.ts';
 
 /**
- * The fields of an answer with status 200, JSON or a form. Undefined where there are none: EMQX then goes on as if the
- * hook had said `ignore`.
+ * The fields of an answer with status 200, JSON or a form. Undefined if there are none: EMQX then goes on as after
+ * `ignore`.
  */
 export function objectOf({
   status,

@@ -10,7 +10,7 @@ export interface AnswerCacheOptions {
   readonly entriesMax: number;
 }
 
-/** A longer key is kept as its hash: topics may have 64 KB. */
+/** Longer keys are kept as their hash: topics may have 64 KB. */
 const KEY_LENGTH_MAX = 256;
 
 interface Entry {
@@ -21,8 +21,8 @@ interface Entry {
 }
 
 /**
- * The answers of a hook. Each client has a few entries, so that one that publishes to ever new topics
- * pushes out its own; of all clients the one that asked longest ago goes first.
+ * The cached answers of a hook. Each client has a few entries, so a client that publishes to ever new topics evicts
+ * only its own. Among clients, the one that asked longest ago is evicted first.
  */
 export class AnswerCache {
   readonly #options: AnswerCacheOptions;
@@ -59,7 +59,7 @@ export class AnswerCache {
     return false;
   }
 
-  /** `topicFilter`: where the question is about a subscription. */
+  /** `topicFilter` is set if the question concerns a subscription. */
   set(client: string, question: string, isAllowed: boolean, topicFilter?: string): void {
     const { clock, ttlMs, entriesPerClientMax, entriesMax } = this.#options;
     const clientKey = keyOf(client);
@@ -78,7 +78,7 @@ export class AnswerCache {
   }
 }
 
-/** Behind all others: a Map keeps the order of insertion. */
+/** Moves it to the end: a Map keeps the order of insertion. */
 function touch<T>(map: Map<string, T>, key: string, value: T): void {
   map.delete(key);
   map.set(key, value);

@@ -5,7 +5,7 @@ import { isTenant } from '../tenant.ts';
 import { objectOf } from './answer-body.ts';
 import type { HookAnswer } from './hook-client.ts';
 
-/** Fields of an identity that the answer leaves out. */
+/** Defaults for fields that the answer leaves out. */
 export interface HookIdentityDefaults {
   readonly tenant: string;
   /** @default none: the client may neither publish nor subscribe, unless an authorizer allows it */
@@ -13,11 +13,11 @@ export interface HookIdentityDefaults {
   /** Patterns of client identifiers, as in `Identity.clientIds`. */
   readonly clientIds?: readonly string[];
   readonly quotas?: Partial<Quotas>;
-  /** Which authenticator asked. */
+  /** The authenticator that asked. */
   readonly source?: string;
 }
 
-/** The answer is wrong; the sentence is for the operator's log. */
+/** The answer is invalid; the sentence is for the operator's log. */
 export class AnswerError extends Error {
   override readonly name = 'AnswerError';
 }
@@ -58,7 +58,7 @@ export function readAuthentication(
   };
 }
 
-/** The values that EMQX takes for true: databases have no booleans. */
+/** The values that EMQX takes for true: some databases have no booleans. */
 function isSuperuser(value: unknown): boolean {
   return value === true || value === 1 || value === '1' || value === 'true';
 }
@@ -70,7 +70,7 @@ function rulesOf(acl: unknown): readonly Rule[] | undefined {
   return rules;
 }
 
-/** EMQX knows no such field: it is our own. */
+/** An addition: EMQX has no such field. */
 function quotasOf(given: unknown): Partial<Quotas> | undefined {
   if (given === undefined) return undefined;
   const quotas = parseQuotas(given);
@@ -78,7 +78,7 @@ function quotasOf(given: unknown): Partial<Quotas> | undefined {
   return quotas;
 }
 
-/** EMQX knows no tenants; its client attributes are where an existing server can name one. */
+/** EMQX has no tenants; an existing server can name one in its client attributes. */
 function tenantOf(attributes: unknown): string | undefined {
   const { tenant } = (attributes ?? {}) as { readonly tenant?: unknown };
   if (tenant === undefined || isTenant(tenant)) return tenant;
@@ -91,7 +91,7 @@ function expiryOf(expireAt: unknown, nowMs: number): number | undefined {
   if (expireAt === undefined) return undefined;
   if (!Number.isInteger(expireAt)) throw new AnswerError('expire_at has to be a whole number of seconds.');
   const seconds = expireAt as number;
-  // As EMQX tells milliseconds: no clock is at 28,000 years.
+  // EMQX distinguishes milliseconds in this way: no clock is at the year 28,000.
   if (seconds > nowMs / 2) throw new AnswerError('expire_at has to be in seconds since the epoch.');
   if (seconds * 1000 <= nowMs) throw new AnswerError('expire_at is in the past.');
   return seconds * 1000;

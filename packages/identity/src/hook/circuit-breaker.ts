@@ -1,6 +1,6 @@
 /**
  * Remembers that a server does not answer, so that not every request waits for its timeout: after some failures in a
- * row nothing is sent for a while, then one request tries.
+ * row no request is sent for a while, then a single one tries.
  */
 export class CircuitBreaker {
   readonly #failuresMax: number;
@@ -13,7 +13,7 @@ export class CircuitBreaker {
     this.#restMs = restMs;
   }
 
-  /** Whether a request may be sent. After the rest, true for one request: the next one waits for its outcome. */
+  /** Whether a request may be sent. After the pause, true for one request: the next one waits for its outcome. */
   take(nowMs: number): boolean {
     if (this.#failures < this.#failuresMax) return true;
     if (nowMs < this.#restsUntilMs) return false;

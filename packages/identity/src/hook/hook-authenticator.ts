@@ -8,7 +8,7 @@ import { AnswerError, type HookIdentityDefaults, readAuthentication } from './au
 import type { HookAnswer, HookClient } from './hook-client.ts';
 import type { RequestTemplate } from './request-template.ts';
 
-/** Placeholders of an authentication's request. Neither door has certificates of clients: those are empty. */
+/** Placeholders of an authentication's request. Neither door has client certificates: their placeholders are empty. */
 export const AUTHENTICATION_PLACEHOLDERS = [
   'clientid',
   'username',
@@ -30,7 +30,7 @@ const WRONG_ANSWER: Refusal = {
 };
 
 export interface HookAuthenticatorOptions {
-  /** Stands in `Identity.source`. */
+  /** The value of `Identity.source`. */
   readonly source: string;
   readonly client: HookClient;
   readonly request: RequestTemplate;
@@ -40,10 +40,10 @@ export interface HookAuthenticatorOptions {
   readonly log: Log;
 }
 
-/** Asks a server of the operator's who a client is, with the requests and answers of EMQX's HTTP authentication. */
+/** Asks the operator's server about a client, with the requests and answers of EMQX's HTTP authentication. */
 export class HookAuthenticator implements ChainAuthenticator {
   readonly source: string;
-  /** As EMQX: whether a client may come without a password is for the hook to say. */
+  /** As in EMQX, the hook decides about a client without a password. */
   readonly isAskedAlways = true;
   readonly #options: HookAuthenticatorOptions;
 
@@ -82,7 +82,7 @@ export class HookAuthenticator implements ChainAuthenticator {
   }
 }
 
-/** Undefined for a password that is no text: JSON cannot carry it, and EMQX then asks the next authenticator. */
+/** Undefined for a password that is no text: JSON cannot contain it, and EMQX then asks the next authenticator. */
 function valuesOf(shown: Shown): Record<string, string> | undefined {
   const { clientId = '', username = '', password = new Uint8Array(), address } = shown;
   if (!isUtf8(password)) return undefined;

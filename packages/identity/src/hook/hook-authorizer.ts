@@ -5,7 +5,7 @@ import type { HookAnswer, HookClient } from './hook-client.ts';
 import type { PlaceholderValues } from './placeholders.ts';
 import type { RequestTemplate } from './request-template.ts';
 
-/** Names that the request of an authorisation may use. */
+/** Placeholders of an authorisation's request. */
 export const AUTHORIZATION_PLACEHOLDERS = [
   'clientid',
   'username',
@@ -20,16 +20,16 @@ export const AUTHORIZATION_PLACEHOLDERS = [
   'cert_common_name',
 ] as const;
 
-/** As long as EMQX keeps an answer: a minute after a right was taken away it is gone. */
+/** As long as EMQX keeps an answer: one minute after a right was revoked it is gone. */
 const CACHE_MS = 60_000;
 
-/** As EMQX: the topics of most clients. */
+/** The same as in EMQX: enough for the topics of most clients. */
 const CACHE_ENTRIES_PER_CLIENT_MAX = 32;
 
 /** Some 300 bytes each: 15 MB. */
 const CACHE_ENTRIES_MAX = 50_000;
 
-/** The verdict of the identity's own rules; undefined where none applies. `rulesAuthorizer` answers so. */
+/** The decision of the identity's own rules; undefined if none applies. `rulesAuthorizer` returns it. */
 export interface OwnRules {
   decidePublish(
     identity: Identity,
@@ -48,7 +48,7 @@ export interface OwnRules {
 interface Question {
   /** The client whose answers are cached together. */
   readonly client: string;
-  /** The same text for the same question of a client. */
+  /** The cache key of the question of a client. */
   readonly text: string;
   readonly values: PlaceholderValues;
   readonly topicFilter?: string;
@@ -57,22 +57,25 @@ interface Question {
 export interface HookAuthorizerOptions {
   readonly client: HookClient;
   readonly request: RequestTemplate;
-  /** Asked first, as EMQX asks the ACL of an authentication's answer before its authorizers. */
+  /** Asked first, as EMQX asks the ACL in an authentication's answer before its authorizers. */
   readonly ownRules: OwnRules;
   readonly clock: Clock;
-  /** How long an answer is good for. @default a minute */
+  /**
+   * How long an answer is valid.
+   * @default a minute
+   */
   readonly cacheMs?: number;
 }
 
 /**
- * Asks a server of the operator's what a client may do, with the requests and answers of EMQX's HTTP authorization, if
- * the identity's own rules do not decide. Denies when the server does not answer, and when it answers `ignore`.
+ * Asks the operator's server about the actions of a client, with the requests and answers of EMQX's HTTP authorization,
+ * if the identity's own rules do not decide. Denies if the server does not answer, or answers `ignore`.
  */
 export class HookAuthorizer implements Authorizer {
   readonly asksForHost = true;
   readonly #options: HookAuthorizerOptions;
   readonly #cache: AnswerCache;
-  /** Questions under way, so that one that several connections ask at once is asked once. */
+  /** Pending questions: if several connections ask the same at once, the server is asked once. */
   readonly #asked = new Map<string, Promise<boolean>>();
 
   constructor(options: HookAuthorizerOptions) {
@@ -104,8 +107,8 @@ export class HookAuthorizer implements Authorizer {
   }
 
   /**
-   * EMQX asks nothing when a message leaves a queue. So the topic of one is only asked about where no filter is known
-   * any more that the client was allowed and that matches it.
+   * EMQX asks nothing when a message leaves a queue. So the hook is asked about its topic only if no cached filter is
+   * known that the client was allowed and that matches it.
    */
   maySubscribe(
     identity: Identity,
@@ -146,13 +149,13 @@ export class HookAuthorizer implements Authorizer {
     const answer = request && (await this.#options.client.ask(request));
     if (answer === undefined) return false; // [SEC-HOOK-1]
     const isAllowed = allows(answer);
-    // A server that fails is asked again.
+    // A failed answer is not cached: the server is asked again.
     if (answer.status < 500) this.#cache.set(client, text, isAllowed, topicFilter);
     return isAllowed;
   }
 }
 
-/** As JSON, which quotes: a name with a separator in it is not taken for another's. */
+/** JSON quotes each value, so a name with a separator in it equals no other key. */
 function clientOf({ tenant, name, host = '' }: Identity, clientId: string): string {
   return JSON.stringify([tenant, name, clientId, host]);
 }

@@ -6,14 +6,14 @@ import type { HookRequest } from './request-template.ts';
 /** The answer of a hook, with any status. */
 export interface HookAnswer {
   readonly status: number;
-  /** The header, as it came; empty without one. */
+  /** The header, unchanged; empty without one. */
   readonly contentType: string;
   readonly body: string;
 }
 
 /** Carries a request: over HTTP, or to a Lambda function. */
 export interface HookSender {
-  /** Does not follow redirects. Rejects when no answer came, when `signal` ends it, or with `AnswerTooLarge`. */
+  /** Does not follow redirects. Rejects if no answer comes, if `signal` aborts, or with `AnswerTooLarge`. */
   send(request: HookRequest, signal: AbortSignal): Promise<HookAnswer>;
 }
 
@@ -28,17 +28,23 @@ export interface HookTimers extends Clock {
 }
 
 export interface HookClientOptions {
-  /** For the log. */
+  /** The name for the log. */
   readonly name: string;
   readonly sender: HookSender;
   readonly limits: HookLimits;
   readonly timers: HookTimers;
   readonly log: Log;
-  /** Time that is left for an answer, in ms, where the process itself has a deadline. @default any time */
+  /**
+   * The time left for an answer, in ms, if the process itself has a deadline.
+   * @default any time
+   */
   readonly remainingMs?: () => number;
 }
 
-/** Asks a hook within its limits [SEC-HOOK-3]. A hook that is slow, dead or overrun costs its own clients a refusal, and others nothing. */
+/**
+ * Asks a hook within its limits [SEC-HOOK-3]. A hook that is slow, dead or overloaded makes its own clients be refused,
+ * and does not affect others.
+ */
 export class HookClient {
   readonly #options: HookClientOptions;
   readonly #breaker = new CircuitBreaker(FAILURES_MAX, REST_MS);
@@ -51,7 +57,7 @@ export class HookClient {
     this.#options = options;
   }
 
-  /** Undefined when there is no answer, which the log says once a minute. Never rejects. */
+  /** Undefined if there is no answer; the log reports that once a minute. Never rejects. */
   async ask(request: HookRequest): Promise<HookAnswer | undefined> {
     const { limits, timers, remainingMs } = this.#options;
     const timeoutMs = Math.min(limits.timeoutMs, remainingMs?.() ?? limits.timeoutMs);
@@ -72,7 +78,10 @@ export class HookClient {
     }
   }
 
-  /** A kept-alive connection may have ended unseen, above all while Lambda had frozen the process: a second try opens another. */
+  /**
+   * A kept-alive connection may have ended unnoticed, especially while Lambda had frozen the process: a second try
+   * opens another.
+   */
   async #send(request: HookRequest, signal: AbortSignal): Promise<HookAnswer> {
     const { sender } = this.#options;
     try {
@@ -100,7 +109,7 @@ export class HookClient {
     });
   }
 
-  /** The place goes to the one that waits longest. */
+  /** The request that has waited longest takes the free place. */
   #leave(): void {
     const [next] = this.#waiting;
     if (next === undefined) this.#running -= 1;
@@ -122,7 +131,7 @@ export class HookClient {
   }
 }
 
-/** `fetch` says only that it failed; why stands in its cause. */
+/** `fetch` only says that it failed; its cause says why. */
 function reasonOf(error: unknown): string {
   const { cause = error } = error as Error;
   return cause instanceof Error ? cause.message : String(cause);

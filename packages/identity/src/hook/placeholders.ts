@@ -9,13 +9,13 @@ export type Template = readonly (string | { readonly placeholder: string })[];
 const PLACEHOLDER = /\$\{([^}]*)\}/;
 
 /**
- * Reads a text with placeholders as EMQX writes them: `${clientid}`, and `${$}` for a dollar sign.
+ * Reads a text with placeholders in EMQX's form: `${clientid}`, and `${$}` for a dollar sign.
  *
- * @throws {ConfigurationError} for a placeholder that is not in `known`: EMQX sends its name as it stands, which no
- * server can make sense of
+ * @throws {ConfigurationError} for a placeholder that is not in `known`: EMQX sends its name unchanged, which no server
+ * understands
  */
 export function parseTemplate(text: string, known: readonly string[], where: string): Template {
-  // `split` puts what the parentheses caught, the names, between the texts.
+  // `split` puts the captured names between the texts.
   return text.split(new RegExp(PLACEHOLDER, 'g')).map((part, index) => {
     if (index % 2 === 0) return part;
     if (part === '$') return '$';
@@ -25,7 +25,7 @@ export function parseTemplate(text: string, known: readonly string[], where: str
   });
 }
 
-/** The text with its placeholders filled in. One without a value is empty, as with EMQX. */
+/** Fills in the placeholders. One without a value becomes empty, as in EMQX. */
 export function renderTemplate(
   template: Template,
   values: PlaceholderValues,

@@ -8,11 +8,14 @@ export interface RequestOptions {
   readonly url: string;
   /** Values may have placeholders. @default `accept: application/json`, for POST also `content-type: application/json` */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Names and texts may have placeholders. POST sends it as JSON or as a form, GET adds it to the query. @default nothing */
+  /**
+   * Names and texts may have placeholders. POST sends it as JSON or as a form, GET adds it to the query.
+   * @default nothing
+   */
   readonly body?: BodyOptions;
 }
 
-/** Objects in it are for JSON only. */
+/** Nested objects are allowed in JSON only. */
 export interface BodyOptions {
   readonly [name: string]: string | number | boolean | BodyOptions;
 }
@@ -30,7 +33,7 @@ const FORM_TYPE = 'application/x-www-form-urlencoded';
 /** The characters that HTTP allows in the value of a header, of the characters that `fetch` takes. */
 const HEADER_VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Something with placeholders, filled in. */
+/** A part with placeholders, filled in. */
 type Render<T> = (values: PlaceholderValues) => T;
 type RenderPairs = Render<[name: string, value: string][]>;
 
@@ -67,8 +70,8 @@ export class RequestTemplate {
   }
 
   /**
-   * Undefined where a value would make another request of it: a client identifier `..` would lead to another path, a
-   * line break in a header to another header [SEC-HOOK-2].
+   * Undefined if a value would change the request: a client identifier `..` would lead to another path, a line break in
+   * a header to another header [SEC-HOOK-2].
    */
   render(values: PlaceholderValues): HookRequest | undefined {
     const path = this.#path(values);
@@ -86,7 +89,7 @@ export class RequestTemplate {
   }
 }
 
-/** By hand, as a parser of URLs would encode `${`. */
+/** Parsed by hand, since a URL parser would encode `${`. */
 function splitUrl(url: string, where: string): { origin: string; path: string; query: string } {
   const [, origin = '', path = '', query = ''] = /^(https?:\/\/[^/?#@]+)([^?#]*)\??([^#]*)$/i.exec(url) ?? [];
   if (!URL.canParse(origin) || hasPlaceholder(origin)) {

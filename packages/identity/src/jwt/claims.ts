@@ -17,12 +17,12 @@ export interface DefaultRules {
 
 const NOTHING: DefaultRules = { publish: [], subscribe: [] };
 
-/** The claims that Apus reads, beside `exp`: all of them are signed. */
+/** The claims that Apus reads besides `exp`: all of them are signed. */
 export interface TokenClaims {
   /** Name of the identity: `%u` in filters. */
   readonly sub?: string;
   readonly tenant?: string;
-  /** The first that applies decides. They come before the lists below. */
+  /** The first rule that applies decides. These come before the lists below. */
   readonly rules?: readonly Rule[];
   /** EMQX's rules, in both of its forms. They come between `rules` and the lists below. */
   readonly acl?: unknown;
@@ -31,25 +31,28 @@ export interface TokenClaims {
   readonly subscribe?: readonly string[];
   /** Patterns of the client identifiers that it may be used with; see `Identity.clientIds`. */
   readonly clientIds?: readonly string[];
-  /** Where they differ from what every identity of the broker has, as `{"connectionsMax": 1}`. */
+  /** Quotas that differ from those of every identity of the broker, such as `{"connectionsMax": 1}`. */
   readonly quotas?: Partial<Quotas>;
-  /** Names this one token. */
+  /** The identifier of this token. */
   readonly jti?: string;
 }
 
 export interface IdentityDefaults {
-  /** The tenant of a token that names none. */
+  /** The tenant of a token without one. */
   readonly tenant: string;
   readonly rules?: DefaultRules | undefined;
   /** The claim that names the identity. @default 'sub' */
   readonly nameClaim?: string | undefined;
-  /** The claim that names the tenant. @default none: tokens are all of the one above */
+  /**
+   * The claim that names the tenant.
+   * @default none: all tokens belong to the tenant above
+   */
   readonly tenantClaim?: string | undefined;
 }
 
 type Claims = Readonly<Record<string, unknown>>;
 
-/** The identity of verified claims, or their error. */
+/** The identity of verified claims, or the error in them. */
 export function identityOf(claims: Claims, defaults: IdentityDefaults): Identity | string {
   const { nameClaim = 'sub', tenantClaim, rules = NOTHING } = defaults;
   const granted = rulesOf(claims, rules);
@@ -84,7 +87,7 @@ function detailsOf({ clientIds: given, quotas: named, exp, iat, jti }: Claims): 
   };
 }
 
-/** A token that brings rules of its own gets none of the default's. */
+/** A token with rules of its own gets none of the default. */
 function rulesOf(
   { rules, acl, publish, subscribe }: Claims,
   fallback: DefaultRules,

@@ -7,17 +7,20 @@ import { type IdentityDefaults, identityOf } from './claims.ts';
 import { candidatesOf, type KeyRing } from './key-ring.ts';
 import { readToken, TOKEN_LENGTH_MAX, type UnverifiedToken } from './token.ts';
 
-/** Clocks of the signer and of this process may disagree by so much. */
+/** The clocks of the signer and of this process may differ by this much. */
 const CLOCK_TOLERANCE_SECONDS = 5;
 
 export interface JwtAuthenticatorOptions extends IdentityDefaults {
   readonly source: string;
   readonly keys: KeyRing;
-  /** The required `iss`. A token of another issuer is another authenticator's. */
+  /** The required `iss`. A token of another issuer goes to the next authenticator. */
   readonly issuer?: string | undefined;
-  /** One of them has to be in `aud`. @default it is not looked at */
+  /**
+   * `aud` has to contain one of them.
+   * @default `aud` is ignored
+   */
   readonly audiences?: readonly string[] | undefined;
-  /** Another mistake in the claims, in a sentence. */
+  /** Returns another mistake in the claims, in a sentence. */
   readonly check?: ((claims: Readonly<Record<string, unknown>>) => string | undefined) | undefined;
   readonly clock: Clock;
 }
@@ -42,7 +45,7 @@ export class JwtAuthenticator implements ChainAuthenticator {
     await this.#options.keys.keys();
   }
 
-  /** The identity that a token stands for. */
+  /** The identity of a token. */
   async verify(token: string): Promise<Answer> {
     if (token.length > TOKEN_LENGTH_MAX) {
       return { notMine: `it is longer than the ${TOKEN_LENGTH_MAX} characters that a token may have` };
@@ -58,7 +61,7 @@ export class JwtAuthenticator implements ChainAuthenticator {
     }
   }
 
-  /** Reads unverified claims, so it decides only which authenticator to ask. */
+  /** Reads unverified claims: they only select the authenticator to ask. */
   #otherIssuer({ alg, issuer }: UnverifiedToken): NotMine | undefined {
     const { keys } = this.#options;
     if (!keys.algorithms.includes(alg)) {
@@ -75,7 +78,7 @@ export class JwtAuthenticator implements ChainAuthenticator {
     try {
       return await this.#tryEach(token, unverified, known);
     } catch (error) {
-      // A key that is known by its name and did not sign this: newer keys would not change it.
+      // A key with this name is known, but did not sign the token: newer keys would not change that.
       const isNamed = known.some(({ kid }) => kid !== undefined && kid === unverified.kid);
       if (!(error instanceof errors.JWSSignatureVerificationFailed) || isNamed) throw error;
       if (!(await keys.again())) throw error;
@@ -137,7 +140,7 @@ function refusalOf(error: unknown): Refusal {
   throw error;
 }
 
-/** Undefined where it is no text that a token can be. */
+/** Undefined if the text cannot be a token. */
 function textOf(password: Uint8Array): string | undefined {
   return password.length > TOKEN_LENGTH_MAX ? undefined : Buffer.from(password).toString('latin1');
 }

@@ -4,15 +4,15 @@ import type { VerificationKey } from './verification-key.ts';
 
 /** The keys of one issuer. */
 export interface KeyRing {
-  /** Algorithms that its keys may have: a token with another is another authenticator's. */
+  /** Algorithms that its keys may have: a token with another one goes to the next authenticator. */
   readonly algorithms: readonly string[];
   /** @throws {SourceUnavailable} */
   keys(): Awaitable<readonly VerificationKey[]>;
-  /** Reads the source again. False: it has nothing newer. */
+  /** Reads the source again. False: it has no newer keys. */
   again(): Awaitable<boolean>;
 }
 
-/** Keys that stand in the configuration. */
+/** Keys in the configuration. */
 export class FixedKeys implements KeyRing {
   readonly algorithms: readonly string[];
   readonly #keys: readonly VerificationKey[];
@@ -50,7 +50,7 @@ export class RefreshedKeys implements KeyRing {
   }
 }
 
-/** Keys without a `kid` that are tried for one token, which costs a signature each. */
+/** Keys without a `kid` that are tried for one token; each costs a signature check. */
 const TRIED_MAX = 10;
 
 /** The keys that may have signed a token: the one that it names, or else those without a name. */

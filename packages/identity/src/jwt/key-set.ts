@@ -4,13 +4,13 @@ import { Refreshed } from '../refreshed.ts';
 import { RefreshedKeys } from './key-ring.ts';
 import { jwkKey, PUBLIC_KEY_ALGORITHMS, type VerificationKey } from './verification-key.ts';
 
-/** A key that its provider has withdrawn is refused after this. */
+/** A key that its provider has withdrawn is refused after this time. */
 const FRESH_MS = 10 * 60_000;
 
-/** While a provider is away its clients can still connect for this long. */
+/** While a provider is unavailable its clients can still connect for this time. */
 const STALE_MS = 24 * 3_600_000;
 
-/** A provider is asked for an unknown key this often at most. */
+/** The least time between two requests for an unknown key. */
 const AGAIN_MS = 30_000;
 
 /** A gateway's handler has five seconds in all. */
@@ -26,7 +26,7 @@ export interface KeySetSource {
   readonly url: string;
   readonly clock: Clock;
   readonly fetch?: Fetch | undefined;
-  /** Told of each fetch that failed. */
+  /** Called for each failed fetch. */
   readonly failed?: ((error: Error) => void) | undefined;
 }
 
@@ -45,7 +45,7 @@ export function remoteKeySet({ url, clock, fetch = globalThis.fetch, failed }: K
   return new RefreshedKeys(source, PUBLIC_KEY_ALGORITHMS);
 }
 
-/** The keys that signatures can be checked with; others are left out, as the RFC says. */
+/** The keys that can verify signatures; others are ignored, as the RFC says. */
 export function readKeySet(text: string): readonly VerificationKey[] {
   const { keys } = JSON.parse(text) as { readonly keys?: unknown };
   if (!Array.isArray(keys)) throw new Error('a key set has a list of "keys"');

@@ -12,8 +12,8 @@ export interface MintOptions extends TokenClaims {
 }
 
 /**
- * Makes a token that a broker with the same secret accepts (HS256 over the claims), or one that has the public key of
- * this private one: EdDSA, ES256, ES384, ES512 or RS256.
+ * Makes a token that a broker accepts if it has the same secret (HS256 over the claims), or the public key of this
+ * private key: EdDSA, ES256, ES384, ES512 or RS256.
  */
 export async function mintToken(key: Uint8Array | KeyObject, options: MintOptions): Promise<string> {
   const { sub, kid, expiresInSeconds, nowMs, ...claims } = options;

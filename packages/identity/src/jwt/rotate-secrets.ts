@@ -4,23 +4,23 @@ import { parseSigningSecrets, type SigningSecret } from './signing-secrets.ts';
 /** Bytes of a new secret. As text they are 64 characters. */
 const SECRET_BYTES = 32;
 
-/** Characters of the names that secrets get here. */
+/** Characters of a generated name of a secret. */
 const KID_LENGTH = 8;
 
 /** A rotated list of secrets. */
 export interface Rotation {
-  /** The list to be stored, of which the first signs. */
+  /** The list to store; its first secret signs. */
   readonly text: string;
   /** The `kid` of the secret that signs from now on. */
   readonly kid: string;
-  /** The `kid` of the secret that tokens in use may be signed with; undefined: there is none. */
+  /** The `kid` of the secret that has signed tokens in use; undefined: there is none. */
   readonly formerKid: string | undefined;
   /** The secrets whose tokens are refused from now on. */
   readonly droppedKids: readonly string[];
 }
 
 /**
- * The name of a secret that was given none: always the same, so that a token which names it is still known when the
+ * The name of a secret that was given none. It is always the same, so a token that names it is still accepted when the
  * secret has become one of a list.
  */
 export function kidOf({ kid, secret }: SigningSecret): string {
@@ -28,16 +28,19 @@ export function kidOf({ kid, secret }: SigningSecret): string {
 }
 
 /**
- * Puts a new secret before the one that has signed until now, which stays for the tokens that it has signed. Older
- * ones are dropped [SEC-TOKEN-8].
+ * Puts a new secret before the present one, which stays for the tokens that it has signed. Older ones are dropped
+ * [SEC-TOKEN-8].
  *
- * @throws {ConfigurationError} when the text holds no secrets
+ * @throws {ConfigurationError} if the text holds no secrets
  */
 export function rotateSecrets(text: string, makeSecret: () => string = newSecret): Rotation {
   return keep([{ kid: undefined, secret: makeSecret() }, ...parseSigningSecrets(text)], 2);
 }
 
-/** Drops all but the secret that signs. @throws {ConfigurationError} when the text holds no secrets */
+/**
+ * Drops all but the secret that signs.
+ * @throws {ConfigurationError} if the text holds no secrets
+ */
 export function finishRotation(text: string): Rotation {
   return keep(parseSigningSecrets(text), 1);
 }

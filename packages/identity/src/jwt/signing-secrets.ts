@@ -6,15 +6,15 @@ import { SECRET_ALGORITHMS, secretKey, type VerificationKey } from './verificati
 
 /** A secret that tokens are signed with. */
 export interface SigningSecret {
-  /** Undefined where the text is one secret and nothing else. */
+  /** Undefined if the text is a single secret. */
   readonly kid: string | undefined;
   readonly secret: string;
 }
 
-/** Secrets at a time: one that signs, and those that tokens still in use were signed with. */
+/** Secrets at a time: the one that signs, and those that have signed tokens still in use. */
 export const SECRETS_MAX = 10;
 
-/** Characters of a `kid`: it stands in the header of each token. */
+/** Characters of a `kid`: each token has it in its header. */
 const KID_LENGTH_MAX = 64;
 
 const EXAMPLE = '[{"kid": "2", "secret": "…"}, {"kid": "1", "secret": "…"}]';
@@ -50,7 +50,7 @@ function parseList(text: string): readonly unknown[] {
     const parsed: unknown = JSON.parse(text);
     if (Array.isArray(parsed)) return parsed;
   } catch {
-    // JSON.parse's message quotes the text.
+    // The message of JSON.parse quotes the text, which may contain a secret.
   }
   throw new ConfigurationError(`A secret that begins with "[" has to be a list as ${EXAMPLE}.`);
 }
@@ -67,24 +67,26 @@ function readSecret(entry: unknown, index: number): SigningSecret {
   return { kid, secret };
 }
 
-/** A secret that was taken out of the list is refused after this [SEC-TOKEN-7]. */
+/** A secret that was removed from the list is refused after this time [SEC-TOKEN-7]. */
 const FRESH_MS = 5 * 60_000;
 
-/** While the store of secrets is away clients can still connect for this long. */
+/** While the store of secrets is unavailable clients can still connect for this time. */
 const STALE_MS = 24 * 3_600_000;
 
-/** A secret that was added is known after this. */
+/** A secret that was added is accepted after this time. */
 const AGAIN_MS = 10_000;
 
 export interface SecretSource {
-  /** Stands in errors; never the secret. */
+  /** The name of the store, for errors; never the secret. */
   readonly what: string;
   readonly read: () => Promise<string>;
   readonly clock: Clock;
   readonly failed?: ((error: Error) => void) | undefined;
 }
 
-/** Secrets that are kept elsewhere. Rotating them needs no restart: an unknown `kid` has them read again. */
+/**
+ * Secrets that are kept elsewhere. Their rotation needs no restart: an unknown `kid` makes the process read them again.
+ */
 export function storedSecrets({ what, read, clock, failed }: SecretSource): RefreshedKeys {
   const source = new Refreshed({
     what,

@@ -1,9 +1,7 @@
-/** Longest token that is looked at; a URL of API Gateway holds little more. */
+/** The longest token that is read; a URL of API Gateway holds little more. */
 export const TOKEN_LENGTH_MAX = 6_144;
 
-/**
- * Header and claims of an unverified token, which any client can forge: they only decide which authenticator to ask.
- */
+/** Header and claims of an unverified token, which any client can forge: they only select the authenticator to ask. */
 export interface UnverifiedToken {
   readonly alg: string;
   readonly kid: string | undefined;
@@ -14,7 +12,7 @@ export interface UnverifiedToken {
 /** Three parts in base64url (RFC 7515, section 7.1). */
 const COMPACT = /^([\w-]+)\.([\w-]+)\.([\w-]*)$/;
 
-/** Undefined when it is no signed JSON Web Token. */
+/** Undefined if it is no signed JSON Web Token. */
 export function readToken(token: string): UnverifiedToken | undefined {
   const [, header = '', payload = ''] = COMPACT.exec(token) ?? [];
   const { alg, kid } = decode(header) ?? {};

@@ -7,9 +7,9 @@ import {
 } from 'node:crypto';
 import { ConfigurationError } from '../configuration-error.ts';
 
-/** A key that signatures are checked with. */
+/** A key that verifies signatures. */
 export interface VerificationKey {
-  /** Undefined: it is tried for tokens with any `kid`. */
+  /** Undefined: the key is tried for tokens with any `kid`. */
   readonly kid: string | undefined;
   /** Algorithms that the kind of key allows: a public key is never taken for a secret (RFC 8725, section 3.1) [SEC-TOKEN-1]. */
   readonly algorithms: readonly string[];
@@ -37,10 +37,10 @@ export const PUBLIC_KEY_ALGORITHMS: readonly string[] = [
   ...ED25519_ALGORITHMS,
 ];
 
-/** Bits that an RSA key has at least (RFC 7518, section 3.3). */
+/** The least bits of an RSA key (RFC 7518, section 3.3). */
 const RSA_BITS_MIN = 2_048;
 
-/** @throws {ConfigurationError} that never says what the secret is */
+/** @throws {ConfigurationError} that never contains the secret */
 export function secretKey(secret: Uint8Array, kid?: string): VerificationKey {
   const least = SECRET_BYTES_MIN.HS256;
   if (secret.length < least) {

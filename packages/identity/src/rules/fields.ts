@@ -5,7 +5,7 @@ import { TOPIC_FILTERS_MAX } from './limits.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 
-/** The fields of an object that may have these and no others: a misspelt condition must not widen a rule. */
+/** The fields of an object that may have only these: a misspelt condition must not widen a rule. */
 export function fieldsOf(value: unknown, known: readonly string[], where: string): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new InvalidRules(`${where} has to be an object with the fields ${known.join(', ')}`);
@@ -16,7 +16,7 @@ export function fieldsOf(value: unknown, known: readonly string[], where: string
   return value as Fields;
 }
 
-/** `entries` names the entries of the list: 'rules'. */
+/** `entries` is the name of the list's entries: 'rules'. */
 export function listOf(value: unknown, maximum: number, entries: string, where: string): readonly unknown[] {
   if (Array.isArray(value) && value.length <= maximum) return value;
   throw new InvalidRules(`${where} has to be a list of at most ${maximum} ${entries}`);
@@ -53,7 +53,7 @@ export function boolean(value: unknown, where: string): boolean {
   throw new InvalidRules(`${where} has to be true or false`);
 }
 
-/** One condition of a rule, where it is given. */
+/** One condition of a rule, if it is given. */
 export function condition<K extends 'qos' | 'retain' | 'share', T>(
   name: K,
   value: unknown,

@@ -1,4 +1,4 @@
-/** Rules of one identity: each PUBLISH may ask all of them. */
+/** Rules of one identity: each PUBLISH may evaluate all of them. */
 export const RULES_MAX = 100;
 
 /** Topic filters in all rules of one identity, for the same reason. */

@@ -17,7 +17,7 @@ import { EFFECTS } from './read-rule.ts';
 
 const ENTRY_FIELDS = ['permission', 'action', 'topic', 'topics', 'qos', 'retain'];
 
-/** EMQX takes the short names too. */
+/** EMQX accepts the short names too. */
 const ACTIONS: ReadonlyMap<unknown, Rule['action']> = new Map([
   ['publish', 'publish'],
   ['subscribe', 'subscribe'],
@@ -61,7 +61,7 @@ function entryRule(entry: unknown, where: string): Rule {
     action,
     topicFilters: topicsOf(fields, where),
     ...condition('qos', fields.qos, oneQosOrList, where),
-    // As EMQX has it, where the rule is for subscriptions.
+    // EMQX's default for a rule about subscriptions.
     ...(action !== 'subscribe' && condition('retain', fields.retain, boolean, where)),
   };
 }

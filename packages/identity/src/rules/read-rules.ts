@@ -7,11 +7,11 @@ import { readRule } from './read-rule.ts';
 
 /** The fields in which a token, a user or a key has its rules. In this order: the first rule that applies decides. */
 export interface RuleSources {
-  /** Our own: a list of `Rule`. */
+  /** Apus's own form: a list of `Rule`. */
   readonly rules?: unknown;
-  /** EMQX's, in both of its forms. */
+  /** EMQX's rules, in both of its forms. */
   readonly acl?: unknown;
-  /** Topic filters that may be published to, and subscribed to. */
+  /** Topic filters for publishing, and for subscribing. */
   readonly publish?: unknown;
   readonly subscribe?: unknown;
 }

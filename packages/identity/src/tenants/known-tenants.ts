@@ -7,30 +7,33 @@ import { remoteKeySet } from '../jwt/key-set.ts';
 import { DEFAULT_TENANT } from '../tenant.ts';
 import { keysOf, parseTenant, type TenantEntry } from './tenant-entry.ts';
 
-/** Reads a tenant's entry, in JSON; undefined where the register has none of that name. */
+/** Reads a tenant's entry, in JSON; undefined if the register has no such tenant. */
 export type ReadTenant = (name: string) => Awaitable<string | undefined>;
 
 /** How long an entry is used before it is read again: as long as the list of bans. */
 export const TENANT_FRESH_MS = 30_000;
 
-/** Tenants that a process remembers, also those that are not there: any token may name one. */
+/** Remembered tenants, including names that do not exist: any token may name one. */
 const REMEMBERED_MAX = 1_000;
 
 export interface KnownTenantsOptions {
   readonly read: ReadTenant;
   readonly clock: Clock;
   readonly log: Log;
-  /** For the keys of providers. @default the one of the platform */
+  /**
+   * Fetches the keys of providers.
+   * @default the platform's fetch
+   */
   readonly fetch?: Fetch | undefined;
   /** @default 30,000 */
   readonly freshMs?: number;
 }
 
-/** A tenant of the register, and where the keys of its tokens are. */
+/** A tenant of the register, and the keys of its tokens. */
 export interface KnownTenant {
   readonly entry: TenantEntry;
   readonly keys: FixedKeys;
-  /** Undefined: it has no provider. */
+  /** Undefined: the tenant has no provider. */
   readonly providerKeys: KeyRing | undefined;
 }
 
@@ -45,7 +48,7 @@ const UNAVAILABLE: Refusal = {
   reason: 'The tenants cannot be read now; try again.',
 };
 
-/** The register of tenants, as a process that authenticates reads it. The default tenant is not in it. */
+/** The register of tenants, read by a process that authenticates. The default tenant is not in it. */
 export class KnownTenants {
   readonly #options: KnownTenantsOptions;
   /** Oldest first. */
@@ -55,7 +58,7 @@ export class KnownTenants {
     this.#options = options;
   }
 
-  /** Rejects where it cannot be read. */
+  /** Rejects if it cannot be read. */
   async find(name: string): Promise<KnownTenant | undefined> {
     if (name === DEFAULT_TENANT) return undefined;
     const { clock, read, freshMs = TENANT_FRESH_MS } = this.#options;
@@ -63,7 +66,7 @@ export class KnownTenants {
     const known = this.#remembered.get(name);
     if (known !== undefined && nowMs - known.readAtMs < freshMs) return known.tenant;
     const json = await read(name);
-    // The same object, so that keys which were fetched stay fetched.
+    // Returns the same object, so that fetched keys stay fetched.
     const tenant =
       known?.json === json ? known?.tenant : json === undefined ? undefined : this.#tenantOf(json);
     this.#remembered.delete(name);
@@ -75,7 +78,7 @@ export class KnownTenants {
     return tenant;
   }
 
-  /** The identity with the plan of its tenant [SEC-TENANT-8]. At once for the default tenant, which has none. */
+  /** The identity with the plan of its tenant [SEC-TENANT-8]. Synchronous for the default tenant, which has none. */
   planned(identity: Identity): Awaitable<Identity | Refusal> {
     return identity.tenant === DEFAULT_TENANT ? identity : this.#planned(identity);
   }

@@ -12,7 +12,7 @@ export const TENANT_STATES = ['active', 'suspended'] as const;
 
 export type TenantState = (typeof TENANT_STATES)[number];
 
-/** Keys of one tenant at a time: one that signs, and those that tokens still in use were signed with. */
+/** Keys of one tenant at a time: the one that signs, and those that have signed tokens still in use. */
 export const TENANT_KEYS_MAX = 10;
 
 /** Characters of an entry: it is read with the first CONNECT of a tenant in half a minute. */
@@ -20,27 +20,30 @@ const ENTRY_LENGTH_MAX = 16 * 1_024;
 
 const REASON_LENGTH_MAX = 200;
 
-/** An identity provider of a tenant's own. Its tokens have to name the tenant in a claim. */
+/** A tenant's own identity provider. Its tokens have to name the tenant in a claim. */
 export interface TenantProvider {
   readonly jwksUrl: string;
   readonly issuer: string;
   readonly audience: string | readonly string[];
 }
 
-/** A tenant as the register keeps it, and as the API shows it. It survives JSON. */
+/** A tenant as the register stores it and the API shows it. It survives JSON. */
 export interface TenantEntry {
   /** Up to 64 letters, digits, ".", "_" and "-". */
   readonly name: string;
   /** Clients of a suspended tenant are refused. */
   readonly state: TenantState;
-  /** For people: why it is suspended. The clients are not told. */
+  /** For people: the reason of a suspension. Clients do not see it. */
   readonly reason?: string;
-  /** Quotas where they differ from those of every tenant; 0 stands for any number. */
+  /** Quotas that differ from those of every tenant; 0 means no limit. */
   readonly plan?: TenantPlan;
-  /** Public keys, each with a `kid`: JSON Web Keys, or `{"kid", "pem"}`. Tokens that they sign are of this tenant. */
+  /**
+   * Public keys, each with a `kid`: JSON Web Keys, or `{"kid", "pem"}`. The tokens that they sign belong to this
+   * tenant.
+   */
   readonly keys?: readonly Readonly<Record<string, unknown>>[];
   readonly provider?: TenantProvider;
-  /** For its tokens that bring no rules. */
+  /** The default rules of its tokens. */
   readonly defaultRules?: DefaultRules;
   /** RFC 3339. */
   readonly createdAt: string;
@@ -48,7 +51,7 @@ export interface TenantEntry {
 
 const FIELDS = ['name', 'state', 'reason', 'plan', 'keys', 'provider', 'defaultRules', 'createdAt'] as const;
 
-/** Fields that a change may set; null takes one away. */
+/** Fields that a change may set; null removes one. */
 export const CHANGEABLE = ['state', 'reason', 'plan', 'keys', 'provider', 'defaultRules'] as const;
 
 /** @throws {ConfigurationError} in a sentence for the operator */
@@ -81,7 +84,10 @@ export function parseTenant(json: string): TenantEntry {
   return readTenantEntry(JSON.parse(json));
 }
 
-/** The keys that its tokens are checked with. @throws {ConfigurationError} */
+/**
+ * The keys that verify its tokens.
+ * @throws {ConfigurationError}
+ */
 export function keysOf({ keys }: Pick<TenantEntry, 'keys'>): readonly VerificationKey[] {
   if (keys === undefined) return [];
   if (!Array.isArray(keys) || keys.length > TENANT_KEYS_MAX)

@@ -6,29 +6,29 @@ import { CHANGEABLE, parseTenant, readTenantEntry, type TenantEntry } from './te
 /** A page of entries, in JSON. */
 export interface TenantsPage {
   readonly tenants: readonly string[];
-  /** The next page begins after it; undefined on the last. */
+  /** The next page begins after this name; undefined on the last page. */
   readonly next: string | undefined;
 }
 
-/** Where the entries are kept, each in JSON. Every answer is the store's of now. */
+/** The store of the entries, each in JSON. Every answer is the present state. */
 export interface TenantStore {
   get(name: string): Awaitable<string | undefined>;
-  /** False when there is one of that name. */
+  /** False if a tenant has this name. */
   add(name: string, json: string): Awaitable<boolean>;
-  /** False when another stands there than `before`, or none. */
+  /** False if there is another entry than `before`, or none. */
   replace(name: string, before: string, json: string): Awaitable<boolean>;
-  /** False when there was none. */
+  /** False if there was none. */
   remove(name: string): Awaitable<boolean>;
   /** In the order of their names. */
   list(after: string | undefined): Awaitable<TenantsPage>;
 }
 
-/** Acts on the clients of a tenant at one door. `R` is its report: how many were ended. */
+/** Acts on the clients of a tenant at one door. `R` is its report: how many were disconnected. */
 export interface TenantClients<R> {
-  /** Refuses the clients of a tenant from now on, and ends those that are connected; their sessions stay. */
+  /** Refuses the clients of a tenant from now on, and disconnects those that are connected; their sessions stay. */
   suspend(tenant: string, reason: string | undefined): Promise<R>;
   resume(tenant: string): Promise<void>;
-  /** Ends the sessions of a tenant, and forgets its retained messages, its users and its bans. */
+  /** Ends the sessions of a tenant, and deletes its retained messages, users and bans. */
   clear(tenant: string): Promise<R>;
 }
 
@@ -39,8 +39,8 @@ export interface TenantRegisterOptions<R> {
 }
 
 /**
- * Tenants, and what the operator does with them: the same at a node and in a deployment. Where a change has two steps
- * and the process dies between them, the same request does what is left.
+ * Tenants and their administration, the same at a node and in a deployment. If the process dies between two steps of a
+ * change, repeating the request completes it.
  */
 export class TenantRegister<R extends object = object> {
   readonly #options: TenantRegisterOptions<R>;
@@ -61,7 +61,10 @@ export class TenantRegister<R extends object = object> {
     return json === undefined ? undefined : parseTenant(json);
   }
 
-  /** Undefined when there is one of that name. @throws {ConfigurationError} */
+  /**
+   * Undefined if a tenant has this name.
+   * @throws {ConfigurationError}
+   */
   async create(value: unknown): Promise<TenantEntry | undefined> {
     const { store, clients, clock } = this.#options;
     const given = objectOf(value);
@@ -71,7 +74,10 @@ export class TenantRegister<R extends object = object> {
     return created;
   }
 
-  /** Sets the fields that are given; null takes one away. Undefined when there is no such tenant. @throws {ConfigurationError} */
+  /**
+   * Sets the given fields; null removes one. Undefined if there is no such tenant.
+   * @throws {ConfigurationError}
+   */
   async change(
     name: string,
     value: unknown,
@@ -80,7 +86,7 @@ export class TenantRegister<R extends object = object> {
     const before = await store.get(nameOf(name));
     if (before === undefined) return undefined;
     const tenant = readTenantEntry(merged(parseTenant(before), objectOf(value)));
-    // The clients first: a client that reads of its tenant as active can connect.
+    // The clients come first: once the tenant is active, its clients can connect.
     if (tenant.state === 'active') await clients.resume(name);
     if (!(await store.replace(name, before, JSON.stringify(tenant))))
       throw new ConfigurationError(`The tenant "${name}" is being changed by somebody else: try again.`);
@@ -89,8 +95,9 @@ export class TenantRegister<R extends object = object> {
   }
 
   /**
-   * Removes a suspended tenant, and all that is kept for its clients but the history of its streams, which ends by
-   * itself. Undefined when there is none. @throws {ConfigurationError} for one that is not suspended
+   * Removes a suspended tenant, and all that is stored for its clients, except the history of its streams, which
+   * expires. Undefined if there is none.
+   * @throws {ConfigurationError} if it is not suspended
    */
   async remove(name: string): Promise<R | undefined> {
     const { store, clients } = this.#options;

@@ -11,7 +11,7 @@ export interface TenantsAuthenticatorOptions {
   readonly source: string;
   readonly tenants: KnownTenants;
   readonly clock: Clock;
-  /** For tenants that say nothing of it. */
+  /** Default rules for tenants that have none. */
   readonly defaultRules?: DefaultRules | undefined;
   readonly nameClaim?: string | undefined;
   /** @default 'tenant' */
@@ -19,10 +19,10 @@ export interface TenantsAuthenticatorOptions {
 }
 
 /**
- * Tokens that tenants sign with keys of their own. The claim `tenant`, which anybody can write, says whose keys are
- * tried; the token has to be signed with one of these, and its identity is of this tenant, whatever it claims else
- * [SEC-TENANT-7]. A token that names none of the tenant's keys is left to the next authenticator: the owner of the
- * broker may sign for every tenant.
+ * Tokens that tenants sign with keys of their own. The claim `tenant`, which any client can write, selects the keys.
+ * One of these keys has to have signed the token, and its identity belongs to this tenant, whatever else it claims
+ * [SEC-TENANT-7]. A token that names none of the tenant's keys goes to the next authenticator: the owner of the broker
+ * may sign for every tenant.
  */
 export class TenantsAuthenticator implements ChainAuthenticator {
   readonly source: string;
@@ -74,7 +74,7 @@ interface TenantKeys {
   readonly isProviders: boolean;
 }
 
-/** The tenant's own key that the token names, or those of its provider where that has issued the token. */
+/** The tenant's own key that the token names, or the provider's keys if the provider has issued the token. */
 function keysFor(
   { entry, keys, providerKeys }: KnownTenant,
   { kid, issuer }: UnverifiedToken,

@@ -5,7 +5,7 @@ const NOW_MS = Date.UTC(2026, 0, 31, 12);
 const CONTEXT = { tenant: 'default', by: 'mgmt_api', nowMs: NOW_MS };
 
 describe('a ban as EMQX words it', () => {
-  it('has defaults for all but what it names: it begins now and never ends', () => {
+  it('has defaults for all other fields: it begins now and never ends', () => {
     const ban = readBan({ as: 'clientid', who: 'phone' }, CONTEXT);
     expect(ban).toEqual({
       as: 'clientid',
@@ -33,7 +33,7 @@ describe('a ban as EMQX words it', () => {
     expect(readBan({ as: 'token', who: 'jti', until }, CONTEXT).untilMs).toBe(untilMs);
   });
 
-  it('of a name can be for what was issued before a moment', () => {
+  it('of a name can apply to what was issued before a moment', () => {
     const ban = readBan({ as: 'username', who: 'anna', issued_before: '2026-01-31T12:00:00Z' }, CONTEXT);
     expect(ban.issuedBeforeMs).toBe(NOW_MS);
     expect(banEntryOf(ban).issued_before).toBe('2026-01-31T12:00:00.000Z');

@@ -35,7 +35,7 @@ function stage(context: Partial<ChainContext> = {}) {
 const ARN = 'arn:aws:lambda:eu-west-1:123456789012:function:may-connect';
 
 describe('a hook in the configuration', () => {
-  test('stands in the chain like every authenticator', async () => {
+  test('is a member of the chain like every authenticator', async () => {
     const { sender, context } = stage();
     const chain = createChain(read({ functionArn: ARN, tenant: 'acme', clientIds: ['+'] }), context);
     expect(await chain.ask(ADA)).toEqual({
@@ -62,7 +62,7 @@ describe('a hook in the configuration', () => {
     );
   });
 
-  test('is asked about a client without a password, as by EMQX, and not about a token', async () => {
+  test('is asked about a client without a password, as in EMQX, and not about a token', async () => {
     const { sender, context } = stage();
     const chain = createChain(read({ functionArn: ARN }), context);
     expect(await chain.ask({ clientId: 'c', address: '192.0.2.1' })).toMatchObject({ name: '' });
@@ -72,7 +72,7 @@ describe('a hook in the configuration', () => {
     expect(await chain.ask({ clientId: 'c', address: '192.0.2.1' })).toMatchObject({ refused: 0x87 });
   });
 
-  test('grants what the configuration says where the answer says nothing', async () => {
+  test('grants the configured default if the answer does not say', async () => {
     const { sender, context } = stage();
     const defaultRules = { publish: ['%u/#'], subscribe: ['news'] };
     const chain = createChain(read({ functionArn: ARN, defaultRules }), context);
@@ -86,7 +86,7 @@ describe('a hook in the configuration', () => {
     expect(await chain.ask(ADA)).toMatchObject({ rules: [] });
   });
 
-  test('sends a function everything that it may know', async () => {
+  test('sends a function all fields that it may have', async () => {
     const { sender, context } = stage();
     await createChain(read({ functionArn: ARN }), context).ask(ADA);
     expect(sender.bodies).toEqual([
@@ -101,7 +101,7 @@ describe('a hook in the configuration', () => {
     ]);
   });
 
-  test('has five seconds, or what it is given, and never more than the process allows', async () => {
+  test('has five seconds, or the configured time, and never more than the process allows', async () => {
     for (const [timeoutSeconds, hookTimeoutMsMax, ms] of [
       [undefined, undefined, 5_000],
       [1, undefined, 1_000],
@@ -119,7 +119,7 @@ describe('a hook in the configuration', () => {
     }
   });
 
-  test('says in the log that passwords cross a network as they are', () => {
+  test('logs that passwords cross a network unencrypted', () => {
     const log = (url: string) => {
       const { lines, context } = stage();
       createChain(read({ ...HOOK, url }), context);
@@ -159,7 +159,7 @@ describe('a hook for authorization in the configuration', () => {
   const authorizerOf = (authorization: object, context: ChainContext): Authorizer =>
     createAuthorizer(read(HOOK, { authorization }).authorization, context);
 
-  test('decides where the rules of an identity do not, for as long as the configuration says', async () => {
+  test('decides if the rules of an identity do not, for the configured time', async () => {
     const { sender, timers, context } = stage();
     const authorizer = authorizerOf({ hook: { functionArn: ARN, cacheSeconds: 5 } }, context);
     const ada = { tenant: 'default', name: 'ada', rules: [] };

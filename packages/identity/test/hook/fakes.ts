@@ -1,7 +1,7 @@
 import type { Log } from '@apus/broker';
 import type { HookAnswer, HookRequest, HookSender, HookTimers } from '../../src/index.ts';
 
-/** Timers that ring when the test says so. */
+/** Timers that fire when the test says so. */
 export class FakeTimers implements HookTimers {
   nowMs = Date.parse('2026-01-01T00:00:00Z');
   readonly #due = new Set<{ readonly atMs: number; readonly callback: () => void }>();
@@ -16,7 +16,7 @@ export class FakeTimers implements HookTimers {
     return () => this.#due.delete(timer);
   }
 
-  /** How many have not rung and were not cancelled. */
+  /** How many have neither fired nor been cancelled. */
   get pending(): number {
     return this.#due.size;
   }
@@ -30,14 +30,14 @@ export class FakeTimers implements HookTimers {
   }
 }
 
-/** Lets promises resolve that can. */
+/** Lets pending promises resolve. */
 export async function promisesRun(): Promise<void> {
   for (let turn = 0; turn < 20; turn++) await Promise.resolve();
 }
 
 type Behaviour = (request: HookRequest) => HookAnswer | Promise<HookAnswer>;
 
-/** A hook whose answers the test makes up. */
+/** A hook with the test's answers. */
 export class FakeSender implements HookSender {
   readonly requests: HookRequest[] = [];
   behaviour: Behaviour;

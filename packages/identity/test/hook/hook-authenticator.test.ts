@@ -49,8 +49,8 @@ function stage(answer: HookAnswer = json({ result: 'allow' })) {
   return { sender, lines, authenticator, authenticate: () => authenticator.authenticate(CREDENTIALS) };
 }
 
-describe('a hook that says who may connect', () => {
-  test('is told the client identifier, the user name, the password and the address', async () => {
+describe('a hook that decides who may connect', () => {
+  test('gets the client identifier, the user name, the password and the address', async () => {
     const { sender, authenticate } = stage();
     await authenticate();
     expect(sender.bodies).toEqual([
@@ -74,7 +74,7 @@ describe('a hook that says who may connect', () => {
     });
   });
 
-  test('refuses one with 0x87 by result deny', async () => {
+  test('refuses a client with 0x87 by result deny', async () => {
     expect(await stage(json({ result: 'deny' })).authenticate()).toMatchObject({ refused: 0x87 });
   });
 
@@ -93,7 +93,7 @@ describe('a hook that says who may connect', () => {
     expect(await stage(answer).authenticate()).toHaveProperty('notMine');
   });
 
-  test('says until when, in seconds since the epoch', async () => {
+  test('sets an expiry, in seconds since the epoch', async () => {
     const expireAt = Date.parse('2026-01-01T01:00:00Z') / 1000;
     const { authenticate } = stage(json({ result: 'allow', expire_at: expireAt }));
     expect(await authenticate()).toMatchObject({ expiresAtMs: expireAt * 1000 });
@@ -109,7 +109,7 @@ describe('a hook that says who may connect', () => {
     expect(lines).toMatchObject([{ event: 'hook-answer-wrong' }]);
   });
 
-  test('says what it may do, by an ACL', async () => {
+  test('sets the rights, by an ACL', async () => {
     const acl = [
       { permission: 'allow', action: 'subscribe', topic: 'eq t/1/#', qos: [1] },
       { permission: 'deny', action: 'all', topic: 't/3' },
@@ -142,7 +142,7 @@ describe('a hook that says who may connect', () => {
     expect(await named(1)).toMatchObject({ refused: 0x86 });
   });
 
-  test('that does not answer lets no client in: 0x88 [SEC-HOOK-1]', async () => {
+  test('that does not answer admits no client: 0x88 [SEC-HOOK-1]', async () => {
     const { sender, authenticate } = stage();
     sender.behaviour = () => {
       throw new Error('connect ECONNREFUSED');
@@ -157,7 +157,7 @@ describe('a hook that says who may connect', () => {
     expect(sender.requests).toHaveLength(0);
   });
 
-  test('is asked less by a client that guesses', async () => {
+  test('is asked less often by a client that guesses', async () => {
     const { sender, authenticate } = stage(json({ result: 'deny' }));
     for (let guess = 0; guess < 20; guess++) await authenticate();
     expect(sender.requests.length).toBeLessThan(10);

@@ -13,7 +13,7 @@ import { FakeSender, FakeTimers, json, logInto } from './fakes.ts';
 const ADA = { tenant: 'default', name: 'ada' };
 const TERMS = { qos: 1, retain: false } as const;
 
-/** Denies by an empty list, allows by any other, and says nothing without rules. */
+/** Denies by an empty list, allows by any other, and returns undefined without rules. */
 const ownDecision = ({ rules }: Identity) => (rules === undefined ? undefined : rules.length > 0);
 
 function stage(answer: HookAnswer = json({ result: 'allow' })) {
@@ -44,8 +44,8 @@ function stage(answer: HookAnswer = json({ result: 'allow' })) {
   return { sender, timers, authorizer };
 }
 
-describe('a hook that says what a client may do', () => {
-  test('is told the action, the topic and its terms, as text', async () => {
+describe('a hook that decides what a client may do', () => {
+  test('gets the action, the topic and its options, as text', async () => {
     const { sender, authorizer } = stage();
     await authorizer.mayPublish(ADA, 'phone', 'a/b', { qos: 1, retain: true });
     await authorizer.maySubscribe(ADA, 'phone', 'a/#', { qos: 2, shareGroup: undefined });
@@ -79,7 +79,7 @@ describe('a hook that says what a client may do', () => {
     expect(await authorizer.mayPublish(ADA, 'phone', 'a', TERMS)).toBe(true);
   });
 
-  test('is not asked where the rules of the identity decide', () => {
+  test('is not asked if the rules of the identity decide', () => {
     const { sender, authorizer } = stage(json({ result: 'deny' }));
     const rules = [{ effect: 'allow', action: 'all', topicFilters: ['a'] }] as const;
     expect(authorizer.mayPublish({ ...ADA, rules }, 'phone', 'a', TERMS)).toBe(true);
@@ -139,7 +139,7 @@ describe('a hook that says what a client may do', () => {
     expect(sender.requests).toHaveLength(1);
   });
 
-  test('forgets the oldest topics of a client that has more than 32, and of no other client', async () => {
+  test('drops the oldest topics of a client that has more than 32, and of no other client', async () => {
     const { sender, authorizer } = stage();
     await authorizer.mayPublish(ADA, 'tablet', 'mine', TERMS);
     for (let topic = 0; topic <= 32; topic++) await authorizer.mayPublish(ADA, 'phone', `t/${topic}`, TERMS);

@@ -19,14 +19,14 @@ function stage(limits: Partial<HookLimits> = {}, remainingMs?: () => number) {
   return { sender, timers, lines, client };
 }
 
-describe('a hook that is asked', () => {
-  test('answers, and leaves no timer behind', async () => {
+describe('a request to a hook', () => {
+  test('is answered, and leaves no timer behind', async () => {
     const { client, timers } = stage();
     expect(await client.ask(REQUEST)).toEqual(json({ result: 'allow' }));
     expect(timers.pending).toBe(0);
   });
 
-  test('is given up after the timeout, though it never answers', async () => {
+  test('is given up after the timeout if no answer comes', async () => {
     const { client, sender, timers, lines } = stage({ timeoutMs: 5_000 });
     sender.behaviour = silence;
     const asked = client.ask(REQUEST);
@@ -41,7 +41,7 @@ describe('a hook that is asked', () => {
     ]);
   });
 
-  test('is asked again at once when its connection had ended', async () => {
+  test('is repeated at once if its connection had ended', async () => {
     const { client, sender } = stage();
     let tries = 0;
     sender.behaviour = () => {
@@ -52,7 +52,7 @@ describe('a hook that is asked', () => {
     expect(await client.ask(REQUEST)).toEqual(json({ result: 'deny' }));
   });
 
-  test('is left alone after five failures in a row, then tried with one request [SEC-HOOK-3]', async () => {
+  test('is not sent after five failures in a row; later a single one tries [SEC-HOOK-3]', async () => {
     const { client, sender, timers } = stage({ timeoutMs: 1_000 });
     sender.behaviour = silence;
     for (let failure = 0; failure < 5; failure++) {
@@ -74,7 +74,7 @@ describe('a hook that is asked', () => {
     expect(await client.ask(REQUEST)).toBeDefined();
   });
 
-  test('gets so many requests at a time; the others wait, in their order [SEC-HOOK-3]', async () => {
+  test('is one of a limited number at a time; the others wait, in their order [SEC-HOOK-3]', async () => {
     const { client, sender } = stage({ concurrentRequestsMax: 2 });
     const answers: ((answer: HookAnswer) => void)[] = [];
     sender.behaviour = () => new Promise((resolve) => void answers.push(resolve));
@@ -94,7 +94,7 @@ describe('a hook that is asked', () => {
     expect(order).toEqual(['a', 'b', 'c', 'd']);
   });
 
-  test('keeps no request waiting longer than the timeout, and no more of them than so many', async () => {
+  test('does not wait longer than the timeout, and only a limited number wait', async () => {
     const { client, sender, timers } = stage({
       concurrentRequestsMax: 1,
       waitingRequestsMax: 1,
@@ -110,7 +110,7 @@ describe('a hook that is asked', () => {
     expect(sender.requests).toHaveLength(1);
   });
 
-  test('gets no more time than the process itself has', async () => {
+  test('has no more time than the process itself', async () => {
     let leftMs = 300;
     const { client, sender, timers } = stage({}, () => leftMs);
     sender.behaviour = silence;
@@ -123,7 +123,7 @@ describe('a hook that is asked', () => {
     expect(sender.requests).toHaveLength(1);
   });
 
-  test('that does not answer is logged once a minute, with how often', async () => {
+  test('without an answer is logged once a minute, with the number', async () => {
     const { client, sender, timers, lines } = stage();
     sender.behaviour = () => {
       throw new TypeError('fetch failed', { cause: new Error('connect ECONNREFUSED') });

@@ -8,7 +8,7 @@ function render(options: RequestOptions, values: Record<string, string>) {
 }
 
 describe('the request of a hook', () => {
-  test('is, for POST, what EMQX documents: placeholders in path, query and a body of JSON', () => {
+  test('has, with POST, EMQX’s form: placeholders in path, query and a body of JSON', () => {
     const options: RequestOptions = {
       method: 'post',
       url: 'http://127.0.0.1:8080/auth/${clientid}?user=${username}',
@@ -23,7 +23,7 @@ describe('the request of a hook', () => {
     });
   });
 
-  test('is, for GET, what EMQX documents: the body is added to the query', () => {
+  test('has, with GET, EMQX’s form: the body is added to the query', () => {
     const options: RequestOptions = {
       method: 'get',
       url: 'http://127.0.0.1:32333/auth/${clientid}',
@@ -38,7 +38,7 @@ describe('the request of a hook', () => {
     });
   });
 
-  test('is a form where the content type says so', () => {
+  test('has a form as its body if the content type says so', () => {
     const options: RequestOptions = {
       method: 'post',
       url: 'https://auth.example/',
@@ -48,7 +48,7 @@ describe('the request of a hook', () => {
     expect(render(options, { username: 'a&b=c' })?.body).toBe('username=a%26b%3Dc');
   });
 
-  test('has nothing where a placeholder has no value, and a dollar sign for ${$}', () => {
+  test('leaves out placeholders without a value, and has a dollar sign for ${$}', () => {
     const options: RequestOptions = {
       method: 'post',
       url: 'https://auth.example/',

@@ -9,7 +9,7 @@ const filters = (count: number, filter = 'a') => Array.from({ length: count }, (
 const RULE: Rule = { effect: 'allow', action: 'all', topicFilters: ['a'] };
 
 describe('lists of topic filters', () => {
-  test('allow what is in them', () => {
+  test('allow what they list', () => {
     expect(readRules({ publish: ['a/%u'], subscribe: ['#'] })).toEqual(rulesOfLists(['a/%u'], ['#']));
     expect(readRules({ publish: ['a'] })).toEqual(rulesOfLists(['a'], []));
     expect(readRules({})).toEqual([]);
@@ -39,7 +39,7 @@ describe('lists of topic filters', () => {
 });
 
 describe('`rules`', () => {
-  test('are taken as they are, before all others', () => {
+  test('are used as they are, before all others', () => {
     const rules: readonly Rule[] = [
       { effect: 'deny', action: 'publish', topicFilters: ['a'], qos: [0, 2], retain: true },
       { effect: 'allow', action: 'subscribe', topicFilters: ['b/#'], share: ['g'] },
@@ -76,7 +76,7 @@ describe('`rules`', () => {
 });
 
 describe("EMQX's `acl`", () => {
-  test('of three lists allows what is in them', () => {
+  test('with three lists allows what they list', () => {
     const acl = {
       pub: [`testpub1/${placeholder('username')}`, `eq testpub2/${placeholder('username')}`],
       sub: ['testsub2/#'],
@@ -90,7 +90,7 @@ describe("EMQX's `acl`", () => {
     expect(readRules({ acl: {} })).toEqual([]);
   });
 
-  test('of rules becomes ours', () => {
+  test('with rules becomes rules of Apus', () => {
     const acl = [
       { permission: 'allow', action: 'publish', topic: `t/${placeholder('clientid')}` },
       { permission: 'allow', action: 'subscribe', topic: 'eq t/1/#', qos: [1], retain: true },
@@ -122,7 +122,7 @@ describe("EMQX's `acl`", () => {
   });
 });
 
-describe('there may be', () => {
+describe('the limits allow', () => {
   test(`${TOPIC_FILTERS_MAX} topic filters in all`, () => {
     const half = filters(TOPIC_FILTERS_MAX / 2);
     expect(readRules({ publish: half, subscribe: half })).toEqual(rulesOfLists(half, half));

@@ -34,7 +34,7 @@ export interface Signer {
   sign(claims?: JWTPayload, header?: object): Promise<string>;
 }
 
-/** Claims of a good token; a claim that is undefined is left out. */
+/** Claims of a valid token; undefined claims are left out. */
 export const claimsWith = (claims: JWTPayload): JWTPayload => ({
   sub: 'ada',
   exp: NOW_SECONDS + 3_600,
@@ -56,7 +56,7 @@ export function signWith(secret: string, claims: JWTPayload = {}, header: object
     .sign(new TextEncoder().encode(secret));
 }
 
-/** A provider's key set on this machine: what it answers may be changed, and its requests are counted. */
+/** A provider's key set on this machine: a test can change the answer, and requests are counted. */
 export class KeySetServer {
   requests = 0;
   answer: { status?: number; body: string; headers?: Record<string, string> } = { body: '{"keys": []}' };

@@ -4,7 +4,7 @@ import mqtt from 'mqtt';
 import { createElement as h, type ReactNode, StrictMode, useState } from 'react';
 import { createRoot } from 'react-dom/client';
 
-/** Components that come and go as a test presses their buttons. */
+/** Components that a test mounts and unmounts by pressing their buttons. */
 const url = new URLSearchParams(location.search).get('url') ?? '';
 const clientId = new URLSearchParams(location.search).get('id') ?? '';
 

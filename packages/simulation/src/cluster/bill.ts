@@ -18,7 +18,7 @@ const TASK_GIGABYTES_MOST = 8;
 /** A load balancer over TLS. */
 const UNIT_CONNECTIONS = 3_000;
 const UNIT_GIGABYTES = 1;
-/** Two zones: half of what processes and the load balancer hand on changes zone, and both sides pay. */
+/** Two zones: half of the data that processes and the load balancer pass on crosses zones, and both sides pay. */
 const ZONE_SHARE = 0.5;
 const ZONE_WAYS = 2;
 /** A primary and a copy. */
@@ -43,7 +43,7 @@ const ENGINES = [
   { name: 'cache.r7g.2xlarge', gigabytes: 52.82, price: 'engineR7g2xlarge' },
 ] as const;
 
-/** Machines of one kind for all processes. */
+/** The same kind of machine for all processes. */
 export interface Machines {
   readonly name: string;
   readonly count: number;
@@ -91,7 +91,10 @@ function tasks({ processes, bytes }: SizedCluster): Machines {
   return { name: `Fargate, 1 vCPU, ${gigabytes} GB`, count: processes, usd: processes * hour * HOURS };
 }
 
-/** A process to each core, where the memory allows it: the kernel's part of a message is in the processes' time. */
+/**
+ * One process for each core, if the memory allows it: the time of the processes includes the kernel's part of a
+ * message.
+ */
 function machinesOf({ name, cores, gigabytes, price }: Kind, { processes, bytes }: SizedCluster): Machines {
   const byMemory = Math.floor((gigabytes * GIBIBYTE * MEMORY_SHARE) / bytes);
   const each = Math.max(1, Math.min(cores, byMemory));

@@ -1,4 +1,4 @@
-/** A number that was measured, or assumed: the least, the usual and the most that has been seen. */
+/** A number that was measured or assumed: the lowest, the usual and the highest value seen. */
 export interface Bounds {
   readonly least: number;
   readonly usual: number;
@@ -32,7 +32,7 @@ export const DELIVERY_QOS0_US: Bounds = {
   least: 2,
   // Bus: 200 subscribers, 50 messages a second.
   usual: 4.1,
-  // Where a subscriber gets one message a second its socket is cold each time: half of what a lone delivery costs.
+  // A subscriber that gets one message a second has a cold socket each time: half of the cost of a lone delivery.
   most: 15,
 };
 
@@ -45,7 +45,7 @@ export const DELIVERY_QOS1_US: Bounds = {
   most: 22.5,
 };
 
-/** From here on a delivery is one of many. */
+/** From this number of deliveries on a delivery is one of many. */
 export const MANY_RECIPIENTS = 10;
 
 /** A message to another process and its acknowledgement back: both processes together. */
@@ -58,7 +58,7 @@ export const HOP_US: Bounds = {
   most: 121,
 };
 
-/** The same at the engine: a message and an acknowledgement, each an entry of its own unless others share it. */
+/** The same at the engine: a message and an acknowledgement, each an entry of its own unless several share one. */
 export const ENGINE_HOP_US: Bounds = {
   // Constants: two processes, 7.5 against 2.0.
   least: 5.5,
@@ -68,7 +68,9 @@ export const ENGINE_HOP_US: Bounds = {
   most: 19,
 };
 
-/** Without an acknowledgement, and where a process has so much to tell another that messages share entries (constants). */
+/**
+ * Without an acknowledgement, for processes with so many messages for each other that these share entries (constants).
+ */
 export const HOP_QOS0_US: Bounds = {
   // 4,000/s from one publisher to a process, 32 against 22.5.
   least: 9,
@@ -79,10 +81,10 @@ export const HOP_QOS0_US: Bounds = {
 
 export const ENGINE_HOP_QOS0_US: Bounds = { least: 2, usual: 5, most: 8.4 };
 
-/** A PINGREQ and its answer; assumed: a third of a lone exchange, which is four frames. */
+/** A PINGREQ and its answer; assumed: a third of a lone exchange, which has four frames. */
 export const PING_US: Bounds = { least: 10, usual: 25, most: 35 };
 
-/** A client that comes: handshake, CONNECT, its claim in the engine. */
+/** A new client: handshake, CONNECT, its claim in the engine. */
 export const CONNECT_US: Bounds = {
   // docs/performance.md, a warm process without a cluster.
   least: 250,
@@ -92,7 +94,9 @@ export const CONNECT_US: Bounds = {
 };
 export const ENGINE_CONNECT_US: Bounds = { least: 40, usual: 50, most: 65 };
 
-/** A filter: at the process of its client, and at each of the others, which learn that it is wanted. Constants. */
+/**
+ * A filter: at the process of its client, and at each of the others, which learn that the process needs it (constants).
+ */
 export const SUBSCRIBE_US: Bounds = { least: 124, usual: 134, most: 158 };
 export const ROUTE_US: Bounds = { least: 12, usual: 13, most: 15 };
 export const ENGINE_SUBSCRIBE_US: Bounds = { least: 10.3, usual: 13.8, most: 16.3 };
@@ -107,16 +111,19 @@ export const ENGINE_BYTES = 50_000_000;
 export const ENGINE_CLIENT_BYTES = 180;
 export const ENGINE_ROUTE_BYTES = 95;
 
-/** Around a message: on a client's wire (WebSocket, PUBLISH, a topic of 30 bytes), and in an entry between processes. */
+/**
+ * Bytes besides a message: on a client's wire (WebSocket, PUBLISH, a topic of 30 bytes), and in an entry between
+ * processes.
+ */
 export const WIRE_OVERHEAD_BYTES = 40;
 export const ENTRY_OVERHEAD_BYTES = 80;
 /** A frame of TCP, IP and TLS around it, which transfer is billed for. */
 export const PACKET_OVERHEAD_BYTES = 69;
 
-/** How long the sessions of a dead process are nowhere. */
+/** How long no process has the sessions of a dead process. */
 export const LEASE_SECONDS = 5;
 
-/** One primary of a durable ElastiCache writes at most so much. */
+/** The most that one primary of a durable ElastiCache writes. */
 export const ENGINE_BYTES_PER_SECOND_MAX = 100 * 1024 * 1024;
 /** The part of an engine's memory that is for data; the rest is for copies and buffers. */
 export const ENGINE_MEMORY_SHARE = 0.75;

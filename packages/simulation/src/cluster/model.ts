@@ -27,15 +27,15 @@ import {
 } from './constants.ts';
 import type { ClusterWorkload } from './workload.ts';
 
-/** `ApusCluster` starts at most so many. */
+/** The most processes that `ApusCluster` starts. */
 const PROCESSES_MAX = 200;
 const PROCESSES_LEAST = 2;
 const MICROS = 1e6;
 
-/** A cluster that carries a workload, or as near to one as there is. */
+/** A cluster that carries a workload, or the nearest one to that. */
 export interface SizedCluster {
   readonly processes: number;
-  /** The resource that made them so many. */
+  /** The resource that determined the number of processes. */
   readonly boundBy: 'connections' | 'processors' | 'the least there is';
   /** The busy part of a core. */
   readonly busy: number;
@@ -43,7 +43,7 @@ export interface SizedCluster {
   /** Messages to other processes in a second. */
   readonly hops: number;
   readonly engine: SizedEngine;
-  /** When all clients of a process that has died are back, seconds after its end. */
+  /** Seconds from the end of a process until all its clients are back. */
   readonly backSeconds: number;
 }
 
@@ -52,11 +52,13 @@ export interface SizedEngine {
   readonly busy: number;
   readonly bytes: number;
   readonly bytesPerSecond: number;
-  /** How many engines share the load, so each has no more than it bears: clients have to be divided among clusters. */
+  /**
+   * How many engines share the load so that each stays within its limits: clients have to be divided among clusters.
+   */
   readonly count: number;
 }
 
-/** Undefined: no number of processes up to 200 carries it. */
+/** Undefined: not even 200 processes carry it. */
 export function sizeCluster(workload: ClusterWorkload, bounds: Case): SizedCluster | undefined {
   const { connections, connectionsPerProcessMax, cpuShareMax } = workload;
   const byConnections = Math.max(PROCESSES_LEAST, Math.ceil(connections / connectionsPerProcessMax));
@@ -106,7 +108,7 @@ function busyOf(workload: ClusterWorkload, bounds: Case, processes: number): num
   return (messagesPerSecond * message + pings) / MICROS / processes / coreSpeed;
 }
 
-/** At one process, to all of its subscribers. */
+/** Deliveries at one process, to all of its subscribers. */
 function messageUs({ qos, recipients }: ClusterWorkload, bounds: Case): number {
   const exchange = EXCHANGE_US[bounds] * (qos === 0 ? 0.5 : 1);
   if (recipients < MANY_RECIPIENTS) {
@@ -116,7 +118,10 @@ function messageUs({ qos, recipients }: ClusterWorkload, bounds: Case): number {
   return exchange * PUBLISH_SHARE + delivery[bounds] * recipients;
 }
 
-/** Filters that the others want, as each process keeps them: one that subscribers at several want counts for each. */
+/**
+ * Filters that the other processes need, as each process stores them: a filter with subscribers at several processes
+ * counts for each.
+ */
 function routesOf({ filters, recipients }: ClusterWorkload, processes: number): number {
   return filters * othersReached(recipients, processes);
 }
@@ -136,7 +141,7 @@ function engineOf(workload: ClusterWorkload, bounds: Case, processes: number, ho
   return { busy, bytes, bytesPerSecond, count };
 }
 
-/** The lease, and then the slower of the processes that are left and the engine. */
+/** First the lease, and then the slower of the remaining processes and the engine. */
 function backSecondsOf(
   { connections, coreSpeed, engineShareMax }: ClusterWorkload,
   bounds: Case,

@@ -6,7 +6,7 @@ import type { ClusterWorkload } from './workload.ts';
 const GIGABYTE = 1e9;
 const MEGABYTE = 1e6;
 
-/** Undefined in the place of a case that no number of processes carries. */
+/** Undefined instead of a case that no number of processes carries. */
 export type ClusterPrediction = {
   readonly [C in Case]: (SizedCluster & { readonly bill: ClusterBill }) | undefined;
 };
@@ -63,7 +63,7 @@ export function clusterReport(workload: ClusterWorkload): string {
   return ['| | least | usual | most |', '|---|---|---|---|', ...rows].join('\n');
 }
 
-/** Three digits that count. */
+/** Three significant digits. */
 function count(value: number): string {
   const digits = Math.max(0, Math.floor(Math.log10(Math.max(1, value))) - 2);
   const unit = 10 ** digits;

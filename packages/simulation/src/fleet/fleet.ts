@@ -9,11 +9,11 @@ import { ReturningClient } from './returning-client.ts';
 import { KEPT_LOSS_USE, LOSS_USE, MARK_LOST_USE } from './uses.ts';
 import type { FleetWorkload } from './workload.ts';
 
-/** The ways to come back. Of the first and the last the session ends with its connection, or its grace. */
+/** The ways to return. With the first and the last the session ends with its connection, or after its grace period. */
 export const WAYS = ['reconnect', 'kept session', 'resume'] as const;
 export type Way = (typeof WAYS)[number];
 
-/** A return may take this long; then the run is over. */
+/** The longest return; then the run is over. */
 export const RETURN_SECONDS_MAX = 7_200;
 
 export interface FleetOptions {
@@ -58,12 +58,12 @@ export class Fleet {
     this.capacity = bufferCapacity(workload);
     this.packetBytes = packetBytesOf(workload);
     const intervalMs = messageEverySeconds * 1_000;
-    // The first draws, so that the messages are the same in every way.
+    // Drawn first, so that the messages are the same in every way.
     const offsets = Array.from({ length: clients }, () => this.model.random.next() * intervalMs);
     this.clients = offsets.map((ms) => new ReturningClient(this, new MessagesAway(ms, intervalMs)));
   }
 
-  /** Cuts all, and ends when all are back or the time is over. */
+  /** Cuts all connections, and ends when all clients are back or the time is over. */
   run(): void {
     for (const client of this.clients) {
       this.lose(LOSSES[this.way]);
@@ -72,7 +72,7 @@ export class Fleet {
     this.model.loop.run(RETURN_SECONDS_MAX * 1_000);
   }
 
-  /** `$disconnect`. Where it finds no function, a publisher or the sweep does the same later. */
+  /** `$disconnect`. If no function is free for it, a publisher or the sweep does its work later. */
   lose(use: StoreUse): void {
     this.frames.receive({
       kind: 'loss',
@@ -84,7 +84,7 @@ export class Fleet {
     });
   }
 
-  /** Units that others use for the fleet. */
+  /** Units that other clients use for the fleet. */
   bill(reads: number, writes: number): void {
     this.model.count((tally) => {
       tally.readUnits += reads;

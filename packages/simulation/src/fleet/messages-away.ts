@@ -1,7 +1,7 @@
 import { PACKET_OVERHEAD_BYTES } from '../publishing.ts';
 import type { FleetWorkload } from './workload.ts';
 
-/** The buffer of a lost session is one item of this many bytes at most (docs/text-frames.md). */
+/** The buffer of a lost session is one item with at most this many bytes (docs/text-frames.md). */
 const BUFFER_BYTES_MAX = 8_192;
 
 /** DynamoDB bills a write by the KB begun. */
@@ -17,7 +17,7 @@ export class MessagesAway {
     this.#intervalMs = intervalMs;
   }
 
-  /** Messages from the cut up to this time. */
+  /** Messages from the cut to this time. */
   until(ms: number): number {
     if (ms < this.firstAtMs) return 0;
     return Math.floor((ms - this.firstAtMs) / this.#intervalMs) + 1;

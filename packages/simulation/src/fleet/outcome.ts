@@ -9,7 +9,7 @@ import type { FleetWorkload } from './workload.ts';
 export interface Outcome {
   readonly way: Way;
   readonly firstWaitSeconds: number;
-  /** Seconds from the cut until this many are back; Infinity where they are not within two hours. */
+  /** Seconds from the cut until this share is back; Infinity if they are not back within two hours. */
   readonly backSeconds: {
     readonly half: number;
     readonly ninetyPercent: number;
@@ -28,7 +28,10 @@ export interface Outcome {
   /** The share of clients that have lost a message. */
   readonly lostShare: number;
   readonly gapsTold: number;
-  /** By the stage's throttle or the account's: frames, and handshakes that the quota of new connections had let in. */
+  /**
+   * Refusals by the stage's throttle or the account's: frames, and handshakes that the quota of new connections had
+   * admitted.
+   */
   readonly framesRefused: number;
   readonly framesWithoutFunction: number;
   readonly framesFailed: number;
@@ -45,7 +48,7 @@ export interface OutcomeOptions {
   readonly times?: ServiceTimes;
 }
 
-/** Cuts the fleet, and says how it comes back. */
+/** Cuts the fleet, and reports how it returns. */
 export function returnOf(workload: FleetWorkload, options: OutcomeOptions): Outcome {
   const { way, firstWaitSeconds = 0, quotas = DEFAULT_QUOTAS, times = DEFAULT_SERVICE_TIMES } = options;
   const fleet = new Fleet(workload, { way, firstWaitSeconds, quotas, times });
@@ -90,7 +93,7 @@ function sorted(numbers: readonly number[]): Float64Array {
   return Float64Array.from(numbers).sort();
 }
 
-/** The smallest number that so large a share does not exceed. */
+/** The smallest number that this share does not exceed. */
 function quantile(numbers: Float64Array, share: number): number {
   return numbers[Math.max(0, Math.ceil(share * numbers.length) - 1)] ?? Number.NaN;
 }

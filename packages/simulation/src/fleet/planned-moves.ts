@@ -10,10 +10,10 @@ import type { FleetWorkload } from './workload.ts';
 export const MOVE_FROM = 0.75;
 export const MOVE_UNTIL = 0.96;
 
-/** A move that the gateway refuses is put off for this long (packages/client/src/limits.ts). */
+/** How long a move waits that the gateway has refused (packages/client/src/limits.ts). */
 export const MOVE_AGAIN_MS = 60_000;
 
-/** The handshakes of a fleet whose connections are of nearly the same age. */
+/** The handshakes of a fleet whose connections have nearly the same age. */
 export interface PlannedHandshakes {
   /** The most within one second. */
   readonly peak: number;
@@ -29,7 +29,7 @@ interface Plan {
   readonly againMs: (refused: number, random: Random) => number;
 }
 
-/** Each session moves at a random age ahead of the gateway's cut. */
+/** Each session moves at a random age before the gateway's cut. */
 export function plannedMoves(workload: FleetWorkload, quotas: Quotas): PlannedHandshakes {
   const lifeMs = workload.connectionSeconds * 1_000;
   return handshakesOf(workload, quotas, {

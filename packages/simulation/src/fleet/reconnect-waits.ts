@@ -2,9 +2,12 @@ import type { FleetWorkload } from './workload.ts';
 
 /** The rule of waits before reconnects. */
 export interface ReconnectRule {
-  /** Before the first try a random time up to this. The clients of today have 0. */
+  /** A client waits before its first try for a random time up to this. Present clients have 0. */
   readonly firstWaitSeconds: number;
-  /** Before the nth try a random time up to 2ⁿ seconds, and up to this at least. The clients of today have 0. */
+  /**
+   * A client waits before the nth try for a random time up to 2ⁿ seconds, and at least up to this. Present clients have
+   * 0.
+   */
   readonly laterWaitSeconds: number;
   /** The longest wait before a later try. */
   readonly secondsMax: number;

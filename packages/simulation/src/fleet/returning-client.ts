@@ -19,14 +19,14 @@ import {
   SUBSCRIBE_USE,
 } from './uses.ts';
 
-/** Messages that wait for a session that is kept; the oldest beyond them are dropped (packages/broker/src/limits.ts). */
+/** Messages that wait for a persistent session; above it the oldest are dropped (packages/broker/src/limits.ts). */
 export const QUEUE_MESSAGES_MAX = 1_000;
 
-/** Reads and a write of a message for a session that is kept and is away (docs/costs.md). */
+/** Reads and a write for a message to a persistent session whose client is away (docs/costs.md). */
 const KEEP_READS = 3;
 const KEEP_WRITES = 1;
 
-/** One client, from the cut until its messages reach it again. */
+/** One client, from the cut until messages reach it again. */
 export class ReturningClient {
   /** Handshakes so far. */
   tries = 0;
@@ -35,11 +35,11 @@ export class ReturningClient {
   servedAtMs = Number.POSITIVE_INFINITY;
   isResumed = false;
   messagesLost = 0;
-  /** The server has said that messages are missing. */
+  /** The server has reported that messages are missing. */
   isToldGap = false;
   readonly messages: MessagesAway;
   readonly #fleet: Fleet;
-  /** Has the server seen CONNECT on the present connection? */
+  /** Whether the server has received CONNECT on the present connection. */
   #isConnected = false;
 
   constructor(fleet: Fleet, messages: MessagesAway) {
@@ -101,7 +101,7 @@ export class ReturningClient {
     });
   }
 
-  /** CONNECT dequeues the messages that wait; another frame acknowledges them. */
+  /** CONNECT dequeues the waiting messages; another frame acknowledges them. */
   #connectKept(): void {
     const { loop } = this.#fleet.model;
     const waiting = Math.min(QUEUE_MESSAGES_MAX, this.messages.until(loop.nowMs));
@@ -118,7 +118,9 @@ export class ReturningClient {
     });
   }
 
-  /** One frame, which the server takes within the session's grace. After it the client connects as others do. */
+  /**
+   * One frame, which the server accepts within the session's grace period. After that the client connects like others.
+   */
   #resume(): void {
     const { model, resumeMs, capacity } = this.#fleet;
     const kept = Math.min(capacity, this.messages.until(model.loop.nowMs));
@@ -136,7 +138,10 @@ export class ReturningClient {
     });
   }
 
-  /** Sends a frame. Where it fails the gateway has closed the connection, or its fate is unknown: the client tries again. */
+  /**
+   * Sends a frame. If it fails, the gateway has closed the connection or the frame's fate is unknown: the client tries
+   * again.
+   */
   #send(frame: FrameWork, then: (handledAtMs: number) => void): void {
     const { frames, model } = this.#fleet;
     let handledAtMs = 0;
@@ -164,7 +169,7 @@ export class ReturningClient {
     this.messagesLost = messagesLost;
   }
 
-  /** The session that could not be resumed: its end, and the work of keeping messages for it. */
+  /** The end of a session that could not be resumed, and the cost of keeping its messages. */
   #endLostSession(): void {
     const { way, resumeMs } = this.#fleet;
     if (way !== 'resume') return;

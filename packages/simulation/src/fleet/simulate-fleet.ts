@@ -7,13 +7,13 @@ import type { FleetWorkload } from './workload.ts';
 export interface FleetPrediction {
   readonly workload: FleetWorkload;
   readonly quotas: Quotas;
-  /** Each way with each wait before the first try: none, the one that is given, and the one that fits the quota. */
+  /** Each way with each wait before the first try: none, the given one, and the one that fits the quota. */
   readonly outcomes: readonly Outcome[];
   readonly moves: PlannedHandshakes;
   readonly cuts: PlannedHandshakes;
 }
 
-/** Compares the ways in which a fleet comes back that was cut at one moment, and its planned moves with cuts. */
+/** Compares the ways in which a fleet returns that was cut at one moment, and its planned moves with cuts. */
 export function simulateFleet(workload: FleetWorkload, quotas: Quotas = DEFAULT_QUOTAS): FleetPrediction {
   const waits = [...new Set([0, workload.firstWaitSeconds, fittingSeconds(workload, quotas)])];
   const outcomes = waits.flatMap((firstWaitSeconds) =>

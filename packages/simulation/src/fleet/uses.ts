@@ -1,7 +1,7 @@
 import { MEASURED_BUDGETS as MEASURED } from '@apus/cost';
 import type { StoreUse } from '../model.ts';
 
-/** The use of the store by the frames of a client with one filter that comes back. Measured: docs/costs.md. */
+/** The use of the store by the frames of a returning client with one filter. Measured: docs/costs.md. */
 export const HANDSHAKE_USE: StoreUse = { calls: 0, reads: 0, writes: 0 };
 
 export const CONNECT_USE: StoreUse = { calls: 2, ...MEASURED.connect };
@@ -29,17 +29,19 @@ export function acknowledgeUse(waiting: number): StoreUse {
 /** The end of a connection: in the table "Connection lost, clean, one filter". */
 export const LOSS_USE: StoreUse = { calls: 3, reads: 2, writes: 4 };
 
-/** The loss of a session that is kept costs what its DISCONNECT does. */
+/** The loss of a persistent session costs as much as its DISCONNECT. */
 export const KEPT_LOSS_USE: StoreUse = { calls: 3, reads: 2, writes: 3 };
 
-/** Computed, not measured: a lost connection that may be resumed is marked, and its session ends after the grace. */
+/**
+ * Computed, not measured: a lost connection that may be resumed is marked, and its session ends after the grace period.
+ */
 export const MARK_LOST_USE: StoreUse = { calls: 1, reads: 1, writes: 1 };
 export const END_LOST_USE: StoreUse = { calls: 3, reads: 2, writes: 3 };
 
 /** Computed, not measured: a move of a session with one filter (4 and 5), and the end of the buffer. */
 export const RESUME_USE: StoreUse = { calls: 6, reads: 5, writes: 6 };
 
-/** A post to a lost connection reads where its messages go, for each message that is kept. */
+/** A post to a lost connection reads where its messages belong, for each message that is kept. */
 export const BUFFER_READS = 1;
 
 /** MQTT bytes of the replies in base64, with a clock and a ticket. */

@@ -1,24 +1,24 @@
 import { type FieldsOf, numbersFrom } from '../fields.ts';
 
-/** A fleet that is cut at one moment, and the rules by which it comes back. Every number has a default. */
+/** A fleet that is cut at one moment, and the rules of its return. Every number has a default. */
 export interface FleetWorkload {
   readonly clients: number;
-  /** Each client is sent a message this often, at moments of its own. */
+  /** The interval of messages to each client, each at its own moments. */
   readonly messageEverySeconds: number;
   readonly payloadBytes: number;
-  /** A lost session can be resumed for this long. */
+  /** How long a lost session can be resumed. */
   readonly resumeSeconds: number;
   /** Messages that the server keeps for a lost session meanwhile. */
   readonly bufferMessages: number;
-  /** A wait before the first try that is compared with none: a random time up to this. */
+  /** A wait before the first try, which is compared with none: a random time up to this. */
   readonly firstWaitSeconds: number;
-  /** Before the nth try a client waits a random time up to 2ⁿ seconds, and up to this at least. */
+  /** Before the nth try a client waits for a random time up to 2ⁿ seconds, and at least up to this. */
   readonly laterWaitSeconds: number;
   /** The longest wait before a later try. */
   readonly reconnectSecondsMax: number;
   /** The age at which the gateway cuts a connection. */
   readonly connectionSeconds: number;
-  /** Planned moves count on this: all clients have connected within this time. */
+  /** For planned moves: all clients have connected within this time. */
   readonly connectedWithinSeconds: number;
   readonly seed: number;
 }

@@ -11,18 +11,21 @@ const textOf = (name: string) => readFileSync(new URL(`../../workloads/${name}`,
 const PAIRS = clusterFrom(JSON.parse(textOf('cluster-pairs.json')));
 
 describe('docs/simulation.md', () => {
-  it.each(['cluster-pairs.json', 'cluster-million-users.json'])('has what the command says of %s', (name) => {
-    const [, rest = ''] = PAGE.split(`<!-- ${name}: begin -->\n`);
-    const [table = ''] = rest.split(`\n<!-- ${name}: end -->`);
-    expect(table).toBe(clusterReport(clusterFrom(JSON.parse(textOf(name)))));
-  });
+  it.each(['cluster-pairs.json', 'cluster-million-users.json'])(
+    'has the output of the command for %s',
+    (name) => {
+      const [, rest = ''] = PAGE.split(`<!-- ${name}: begin -->\n`);
+      const [table = ''] = rest.split(`\n<!-- ${name}: end -->`);
+      expect(table).toBe(clusterReport(clusterFrom(JSON.parse(textOf(name)))));
+    },
+  );
 });
 
 describe('the model of a cluster', () => {
   it('counts the other processes that have a subscriber', () => {
     expect(othersReached(1, 4)).toBeCloseTo(3 / 4);
     expect(othersReached(1_000_000, 4)).toBeCloseTo(3);
-    // Three throws for two places: the other place is empty once in eight.
+    // Three subscribers at two places: the other place is empty once in eight.
     expect(othersReached(3, 2)).toBeCloseTo(7 / 8);
   });
 
@@ -35,7 +38,7 @@ describe('the model of a cluster', () => {
     expect(size({ connections: 10, filters: 10, messagesPerSecond: 1 })).toBe(2);
   });
 
-  it('says that no number of processes carries what none does', () => {
+  it('reports that no number of processes carries the workload', () => {
     expect(sizeCluster({ ...PAIRS, messagesPerSecond: 10_000_000 }, 'usual')).toBeUndefined();
     expect(clusterReport({ ...PAIRS, messagesPerSecond: 10_000_000 })).toContain('no number of processes');
   });
@@ -53,7 +56,7 @@ describe('the model of a cluster', () => {
     expect(found?.backSeconds).toBeCloseTo(5 + back / 1e6 / (1 - (found?.busy ?? 0)));
   });
 
-  it('asks for more engines where one is too busy, or writes too much', () => {
+  it('needs more engines if one is too busy, or writes too much', () => {
     const engines = (changes: object) => sizeCluster({ ...PAIRS, ...changes }, 'least')?.engine.count;
     expect(engines({})).toBe(1);
     expect(engines({ engineShareMax: 0.3 })).toBe(2);
@@ -78,7 +81,7 @@ describe('the model of a cluster', () => {
     for (const bounds of CASES) expect(prediction[bounds]?.backSeconds).toBeGreaterThan(5);
   });
 
-  it('refuses what it cannot mean, with the range', () => {
+  it('refuses invalid values, and names the range', () => {
     expect(() => clusterFrom({ qos: 2 })).toThrow('"qos" is a whole number from 0 to 1, not 2');
     expect(() => clusterFrom({ rate: 1 })).toThrow('"rate" is no field of a workload');
   });

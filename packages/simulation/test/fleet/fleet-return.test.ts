@@ -20,7 +20,7 @@ import {
 
 const constant = (ms: number) => ({ p50Ms: ms, p99Ms: ms, source: 'the test' });
 
-/** Every time is the same each time, so that sums can be made by hand. */
+/** Every duration is fixed, so that sums can be computed by hand. */
 const TIMES: ServiceTimes = {
   gatewayHop: constant(5),
   frameCpuMs: 1,
@@ -67,7 +67,7 @@ describe('a fleet of which no client is refused', () => {
     expect(outcome).toMatchObject({ resumed: 500, lostShare: 0, gapsTold: 0 });
   });
 
-  it('is there within the wait before the first try, where there is one', () => {
+  it('is back within the wait before the first try, if there is one', () => {
     const { backSeconds, triesMax } = outcomeOf(run({ clients: 2_000 }, 'reconnect', unlimited(), 60));
     expect(triesMax).toBe(1);
     expect(backSeconds.half).toBeGreaterThan(27);
@@ -93,7 +93,7 @@ describe('a fleet of 2,000 with 20 new connections a second', () => {
     expect(handshakesRefused).toBeGreaterThan(2_000);
   });
 
-  it('is refused hardly where the first wait is as long as the quota needs for all', () => {
+  it('is refused least if the first wait is as long as the quota needs for all', () => {
     const spread = outcomeOf(run(given, 'reconnect', quotas, 100));
     const atOnce = outcomeOf(run(given, 'reconnect', quotas));
     expect(spread.handshakesRefused).toBeLessThan(atOnce.handshakesRefused / 20);

@@ -91,8 +91,8 @@ const LATE_MAX = 50;
 /** Undefined: the record need not forget, and is written as it is. */
 export function forgetting(record: QueueRecord, limits: CompletedLimits): Forgetting | undefined {
   const bytes = completedBytes(record.completed);
-  const isCrowded = bytes > 2 * limits.bytesKept && recordBytes(record) > RECORD_BYTES_MAX;
-  if (bytes <= limits.bytesMax && !isCrowded) return undefined;
+  const isTooLarge = bytes > 2 * limits.bytesKept && recordBytes(record) > RECORD_BYTES_MAX;
+  if (bytes <= limits.bytesMax && !isTooLarge) return undefined;
   const names = record.completed.toSorted();
   const late = names.filter((name) => name <= record.forgottenTo).slice(0, LATE_MAX);
   const others = names.slice(late.length);

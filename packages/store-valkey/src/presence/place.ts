@@ -9,7 +9,7 @@ export interface OwnPlace extends PresencePlace {
   connectionId: ConnectionId;
 }
 
-/** As a process leaves it for its heir. */
+/** The data of a place, in the form in which a process leaves it to its heir. */
 export type LeftPlace = PresencePlace & {
   readonly holder: QuotaHolder;
   readonly connectionId: ConnectionId;
@@ -23,7 +23,7 @@ export function placeKey({ room, member }: PresencePlace): string {
   return `${room}/${member}`;
 }
 
-/** Names an owner's place among those of a process. */
+/** The name of an owner's place among those of a process. */
 export function fieldOf({ tenant, room, member }: PresencePlace, owner: string): string {
   return JSON.stringify([tenant, room, member, owner]);
 }

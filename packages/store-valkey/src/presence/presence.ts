@@ -38,7 +38,7 @@ import { INHERIT, MARK_TOLD, NUMBER, PUT, REMOVE, RENAME, TAKE, TELLER } from '.
 
 type Argument = string | number | Buffer;
 
-/** Member, its message, and the message before; each empty if there is none. */
+/** Member, its message, and the message before; each is empty if there is none. */
 type Taken = readonly [Buffer, Buffer, Buffer];
 
 const ID_OF_NUMBER = '~';
@@ -50,7 +50,7 @@ export interface Inherited {
   readonly renamed: Promise<void>;
 }
 
-/** The sessions of this process. */
+/** Clients with a session at this process. */
 export interface PresenceSessions {
   get(tenant: string, clientId: string): SessionRecord | undefined;
 }
@@ -60,7 +60,7 @@ export class ValkeyPresence implements PresenceStore {
   readonly #engine: Engine;
   readonly #membership: Membership;
   readonly #sessions: PresenceSessions;
-  /** The messages that new subscribers are sent: of members, and of their number. */
+  /** The messages that new subscribers get: those of members, and their number. */
   readonly #told: ValkeyRetained;
   /** The places by owner. */
   readonly #places = new Map<string, Map<string, OwnPlace>>();
@@ -84,7 +84,7 @@ export class ValkeyPresence implements PresenceStore {
     const places = this.#places.get(owner);
     const known = places?.get(placeKey(place));
     if (known === undefined && (places?.size ?? 0) >= limits.roomsPerSessionMax) return 'rooms-full';
-    // In the turn of the call: when its connection ends, the session leaves the places that it knows.
+    // Within the turn of the call: when its connection ends, the session leaves the places that it knows.
     const connectionId = session.attachment?.connectionId ?? '';
     const own = known ?? this.#add({ ...place, session, holder, connectionId });
     own.connectionId = connectionId;
@@ -131,7 +131,7 @@ export class ValkeyPresence implements PresenceStore {
     return this.#asking > 0;
   }
 
-  /** The only process that tells the watchers of the room. */
+  /** The only process that sends changes to the watchers of the room. */
   async teller(tenant: string, room: string): Promise<string> {
     return await this.#ask(TELLER, { tenant, room, member: '' }, []);
   }
@@ -155,7 +155,7 @@ export class ValkeyPresence implements PresenceStore {
       ]);
     const names = taken.map(([member]) => member.toString());
     const markTold = async () => {
-      // After the messages, which leave at the end of the turn.
+      // Sent after the messages, which leave at the end of the turn.
       await new Promise((resolve) => setImmediate(resolve));
       await this.#run(MARK_TOLD, place, [topic, count, ...names]);
     };
@@ -173,7 +173,7 @@ export class ValkeyPresence implements PresenceStore {
     from: string | undefined,
     limit: PageLimit,
   ): Promise<RetainedPage> {
-    // Nothing in it expires.
+    // Nothing in this store expires.
     const page = await this.#told.match(tenant, topicFilter, 0, from, limit);
     const [, room, ...others] = topicFilter.split('/');
     const isOneRoom = room !== undefined && others.length === 0 && !containsWildcard(topicFilter);
@@ -181,7 +181,7 @@ export class ValkeyPresence implements PresenceStore {
     return { messages: [emptyRoom(topicFilter)], next: undefined };
   }
 
-  /** Present members, whether watchers know of them or not, in the order in which they joined. */
+  /** Present members, whether watchers have been told of them or not, in the order in which they joined. */
   async members(
     tenant: string,
     room: string,
@@ -240,7 +240,7 @@ export class ValkeyPresence implements PresenceStore {
     };
   }
 
-  /** Takes a place over under its session here; or, if the session has ended with its process, as it was. */
+  /** Takes a place over under its session here; if the session has ended with its process, unchanged. */
   #takeOn({ tenant, room, member, key, clientId, incarnation, holder, connectionId }: LeftPlace): OwnPlace {
     const place = { tenant, room, member };
     const record = this.#sessions.get(tenant, clientId);
@@ -293,7 +293,7 @@ export class ValkeyPresence implements PresenceStore {
     if (places?.size === 0) this.#places.delete(owner);
   }
 
-  /** @throws {DiskError} when the other processes have given this one up */
+  /** @throws {DiskError} if the other processes have given this one up */
   async #ask(script: Script, place: PresencePlace, args: readonly Argument[]): Promise<string> {
     this.#asking += 1;
     const answer = await this.#run(script, place, args).finally(() => {
@@ -315,7 +315,7 @@ export class ValkeyPresence implements PresenceStore {
     ]);
   }
 
-  /** In the order of the scripts. */
+  /** Changes in the order of the scripts. */
   #keys({ tenant, room, member }: PresencePlace) {
     const of = (part: string, ...more: string[]) =>
       this.#engine.key(`presence-${part}`, tenant.length, tenant, ...more);
@@ -332,7 +332,7 @@ export class ValkeyPresence implements PresenceStore {
       tells: this.#engine.key('presence-tells', this.#membership.me),
       held: of('held'),
       own: this.#ofProcess(this.#membership.me),
-      // A room has no `/` in its name.
+      // The name of a room contains no `/`.
       owners: of('owners', `${room}/${member}`),
     };
   }

@@ -66,7 +66,7 @@ note(member)
 return 'left'`,
 };
 
-/** The living process that tells the watchers of the room: this one, where there is none. */
+/** The living process that sends changes to the watchers of the room: this one, if there is none. */
 export const TELLER: Script = {
   name: 'apusPresenceTeller',
   lua: `${COMMON}
@@ -150,7 +150,7 @@ return 1`,
 };
 
 /**
- * Places of a dead process's sessions, and the rooms that it told, belong to this process. `KEYS`: members, places
+ * Moves the places of a dead process's sessions, and the rooms that it told, to this process. `KEYS`: members, places
  * there, places here, rooms there, rooms here. ARGV: process. Returns the places, and the rooms.
  */
 export const INHERIT: Script = {
@@ -164,8 +164,8 @@ return {places, rooms}`,
 };
 
 /**
- * The session of a place has another name here. `KEYS`: members, places, owners, holder → places. ARGV: process, place
- * before, place now, value, owner before, owner now, holder.
+ * Renames the session of a place. `KEYS`: members, places, owners, holder → places. ARGV: process, place before, place
+ * now, value, owner before, owner now, holder.
  */
 export const RENAME: Script = {
   name: 'apusPresenceRename',

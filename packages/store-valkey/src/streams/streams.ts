@@ -31,7 +31,7 @@ import { APPEND, FIGURES, FIND, LIFE, READ, ROTATE, SINCE, TAIL, TAILS, VALUES }
 
 type Argument = string | number | Buffer;
 
-/** A message as a script answers it: number, time, message, and key where it has one. */
+/** A message as a script returns it: number, time, message, and key if it has one. */
 type Found = readonly [Buffer, Buffer, Buffer, Buffer?];
 
 /** Names the keys of a stream of a tenant. */
@@ -52,10 +52,10 @@ export class ValkeyStreams implements StreamStore {
     this.#membership = membership;
   }
 
-  /** Without effect: a cluster has no gateway door. */
+  /** Does nothing: a cluster has no gateway door. */
   set stableAfterMs(_ms: number | undefined) {}
 
-  /** Notes whether the engine keeps everything over a restart. To be called after each connect. */
+  /** Notes whether the engine keeps all data over a restart. Call it after each connect. */
   async connected(): Promise<void> {
     await this.#call(LIFE, '', NO_STREAM, 0, [(await this.#engine.keepsAll()) ? 1 : 0]);
   }
@@ -264,7 +264,7 @@ export class ValkeyStreams implements StreamStore {
     return [...values.values()];
   }
 
-  /** @throws {DiskError} when the other processes have given this one up */
+  /** @throws {DiskError} if the other processes have given this one up */
   async #call(
     script: Script,
     tenant: string,
@@ -299,7 +299,7 @@ export class ValkeyStreams implements StreamStore {
     return this.#engine.key('streams', part, tenant.length, tenant, name);
   }
 
-  /** Never used before, in this process or another one. */
+  /** A name that no process has used before. */
   #nextEpoch(): string {
     this.#opened += 1;
     return `${this.#run}${this.#opened.toString(36).padStart(4, '0')}`;

@@ -5,12 +5,12 @@ import { type PayloadValidator, problemOf } from './payload-problem.ts';
 /** A topic whose payloads are compared with a schema. */
 export interface CheckedTopic {
   readonly topicFilter: string;
-  /** Undefined: all. */
+  /** The tenants; undefined: all. */
   readonly tenants?: readonly string[] | undefined;
   readonly isValid: PayloadValidator;
 }
 
-/** The first topic that fits, in the order of the file; undefined where payloads are not checked. */
+/** The first topic of the file whose filter matches; undefined if its payloads are not checked. */
 export function checkedTopicOf<Topic extends CheckedTopic>(
   topics: readonly Topic[],
   tenant: string,
@@ -22,12 +22,12 @@ export function checkedTopicOf<Topic extends CheckedTopic>(
   );
 }
 
-/** Compares payloads with schemas that were compiled before, in a process that cannot compile any. */
+/** Compares payloads with schemas that were compiled earlier, in a process that cannot compile schemas. */
 export class CompiledPayloads implements PayloadCheck {
   readonly #topics: readonly CheckedTopic[];
   readonly #refused: () => void;
 
-  /** @param refused is called for each payload that its schema does not allow */
+  /** @param refused is called for each payload that does not fit its schema */
   constructor(topics: readonly CheckedTopic[], refused: () => void) {
     this.#topics = topics;
     this.#refused = refused;

@@ -1,3 +1,3 @@
-/** The check of payloads without the compiler of schemas: for functions, whose cold starts pay for each kilobyte. */
+/** The check of payloads without the schema compiler, for functions: each kilobyte makes their cold starts slower. */
 
 export { type CheckedTopic, CompiledPayloads } from './checked-topics.ts';

@@ -64,7 +64,7 @@ export class BatchBuilder {
     );
   }
 
-  /** @returns where the packet is, for `addMessage` */
+  /** @returns the packet's place, for `addMessage` */
   addPacket(id: number, bytes: Uint8Array, atMs: number, isOut: boolean): number {
     const offset = this.addBytes(bytes);
     const row = this.#packetCount * PACKET_COLUMNS;
@@ -111,7 +111,7 @@ export class BatchBuilder {
     this.#messageCount += 1;
   }
 
-  /** Beyond what the page's log would keep, a busy page does not get it. */
+  /** The page does not get more than its log would keep. */
   addFrame(row: Omit<FrameRow, 'offset' | 'length'>, bytes: Uint8Array): void {
     if (this.#frames.length >= FRAMES_MAX) return;
     this.#frames.push({ ...row, offset: this.addBytes(bytes), length: bytes.length });

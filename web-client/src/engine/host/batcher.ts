@@ -4,20 +4,20 @@ import type { LogMark } from '../types.ts';
 import { BatchBuilder, type NewMessage } from './batch-builder.ts';
 import type { MessageKeeper } from './message-keeper.ts';
 
-/** Calls back later; a test's calls when it says so. Returns how to cancel. */
+/** Calls back later; in a test when the test says so. Returns a function that cancels it. */
 export type Later = (callback: () => void, delayMs: number) => () => void;
 
-/** Where a packet's bytes are: an offset, and the batch that it counts in. */
+/** The place of a packet's bytes: an offset, and the number of its batch. */
 export interface Place {
-  /** The packet's own, ascending. */
+  /** The packet's own number, ascending. */
   readonly id: number;
   readonly generation: number;
   readonly offset: number;
 }
 
 /**
- * Sends what gathers as batches, one at a time: the next leaves when the page has taken the last one. A page that takes
- * none for long cannot make the worker grow: the worker drops and counts the messages.
+ * Sends packets and messages to the page in batches, one at a time: the next leaves when the page has taken the last
+ * one. If the page takes none for long, the worker does not grow: it drops messages and counts them.
  */
 export class Batcher {
   readonly #send: (batch: Batch) => void;
@@ -27,11 +27,11 @@ export class Batcher {
   #cancelTimer: (() => void) | undefined;
   #isOutstanding = false;
   #skipped = 0;
-  /** Which batch is being gathered. */
+  /** The number of the batch that is being built. */
   #generation = 0;
   #lastPacketId = 0;
 
-  /** @param keeper hears of every message, also of those that a busy page never sees */
+  /** @param keeper gets every message, including those that a busy page never sees */
   constructor(send: (batch: Batch) => void, later: Later, keeper?: MessageKeeper) {
     this.#send = send;
     this.#later = later;
@@ -43,7 +43,7 @@ export class Batcher {
     return this.#skipped;
   }
 
-  /** @returns where its bytes are, for the message that it carries */
+  /** @returns the place of its bytes, for the message that it carries */
   packet(bytes: Uint8Array, atMs: number, isOut: boolean): Place {
     this.#makeRoom(bytes.length, atMs);
     this.#lastPacketId += 1;
@@ -59,13 +59,13 @@ export class Batcher {
     this.#schedule();
   }
 
-  /** Says in which frame a packet was; it may have been told of in an earlier batch. */
+  /** Sets the frame of a packet, which may have been in an earlier batch. */
   link(packetId: number, frame: number): void {
     this.#builder.addLink(packetId, frame);
     this.#schedule();
   }
 
-  /** A message whose PUBLISH is `bytes`, which travel again if the batch with their row has left. */
+  /** Adds a message with its PUBLISH `bytes`, which are sent again if the batch with their row has left. */
   message(message: NewMessage, bytes: Uint8Array, place: Place | undefined): void {
     this.#makeRoom(bytes.length, message.atMs);
     const isHere = place?.generation === this.#generation;
@@ -78,7 +78,7 @@ export class Batcher {
   /** Messages are missing between the earlier and the next ones. */
   mark(mark: LogMark): void {
     this.#builder.addMark(mark);
-    // The keeper lets nothing go for a busy page.
+    // The keeper drops no messages for a busy page.
     if (mark.kind !== 'skipped') this.#keeper?.mark(mark);
     this.#schedule();
   }
@@ -86,7 +86,7 @@ export class Batcher {
   /** The server has answered an earlier publish. */
   outcome(outcome: PublishOutcome): void {
     this.#keeper?.outcome(outcome);
-    // A page that takes nothing for this long has let those messages go.
+    // If the page takes no batch for this long, these messages are dropped.
     if (this.#builder.outcomeCount >= BATCH_MESSAGES_MAX) return;
     this.#builder.addOutcome(outcome);
     this.#schedule();

@@ -4,10 +4,10 @@ import type { Later } from './batcher.ts';
 /** The interval in which a burst sends due messages, in milliseconds. */
 const TICK_MS = 10;
 
-/** How often the page hears of it, in milliseconds. */
+/** How often the page gets the progress, in milliseconds. */
 const PROGRESS_MS = 250;
 
-/** Publishes without their acknowledgement: beyond it a burst waits, so that a slow server is not buried. */
+/** Publishes without their acknowledgement: above it a burst waits, so that a slow server is not overloaded. */
 const OUTSTANDING_MAX = 1_000;
 
 export interface BurstOptions {
@@ -19,7 +19,7 @@ export interface BurstOptions {
 
 const encoder = new TextEncoder();
 
-/** Publishes many messages at a pace. Returns how to stop. */
+/** Publishes many messages at a rate. Returns a function that stops it. */
 export function startBurst(request: BurstRequest, options: BurstOptions): () => void {
   const { now, later, progress } = options;
   const startedAtMs = now();

@@ -18,7 +18,7 @@ export function clientOptions(profile: ConnectionProfile, secrets: Secrets): ICl
     password: secrets.password === '' ? undefined : secrets.password,
     will: profile.will && willOptions(profile.will, isVersion5),
     properties: isVersion5 ? connectProperties(profile, secrets) : undefined,
-    // Subscriptions are kept by `SubscriptionKeeper`, which also hears what the server says of each.
+    // `SubscriptionKeeper` manages subscriptions, and reads the server's answer to each.
     resubscribe: false,
     // A publish without a connection fails at once, and the failure is shown.
     queueQoSZero: false,

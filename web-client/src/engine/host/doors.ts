@@ -5,12 +5,12 @@ import { trouble } from './troubles.ts';
 /** The subprotocols of the two doors: MQTT over WebSocket, and text frames (docs/text-frames.md). */
 const SUBPROTOCOLS = { node: 'mqtt', gateway: 'mqtt-text-v1' } as const;
 
-/** The host of every API of API Gateway without a domain of its own. */
+/** The host name of every API of API Gateway without a custom domain. */
 const GATEWAY_HOST = /\.execute-api\.[a-z0-9-]+\.amazonaws\.com$/;
 
 const PROBE_TIMEOUT_MS = 10_000;
 
-/** The error of a URL, before a socket is made that would throw. */
+/** The error in a URL, checked before the constructor of a WebSocket would throw. */
 export function troubleOfUrl(url: string, atMs: number): Trouble | undefined {
   if (!URL.canParse(url)) return trouble('url', atMs, undefined, url);
   const { protocol, hash } = new URL(url);
@@ -19,7 +19,7 @@ export function troubleOfUrl(url: string, atMs: number): Trouble | undefined {
     : trouble('url', atMs, undefined, url);
 }
 
-/** Which door the URL alone says it is. */
+/** The door that the URL alone reveals. */
 export function doorOfUrl(url: string): Door | undefined {
   return GATEWAY_HOST.test(new URL(url).hostname) ? 'gateway' : undefined;
 }
@@ -32,7 +32,7 @@ export function withToken(url: string, parameter: string, token: string | undefi
   return parsed.href;
 }
 
-/** Offers both subprotocols in one handshake; the one that the server takes tells the door. */
+/** Offers both subprotocols in one handshake; the selected one reveals the door. */
 export function detectDoor(url: string, environment: HostEnvironment): Promise<Door | Trouble> {
   return new Promise((resolve) => {
     const socket = open(url, environment);
@@ -55,7 +55,7 @@ export function detectDoor(url: string, environment: HostEnvironment): Promise<D
       else if (protocol === SUBPROTOCOLS.gateway) finish('gateway');
       else finish(trouble('no-door', environment.now(), undefined, protocol));
     });
-    // A browser tells nothing with `error`; `close` follows it.
+    // A browser gives no reason with `error`; `close` follows it.
     socket.addEventListener('error', () => {});
     socket.addEventListener('close', ({ code, reason }) => {
       finish(trouble('closed', environment.now(), code, String(reason)));

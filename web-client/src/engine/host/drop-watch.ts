@@ -6,7 +6,7 @@ const TOPIC_PROPERTY = 'dropped-topic';
 
 const decoder = new TextDecoder();
 
-/** Hears from the broker how many messages it has dropped for this client, where the broker tells. */
+/** Reads from the broker's notices how many messages it has dropped for this client, if the broker sends any. */
 export class DropWatch {
   #topic: string | undefined;
   #client: MqttClient | undefined;
@@ -17,13 +17,13 @@ export class DropWatch {
     this.#client = client;
   }
 
-  /** Subscribes to the notices, once for a connection, as soon as there is something that could be dropped. */
+  /** Subscribes to the notices, once for a connection, as soon as messages could be dropped. */
   watch(subscriptions: readonly Subscription[]): void {
     const client = this.#client;
     if (client === undefined || this.#topic === undefined) return;
     if (!subscriptions.some(({ enabled }) => enabled)) return;
     this.#client = undefined;
-    // Refused or not: without notices there is less to show, and nothing is wrong.
+    // Even if it is refused: without notices less is shown, and nothing is wrong.
     client.subscribe(this.#topic, { qos: 0 }, () => {});
   }
 

@@ -1,13 +1,13 @@
 import type { MqttClient } from 'mqtt';
 import type { Later } from './batcher.ts';
 
-/** After this long without a clean end the socket is closed all the same. */
+/** If the clean end takes longer than this, the socket is closed. */
 const END_TIMEOUT_MS = 3_000;
 
-/** 0x04: the server publishes the will all the same (3.14.2.1). */
+/** 0x04: the server publishes the will nevertheless (3.14.2.1). */
 const DISCONNECT_WITH_WILL = 0x04;
 
-/** Disconnects, as cleanly as can be. MQTT 3.1.1 cannot ask for its will: there the connection is cut. */
+/** Disconnects as cleanly as possible. MQTT 3.1.1 cannot ask for its will: there the connection is cut. */
 export function endClient(
   client: MqttClient,
   withWill: boolean,

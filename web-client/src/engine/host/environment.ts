@@ -3,7 +3,7 @@ import type { TappedSocket } from '../wire/tap.ts';
 import type { Later } from './batcher.ts';
 import type { KeptStore } from './kept-store.ts';
 
-/** A WebSocket as the detection of doors needs it. */
+/** The part of a WebSocket that is needed to detect the door. */
 export interface ProbeSocket extends TappedSocket {
   readonly protocol: string;
   close(): void;
@@ -15,9 +15,9 @@ export interface HostEnvironment {
   /** `WebSocket` of the platform. */
   readonly WebSocket: WebSocketClass;
   openSocket(url: string, subprotocols: readonly string[]): ProbeSocket;
-  /** Milliseconds since 1970, with a fraction where there is one. */
+  /** Milliseconds since 1970, with a fraction if available. */
   now(): number;
   readonly later: Later;
-  /** Undefined where messages do not stay. */
+  /** Undefined if messages are not kept. */
   readonly kept?: KeptStore;
 }

@@ -8,7 +8,7 @@ import { PacketSplitter } from '../wire/packet-splitter.ts';
 /** The receiver of recorded frames: the batcher, in the worker. */
 export interface FrameSink {
   frame(row: Omit<FrameRow, 'offset' | 'length'>, bytes: Uint8Array): void;
-  /** A packet of the timeline was in a frame, or in none for a reason of `NoFrame`. */
+  /** A packet of the timeline was in this frame, or in none, for a reason of `NoFrame`. */
   link(packetId: number, frame: number): void;
 }
 
@@ -28,15 +28,15 @@ interface Arrived {
 const PACKET_BYTES_MAX = 24_573;
 
 /**
- * Packets that wait for their other half. The transport holds 1,000 pushes back and mqtt.js stops writing at 512 KiB:
- * more than this wait only where the two halves never meet.
+ * Packets that wait for their counterpart. The transport holds 1,000 pushes back and mqtt.js stops writing at 512 KiB:
+ * more wait only if the counterparts never come.
  */
 const WAITING_MAX = 10_000;
 
 /**
- * Finds the text frame of each packet at the gateway door. The transport lies between the two: it gathers packets, holds
- * pushes back, answers pings itself and leaves out acknowledgements. So frames are seen below it and packets above it,
- * and this joins them by their bytes, in their order.
+ * Finds the text frame of each packet at the gateway door. The transport lies in between: it gathers packets, holds
+ * pushes back, answers pings itself and omits acknowledgements. So frames are recorded below it and packets above it,
+ * and this class joins them by their bytes, in order.
  */
 export class FrameRecorder {
   readonly totals = { ...NO_FRAMES };
@@ -58,13 +58,13 @@ export class FrameRecorder {
     this.#now = now;
   }
 
-  /** A transport was made, which counts the packets that it leaves out. */
+  /** Registers a new transport, which counts the packets that it omits. */
   watch(statistics: Statistics): void {
     this.#statistics = statistics;
     this.#pubacksDropped = statistics.pubacksDropped;
   }
 
-  /** mqtt.js gets a new socket: packets of the last one that have not left never will. */
+  /** mqtt.js gets a new socket: packets that have not left on the last one never will. */
   begin(): void {
     this.matchDroppedPubacks();
     for (const { id } of this.#written) this.#sink.link(id, NoFrame.Unsent);
@@ -75,7 +75,7 @@ export class FrameRecorder {
     this.#handshake = undefined;
   }
 
-  /** For the next WebSocket. Frames that an abandoned one still brings are counted, and reach no library. */
+  /** Prepares for the next WebSocket. Frames that an abandoned one still brings are counted, and reach no library. */
   listener(): FrameListener {
     const session = this.#session;
     return {
@@ -85,7 +85,7 @@ export class FrameRecorder {
     };
   }
 
-  /** mqtt.js has written a packet. It tells before the transport has it. */
+  /** mqtt.js has written a packet. It is recorded before the transport gets it. */
   packetOut(id: number, bytes: Uint8Array): void {
     this.matchDroppedPubacks();
     if (typeOf(bytes) === PacketType.PINGREQ) {
@@ -111,7 +111,7 @@ export class FrameRecorder {
     if (frame !== undefined) this.#sink.link(id, frame);
   }
 
-  /** Finds the acknowledgements that the transport has left out since: they are the first that were written. */
+  /** Finds the acknowledgements that the transport has omitted since: they are the first that were written. */
   matchDroppedPubacks(): void {
     const dropped = this.#statistics?.pubacksDropped ?? 0;
     for (; this.#pubacksDropped < dropped; this.#pubacksDropped += 1) {
@@ -163,7 +163,7 @@ export class FrameRecorder {
     }
   }
 
-  /** Packets that the server has not taken go again, in front of everything else. */
+  /** Packets that the server has not taken are sent again, before all others. */
   #answered(taken: number | undefined): void {
     const again = taken === undefined ? [] : this.#outstanding.slice(taken);
     this.#written.unshift(...again.filter((packet) => packet !== undefined));

@@ -37,7 +37,7 @@ import { WireRecorder } from './wire-recorder.ts';
 export interface ConnectionReports {
   status(status: ConnectionStatus): void;
   batch(batch: Batch): void;
-  /** Messages that were kept of an earlier visit. */
+  /** Messages that were stored during an earlier visit. */
   kept(batch: Batch): void;
   keepTrouble(kind: KeepTrouble): void;
 }
@@ -52,7 +52,7 @@ interface Opened {
   readonly streams: StreamWatch;
 }
 
-/** One connection in the worker: turns its owner's wishes into the state that the page shows. */
+/** One connection in the worker: it carries out the user's commands, and reports the state that the page shows. */
 export class HostConnection {
   readonly #environment: HostEnvironment;
   readonly #batcher: Batcher;
@@ -63,7 +63,7 @@ export class HostConnection {
   readonly #dropWatch = new DropWatch();
   #opened: Opened | undefined;
   #client: MqttClient | undefined;
-  /** Since when nothing can have come; undefined before there was a connection, and while there is one. */
+  /** Since when no message can have come; undefined before the first connection, and while there is one. */
   #awaySinceMs: number | undefined;
   #cancelRetry = (): void => {};
 
@@ -181,7 +181,7 @@ export class HostConnection {
     const client = openClient(opened, door, recorder, this.#environment);
     this.#client = client;
     opened.streams.attach(client);
-    // A client that was let go goes on talking for a while.
+    // A client that was dropped still emits events for a while.
     const ours = (listener: () => void): void => {
       if (client === this.#client) listener();
     };
@@ -248,26 +248,26 @@ export class HostConnection {
     return said;
   }
 
-  /** An error of mqtt.js or the transport. An error of the server's own is more exact and stays. */
+  /** Handles an error of mqtt.js or the transport. An error from the server itself is more exact and stays. */
   #failedBy(error: unknown): void {
     const said = troubleOf(error, this.#environment.now(), this.#opened?.profile.protocolVersion ?? 5);
-    // The transport tells of a packet that it did not send, too: that has ended nothing.
+    // The transport also reports a packet that it did not send: that does not end the connection.
     if (this.#client?.connected === true && said.kind === 'transport') return;
     const { trouble: known, phase } = this.#board.facts;
     const best = known?.kind === 'reason' ? known : said;
-    // mqtt.js tries no more after a CONNACK that refuses.
+    // mqtt.js gives up after a CONNACK that refuses.
     if (said.kind === 'reason' && phase !== 'connected') this.#missed(best);
     else this.#board.set({ trouble: best });
   }
 
   #closed(code: number, reason: string): void {
     const { phase, trouble: known } = this.#board.facts;
-    // 1006 is a browser's code for an unreachable server; for an open connection it means less.
+    // 1006 is a browser's code for an unreachable server; on an open connection it means less.
     const told = code === 1006 && phase === 'connected' ? undefined : code;
     this.#board.note({ trouble: known ?? trouble('closed', this.#environment.now(), told, String(reason)) });
   }
 
-  /** mqtt.js has lost its stream and will try again, if it was asked to. */
+  /** mqtt.js has lost its stream and tries again, if it was told to. */
   #lost(): void {
     this.#connectionLost();
     const { phase, retryAtMs, trouble: known } = this.#board.facts;
@@ -279,7 +279,7 @@ export class HostConnection {
     else this.#waitFor(said, periodMs);
   }
 
-  /** Another attempt is ours to make: mqtt.js has not begun, or has given up. */
+  /** The host has to make another attempt: mqtt.js has not begun, or has given up. */
   #missed(said: Trouble): void {
     const { profile } = this.#opened ?? {};
     if (profile?.reconnect !== true || !isPassing(said)) {
@@ -309,7 +309,7 @@ export class HostConnection {
     this.#become('waiting', this.#environment.now() + delayMs);
   }
 
-  /** The connection is over: callers that wait for an answer are told so. */
+  /** The connection has ended: callers that wait for an answer are told so. */
   #connectionLost(): void {
     if (this.#client !== undefined) this.#noteUnanswered('unknown');
     this.#opened?.keeper.lost();
@@ -325,7 +325,7 @@ export class HostConnection {
     client?.end(true);
   }
 
-  /** Notes the state of unanswered publishes. mqtt.js sends them again, as long as there is a client. */
+  /** Updates the state of unanswered publishes. mqtt.js sends them again, as long as there is a client. */
   #noteUnanswered(state: 'unknown' | 'lost'): void {
     this.#batcher.outcome({ packetId: undefined, state, code: undefined, detail: '' });
   }

@@ -2,14 +2,14 @@ import type { Batch, Command, Report } from '../protocol.ts';
 import type { HostEnvironment } from './environment.ts';
 import { HostConnection } from './host-connection.ts';
 
-/** Takes what the page commands and reports what happens: the worker without its thread. */
+/** Executes the page's commands and reports events: the worker without its thread. */
 export class Host {
   readonly #environment: HostEnvironment;
   readonly #report: (report: Report, moved: readonly Transferable[]) => void;
   readonly #connections = new Map<string, HostConnection>();
   readonly #bursts = new Map<number, () => void>();
 
-  /** @param report `moved` are the buffers that the report takes with it */
+  /** @param report `moved` are the buffers that are transferred with the report */
   constructor(
     environment: HostEnvironment,
     report: (report: Report, moved: readonly Transferable[]) => void,
@@ -83,7 +83,7 @@ export class Host {
   }
 }
 
-/** They are moved to the page, and not copied. */
+/** The buffers are transferred to the page, and not copied. */
 function buffersOf({ bytes, packets, messages }: Batch): readonly ArrayBuffer[] {
   return [bytes, packets.buffer, messages.buffer];
 }

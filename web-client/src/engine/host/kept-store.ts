@@ -1,6 +1,6 @@
 import type { Batch } from '../protocol.ts';
 
-/** Messages of a connection that were written together. */
+/** Messages of a connection that were stored together. */
 export interface KeptRecord {
   /** The connection's. */
   readonly id: string;
@@ -10,13 +10,13 @@ export interface KeptRecord {
   readonly batch: Batch;
 }
 
-/** Where messages stay across a reload. */
+/** Stores messages across a reload. */
 export interface KeptStore {
-  /** Whether this page may keep the messages of the connection: of several tabs one does. */
+  /** Whether this page may store the messages of the connection: of several tabs only one does. */
   claim(id: string): Promise<boolean>;
   /** The oldest first. */
   read(id: string): Promise<readonly KeptRecord[]>;
-  /** At one go. A record of the same number is replaced. */
+  /** In one transaction. A record with the same number is replaced. */
   write(record: KeptRecord, removed: readonly number[]): Promise<void>;
   forget(id: string): Promise<void>;
 }

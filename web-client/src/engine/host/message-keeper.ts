@@ -18,9 +18,9 @@ interface MessageKeeperOptions {
   readonly store: KeptStore;
   now(): number;
   readonly later: Later;
-  /** Takes the kept messages, the oldest first. */
+  /** Receives the stored messages, the oldest first. */
   show(batch: Batch): void;
-  /** It does not go on keeping after that. */
+  /** After an error it stores no more. */
   trouble(kind: KeepTrouble): void;
 }
 
@@ -32,9 +32,9 @@ interface Stored {
 }
 
 /**
- * Keeps the newest messages of a connection across a reload. Once a second at most it writes the new messages as one
- * record; a record that is not full is written anew, so that slow messages do not make many of them. The oldest records
- * go.
+ * Stores the newest messages of a connection across a reload. Once a second at most it writes the new messages as one
+ * record; a record that is not full is written again with more, so that slow messages do not make many records. The
+ * oldest records are deleted.
  */
 export class MessageKeeper {
   readonly #options: MessageKeeperOptions;
@@ -42,7 +42,7 @@ export class MessageKeeper {
   #stored: readonly Stored[] = [];
   /** Stored records that the next write removes. */
   #removed: number[] = [];
-  /** The number of the record that the builder holds. */
+  /** The number of the record that is being built. */
   #number = 0;
   #isWanted = false;
   #isKeeping = false;
@@ -60,7 +60,7 @@ export class MessageKeeper {
     return this.#written ?? Promise.resolve();
   }
 
-  /** Shows the kept messages, and keeps new ones from now on. */
+  /** Shows the stored messages, and stores new ones from now on. */
   async start(): Promise<void> {
     if (this.#isWanted) return;
     this.#isWanted = true;
@@ -76,14 +76,14 @@ export class MessageKeeper {
     }
   }
 
-  /** Keeps nothing from now on, and deletes the kept messages. */
+  /** Stores nothing from now on, and deletes the stored messages. */
   async stop(): Promise<void> {
     this.#isWanted = false;
     this.#isKeeping = false;
     await this.forget();
   }
 
-  /** Removes the kept messages. Later ones are kept. */
+  /** Deletes the stored messages. Later ones are stored. */
   async forget(): Promise<void> {
     this.#builder.reset();
     this.#stored = [];
@@ -105,7 +105,7 @@ export class MessageKeeper {
     this.#changed();
   }
 
-  /** It is written with the message behind it. */
+  /** It is stored with the next message. */
   mark(mark: LogMark): void {
     if (this.#isKeeping) this.#builder.addMark(mark);
   }
@@ -132,7 +132,7 @@ export class MessageKeeper {
     if (records.length === 0) return;
     const mark: LogMark = { kind: 'reloaded', fromMs, atMs: now() };
     const end = new BatchBuilder();
-    // The client that would have sent it again is gone.
+    // The client that would have sent it again no longer exists.
     end.addOutcome({ packetId: undefined, state: 'lost', code: undefined, detail: '' });
     end.addMark(mark);
     show(end.build());
@@ -177,7 +177,7 @@ export class MessageKeeper {
     }
   }
 
-  /** The oldest records go until the rest is within the limits. */
+  /** Deletes the oldest records until the rest is within the limits. */
   #letGo(): void {
     let messages = this.#stored.reduce((sum, record) => sum + record.messages, 0);
     let bytes = this.#stored.reduce((sum, record) => sum + record.bytes, 0);
@@ -191,7 +191,7 @@ export class MessageKeeper {
     }
   }
 
-  /** More has come since the last write than is kept: all that came before it goes. */
+  /** More messages have come since the last write than are stored: all earlier ones are deleted. */
   #beginAnew(): void {
     this.#removed.push(...this.#stored.map(({ number }) => number));
     this.#removed = this.#removed.filter((number) => number !== this.#number);

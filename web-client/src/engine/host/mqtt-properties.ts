@@ -1,7 +1,7 @@
 import type { IClientPublishOptions, IConnackPacket, IPublishPacket } from 'mqtt';
 import type { MessageProperties, SessionFacts, UserProperties } from '../types.ts';
 
-/** Properties as mqtt.js writes them. */
+/** Properties in mqtt.js's form. */
 export type PublishProperties = NonNullable<IClientPublishOptions['properties']>;
 export type MqttUserProperties = Record<string, string | string[]>;
 
@@ -10,10 +10,10 @@ export function asBuffer(bytes: Uint8Array): Buffer {
   return bytes as unknown as Buffer;
 }
 
-/** Several values of one name travel as an array. */
+/** Several values of one name are an array. */
 export function toMqttUserProperties(pairs: UserProperties): MqttUserProperties | undefined {
   if (pairs.length === 0) return undefined;
-  // A property may be named as something that every object inherits.
+  // A property may have the name of an inherited member.
   const properties: MqttUserProperties = Object.create(null);
   for (const [name, value] of pairs) {
     const known = properties[name];
@@ -49,7 +49,7 @@ export function toMqttProperties(properties: MessageProperties): PublishProperti
   });
 }
 
-/** Undefined for a message without properties, which most are. */
+/** Undefined for a message without properties, as most are. */
 export function fromMqttProperties(properties: IPublishPacket['properties']): MessageProperties | undefined {
   if (properties === undefined || Object.keys(properties).length === 0) return undefined;
   const { subscriptionIdentifier: identifier, userProperties, correlationData } = properties;
@@ -66,7 +66,7 @@ export function fromMqttProperties(properties: IPublishPacket['properties']): Me
   });
 }
 
-/** The facts of CONNACK, with the defaults of absent properties (3.2.2.3). */
+/** The fields of CONNACK, with the defaults of absent properties (3.2.2.3). */
 export function sessionFacts(
   connack: IConnackPacket,
   asked: {

@@ -9,7 +9,7 @@ import { withToken } from './doors.ts';
 import type { HostEnvironment } from './environment.ts';
 import type { WireRecorder } from './wire-recorder.ts';
 
-/** Makes the mqtt.js client for a door, with a recorder on its wire. It begins to connect at once. */
+/** Makes the mqtt.js client for a door, with a recorder on its wire. It connects at once. */
 export function openClient(
   { profile, secrets }: { readonly profile: ConnectionProfile; readonly secrets: Secrets },
   door: Door,
@@ -21,7 +21,7 @@ export function openClient(
     door === 'node'
       ? openAtNode(profile, secrets, options, recorder, environment)
       : openAtGateway(profile, secrets, options, recorder, environment);
-  // Before the recorder, which sees what has left.
+  // Below the recorder, which records the data that has left.
   if (profile.protocolVersion === 5) resume(client);
   recorder.attach(client);
   client.handleAuth = (_packet, callback) => {

@@ -10,10 +10,10 @@ interface Answer {
   readonly detail: string;
 }
 
-/** Publishes, and says of each message what became of it. */
+/** Publishes, and reports the outcome of each message. */
 export class Publisher {
   readonly #now: () => number;
-  /** The server's answers by packet identifier: mqtt.js does not pass them on when they mean success. */
+  /** The server's answers by packet identifier: mqtt.js does not report them if they mean success. */
   readonly #answers = new Map<number, Answer>();
   readonly #open = new Set<(outcome: Outcome) => void>();
 
@@ -21,7 +21,7 @@ export class Publisher {
     this.#now = now;
   }
 
-  /** @param packetBytesMax what the server takes: a larger packet would end the connection (0x95) */
+  /** @param packetBytesMax the largest packet that the server takes: a larger one would end the connection (0x95) */
   publish(client: MqttClient, request: PublishRequest, packetBytesMax: number): Promise<Outcome> {
     const { topic, payload, qos, retain, properties = {} } = request;
     const startedAtMs = this.#now();
@@ -43,7 +43,7 @@ export class Publisher {
         if (this.#open.delete(finish)) resolve(outcome);
       };
       this.#open.add(finish);
-      // QoS 0 calls back at once, before there could be an identifier.
+      // QoS 0 calls back at once, before there is an identifier.
       let id: number | undefined;
       const idBefore = client.getLastMessageId();
       const options = { qos, retain, properties: toMqttProperties(properties) };
@@ -53,7 +53,7 @@ export class Publisher {
         finish(this.#outcome(client, answer, error, this.#now() - startedAtMs));
       });
       const idAfter = client.getLastMessageId();
-      // Where mqtt.js makes publishes wait (it is just resending), the identifier is not known yet.
+      // If mqtt.js delays publishes (while it resends), the identifier is not known yet.
       if (qos > 0 && idAfter !== idBefore) id = idAfter;
     });
   }
@@ -65,7 +65,7 @@ export class Publisher {
       this.#answers.set(messageId, { code: reasonCode, detail: properties?.reasonString ?? '' });
   }
 
-  /** The connection is gone: no caller is left waiting, though mqtt.js may still send QoS 1 and 2 again. */
+  /** The connection is lost: every waiting caller gets an answer, although mqtt.js may still send QoS 1 and 2 again. */
   lost(): void {
     this.#answers.clear();
     const offline = trouble('offline', this.#now());

@@ -1,4 +1,4 @@
-/** Samples that a rate is taken over, and how far apart they are: two seconds. */
+/** The number of samples for a rate, and the time between them: two seconds together. */
 const SAMPLES = 4;
 const SPACING_MS = 500;
 
@@ -7,10 +7,10 @@ export class Rate {
   readonly #samples: { readonly total: number; readonly atMs: number }[] = [];
 
   /**
-   * May be asked as often as one likes. It is never taken over less than the spacing, so that one message right after
-   * the beginning is no burst.
+   * May be called at any rate. It is never computed over less than the spacing, so that one message right after the
+   * beginning is no burst.
    *
-   * @returns by how much a second the total has grown of late
+   * @returns how much the total has grown each second recently
    */
   sample(total: number, atMs: number): number {
     const last = this.#samples.at(-1);

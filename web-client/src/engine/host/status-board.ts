@@ -2,7 +2,7 @@ import { STATUS_INTERVAL_MS } from '../limits.ts';
 import type { ConnectionStatus, SubscriptionState, Traffic } from '../types.ts';
 import type { Later } from './batcher.ts';
 
-/** The facts that change at events; the rest of a status is measured when it is reported. */
+/** The fields that change with events; the other fields of a status are measured when it is reported. */
 export type StatusFacts = Omit<ConnectionStatus, 'traffic' | 'subscriptions'>;
 
 export interface StatusBoardOptions {
@@ -22,7 +22,7 @@ const NOTHING: StatusFacts = {
   retryAtMs: undefined,
 };
 
-/** How a connection is: tells the page at every change, and a few times a second while there are rates to tell. */
+/** The status of a connection: reports every change to the page, and the rates a few times a second. */
 export class StatusBoard {
   readonly #options: StatusBoardOptions;
   #facts: StatusFacts = NOTHING;
@@ -36,7 +36,7 @@ export class StatusBoard {
     return this.#facts;
   }
 
-  /** Changes without a word: the next one tells it, too. */
+  /** Changes without a report: the next report contains them. */
   note(changes: Partial<StatusFacts>): void {
     this.#facts = { ...this.#facts, ...changes };
   }

@@ -1,16 +1,16 @@
 import { streamFacts } from '../stream-reading.ts';
 import type { MessageProperties } from '../types.ts';
 
-/** JSON members, and names of user properties, that are taken for the time of sending. */
+/** JSON members, and names of user properties, that are read as the time of sending. */
 const TIME_NAMES = ['timestamp', 'ts', 'time', 'sentAt', 'sent_at'] as const;
 
-/** Those that are taken for a sequence number. */
+/** Names that are read as a sequence number. */
 const SEQUENCE_NAMES = ['seq', 'sequence', 'sequenceNumber', 'sequence_number', 'counter'] as const;
 
-/** Larger payloads are not parsed for a timestamp: it would cost more than it tells. */
+/** Larger payloads are not parsed for a timestamp: the cost would be too high. */
 const PARSED_BYTES_MAX = 8_192;
 
-/** A timestamp further away than this is a time of something else, or of a clock that is wrong. */
+/** A timestamp further away than this is something else, or comes from a wrong clock. */
 const LATENCY_MS_MAX = 600_000;
 
 /** Topics whose last sequence number is remembered. */
@@ -43,9 +43,9 @@ export class StreamAnalysis {
     atMs: number,
     isRetained: boolean,
   ): Analysis {
-    // A retained message is as old as it is, and no part of the stream.
+    // A retained message has no latency, and is not part of the stream.
     if (isRetained) return NOTHING;
-    // So is a message out of the past of a stream, which has numbers of its own.
+    // Neither is a message from the history of a stream, which has its own numbers.
     if (properties !== undefined && streamFacts(properties)?.kind !== undefined) return NOTHING;
     const members = membersOf(payload);
     const pairs = properties?.userProperties;
@@ -63,7 +63,7 @@ export class StreamAnalysis {
     const last = this.#lastSequences.get(topic);
     if (last === undefined && this.#lastSequences.size >= TOPICS_MAX) this.#lastSequences.clear();
     this.#lastSequences.set(topic, sequence);
-    // A smaller number is a publisher that began anew.
+    // A smaller number means that the publisher has restarted.
     return last === undefined || sequence <= last + 1 ? 0 : sequence - last - 1;
   }
 }

@@ -14,12 +14,12 @@ export interface StreamWatchOptions {
 }
 
 /**
- * Hears whether the broker could close the gaps of subscriptions that read streams, and tells it where the messages
- * would have been. `resume` of `@apus/client` asks; this only listens.
+ * Learns whether the broker could close the gaps of subscriptions that read streams, and reports a gap where its
+ * messages would have been. `resume` of `@apus/client` asks for the messages; this class only listens.
  */
 export class StreamWatch {
   readonly #options: StreamWatchOptions;
-  /** The filters by the packet identifiers of SUBSCRIBEs without an answer. */
+  /** The filters by the packet identifiers of unanswered SUBSCRIBEs. */
   readonly #asked = new Map<number, string>();
   /** Filters that were granted, with the client that knows their positions. */
   readonly #granted = new Map<string, MqttClient>();
@@ -62,7 +62,7 @@ export class StreamWatch {
     const isRefused = Number(granted[0]) >= FAILURE;
     if (isRefused || recovered === undefined) this.#granted.delete(filter);
     else this.#granted.set(filter, client);
-    // The first answer of all begins; it closes no gap.
+    // The very first answer only begins; it closes no gap.
     if (before === undefined && (isRefused || recovered !== 'false')) return;
     const { mark, now } = this.#options;
     const goesOn = recovered === 'true' && before === client;
@@ -71,7 +71,7 @@ export class StreamWatch {
   }
 }
 
-/** How many messages follow that were published since the client's position. */
+/** How many messages follow that were published after the client's position. */
 function missed(said: readonly (readonly [name: string, value: string])[]): number {
   const after = numbersOf(said, 'stream-after');
   const newest = numbersOf(said, 'stream-position');

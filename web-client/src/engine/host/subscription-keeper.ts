@@ -6,7 +6,7 @@ import { type MqttUserProperties, toMqttUserProperties, withoutUndefined } from 
 import { Rate } from './rate.ts';
 import { trouble } from './troubles.ts';
 
-/** Topics whose subscriptions are remembered, so that most messages cost one look. */
+/** Topics whose matching subscriptions are cached, so that most messages need one look-up. */
 const MATCHES_MAX = 10_000;
 
 type Suback = Parameters<ClientSubscribeCallback>[2];
@@ -17,7 +17,7 @@ interface Kept {
   status: SubscriptionState['status'];
   grantedQos: Qos | undefined;
   trouble: Trouble | undefined;
-  /** Of a reading: whether nothing is missing behind its beginning. */
+  /** For a stream: whether all messages since its beginning have come. */
   isWhole: boolean | undefined;
   identifier: number | undefined;
   /** The topic filter without the prefix of a share group or a stream. */
@@ -35,8 +35,8 @@ export interface KeeperOptions {
 }
 
 /**
- * Brings the server's subscriptions to those of the profile, and counts the messages of each. The wish is set as a
- * whole; the difference decides which packets to send.
+ * Makes the server's subscriptions equal to those of the profile, and counts the messages of each. The page sets all
+ * subscriptions at once; the difference determines the packets to send.
  */
 export class SubscriptionKeeper {
   readonly #options: KeeperOptions;
@@ -69,7 +69,7 @@ export class SubscriptionKeeper {
     for (const kept of this.#kept.values()) {
       if (!kept.subscription.enabled) continue;
       const { filter, userProperties } = kept.subscription;
-      // A session that is resumed is sent nothing of a stream before the client has said its position.
+      // In a resumed session the server sends no messages of a stream before the client has sent its position.
       const isThere = sessionPresent && kept.status === 'granted' && !isReading(filter, userProperties);
       if (!isThere) this.#subscribe(kept);
     }
@@ -80,7 +80,7 @@ export class SubscriptionKeeper {
     for (const kept of this.#kept.values()) if (kept.status === 'waiting') kept.status = 'off';
   }
 
-  /** Which subscriptions a message came for, by its Subscription Identifiers or by its topic; and counts it. */
+  /** The subscriptions that match a message, by its Subscription Identifiers or by its topic; and counts it. */
   count(topic: string, properties: MessageProperties | undefined, bytes: number): readonly string[] {
     const identifiers = properties?.subscriptionIdentifiers;
     const ids = (identifiers && this.#byIdentifiers(identifiers)) ?? this.#byTopic(topic);
@@ -182,7 +182,7 @@ export class SubscriptionKeeper {
   #identifierFor(kept: Kept): number | undefined {
     const { filter, identifier, userProperties } = kept.subscription;
     if (!this.#identifiersAvailable) return undefined;
-    // By it alone the messages of a stream are known to belong to the subscription.
+    // Only the identifier shows that messages of a stream belong to the subscription.
     if (identifier === 'none' && !isReading(filter, userProperties)) return undefined;
     if (typeof identifier === 'number') return identifier;
     return kept.identifier ?? this.#freeIdentifier();
@@ -200,7 +200,7 @@ export class SubscriptionKeeper {
     for (const [id, kept] of this.#kept) {
       if (kept.identifier !== undefined && identifiers.includes(kept.identifier)) ids.push(id);
     }
-    // Identifiers of another life of the session say nothing here.
+    // Identifiers from before the session was replaced mean nothing here.
     return ids.length === 0 ? undefined : ids;
   }
 
@@ -233,17 +233,17 @@ function newlyKept(subscription: Subscription): Kept {
   };
 }
 
-/** Whether the server has to be unsubscribed from the one before it is subscribed to the other. */
+/** Whether the client has to unsubscribe from the one before it subscribes to the other. */
 function isAnother(before: Subscription, next: Subscription): boolean {
   return before.filter !== next.filter || beginningOf(before) !== beginningOf(next);
 }
 
-/** Where in a stream it begins, which is said once: on other connections it goes on from its position. */
+/** The beginning in a stream, which is sent once: on later connections the subscription continues from its position. */
 function beginningOf({ filter, userProperties }: Subscription): string {
   return isReading(filter, userProperties) ? JSON.stringify(userProperties) : '';
 }
 
-/** The options of a subscription that the server gets: it does not get an alias or a colour. */
+/** The options of a subscription that the server gets, without alias and colour. */
 function optionsOf(subscription: Subscription): string {
   const { qos, noLocal, retainAsPublished, retainHandling, identifier, userProperties } = subscription;
   return JSON.stringify([qos, noLocal, retainAsPublished, retainHandling, identifier, userProperties]);

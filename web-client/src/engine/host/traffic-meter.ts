@@ -1,13 +1,13 @@
 import type { GatewayTraffic, Traffic } from '../types.ts';
 import { Rate } from './rate.ts';
 
-/** Counts what passes a connection, over all its sockets. */
+/** Counts the traffic of a connection, over all its sockets. */
 export class TrafficMeter {
   messagesIn = 0;
   messagesOut = 0;
   bytesIn = 0;
   bytesOut = 0;
-  /** Messages that the broker says it has dropped. */
+  /** Dropped messages that the broker has reported. */
   dropped = 0;
   readonly #messagesIn = new Rate();
   readonly #messagesOut = new Rate();

@@ -1,9 +1,9 @@
 import type { Trouble, TroubleKind } from '../types.ts';
 
-/** MQTT 3.1.1's return codes of CONNACK (table 3.1) as reason codes, whose words say more. */
+/** MQTT 3.1.1's return codes of CONNACK (table 3.1) as reason codes, which have better descriptions. */
 const RETURN_CODES: Readonly<Record<number, number>> = { 1: 0x84, 2: 0x85, 3: 0x88, 4: 0x86, 5: 0x87 };
 
-/** Reason codes that another attempt at another time may change; all others are the client's to put right. */
+/** Reason codes that may be different at a later attempt; for all others the user has to change something. */
 const PASSING: ReadonlySet<number> = new Set([
   0x80, 0x83, 0x88, 0x89, 0x8b, 0x8d, 0x93, 0x96, 0x97, 0x9f, 0xa0,
 ]);
@@ -16,7 +16,7 @@ export function asReasonCode(code: number, protocolVersion: number): number {
   return protocolVersion === 5 ? code : (RETURN_CODES[code] ?? code);
 }
 
-/** Whether it is worth trying to connect again after this. */
+/** Whether another attempt to connect may succeed. */
 export function isPassing({ kind, code }: Trouble): boolean {
   if (kind === 'url' || kind === 'mixed-content' || kind === 'no-door' || kind === 'invalid') return false;
   return kind !== 'reason' || (code !== undefined && PASSING.has(code));
@@ -28,7 +28,7 @@ export function troubleOf(error: unknown, atMs: number, protocolVersion: number)
   if (name === 'TransportError') return trouble('transport', atMs, undefined, message);
   if (message === 'connack timeout') return trouble('connect-timeout', atMs);
   if (message === 'Keepalive timeout') return trouble('keep-alive', atMs);
-  // Node.js says why it reached no server (ECONNREFUSED); a browser never does.
+  // Node.js gives the reason why it reached no server (ECONNREFUSED); a browser never does.
   if (typeof code === 'string') return trouble('closed', atMs, 1006, message);
   if (typeof code === 'number') return trouble('reason', atMs, asReasonCode(code, protocolVersion));
   return trouble('protocol', atMs, undefined, message);

@@ -8,15 +8,15 @@ import { fromMqttProperties } from './mqtt-properties.ts';
 import { StreamAnalysis } from './stream-analysis.ts';
 import type { TrafficMeter } from './traffic-meter.ts';
 
-/** A packet as the tap saw it. */
+/** A packet recorded by the tap. */
 interface Seen {
   readonly bytes: Uint8Array;
   readonly atMs: number;
 }
 
 /**
- * The bytes that a socket has carried and mqtt.js has not reported yet, or the other way round; in order, so the firsts
- * belong together.
+ * Bytes that a socket has carried and mqtt.js has not reported yet, or the reverse; in order, so the first ones belong
+ * together.
  */
 interface Pairing {
   readonly incoming: Seen[];
@@ -28,21 +28,21 @@ export interface RecorderOptions {
   readonly traffic: TrafficMeter;
   readonly protocolVersion: number;
   now(): number;
-  /** Which subscriptions a received message is for. */
+  /** The subscriptions that match a received message. */
   subscriptionsOf(topic: string, properties: MessageProperties | undefined, bytes: number): readonly string[];
   /** The socket has ended. */
   closed(code: number, reason: string): void;
   packetReceived(packet: Packet): void;
   /** Gateway door: joins packets with their frames. */
   readonly frames: FrameRecorder | undefined;
-  /** Whether the message is a notice of the broker's to this client. */
+  /** Whether the message is a notice of the broker for this client. */
   takeNotice(topic: string, payload: Uint8Array, atMs: number): boolean;
 }
 
 /** Reason codes from here on are errors. */
 const FAILURE = 0x80;
 
-/** Whether mqtt.js may hand the message over later than its PUBLISH comes. */
+/** Whether mqtt.js may deliver the message later than its PUBLISH comes. */
 function mayWait({ qos, properties }: IPublishPacket): boolean {
   return qos === 2 || properties?.userProperties?.['stream-position'] !== undefined;
 }
@@ -50,16 +50,16 @@ function mayWait({ qos, properties }: IPublishPacket): boolean {
 const NO_SUBSCRIPTIONS: readonly string[] = [];
 
 /**
- * Joins what the tap sees (exact bytes, in time) with what mqtt.js says (topics behind aliases, QoS 2 delivered once)
- * into the rows that the page gets.
+ * Joins the tap's packets (exact bytes and times) with mqtt.js's messages (topics instead of aliases, QoS 2 once) into
+ * the rows that the page gets.
  */
 export class WireRecorder {
   readonly #options: RecorderOptions;
   readonly #analysis = new StreamAnalysis();
   readonly #aliases = new Map<number, string>();
   /**
-   * QoS 2: mqtt.js hands a message over at PUBREL, long after its PUBLISH. Of a stream: `resume` of `@apus/client` holds
-   * a message until those before it have come.
+   * QoS 2: mqtt.js delivers a message at PUBREL, long after its PUBLISH. With a stream, `resume` of `@apus/client`
+   * holds a message until earlier ones have come.
    */
   readonly #held = new WeakMap<object, Seen>();
   #pairing: Pairing = { incoming: [], outgoing: [] };
@@ -73,7 +73,7 @@ export class WireRecorder {
     return this.#options.frames;
   }
 
-  /** For the next socket of the client. */
+  /** Prepares for the next socket of the client. */
   listener(): TapListener {
     const pairing: Pairing = { incoming: [], outgoing: [] };
     const { traffic, now, closed, frames } = this.#options;
@@ -90,7 +90,7 @@ export class WireRecorder {
         this.#sent(bytes, pairing.outgoing.shift());
       },
       closed: (code, reason) => {
-        // The timeline also shows the bytes that mqtt.js could not read: a user looks for them.
+        // The timeline also shows bytes that mqtt.js could not read: a user looks for them.
         for (const { bytes, atMs } of pairing.incoming.splice(0))
           this.#options.batcher.packet(bytes, atMs, false);
         closed(code, reason);
@@ -133,7 +133,7 @@ export class WireRecorder {
   #message(topic: string, packet: IPublishPacket): void {
     const current = this.#current?.packet === packet ? this.#current : undefined;
     const seen = current ?? this.#held.get(packet);
-    // Every message that mqtt.js hands over came through the tap.
+    // Every message that mqtt.js delivers has passed the tap.
     if (seen === undefined) return;
     const { batcher, traffic, protocolVersion, subscriptionsOf, now } = this.#options;
     const properties = fromMqttProperties(packet.properties);
@@ -142,7 +142,7 @@ export class WireRecorder {
     const payload = seen.bytes.subarray(offset);
     const isNotice = this.#options.takeNotice(topic, payload, atMs);
     const subscriptionIds = subscriptionsOf(topic, properties, seen.bytes.length);
-    // Notices are shown as messages only if the user has subscribed to them.
+    // Notices are only shown as messages if the user has subscribed to them.
     if (isNotice && subscriptionIds.length === 0) return;
     traffic.messagesIn += 1;
     const analysis = this.#analysis.look(topic, payload, properties, atMs, packet.retain);
@@ -186,7 +186,7 @@ export class WireRecorder {
     batcher.message(message, bytes, place);
   }
 
-  /** An alias stands for the topic that it was last sent with. */
+  /** An alias stands for the topic with which it was last sent. */
   #outgoingTopic({ topic, properties }: IPublishPacket): string {
     const alias = properties?.topicAlias;
     if (alias === undefined) return topic;

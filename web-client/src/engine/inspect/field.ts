@@ -5,7 +5,7 @@ export interface PacketField {
   /** From the packet's first byte. */
   readonly offset: number;
   readonly length: number;
-  /** How deep it lies: 0 for fields of the packet, 1 for properties and entries. */
+  /** The nesting level: 0 for fields of the packet, 1 for properties and entries. */
   readonly depth: number;
 }
 
@@ -81,7 +81,7 @@ export class FieldReader {
   }
 }
 
-/** Binary data as people read it: text where it is text, else hexadecimal. */
+/** Binary data for people: as text if it is text, otherwise hexadecimal. */
 export function shownBinary(bytes: Uint8Array): string {
   const text = decoder.decode(bytes.subarray(0, 200));
   const isText = ![...text].some((character) => character === '\uFFFD' || character < ' ');

@@ -7,7 +7,7 @@ import { readProperties } from './properties.ts';
 export interface InspectedPacket {
   readonly name: PacketName;
   readonly fields: readonly PacketField[];
-  /** The fields that tell most, in one line. */
+  /** The most important fields, in one line. */
   readonly summary: string;
 }
 
@@ -42,7 +42,7 @@ const RETURN_CODES = [
 /**
  * Explains a packet byte by byte. An error is its last field: this never throws.
  *
- * @param protocolVersion of the connection, 4 or 5; a CONNECT says its own
+ * @param protocolVersion of the connection, 4 or 5; a CONNECT contains its own
  */
 export function inspectPacket(bytes: Uint8Array, protocolVersion: number): InspectedPacket {
   const reader = new FieldReader(bytes);

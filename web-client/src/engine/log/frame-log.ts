@@ -11,7 +11,7 @@ export interface FrameLogLimits {
 /** A frame and the MQTT bytes that it holds. */
 export type FrameFields = LoggedFrame & { readonly byteLength: number };
 
-/** The text frames that passed last, in both directions. */
+/** The last text frames, in both directions. */
 export class BoundedFrameLog implements FrameLog {
   readonly limits: FrameLogLimits;
   readonly #ring: Ring<FrameFields>;
@@ -41,7 +41,7 @@ export class BoundedFrameLog implements FrameLog {
     return Array.from({ length: size }, (_, index) => this.#ring.at(end - 1 - index) as LoggedFrame);
   }
 
-  /** Some numbers are missing: the page was too busy for their frames. */
+  /** Some numbers are missing: the page was too busy to take their frames. */
   withNumber(number: number): LoggedFrame | undefined {
     return this.#ring.find(number, (frame) => frame.number);
   }

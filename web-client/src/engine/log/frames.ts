@@ -1,7 +1,7 @@
-/** Calls back before the next frame, or soon where no frames are drawn: in a hidden page, in a test. */
+/** Calls back before the next frame, or soon if no frames are rendered: in a hidden page or a test. */
 export type Schedule = (callback: () => void) => void;
 
-/** A hidden page gets no animation frames; its logs go on, and their listeners hear of it this often. */
+/** A hidden page gets no animation frames; its logs go on, and their listeners are called at this interval. */
 const HIDDEN_INTERVAL_MS = 250;
 
 export const nextFrame: Schedule = (callback) => {
@@ -10,10 +10,10 @@ export const nextFrame: Schedule = (callback) => {
   else requestAnimationFrame(() => callback());
 };
 
-/** The interval between drawings of a stream: eyes follow no more, and each drawing takes time from new messages. */
+/** The interval between updates of a stream: eyes follow no faster, and each update takes time from new messages. */
 const STREAM_INTERVAL_MS = 50;
 
-/** Draws a single message in the next frame, and a stream of them once in each interval. */
+/** Renders a single message in the next frame, and a stream of them once in each interval. */
 function steadyFrames(): Schedule {
   let drawnAtMs = Number.NEGATIVE_INFINITY;
   return (callback) => {
@@ -27,7 +27,7 @@ function steadyFrames(): Schedule {
   };
 }
 
-/** Listeners that hear of any number of changes at once, before a frame. */
+/** Listeners that are called once for any number of changes, before a frame. */
 export class FrameListeners {
   readonly #listeners = new Set<() => void>();
   readonly #schedule: Schedule;

@@ -11,7 +11,7 @@ export interface MessageLogLimits {
   readonly bytesMax: number;
 }
 
-/** The memory of a message beside its bytes: its object, measured in Chromium, rounded up. */
+/** The memory of a message besides its bytes: its object, measured in Chromium, rounded up. */
 const OVERHEAD_BYTES = 256;
 
 /** The messages of a connection, bounded by count and by bytes; the oldest go first. */
@@ -63,7 +63,7 @@ export class BoundedMessageLog implements MessageLog {
     return this.#ring.at(sequence);
   }
 
-  /** A batch larger than the log is told to listeners whole; the log keeps its end. */
+  /** Listeners get a batch larger than the log as a whole; the log keeps its end. */
   append(
     batch: readonly MessageFields[],
     marks: Batch['marks'] = [],
@@ -119,7 +119,7 @@ export class BoundedMessageLog implements MessageLog {
     return () => void this.#cleared.delete(listener);
   }
 
-  /** A mark goes with the message that it stands before. */
+  /** A mark is removed with the message that follows it. */
   #mark(placed: readonly PlacedMark[]): void {
     const [oldest] = this.#marks;
     const isPast = oldest !== undefined && oldest.sequence < this.#ring.first;
@@ -140,7 +140,7 @@ function costOf(message: LoggedMessage): number {
   return message.packetLength + OVERHEAD_BYTES;
 }
 
-/** Notices between which no message came are one. */
+/** Several notices without a message between them become one. */
 function merged(marks: readonly PlacedMark[]): readonly PlacedMark[] {
   const result: PlacedMark[] = [];
   for (const { sequence, mark } of marks) {

@@ -1,6 +1,6 @@
 import type { LoggedMessage, MessageProperties, PublishFate, Qos } from '../types.ts';
 
-/** The fields from which a message is made. `chunk` holds the bytes of many packets; this one's are a slice of it. */
+/** The fields of a message. `chunk` holds the bytes of many packets; this message's are a slice of it. */
 export interface MessageFields {
   readonly connectionId: string;
   readonly direction: 'received' | 'published';
@@ -28,7 +28,7 @@ const SENT: PublishFate = { state: 'sent', code: undefined, detail: '' };
 /** A character takes at most four bytes of UTF-8. */
 const BYTES_PER_CHARACTER_MAX = 4;
 
-/** A view of the chunk that its batch came in: it costs little, and a payload is decoded only when it is read. */
+/** A view of the chunk of its batch: it costs little, and a payload is only decoded when it is read. */
 export class Message implements LoggedMessage {
   readonly sequence: number;
   readonly connectionId: string;

@@ -8,9 +8,9 @@ export interface PacketLogLimits {
   readonly bytesMax: number;
 }
 
-/** The fields of a packet before it has its place in the log. `bytes` may be a view of a larger chunk. */
+/** The fields of a packet that is not yet in the log. `bytes` may be a view of a larger chunk. */
 export type PacketFields = Pick<LoggedPacket, 'direction' | 'atMs' | 'bytes'> & {
-  /** Ascends, and may leave numbers out. */
+  /** Ascends, and may skip numbers. */
   readonly id: number;
 };
 
@@ -81,7 +81,7 @@ export class BoundedPacketLog implements PacketLog {
     this.#changed();
   }
 
-  /** Says in which frame a packet was, if it is still here. */
+  /** Sets the frame of a packet, if it is still in the log. */
   link(id: number, frame: FrameOfPacket): void {
     const packet = this.#ring.find(id, (kept) => kept.id);
     if (packet === undefined) return;

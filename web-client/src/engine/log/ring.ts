@@ -1,6 +1,6 @@
 /**
- * A bounded list with ever ascending places: an entry keeps its number until it is shifted out. Nothing is moved or
- * copied, so a push costs the same at any size.
+ * A bounded list with ascending positions: an entry keeps its number until it is dropped. Nothing is moved or copied,
+ * so a push costs the same at any size.
  */
 export class Ring<T> {
   readonly #items: (T | undefined)[];
@@ -35,7 +35,7 @@ export class Ring<T> {
     return this.#items[place % this.#items.length];
   }
 
-  /** The item with that number, among items whose numbers ascend. */
+  /** Finds the item with this number, if numbers of items ascend. */
   find(number: number, numberOf: (item: T) => number): T | undefined {
     let low = this.#first;
     let high = this.#end;
@@ -48,7 +48,7 @@ export class Ring<T> {
     return found !== undefined && numberOf(found) === number ? found : undefined;
   }
 
-  /** Lets the oldest item go where the ring is full. */
+  /** Drops the oldest item if the ring is full. */
   push(item: T): void {
     if (this.isFull) this.shift();
     this.#items[this.#end % this.#items.length] = item;
@@ -64,7 +64,7 @@ export class Ring<T> {
     return item;
   }
 
-  /** Places go on from where they are. */
+  /** Positions continue from their present value. */
   clear(): void {
     this.#items.fill(undefined);
     this.#first = this.#end;

@@ -3,7 +3,7 @@ import type { ConnectionStatus, KeepTrouble } from '../types.ts';
 import { Line } from './line.ts';
 import { PageConnection } from './page-connection.ts';
 
-/** The connections of the page, one for each profile. Each lives as long as its profile does. */
+/** The connections of the page, one for each profile. Each exists as long as its profile does. */
 export class Connections {
   readonly #byId = new Map<string, PageConnection>();
   readonly #line: Line;
@@ -30,7 +30,7 @@ export class Connections {
     return connection;
   }
 
-  /** Closes it and forgets its logs, also what would stay across a reload. */
+  /** Closes it and deletes its logs, including the messages that would stay across a reload. */
   remove(id: string): void {
     this.get(id).close();
     void this.get(id).keep(false);

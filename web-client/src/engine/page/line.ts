@@ -1,7 +1,7 @@
 import type { Command, Report } from '../protocol.ts';
 import type { BurstProgress, BurstRequest, Outcome, PublishRequest } from '../types.ts';
 
-/** The page's end of what connects it to the host: a worker's port, or in a test the host itself. */
+/** The page's end of the link to the host: a worker's port, or in a test the host itself. */
 export class Line {
   readonly #post: (command: Command) => void;
   readonly #publishes = new Map<number, (outcome: Outcome) => void>();
@@ -40,7 +40,7 @@ export class Line {
     return () => this.#post({ type: 'stop-burst', id, call });
   }
 
-  /** Hands an answer to who waits for it. */
+  /** Passes an answer to its caller. */
   answered(report: Extract<Report, { readonly call: number }>): void {
     if (report.type === 'keeping') {
       this.#keeps.get(report.call)?.();

@@ -15,7 +15,7 @@ import type {
 import type { Line } from './line.ts';
 import { readFrames, readLinks, readMessages, readPackets } from './read-batch.ts';
 
-/** A connection as the page has it: the logs, and commands to the worker. */
+/** A connection on the page: its logs, and commands to the worker. */
 export class PageConnection implements LiveConnection {
   readonly id: string;
   readonly messages = new BoundedMessageLog();
@@ -35,7 +35,7 @@ export class PageConnection implements LiveConnection {
     this.#line.send({ type: 'open', id: this.id, profile, secrets, packetBytesMax });
   }
 
-  /** @param withWill whether the server is to publish the will all the same */
+  /** @param withWill whether the server has to publish the will nevertheless */
   close(withWill = false): void {
     this.#line.send({ type: 'close', id: this.id, withWill });
   }
@@ -45,7 +45,7 @@ export class PageConnection implements LiveConnection {
     this.#line.send({ type: 'cut', id: this.id });
   }
 
-  /** Makes the next attempt now instead of waiting for it. */
+  /** Makes the next attempt now, without waiting. */
   retry(): void {
     this.#line.send({ type: 'retry', id: this.id });
   }
@@ -55,15 +55,15 @@ export class PageConnection implements LiveConnection {
   }
 
   /**
-   * Whether its messages stay across a reload.
+   * Sets whether its messages stay across a reload.
    *
-   * @returns when those that did are in the log
+   * @returns resolves when the stored ones are in the log
    */
   keep(isKept: boolean): Promise<void> {
     return this.#line.keep(this.id, isKept);
   }
 
-  /** Removes the messages that would stay; the log goes on. */
+  /** Deletes the stored messages; the log stays. */
   forgetKept(): void {
     this.#line.send({ type: 'forget', id: this.id });
   }

@@ -12,13 +12,13 @@ import {
 import type { FrameOfPacket, MessageProperties, Qos } from '../types.ts';
 import { PacketSplitter } from '../wire/packet-splitter.ts';
 
-/** Topics that are kept as one string each; beyond it the table begins anew. */
+/** Topics that are stored as one string each; above it the table begins anew. */
 const TOPICS_MAX = 200_000;
 
 const NO_PROPERTIES: MessageProperties = {};
 const topics = new Map<string, string>();
 
-/** Each topic as one string: fifty thousand messages of a hundred topics hold a hundred strings. */
+/** Each topic as one string: fifty thousand messages of a hundred topics share a hundred strings. */
 function interned(topic: string): string {
   const known = topics.get(topic);
   if (known !== undefined) return known;
@@ -52,7 +52,7 @@ export function readFrames({ bytes, frames }: Batch): FrameFields[] {
   }));
 }
 
-/** Calls back for each packet whose frame the batch tells. */
+/** Calls back for each packet whose frame the batch contains. */
 export function readLinks({ links }: Batch, link: (packetId: number, frame: FrameOfPacket) => void): void {
   for (let index = 0; index + 1 < links.length; index += 2) {
     const frame = links[index + 1] ?? 0;

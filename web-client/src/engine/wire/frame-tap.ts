@@ -1,6 +1,6 @@
 import { decodeServerFrame, type WebSocketClass, type WebSocketLike } from '@apus/client';
 
-/** Hears each text frame of a socket before the transport handles it. */
+/** Called with each text frame of a socket before the transport handles it. */
 export interface FrameListener {
   /** The socket has opened, and the server has handled the CONNECT of its handshake. */
   handshake(handshake: ConnectHandshake): void;
@@ -10,11 +10,11 @@ export interface FrameListener {
 
 /** A CONNECT that came with the handshake (docs/text-frames.md, section 15). */
 export interface ConnectHandshake {
-  /** CONNECT as the transport has offered it. */
+  /** The CONNECT that the transport has offered. */
   readonly connect: Uint8Array;
-  /** Characters of the subprotocol that has carried it. */
+  /** Characters of the subprotocol that contained it. */
   readonly characters: number;
-  /** The handshake has answered it with CONNACK; otherwise the first reply brings that. */
+  /** The handshake has answered it with CONNACK; otherwise the first reply brings CONNACK. */
   readonly isAccepted: boolean;
 }
 
@@ -56,7 +56,7 @@ const CONNECT_SUBPROTOCOL = /^mqtt-connect\.[\w-]*\.[a-z0-9+-]*\.([\w-]+)$/;
 /** The end of the chosen subprotocol: CONNECT was accepted, or the first reply brings its CONNACK. */
 const ANSWER = /^mqtt-text-v1\.1-([01])$/;
 
-/** Undefined where the server has not handled a CONNECT in the handshake. */
+/** Undefined if the server has not handled a CONNECT in the handshake. */
 export function readHandshake(offered: readonly string[], chosen: string): ConnectHandshake | undefined {
   const [, answer] = ANSWER.exec(chosen) ?? [];
   const subprotocol = offered.find((each) => CONNECT_SUBPROTOCOL.test(each));
@@ -70,7 +70,7 @@ export function readHandshake(offered: readonly string[], chosen: string): Conne
 /** A frame that the transport has sent (docs/text-frames.md, section 2). */
 export interface ClientFrame {
   readonly wantsReply: boolean;
-  /** Whole MQTT packets, one behind the other; none in a fetch. */
+  /** Whole MQTT packets, one after the other; empty for a fetch. */
   readonly bytes: Uint8Array;
 }
 

@@ -1,16 +1,16 @@
-/** As much of a WebSocket as gathering needs. */
+/** The part of a WebSocket that gathering needs. */
 export interface SendingSocket {
   send(data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): void;
   close(code?: number, reason?: string): void;
 }
 
-/** A frame as large as this is not worth a wait. */
+/** A frame of this size is sent without waiting. */
 const GATHERED_BYTES_MAX = 16 * 1024;
 
 /**
- * Sends the packets of one turn in one frame. mqtt.js sends each PUBACK by itself, and for a stream at QoS 1 these
- * frames are the largest part of the work, in the browser and at the broker. MQTT lets a frame hold several packets
- * (6.0).
+ * Sends the packets of one turn of the event loop in one frame. mqtt.js sends each PUBACK separately, and for a stream
+ * at QoS 1 these frames cause most of the work, in the browser and at the broker. MQTT allows several packets in a
+ * frame (6.0).
  *
  * @param soon calls back when this turn is over
  */
@@ -32,7 +32,7 @@ export function gatherSends<Socket extends SendingSocket>(
   };
   socket.send = (data) => {
     if (gathered.length === 0) soon(flush);
-    // A copy: mqtt.js uses its buffers again.
+    // A copy: mqtt.js reuses its buffers.
     const bytes = ArrayBuffer.isView(data)
       ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength).slice()
       : new Uint8Array(data).slice();
@@ -47,7 +47,7 @@ export function gatherSends<Socket extends SendingSocket>(
   return socket;
 }
 
-/** Calls back behind the browser's queued tasks, without the delay of timers. */
+/** Calls back after the browser's queued tasks, without the delay of timers. */
 export function createSoon(): (callback: () => void) => void {
   const { port1, port2 } = new MessageChannel();
   const waiting: (() => void)[] = [];

@@ -23,7 +23,7 @@ export class PacketSplitter {
   }
 }
 
-/** The length of the packet that begins there, its fixed header included; undefined while that is not known. */
+/** The length of the packet that begins there, including its fixed header; undefined while it is not known. */
 function packetLength(bytes: Uint8Array, start: number): number | undefined {
   let remaining = 0;
   for (let index = 0; index < LENGTH_BYTES_MAX; index += 1) {
@@ -32,7 +32,7 @@ function packetLength(bytes: Uint8Array, start: number): number | undefined {
     remaining += (byte & 0x7f) * 128 ** index;
     if ((byte & 0x80) === 0) return 2 + index + remaining;
   }
-  // Malformed: the MQTT library closes the connection. Here it ends the stream.
+  // Malformed: the MQTT library closes the connection, and the stream ends here.
   return Number.POSITIVE_INFINITY;
 }
 

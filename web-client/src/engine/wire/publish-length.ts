@@ -25,12 +25,12 @@ function propertiesLength(properties: MessageProperties): number {
   return length;
 }
 
-/** UTF-8, behind two bytes of its length. */
+/** UTF-8 with two bytes of length. */
 function textLength(text: string): number {
   return 2 + encoder.encode(text).length;
 }
 
-/** This many bytes, behind a Variable Byte Integer that says so. */
+/** This many bytes, with a Variable Byte Integer as their length. */
 function withLength(length: number): number {
   return length + (length < 0x80 ? 1 : length < 0x4000 ? 2 : length < 0x20_0000 ? 3 : 4);
 }

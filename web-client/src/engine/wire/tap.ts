@@ -1,6 +1,6 @@
 import { PacketSplitter } from './packet-splitter.ts';
 
-/** As much of a WebSocket as mqtt.js's is here: a browser's, that of `ws`, or the transport's. */
+/** The part of a WebSocket that mqtt.js uses: a browser's, that of `ws`, or the transport's. */
 export interface TappedSocket {
   send(data: ArrayBuffer | ArrayBufferView<ArrayBuffer>, ...rest: never[]): void;
   addEventListener(type: 'open' | 'error', listener: () => void): void;
@@ -19,8 +19,8 @@ export interface TapListener {
 }
 
 /**
- * Listens to a socket that mqtt.js is about to use: the exact bytes of every packet, and the close code, both of which
- * mqtt.js keeps to itself.
+ * Listens to a socket that mqtt.js is about to use: the exact bytes of every packet, and the close code, neither of
+ * which mqtt.js reports.
  */
 export function tapSocket<Socket extends TappedSocket>(socket: Socket, listener: TapListener): Socket {
   const incoming = new PacketSplitter();
@@ -35,7 +35,7 @@ export function tapSocket<Socket extends TappedSocket>(socket: Socket, listener:
   });
   const send = socket.send.bind(socket);
   socket.send = (data, ...rest) => {
-    // First: `send` may call back at once, with which the next one begins. A copy: mqtt.js uses its buffers again.
+    // Recorded first: `send` may call back at once, and then the next one begins. A copy: mqtt.js reuses its buffers.
     const bytes = bytesOf(data)?.slice();
     if (bytes !== undefined) for (const packet of outgoing.push(bytes)) listener.packetOut(packet);
     send(data, ...rest);

@@ -1,7 +1,7 @@
 import type { SiteApi } from '../../state/endpoints.ts';
 import { sumOfFigures } from './sum-figures.ts';
 
-/** The answers of the broker's API, as far as they are shown here. Times are RFC 3339. */
+/** The answers of the broker's API, reduced to the fields that are shown. Times are RFC 3339. */
 export interface Client {
   /** The process that has it: `apus` where there is one. */
   readonly node?: string;
@@ -13,11 +13,11 @@ export interface Client {
   readonly door: 'node' | 'gateway' | null;
   readonly ip_address: string | null;
   readonly proto_ver: number | null;
-  /** Null, as all below: a deployment does not say. */
+  /** Null, like the fields below, if a deployment does not tell it. */
   readonly expiry_interval: number | null;
   readonly subscriptions_cnt: number | null;
   readonly mqueue_len: number | null;
-  /** Absent at a broker that does not count them. */
+  /** Absent for a broker that does not count them. */
   readonly 'send_msg.dropped'?: number | null;
 }
 
@@ -29,7 +29,7 @@ export interface ClientDetails extends Client {
   readonly recv_maximum: number | null;
   readonly will: string | null;
   readonly mqueue_dropped?: number | null;
-  /** Absent at a broker that does not tell them, as all below. */
+  /** Absent for a broker that does not tell them, like the fields below. */
   readonly inflight_cnt?: number | null;
   /** Of this connection; null at a door that does not count them. */
   readonly recv_msg?: number | null;
@@ -45,7 +45,7 @@ export interface ClientDetails extends Client {
     readonly token_id: string | null;
     readonly key_id: string | null;
   };
-  /** By name; 0 stands for any number. */
+  /** By name; 0 means no limit. */
   readonly quotas?: Readonly<Record<string, number>>;
 }
 
@@ -122,12 +122,12 @@ export interface BreakerState {
   readonly last_minute_at: string | null;
 }
 
-/** A bound, and what is used of it. */
+/** A limit, and its present use. */
 export interface QuotaEntry {
   readonly scope: 'identity' | 'tenant' | 'broker';
   readonly name: string;
   readonly max: number;
-  /** Null: it is not counted here, or each identity counts for itself. */
+  /** Null: it is not counted here, or each identity counts separately. */
   readonly used: number | null;
 }
 
@@ -146,7 +146,7 @@ export interface Page<T> {
 /** By the API's own names, as `live_connections.count`. */
 export type Figures = Readonly<Record<string, number | null | undefined>>;
 
-/** Why the API did not answer: `key` where it wants one or another one. */
+/** Why the API did not answer: `key` if it needs a key, or another one. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly kind: 'key' | 'refused' | 'unreachable';
@@ -160,10 +160,12 @@ export class ApiError extends Error {
   }
 }
 
-/** Milliseconds between two questions to a node while the view is open. */
+/** Milliseconds between two requests to a node while the view is open. */
 const POLL_MS = 2_000;
 
-/** The broker's API. The key is kept as long as the page is open, and goes to the address of `config.json` alone. */
+/**
+ * The broker's API. The key is stored as long as the page is open, and is only sent to the address in `config.json`.
+ */
 export class AdminApi {
   readonly #site: SiteApi;
   readonly #key: string | undefined;
@@ -185,7 +187,7 @@ export class AdminApi {
     return this.#site.hasTenants;
   }
 
-  /** Undefined at a deployment: it is asked when the user wants it, since each answer is billed. */
+  /** Undefined at a deployment: it is asked only when the user wants it, since each answer is billed. */
   get pollMs(): number | undefined {
     return this.isDeployment ? undefined : POLL_MS;
   }
@@ -195,7 +197,10 @@ export class AdminApi {
     return sumOfFigures((await this.#ask('GET', `/${path}`, signal)) as readonly Figures[]);
   }
 
-  /** Undefined where the deployment has none, or is of a version that does not say. @throws {ApiError} */
+  /**
+   * Undefined if the deployment has none, or an older version.
+   * @throws {ApiError}
+   */
   async breaker(signal: AbortSignal): Promise<BreakerState | undefined> {
     try {
       return (await this.#ask('GET', '/breaker', signal)) as BreakerState;
@@ -275,7 +280,7 @@ async function messageOf(response: Response): Promise<string> {
     const { message } = JSON.parse(text) as { readonly message?: unknown };
     if (typeof message === 'string') return message;
   } catch {
-    // Something between the page and the broker has answered.
+    // A server between the page and the broker has answered.
   }
   return `HTTP ${response.status}`;
 }

@@ -12,7 +12,7 @@ import { DeploymentFigures } from './deployment-figures.tsx';
 import { FiguresBar } from './figures.tsx';
 import { KeyForm } from './key-form.tsx';
 
-/** The state of the broker that serves the page, and where to find one in AWS. */
+/** The state of the broker that serves the page, and where to find it in AWS. */
 export function AdminView() {
   const { t } = useTranslation();
   const api = useStore((state) => state.site.api);

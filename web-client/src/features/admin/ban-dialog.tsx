@@ -22,7 +22,7 @@ interface BanDialogProps {
   readonly done: () => void;
 }
 
-/** Asks whom to keep out, for how long and why. */
+/** Asks which client to ban, for how long and why. */
 export function BanDialog({ api, whom, close, done }: BanDialogProps) {
   const { t } = useTranslation();
   const [kind, setKind] = useState<BanKind>(whom?.as ?? 'clientid');

@@ -10,7 +10,7 @@ import { BanDialog } from './ban-dialog.tsx';
 import { ConfirmButton } from './confirm-button.tsx';
 import { PagedTable } from './paged-table.tsx';
 
-/** The clients that are kept out, and why. */
+/** The banned clients, with the reasons. */
 export function BansTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const [isBanning, setBanning] = useState(false);

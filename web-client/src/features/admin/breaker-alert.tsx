@@ -4,7 +4,7 @@ import { useTranslation } from 'react-i18next';
 import { formatDateTime, formatExact } from '../../ui/format.ts';
 import type { BreakerState } from './admin-api.ts';
 
-/** A tripped breaker stops nearly all traffic: that is the first thing an operator has to see. */
+/** A tripped breaker stops nearly all traffic: the operator has to see it first. */
 export function BreakerAlert({ breaker }: { readonly breaker: BreakerState }) {
   const { t } = useTranslation();
   const { since, closes_at, frames_per_second_max, messages_per_minute_max } = breaker;

@@ -19,7 +19,7 @@ interface BrokerTabsProps {
   readonly setTenant: (tenant: string | undefined) => void;
 }
 
-/** The tables of a broker: those that its door answers, and of tenants where it keeps a register of them. */
+/** The tables of a broker: those that its door supports, and tenants if it has a register. */
 export function BrokerTabs({ api, tenant, setTenant }: BrokerTabsProps) {
   const { t } = useTranslation();
   const [tab, setTab] = useState<string | null>('clients');

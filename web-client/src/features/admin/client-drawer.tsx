@@ -19,7 +19,7 @@ interface ClientDrawerProps {
   readonly close: () => void;
 }
 
-/** One client as it stands now, and its actions. */
+/** The present state of one client, and its actions. */
 export function ClientDrawer({ api, clientId, isOwn, close }: ClientDrawerProps) {
   const { t } = useTranslation();
   const [isBanning, setBanning] = useState(false);

@@ -12,7 +12,7 @@ const LIST = { size: 'xs', gap: 4, labelWidth: '140px' } as const;
 /** A session that never expires. */
 const NEVER_SECONDS = 0xffff_ffff;
 
-/** The name of a broker of one process. */
+/** The name of a broker with one process. */
 const ALONE = 'apus';
 
 const DROP_REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
@@ -199,7 +199,7 @@ function Quotas({ client: { quotas } }: PartProps) {
       <h3 className={classes.part}>{t('admin.client.quotas')}</h3>
       <DataList {...LIST} labelWidth="180px">
         {Object.entries(quotas).map(([name, quota]) => (
-          // The broker's own names, as its flags and files have them.
+          // The broker's own names, as in its flags and files.
           <Fact
             key={name}
             label={name}

@@ -1,13 +1,13 @@
 import type { ClientDetails, HeldSubscription } from './admin-api.ts';
 
-/** The figures of one look and of the look before: rates are their difference. */
+/** The figures of one answer and of the one before: rates are their difference. */
 export interface ClientLook {
   readonly atMs: number;
   readonly client: ClientDetails;
   readonly subscriptions: readonly HeldSubscription[];
 }
 
-/** The growth of a connection's counter each second; undefined where another connection has begun meanwhile. */
+/** The growth of a connection's counter each second; undefined if another connection has begun meanwhile. */
 export function perSecond(
   before: ClientLook | undefined,
   now: ClientLook,

@@ -11,7 +11,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { versionOf } from './mqtt-version.ts';
 import { PagedTable } from './paged-table.tsx';
 
-/** Connected clients, and sessions that wait for theirs. */
+/** Connected clients, and sessions whose clients are away. */
 export function ClientsTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const own = useStatus(useActiveProfile()?.id).session?.clientId;
@@ -112,7 +112,7 @@ function ClientRow({ api, client, isOwn, refresh, look }: ClientRowProps) {
   );
 }
 
-/** Nothing where the broker does not say. */
+/** Empty if the broker does not tell it. */
 function countOf(count: number | null | undefined): string {
   return count === null ? '–' : formatCount(count ?? 0);
 }

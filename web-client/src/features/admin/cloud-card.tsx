@@ -5,7 +5,7 @@ import classes from './admin-view.module.css';
 
 const METRICS = ['connections', 'messages', 'fanOut', 'trouble', 'cost'] as const;
 
-/** Where the operator of a gateway door in AWS looks: this page has no way into an account. */
+/** Links for the operator of a gateway door in AWS: this page has no access to the account. */
 export function CloudCard({ hasApi }: { readonly hasApi: boolean }) {
   const { t } = useTranslation();
   const dashboardUrl = useStore((state) => state.site.dashboardUrl);

@@ -9,7 +9,7 @@ import { Figure } from './figures.tsx';
 import { Refusal } from './refusal.tsx';
 import { usePoll } from './use-poll.ts';
 
-/** A deployment in numbers, as far as it counts, and its breaker. CloudWatch has the others. */
+/** A deployment in numbers, as far as it counts, and its breaker. CloudWatch has the other numbers. */
 export function DeploymentFigures({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const stats = usePoll(

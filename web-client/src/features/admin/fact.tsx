@@ -1,6 +1,6 @@
 import { DataList } from '@mantine/core';
 
-/** A row; left out where there is nothing to say. */
+/** A row; omitted without a value. */
 export function Fact({ label, value }: { readonly label: string; readonly value: string | undefined }) {
   if (value === undefined || value === '') return null;
   return (

@@ -15,7 +15,7 @@ const SEARCH_DELAY_MS = 250;
 /** The rows that a table shows now, for the tools beside its search. */
 export interface Shown<T> {
   readonly entries: readonly T[];
-  /** How many fit the search. */
+  /** How many match the search. */
   readonly count: number;
   readonly search: string;
   readonly refresh: () => void;
@@ -25,7 +25,7 @@ interface PagedTableProps<T> {
   readonly api: AdminApi;
   readonly label: string;
   readonly path: string;
-  /** The query for a search text that is not empty; absent where the API has none. */
+  /** The query for a search text that is not empty; absent if the API has none. */
   readonly search?: { readonly label: string; readonly parameter: string };
   readonly columns: readonly Column<T>[];
   readonly empty: string;
@@ -33,7 +33,7 @@ interface PagedTableProps<T> {
   readonly row: (entry: T, refresh: () => void) => ReactNode;
 }
 
-/** A table of what the API lists, a page at a time, as it stands now. */
+/** A table of an API list, a page at a time, with its present content. */
 export function PagedTable<T>({ api, label, path, search, columns, empty, tools, row }: PagedTableProps<T>) {
   const [text, setText] = useState('');
   const [asked] = useDebouncedValue(text, SEARCH_DELAY_MS);

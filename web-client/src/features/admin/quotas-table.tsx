@@ -6,10 +6,10 @@ import classes from './admin-view.module.css';
 import type { bounds } from './bounds-strings.ts';
 import { SystemsTable } from './systems-table.tsx';
 
-/** A holder is warned of from this share of a quota on. */
+/** From this share of a quota on the table warns. */
 const NEARLY_FULL = 0.8;
 
-/** The bounds of the tenant that is shown, of its identities, and of all tenants together. */
+/** The limits of the shown tenant, of its identities, and of all tenants together. */
 export function QuotasTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   return (

@@ -9,7 +9,7 @@ const LINES = ['received', 'sent', 'dropped'] as const;
 
 const clock = new Intl.DateTimeFormat(undefined, { timeStyle: 'medium' });
 
-/** Messages a second, since the view was opened. The figures above have the last ones in numbers. */
+/** Messages a second since the view was opened. The figures above have the latest numbers. */
 export function RateGraph({ points }: { readonly points: readonly RatePoint[] }) {
   const { t } = useTranslation();
   const colors = usePlotColors();

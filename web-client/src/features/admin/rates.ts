@@ -1,13 +1,16 @@
 import type { Figures } from './admin-api.ts';
 import { PROCESSES } from './sum-figures.ts';
 
-/** Figures at a moment, as the page's clock has it. */
+/** Figures at a moment by the page's clock. */
 export interface Sample {
   readonly atMs: number;
   readonly metrics: Figures;
 }
 
-/** The growth of a counter a second between two samples; undefined where the broker, or one of its processes, has restarted meanwhile. */
+/**
+ * The growth of a counter each second between two samples; undefined if the broker, or one of its processes, has
+ * restarted meanwhile.
+ */
 export function rateOf(earlier: Sample | undefined, later: Sample, name: string): number | undefined {
   if (earlier === undefined || later.atMs <= earlier.atMs) return undefined;
   if (earlier.metrics[PROCESSES] !== later.metrics[PROCESSES]) return undefined;
@@ -15,7 +18,7 @@ export function rateOf(earlier: Sample | undefined, later: Sample, name: string)
   return grown < 0 ? undefined : (grown * 1_000) / (later.atMs - earlier.atMs);
 }
 
-/** How far back the graph goes, of looks every two seconds. */
+/** How far back the graph goes, with a sample every two seconds. */
 export const GRAPH_MINUTES = 15;
 
 const POINTS_MAX = (GRAPH_MINUTES * 60) / 2;
@@ -28,7 +31,7 @@ export interface RatePoint {
   readonly dropped: number;
 }
 
-/** The points with another one, where two looks give one. */
+/** The points with another one, if two samples give one. */
 export function withPoint(
   points: readonly RatePoint[],
   earlier: Sample | undefined,
@@ -42,7 +45,7 @@ export function withPoint(
   return [...points, { atMs, received, sent, dropped }].slice(-POINTS_MAX);
 }
 
-/** The graph is at least as wide as this: one point by itself would have a whole day beside it. */
+/** The least width of the graph: a single point would otherwise have a whole day beside it. */
 const SPAN_SECONDS_MIN = 60;
 
 /** The range of the time axis, in seconds since 1970, like the times of the points. */

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import type { ApiError } from './admin-api.ts';
 
-/** Why the broker did not answer. */
+/** The reason why the broker did not answer. */
 export function Refusal({ error: { kind, message } }: { readonly error: ApiError }) {
   const { t } = useTranslation();
   return (

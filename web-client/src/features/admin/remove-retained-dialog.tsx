@@ -6,7 +6,7 @@ import { type AdminApi, ApiError } from './admin-api.ts';
 import { Refusal } from './refusal.tsx';
 import { type Removal, removeTopics, topicsOf } from './remove-retained.ts';
 
-/** Topics that were ticked, or a filter that they fit; '' for all. */
+/** Selected topics, or a filter that they match; '' for all. */
 export type Chosen =
   | { readonly topics: readonly string[] }
   | { readonly filter: string; readonly count: number };
@@ -17,7 +17,7 @@ interface RemoveRetainedDialogProps {
   readonly close: () => void;
 }
 
-/** Asks, removes many retained messages, and shows how far that is. It can be stopped. */
+/** Asks for confirmation, removes many retained messages, and shows the progress. It can be stopped. */
 export function RemoveRetainedDialog({ api, chosen, close }: RemoveRetainedDialogProps) {
   const { t } = useTranslation();
   const abort = useRef<AbortController>(undefined);

@@ -1,16 +1,16 @@
 import { type AdminApi, ApiError, type Retained } from './admin-api.ts';
 
-/** Requests under way at a time: the broker answers others meanwhile. */
+/** Concurrent requests: the broker answers others meanwhile. */
 const OUTSTANDING_MAX = 8;
 
-/** Topics that are asked for at a time, the most that the API gives. */
+/** Topics in one request, the most that the API allows. */
 const PAGE = '1000';
 
 /** How a removal stands. */
 export interface Removal {
   readonly removed: number;
   readonly failed: number;
-  /** Why the first one failed. */
+  /** The reason why the first one failed. */
   readonly problem: string | undefined;
 }
 
@@ -39,7 +39,7 @@ export async function removeTopics(
 }
 
 /**
- * The topics that have a retained message now and fit a filter. A message that is retained after the user has agreed
+ * The topics that have a retained message now and match a filter. A message that is retained after the confirmation
  * stays.
  * @throws {ApiError}
  */
@@ -56,7 +56,7 @@ export async function topicsOf(api: AdminApi, filter: string, signal: AbortSigna
   }
 }
 
-/** @returns why it was not removed */
+/** @returns the reason why it was not removed */
 async function removeOne(api: AdminApi, topic: string): Promise<string | undefined> {
   try {
     await api.remove(`/mqtt/retainer/message/${encodeURIComponent(topic)}`);

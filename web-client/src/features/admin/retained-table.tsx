@@ -9,7 +9,7 @@ import { ConfirmButton } from './confirm-button.tsx';
 import { PagedTable, type Shown } from './paged-table.tsx';
 import { type Chosen, RemoveRetainedDialog } from './remove-retained-dialog.tsx';
 
-/** The retained messages, and ways to remove them that no subscriber notices. */
+/** The retained messages, with actions to remove them that subscribers do not notice. */
 export function RetainedTable({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
   const [ticked, setTicked] = useState<ReadonlySet<string>>(new Set());

@@ -4,11 +4,11 @@ export type SortKey = string | number | undefined;
 /** A column of a table. */
 export interface Column<T> {
   readonly label: string;
-  /** Absent where sorting by it says nothing. */
+  /** Absent if sorting by it is meaningless. */
   readonly sortKey?: (entry: T) => SortKey;
 }
 
-/** Which column a table is sorted by, and how. */
+/** The column by which a table is sorted, and the direction. */
 export interface Sorting {
   readonly label: string;
   readonly isDescending: boolean;
@@ -16,7 +16,7 @@ export interface Sorting {
 
 const order = new Intl.Collator(undefined, { numeric: true });
 
-/** Another list, in that order; entries that are equal keep theirs. */
+/** A sorted copy; equal entries keep their order. */
 export function sorted<T>(
   entries: readonly T[],
   columns: readonly Column<T>[],
@@ -34,7 +34,7 @@ function compare(a: SortKey, b: SortKey, sign: number): number {
   return sign * order.compare(String(a), String(b));
 }
 
-/** Up, then down, then as the broker has them. */
+/** Ascending, then descending, then in the broker's order. */
 export function nextSorting(label: string, current: Sorting | undefined): Sorting | undefined {
   if (current?.label !== label) return { label, isDescending: false };
   return current.isDescending ? undefined : { label, isDescending: true };

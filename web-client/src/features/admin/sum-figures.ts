@@ -1,9 +1,9 @@
 import type { Figures } from './admin-api.ts';
 
-/** Figures that say the same at each process, or are of the oldest one. */
+/** Figures that are equal at each process, or that the oldest one has. */
 const NOT_SUMMED = ['retained.count', 'retained.max', 'uptime_seconds'];
 
-/** How many processes have answered: rates are of the same processes. */
+/** The number of processes that have answered: rates compare the same processes. */
 export const PROCESSES = 'processes.count';
 
 /** The figures of a broker: those of its processes together. */

@@ -13,8 +13,8 @@ import { usePoll } from './use-poll.ts';
 const COLOURS = { connected: 'teal', connecting: 'gray', disconnected: 'red', stopped: 'gray' } as const;
 
 /**
- * The systems that the broker exchanges messages with: whether they are well, and what has not reached them. Of a bridge of
- * a deployment CloudWatch alone knows that.
+ * The systems that the broker exchanges messages with: their state, and undelivered messages. For a bridge of a
+ * deployment only CloudWatch knows them.
  */
 export function SystemsTables({ api }: { readonly api: AdminApi }) {
   const { t } = useTranslation();
@@ -64,7 +64,7 @@ interface TableProps<T> {
   readonly row: (entry: T, refresh: () => void) => ReactNode;
 }
 
-/** A table of a list that the API gives as a whole. */
+/** A table for a list that the API returns as a whole. */
 export function SystemsTable<T>({ api, path, label, columns, empty, row }: TableProps<T>) {
   const { t } = useTranslation();
   const ask = useCallback(

@@ -1,6 +1,6 @@
 import type { UsageLine } from './admin-api.ts';
 
-/** The time that a point of the graph stands for, and how far it reaches back. */
+/** The period of a point in the graph, and how far back it goes. */
 export const USAGE_STEPS = ['hour', 'day'] as const;
 export type UsageStep = (typeof USAGE_STEPS)[number];
 
@@ -18,14 +18,14 @@ function nameOf(step: UsageStep, atMs: number): string {
   return new Date(atMs).toISOString().slice(0, LENGTHS[step]);
 }
 
-/** The usage of all tenants in one hour or day; without usage it is all 0. */
+/** The usage of all tenants in one hour or day; 0 without usage. */
 export interface UsagePoint {
   readonly atMs: number;
   readonly messagesIn: number;
   readonly messagesOut: number;
 }
 
-/** Every step of the time asked about, also those without usage. */
+/** Every step of the requested time, including steps without usage. */
 export function pointsOf(lines: readonly UsageLine[], step: UsageStep, nowMs: number): readonly UsagePoint[] {
   const firstMs = startMs(nameOf(step, nowMs - BACK_MS[step]));
   const points: UsagePoint[] = [];

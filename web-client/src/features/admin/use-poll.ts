@@ -2,7 +2,7 @@ import { useCallback, useEffect, useState } from 'react';
 import { ApiError } from './admin-api.ts';
 
 export interface Polled<T> {
-  /** The last answer; it stays while an attempt fails. */
+  /** The last answer; it stays when an attempt fails. */
   readonly value: T | undefined;
   readonly error: ApiError | undefined;
   /** Asks now. */
@@ -10,8 +10,8 @@ export interface Polled<T> {
 }
 
 /**
- * Asks again and again as long as it is shown, each time `pollMs` after the answer; once where that is undefined. `ask`
- * changes with what is asked.
+ * Polls while it is shown, each time `pollMs` after the answer; only once if that is undefined. `ask` changes with the
+ * request.
  */
 export function usePoll<T>(ask: (signal: AbortSignal) => Promise<T>, pollMs: number | undefined): Polled<T> {
   const [state, setState] = useState<Pick<Polled<T>, 'value' | 'error'>>({

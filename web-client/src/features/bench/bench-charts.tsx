@@ -7,7 +7,7 @@ import classes from './bench-view.module.css';
 import type { LatencyBucket } from './latency-recorder.ts';
 import type { BenchSecond, BenchSnapshot } from './result.ts';
 
-/** A run over time, and how its latencies are distributed. */
+/** A run over time, and the distribution of its latencies. */
 export function BenchCharts({ snapshot }: { readonly snapshot: BenchSnapshot }) {
   const { t } = useTranslation();
   const colors = usePlotColors();
@@ -106,7 +106,7 @@ function Legend({ colors, names }: { readonly colors: PlotColors; readonly names
 
 const milliseconds = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 2 });
 
-/** Bars with their range and count as text: a table to those who cannot see it. */
+/** Bars with their range and count as text: screen readers read them as a table. */
 function Histogram({ buckets }: { readonly buckets: readonly LatencyBucket[] }) {
   const { t } = useTranslation();
   const highest = Math.max(...buckets.map(({ count }) => count));

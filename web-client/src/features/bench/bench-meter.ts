@@ -5,7 +5,7 @@ import { type BenchPlan, copiesOf } from './plan.ts';
 import type { BenchSecond, BenchSnapshot } from './result.ts';
 import { SequenceTracker } from './sequence-tracker.ts';
 
-/** Rows beyond the longest run, in which late messages come. */
+/** Rows after the longest run, for late messages. */
 const SECONDS_MAX = DURATION_SECONDS_MAX + DRAIN_SECONDS;
 
 /** Counts the messages of a run: published, received, lost, doubled, out of order; and measures their latency. */
@@ -57,7 +57,7 @@ export class BenchMeter {
     this.#secondLatency.record(atMs - dueAtMs);
   }
 
-  /** Closes a second of the table. */
+  /** Ends a second of the table. */
   endSecond(): void {
     if (this.#seconds.length >= SECONDS_MAX) return;
     const latency = this.#secondLatency.summary();
@@ -88,7 +88,7 @@ export class BenchMeter {
   }
 
   #streamOf(subscriber: number, publisher: number): SequenceTracker {
-    // Among the members of a shared subscription a message may go to any: twice to two of them is a duplicate, too.
+    // Any member of a shared subscription may get a message: if two of them get it, it is a duplicate, too.
     const key = (this.#plan.fanOut === 'shared' ? 0 : subscriber) * STREAMS_PER_SUBSCRIBER + publisher;
     let stream = this.#streams.get(key);
     if (stream === undefined) {
@@ -99,5 +99,5 @@ export class BenchMeter {
   }
 }
 
-/** More than there can be publishers. */
+/** More than the possible number of publishers. */
 const STREAMS_PER_SUBSCRIBER = 65_536;

@@ -6,7 +6,7 @@ import type { BenchSnapshot } from './result.ts';
 
 const PERCENTILES = ['minMs', 'p50Ms', 'p90Ms', 'p99Ms', 'p999Ms', 'maxMs'] as const;
 
-/** A digit more than elsewhere: here latencies are what one looks for. */
+/** One digit more than elsewhere, since latencies matter here. */
 const milliseconds = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 4 });
 
 /** The counts and latencies of a run. */

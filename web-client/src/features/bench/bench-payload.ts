@@ -6,11 +6,11 @@ const OFFSETS = { magic: 0, publisher: 4, sequence: 8, dueAtMs: 12 } as const;
 export interface Stamp {
   readonly publisher: number;
   readonly sequence: number;
-  /** When it was to be published, on the clock of the run. */
+  /** When it was due, on the clock of the run. */
   readonly dueAtMs: number;
 }
 
-/** A payload of that size, with what its receiver needs to know in front. */
+/** A payload of that size; it begins with the fields for its receiver. */
 export function writePayload({ publisher, sequence, dueAtMs }: Stamp, bytes: number): Uint8Array {
   const payload = new Uint8Array(bytes);
   const view = new DataView(payload.buffer);
@@ -21,7 +21,7 @@ export function writePayload({ publisher, sequence, dueAtMs }: Stamp, bytes: num
   return payload;
 }
 
-/** Undefined where it is no payload of a run. */
+/** Undefined if it is no payload of a run. */
 export function readPayload(payload: Uint8Array): Stamp | undefined {
   if (payload.length < OFFSETS.dueAtMs + 8) return undefined;
   const view = new DataView(payload.buffer, payload.byteOffset, payload.byteLength);

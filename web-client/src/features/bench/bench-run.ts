@@ -7,9 +7,9 @@ import type { BenchPhase, BenchSnapshot } from './result.ts';
 
 /** One connection of a run. */
 export interface BenchClient {
-  /** Resolves with why not, where the server refuses. */
+  /** Resolves with the reason if the server refuses. */
   subscribe(filter: string, qos: Qos): Promise<Trouble | undefined>;
-  /** `done` hears once whether it was acknowledged, or at QoS 0 written. */
+  /** Calls `done` once: whether the publish was acknowledged, or at QoS 0 written. */
   publish(topic: string, payload: Uint8Array, qos: Qos, done: (isOk: boolean) => void): void;
   onMessage(listener: (payload: Uint8Array) => void): void;
   /** Called when the connection is lost during the run. */
@@ -19,7 +19,7 @@ export interface BenchClient {
 
 /** The environment of a run. */
 export interface BenchEnvironment {
-  /** Resolves with why not, where the connection does not come about. */
+  /** Resolves with the reason if the connection fails. */
   open(clientId: string): Promise<BenchClient | Trouble>;
   /** Milliseconds on a clock that never goes back. */
   now(): number;
@@ -34,7 +34,7 @@ interface Publisher {
   outstanding: number;
 }
 
-/** A run: opens the connections, publishes at the rate, waits for the last messages, and tells how it stands. */
+/** A run: opens the connections, publishes at the rate, waits for the last messages, and reports its progress. */
 export class BenchRun {
   readonly #plan: BenchPlan;
   readonly #run: string;
@@ -54,7 +54,7 @@ export class BenchRun {
   #nextReportAtMs = 0;
   #cancelTick = (): void => {};
 
-  /** @param run a name that no other run has */
+  /** @param run a unique name */
   constructor(plan: BenchPlan, run: string, environment: BenchEnvironment) {
     this.#plan = plan;
     this.#run = run;
@@ -118,7 +118,7 @@ export class BenchRun {
     this.#publishers[index] = { client, topic: topicOf(this.#run, index), sequence: 0, outstanding: 0 };
   }
 
-  /** Undefined when the run is over, be it because of this very connection. */
+  /** Undefined when the run is over, perhaps because of this very connection. */
   async #open(clientId: string): Promise<BenchClient | undefined> {
     const opened = await this.#environment.open(clientId);
     if ('kind' in opened) {
@@ -147,8 +147,8 @@ export class BenchRun {
       this.#meter.endSecond();
       this.#nextSecondAtMs += 1_000;
     }
-    // Messages that are still behind at the end are not published: a run that cannot hold its rate ends in time and
-    // says so.
+    // Messages that are still due at the end are not published: a run that cannot hold its rate ends in time and
+    // reports it.
     if (this.#phase === 'publishing' && now >= this.#endsAtMs) this.#phase = 'draining';
     if (this.#phase === 'draining' && this.#isDrained(now)) {
       this.#end('done');
@@ -170,7 +170,7 @@ export class BenchRun {
     return this.#plan.ratePerSecond * this.#plan.durationSeconds;
   }
 
-  /** Messages take turns among publishers. Each is stamped with when it was due, so that waiting counts as latency. */
+  /** Publishers take turns. Each message contains the time when it was due, so that waiting counts as latency. */
   #publishDue(now: number): void {
     const { ratePerSecond, payloadBytes, qos } = this.#plan;
     this.#due = Math.min(this.#total, Math.floor(((now - this.#startedAtMs) * ratePerSecond) / 1_000) + 1);

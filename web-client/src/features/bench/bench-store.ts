@@ -9,7 +9,7 @@ import type { BenchPhase, BenchResult } from './result.ts';
 
 export interface BenchState {
   readonly plan: BenchPlan;
-  /** The run that goes on, or the last one. */
+  /** The present run, or the last one. */
   readonly result: BenchResult | undefined;
 }
 
@@ -21,7 +21,7 @@ export function isRunning(phase: BenchPhase | undefined): boolean {
   return phase === 'connecting' || phase === 'publishing' || phase === 'draining';
 }
 
-/** Begins a run against the server of a connection, with connections of its own. */
+/** Begins a run against the server of a connection, with its own connections. */
 export function startBench(profile: ConnectionProfile): void {
   worker?.terminate();
   const { plan } = useBench.getState();
@@ -34,8 +34,8 @@ export function startBench(profile: ConnectionProfile): void {
   made.addEventListener('message', ({ data }: MessageEvent<BenchReport>) => {
     setUnfinished('bench', isRunning(data.phase));
     useBench.setState({ result: { plan, url: profile.url, startedAt, snapshot: data } });
-    // Its connections have said goodbye; their pending answers end with the worker.
-    if (!isRunning(data.phase)) setTimeout(() => made.terminate(), GOODBYE_MS);
+    // Its connections have sent DISCONNECT; their pending answers end with the worker.
+    if (!isRunning(data.phase)) setTimeout(() => made.terminate(), DISCONNECT_WAIT_MS);
   });
   const start: BenchCommand = {
     type: 'start',
@@ -47,7 +47,7 @@ export function startBench(profile: ConnectionProfile): void {
 }
 
 /** Time for the DISCONNECTs of a run that has ended. */
-const GOODBYE_MS = 6_000;
+const DISCONNECT_WAIT_MS = 6_000;
 
 export function stopBench(): void {
   const stop: BenchCommand = { type: 'stop' };

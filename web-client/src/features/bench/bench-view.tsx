@@ -73,7 +73,7 @@ function Result({ result }: { readonly result: BenchResult }) {
   );
 }
 
-/** Opening the connections is a tenth of it. */
+/** Opening the connections counts as a tenth of it. */
 function progressOf({ plan, snapshot }: BenchResult): number {
   const total = plan.publishers + plan.subscribers;
   if (snapshot.phase === 'connecting') return (snapshot.connected / total) * 10;

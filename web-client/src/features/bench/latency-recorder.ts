@@ -38,11 +38,11 @@ export class LatencyRecorder {
     this.#buckets[bucket] = (this.#buckets[bucket] ?? 0) + 1;
   }
 
-  /** Undefined while nothing was recorded. */
+  /** Undefined without recorded latencies. */
   summary(): LatencySummary | undefined {
     const histogram = this.#histogram;
     if (histogram.totalCount === 0) return undefined;
-    // A percentile is the upper edge of its bucket, which may be above the highest that was recorded.
+    // A percentile is the upper edge of its bucket, which may be above the highest recorded latency.
     const at = (percentile: number): number =>
       Math.min(histogram.getValueAtPercentile(percentile), histogram.maxValue) / 1_000;
     return {
@@ -57,7 +57,7 @@ export class LatencyRecorder {
     };
   }
 
-  /** From the first that holds something to the last. */
+  /** From the first bar with a latency to the last. */
   buckets(): LatencyBucket[] {
     const first = this.#buckets.findIndex((count) => count > 0);
     if (first === -1) return [];

@@ -8,16 +8,16 @@ import { trouble, troubleOf } from '../../engine/host/troubles.ts';
 import type { ConnectionProfile, Door, Qos, Secrets, Trouble } from '../../engine/types.ts';
 import type { BenchClient } from './bench-run.ts';
 
-/** Where a run connects to. */
+/** The server of a run. */
 export interface BenchTarget {
   readonly profile: ConnectionProfile;
   readonly secrets: Secrets;
 }
 
-/** From this on a reason code means that something failed. */
+/** Reason codes from here on mean failures. */
 const FAILURE = 0x80;
 
-/** Which door the target is, asked once for all connections of a run. */
+/** Detects the door of the server, once for all connections of a run. */
 export async function doorOf(
   { profile, secrets }: BenchTarget,
   environment: HostEnvironment,
@@ -29,7 +29,7 @@ export async function doorOf(
   return known ?? (await detectDoor(url, environment));
 }
 
-/** A connection of its own: a clean session without a will, which is not opened again when it is lost. */
+/** A separate connection: a clean session without a will, which does not reconnect. */
 export function openBenchClient(
   target: BenchTarget,
   door: Door,

@@ -58,7 +58,7 @@ export function problemsOf(plan: BenchPlan): (PlanNumber | 'connections')[] {
   return wrong;
 }
 
-/** The topic of each publisher. Each run has topics of its own, so that two runs do not hear each other. */
+/** The topic of each publisher. Each run has its own topics, so that two runs do not get each other's messages. */
 export function topicOf(run: string, publisher: number): string {
   return `bench/${run}/${publisher}`;
 }
@@ -68,7 +68,7 @@ export function filterOf(run: string, subscriber: number, { fanOut, publishers }
   return fanOut === 'shared' ? `$share/bench-${run}/bench/${run}/+` : `bench/${run}/+`;
 }
 
-/** How many subscribers are to get a message of that publisher. */
+/** How many subscribers have to receive a message of that publisher. */
 export function copiesOf(publisher: number, { fanOut, publishers, subscribers }: BenchPlan): number {
   if (fanOut === 'all') return subscribers;
   if (fanOut === 'shared') return Math.min(1, subscribers);

@@ -7,7 +7,7 @@ import type { BenchPlan } from './plan.ts';
 export interface BenchSecond {
   readonly published: number;
   readonly received: number;
-  /** Undefined where nothing was received. */
+  /** Undefined if nothing was received. */
   readonly p50Ms: number | undefined;
   readonly p99Ms: number | undefined;
   readonly maxMs: number | undefined;
@@ -15,28 +15,28 @@ export interface BenchSecond {
 
 export type BenchPhase = 'connecting' | 'publishing' | 'draining' | 'done' | 'stopped' | 'failed';
 
-/** How a run stands, or how it ended. */
+/** The state of a run, or its result. */
 export interface BenchSnapshot {
   readonly phase: BenchPhase;
   /** Connections that are open and subscribed. */
   readonly connected: number;
   readonly published: number;
-  /** Publishes that the server acknowledged, at QoS 1 and 2; at QoS 0, those that were written. */
+  /** Publishes that the server acknowledged, at QoS 1 and 2; at QoS 0, written ones. */
   readonly acknowledged: number;
   readonly failed: number;
-  /** Messages that were due and are not published, because too many are not acknowledged. */
+  /** Due messages that are not published, because too many are unacknowledged. */
   readonly behind: number;
-  /** Deliveries that the published messages are to have. */
+  /** Expected deliveries of the published messages. */
   readonly expected: number;
   readonly received: number;
-  /** Those that have not come; before the end, those under way are among them. */
+  /** Those that have not come; before the end they include messages in flight. */
   readonly missing: number;
   readonly duplicates: number;
   readonly outOfOrder: number;
   readonly latency: LatencySummary | undefined;
   readonly buckets: readonly LatencyBucket[];
   readonly seconds: readonly BenchSecond[];
-  /** Why it failed. */
+  /** The reason of its failure. */
   readonly trouble: Trouble | undefined;
 }
 
@@ -60,7 +60,7 @@ export function secondsCsv(seconds: readonly BenchSecond[]): string {
   return `${Papa.unparse(rows)}\r\n`;
 }
 
-/** Everything that is known of a run, as JSON. */
+/** All data of a run, as JSON. */
 export function resultJson(result: BenchResult): string {
   return `${JSON.stringify({ format: 'apus-bench', version: 1, ...result }, null, 2)}\n`;
 }

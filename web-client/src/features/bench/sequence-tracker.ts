@@ -1,11 +1,12 @@
 import { SEQUENCE_WINDOW } from './limits.ts';
 
-/** The place of a message in its stream. */
+/** Whether a message was the first with its number, a duplicate, or out of order. */
 export type Arrival = 'next' | 'out-of-order' | 'duplicate';
 
 /**
- * Tells duplicates and messages out of order in a stream of numbers from 0. It remembers the last `SEQUENCE_WINDOW` of
- * them, a bit each; one that is older counts as out of order, since whether it came before is no longer known.
+ * Recognises duplicates and messages out of order in a stream of numbers from 0. It remembers the last
+ * `SEQUENCE_WINDOW` of them, a bit each; an older number counts as out of order, since it is not known whether it came
+ * before.
  */
 export class SequenceTracker {
   readonly #seen = new Uint32Array(SEQUENCE_WINDOW / 32);
@@ -29,7 +30,7 @@ export class SequenceTracker {
     return 'out-of-order';
   }
 
-  /** The bits of what falls out of the window are used again. */
+  /** Bits of numbers that leave the window are reused. */
   #forgetUpTo(sequence: number): void {
     const first = Math.max(this.#highest + 1, sequence - SEQUENCE_WINDOW + 1);
     for (let number = first; number <= sequence; number += 1) {

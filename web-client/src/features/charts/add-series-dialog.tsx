@@ -11,7 +11,7 @@ import type { SampleSource } from './series.ts';
 
 const KINDS = ['value', 'latency', 'missing'] as const;
 
-/** Topics that are offered: more would be a tree, which is a view of its own. */
+/** Most topics that are offered: for more there is the topic tree. */
 const SUGGESTIONS_MAX = 200;
 
 interface AddSeriesDialogProps {
@@ -19,7 +19,7 @@ interface AddSeriesDialogProps {
   readonly close: () => void;
 }
 
-/** Asks which number of which topics is to be charted. */
+/** Asks which number of which topics to chart. */
 export function AddSeriesDialog({ profile, close }: AddSeriesDialogProps) {
   const { t } = useTranslation();
   const [topicFilter, setTopicFilter] = useState('');

@@ -1,11 +1,14 @@
 import type { Line } from './downsample.ts';
 
-/** The data that uPlot draws: times, then a column for each line with `undefined` where it has no point, null where it is interrupted. */
+/**
+ * uPlot's data: times, then a column for each line with `undefined` for times without a point, and null for
+ * interruptions.
+ */
 export type Columns = [times: number[], ...lines: (number | null | undefined)[][]];
 
 /**
- * Lines of different times over one column of times. Times are in seconds, as uPlot wants them. A line may have two
- * points at one time; each keeps its row.
+ * Puts lines with different times over one column of times, in seconds. A line may have two points at the same time;
+ * each keeps its row.
  */
 export function align(lines: readonly Line[]): Columns {
   const times: number[] = [];

@@ -8,13 +8,13 @@ const SCALES: readonly Scale[] = ['value', 'milliseconds', 'messages'];
 export interface ChartEvents {
   /** The time under the cursor in milliseconds since 1970, or undefined when it has left. */
   onCursor(atMs: number | undefined): void;
-  /** A range was drawn over with the mouse. */
+  /** A range was selected with the mouse. */
   onZoom(fromMs: number, toMs: number): void;
-  /** A double click: all of the window again. */
+  /** A double click resets the zoom. */
   onZoomOut(): void;
 }
 
-/** uPlot's options for these series. A series that is hidden keeps its place, and so its colour. */
+/** uPlot's options for these series. A hidden series keeps its place, and so its colour. */
 export function chartOptions(
   series: readonly Series[],
   colors: PlotColors,
@@ -29,7 +29,7 @@ export function chartOptions(
       drag: { x: true, y: false, setScale: false },
       points: { size: 7 },
       dataIdx: nearestPoint,
-      // The cursors of all charts stand at one time; a selection with the mouse is reported once.
+      // The cursors of all charts show the same time; a selection with the mouse is reported once.
       sync: { key: 'charts', filters: { pub: (type) => type === 'mousemove' || type === 'mouseleave' } },
       bind: {
         dblclick: () => () => {
@@ -61,7 +61,7 @@ export function chartOptions(
         show: !one.isHidden,
         stroke: colors.lines[index % colors.lines.length] ?? colors.text,
         width: 1.5,
-        // A line joins what it has no point for (undefined), and nothing across an interruption (null).
+        // A line connects across undefined values, but not across an interruption (null).
         spanGaps: false,
         points: { show: showsPoints, size: 5 },
       })),
@@ -80,7 +80,7 @@ export function chartOptions(
   };
 }
 
-/** A click that shook is no selection. */
+/** A click with a slight movement is no selection. */
 const SELECTION_PX_MIN = 6;
 
 function cursorTime(plot: uPlot): number | undefined {
@@ -88,7 +88,7 @@ function cursorTime(plot: uPlot): number | undefined {
   return left === undefined || left === null || left < 0 ? undefined : plot.posToVal(left, 'x') * 1_000;
 }
 
-/** Series have their points at times of their own: each shows the one that is nearest to the cursor. */
+/** Series have points at different times: each shows the one that is nearest to the cursor. */
 function nearestPoint(plot: uPlot, seriesIndex: number, index: number): number {
   const column = plot.data[seriesIndex];
   if (seriesIndex === 0 || column === undefined) return index;

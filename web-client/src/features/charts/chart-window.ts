@@ -4,7 +4,7 @@ export interface TimeRange {
   readonly toMs: number;
 }
 
-/** The time range of the chart: the last seconds, the seconds before it was held, or the range zoomed to. */
+/** The time range of the chart: the last seconds, the seconds before it was paused, or the zoomed range. */
 export function shownRange(
   windowSeconds: number,
   heldAtMs: number | undefined,

@@ -21,7 +21,7 @@ interface ChartProps {
 
 const NO_DATA: uPlot.AlignedData = [[]];
 
-/** The lines of all series. It is drawn outside of React, as often as a line can have moved by a pixel. */
+/** The lines of all series. They are drawn outside of React, as often as a line can have moved by a pixel. */
 export function Chart({ label, series, range, events, onPlot }: ChartProps) {
   const { t } = useTranslation();
   const colors = usePlotColors();

@@ -11,7 +11,7 @@ import { type SampleSource, type Series, seriesKey } from './series.ts';
 export interface ChartsState {
   readonly series: readonly Series[];
   readonly windowSeconds: number;
-  /** Where the window ends while it is held, in milliseconds since 1970; undefined while it follows the clock. */
+  /** The end of a paused window, in milliseconds since 1970; undefined while it follows the clock. */
   readonly heldAtMs: number | undefined;
 }
 
@@ -26,20 +26,20 @@ interface Following {
   readonly stop: () => void;
 }
 
-/** The followers that take the samples, by the connection's id. Only connections with series are followed. */
+/** The recorders of samples, by the connection's id. Only connections with series have one. */
 const followed = new Map<string, Following>();
 
-/** The recording of a series; undefined when its connection is gone. */
+/** The recording of a series; undefined if its connection was deleted. */
 export function recordingOf({ id, connectionId }: Series): ReturnType<Recorder['get']> {
   return followed.get(connectionId)?.recorder.get(id);
 }
 
-/** Where its line is interrupted. */
+/** The times at which its line is interrupted. */
 export function gapsOf({ connectionId }: Series): readonly number[] {
   return followed.get(connectionId)?.recorder.gaps ?? [];
 }
 
-/** Begins a series, with what the log still holds. */
+/** Begins a series, with the messages that the log still holds. */
 export function addSeries(
   connectionId: string,
   topicFilter: string,
@@ -82,7 +82,7 @@ export function arrangeCharts(isSplit: boolean): void {
   useCharts.setState(({ series }) => ({ series: arranged(series, isSplit) }));
 }
 
-/** Lets go of all samples; the series go on. */
+/** Deletes all samples; the series go on. */
 export function clearSamples(): void {
   for (const { recorder } of followed.values()) recorder.clear();
 }
@@ -106,7 +106,7 @@ function unfollow(connectionId: string): void {
   followed.delete(connectionId);
 }
 
-/** A connection that is deleted takes its series with it. */
+/** Deleting a connection also deletes its series. */
 useStore.subscribe(({ profiles }, before) => {
   if (profiles === before.profiles) return;
   for (const { id, connectionId } of useCharts.getState().series) {
@@ -114,7 +114,7 @@ useStore.subscribe(({ profiles }, before) => {
   }
 });
 
-/** Goes on with the series of the last visit, and keeps them from now on. This is loaded when the profiles are known. */
+/** Restores the series of the last visit, and stores them from now on. Called when the profiles are known. */
 function resumeCharts(): void {
   const { series, windowSeconds } = keptCharts();
   const { profiles } = useStore.getState();

@@ -30,7 +30,7 @@ import { SeriesTable } from './series-table.tsx';
 
 const ICON = { size: 15, stroke: 1.5 } as const;
 
-/** How often the numbers beside the chart change: faster ones cannot be read. */
+/** How often the numbers beside the chart change: faster changes cannot be read. */
 const TABLE_INTERVAL_MS = 250;
 
 /** Numbers over time: of payloads, latencies, and missing messages. */
@@ -74,7 +74,7 @@ function Board({ add }: { readonly add: () => void }) {
   const connectionNames = useConnectionNames(series);
   useTick(TABLE_INTERVAL_MS);
   useEffect(() => provideShortcut('pause', toggleHeld), [toggleHeld]);
-  /** For those who draw no range with the mouse: half of the window, which the slider changes. */
+  /** A zoom without the mouse: half of the window, which the slider changes. */
   const selectMiddle = (): void => {
     const { fromMs, toMs } = range();
     const quarter = (toMs - fromMs) / 4;
@@ -196,7 +196,7 @@ function useConnectionNames(series: readonly Series[]): ReadonlyMap<string, stri
 
 interface PanelChartProps extends Omit<ComponentProps<typeof Chart>, 'onPlot'> {
   readonly chart: number;
-  /** Where its plot is kept for the picture. */
+  /** Gives access to its plot for the picture. */
   readonly plots: Map<number, uPlot>;
 }
 
@@ -211,7 +211,7 @@ function PanelChart({ chart, plots, ...props }: PanelChartProps) {
   return <Chart {...props} onPlot={onPlot} />;
 }
 
-/** Renders anew every this many milliseconds. */
+/** Renders again at this interval in milliseconds. */
 function useTick(intervalMs: number): void {
   const [, setCount] = useState(0);
   useEffect(() => {

@@ -3,7 +3,7 @@ import type { SampleRing } from './sample-ring.ts';
 /** Points of a line, in the order of time. */
 export interface Line {
   readonly times: readonly number[];
-  /** Null where the line is interrupted. */
+  /** Null if the line is interrupted. */
   readonly values: readonly (number | null)[];
 }
 

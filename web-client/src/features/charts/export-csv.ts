@@ -4,7 +4,7 @@ import type { Recording } from './recorder.ts';
 
 const HEADER = ['time', 'time_ms', 'topic', 'source', 'value'];
 
-/** Samples of a window as CSV (RFC 4180), one line each: series of different times share no rows. */
+/** Samples of a window as CSV (RFC 4180), one line each: series with different times share no rows. */
 export function* csvOf(recordings: readonly Recording[], fromMs: number, toMs: number): Generator<string> {
   yield `${Papa.unparse([HEADER])}\r\n`;
   for (const { series, samples } of recordings) {
@@ -23,5 +23,5 @@ export function* csvOf(recordings: readonly Recording[], fromMs: number, toMs: n
   }
 }
 
-/** Rows that become text at once. */
+/** Rows that are converted to text at once. */
 const ROWS_PER_PIECE = 1_000;

@@ -11,7 +11,7 @@ const FONT = '12px system-ui, sans-serif';
 const LINE_PX = 18;
 const MARGIN_PX = 12;
 
-/** The charts as they are seen, one below the other, with a title and a legend that the picture would lack. */
+/** The visible charts, one below the other, with a title and a legend, which the pictures lack. */
 export async function pngOf(
   plots: readonly uPlot[],
   title: string,

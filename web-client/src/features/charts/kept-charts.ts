@@ -6,10 +6,10 @@ import type { SampleSource, Series } from './series.ts';
 
 const KEY = 'apus.charts';
 
-/** Steps of a path to a number that are kept. */
+/** Most steps in the path of a stored series. */
 const PATH_LENGTH_MAX = 100;
 
-/** The charted numbers; the samples are those of the messages that the logs hold. */
+/** The charted numbers; their samples come from the messages in the logs. */
 export interface KeptCharts {
   readonly series: readonly Series[];
   readonly windowSeconds: number;
@@ -19,7 +19,7 @@ export function keptCharts(): KeptCharts {
   return readCharts(readStored(KEY));
 }
 
-/** A file that is open to be read is not there after a reload. */
+/** The recording of a file does not exist after a reload. */
 export function keepCharts({ series, windowSeconds }: KeptCharts): void {
   writeStored(KEY, {
     series: series.filter(({ connectionId }) => !isRecording(connectionId)),
@@ -27,7 +27,7 @@ export function keepCharts({ series, windowSeconds }: KeptCharts): void {
   });
 }
 
-/** @param value perhaps of another version of the page: an entry that is no series is left out */
+/** @param value perhaps from another version of the page: invalid entries are omitted */
 export function readCharts(value: unknown): KeptCharts {
   const { series, windowSeconds } = membersOf(value) ?? {};
   return {

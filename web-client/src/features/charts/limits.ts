@@ -1,22 +1,27 @@
-/** Series of all charts: beyond it, colours can no longer be told apart. */
+/** Series of all charts: with more, colours are hard to distinguish. */
 export const SERIES_MAX = 12;
 
-/** Samples that a series keeps, at 16 bytes each; the oldest go first. A day at one a second, twenty seconds at 5,000. */
+/**
+ * Samples of a series, at 16 bytes each; the oldest are dropped first. A day at one a second, twenty seconds at 5,000.
+ */
 export const SAMPLES_MAX = 100_000;
 
-/** A payload beyond it is not decoded for a chart. */
+/** A larger payload is not decoded for a chart. */
 export const PAYLOAD_BYTES_MAX = 64 * 1024;
 
-/** Bytes that are decoded for charts of each batch, which comes up to sixty times a second. Messages beyond it are only counted. */
+/**
+ * Bytes of each batch, which comes up to sixty times a second, that are decoded for charts. Further messages are only
+ * counted.
+ */
 export const DECODED_BYTES_PER_BATCH_MAX = 256 * 1024;
 
-/** Messages of the log that a new series looks back on. */
+/** Messages of the log with which a new series begins. */
 export const LOOK_BACK_MESSAGES_MAX = 20_000;
 
 /** Bytes of payloads that it decodes for that, within a frame or two. */
 export const LOOK_BACK_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Topics whose series are remembered; beyond it the table begins anew. */
+/** Topics whose series are cached; above it the cache begins anew. */
 export const TOPICS_MAX = 10_000;
 
 /** The chart is drawn at most this often: a line that moves by less than a pixel needs no drawing. */

@@ -1,6 +1,6 @@
 import type { Series } from './series.ts';
 
-/** One chart of several: it shows some of the series, over axes of its own. */
+/** One chart of several: it shows some of the series, with its own axes. */
 export interface Panel {
   readonly chart: number;
   /** All series, so that each keeps its colour; those of other charts are hidden. */
@@ -23,7 +23,7 @@ export function arranged(series: readonly Series[], isSplit: boolean): readonly 
   return series.map((one, index) => ({ ...one, chart: isSplit ? index : 0 }));
 }
 
-/** The number of a chart that there is not yet. */
+/** The number of a new chart. */
 export function nextChart(series: readonly Series[]): number {
   return series.reduce((most, { chart }) => Math.max(most, chart), -1) + 1;
 }

@@ -9,13 +9,13 @@ const STEPS = 100;
 
 interface RangeBarProps {
   readonly selected: TimeRange;
-  /** The window that it is a part of. */
+  /** The whole window. */
   readonly whole: TimeRange;
   readonly onSelect: (range: TimeRange) => void;
   readonly onClear: () => void;
 }
 
-/** The range that is selected, in words, and by key as well as by mouse. */
+/** The selected range in words; it can be changed by key as well as by mouse. */
 export function RangeBar({ selected, whole, onSelect, onClear }: RangeBarProps) {
   const { t } = useTranslation();
   const length = whole.toMs - whole.fromMs;

@@ -1,19 +1,19 @@
 import type { SampleRing } from './sample-ring.ts';
 
-/** The figures of a series in a selected range, beside its least, mean and most. */
+/** The figures of a series in a selected range, besides minimum, mean and maximum. */
 export interface RangeStatistics {
   readonly median: number;
-  /** Nineteen of twenty samples are not above it. */
+  /** The 95th percentile. */
   readonly percentile95: number;
   /** Standard deviation of the samples. */
   readonly deviation: number;
-  /** The last sample less the first one. */
+  /** The last sample minus the first one. */
   readonly change: number;
   /** Samples a second of the range. */
   readonly perSecond: number;
 }
 
-/** Undefined where the range holds no sample. */
+/** Undefined if the range holds no sample. */
 export function rangeStatisticsOf(
   ring: SampleRing,
   fromMs: number,

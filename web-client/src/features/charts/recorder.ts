@@ -19,7 +19,7 @@ import type { Series } from './series.ts';
 export interface Recording {
   readonly series: Series;
   readonly samples: SampleRing;
-  /** Messages of its topic that gave no number. */
+  /** Messages of its topic without a number. */
   withoutNumber: number;
   /** Messages that were too many or too large to decode. */
   notDecoded: number;
@@ -31,7 +31,7 @@ export class Recorder {
   #byTopic = new Map<string, readonly Recording[]>();
   #gaps: readonly number[] = [];
 
-  /** Times in the middle of which there was no connection: no line crosses them. */
+  /** Times at which there was no connection: no line crosses them. */
   get gaps(): readonly number[] {
     return this.#gaps;
   }
@@ -40,7 +40,9 @@ export class Recorder {
     return this.#recordings.get(id);
   }
 
-  /** Begins with what the log still holds. A series that is recorded already goes on with its samples. */
+  /**
+   * Begins with the messages that the log still holds. A series that is already recorded continues with its samples.
+   */
   add(series: Series, log?: MessageLog): void {
     const known = this.#recordings.get(series.id);
     const recording = known ?? {
@@ -67,7 +69,7 @@ export class Recorder {
     }
   }
 
-  /** A gap is remembered whether or not there is a series, which may look back. */
+  /** A gap is stored even without a series, since a later series may look back. */
   note(marks: readonly PlacedMark[]): void {
     const found = marks.flatMap(({ mark }) =>
       mark.kind === 'away' || mark.kind === 'reloaded' ? [(mark.fromMs + mark.atMs) / 2] : [],
@@ -109,7 +111,7 @@ function sample(message: LoggedMessage, recordings: readonly Recording[], bytesL
       recording.notDecoded += 1;
       continue;
     } else {
-      // Once for all series of the topic.
+      // Decoded once for all series of the topic.
       if (decodedBytes === 0) value = decodeValue(message.payload, PAYLOAD_BYTES_MAX, message.topic);
       decodedBytes = Math.max(1, message.payloadLength);
       number = numberOf(valueAt(value, source.path) as DecodedValue);

@@ -1,4 +1,4 @@
-/** The last samples of a series, in two columns that are made once. Times ascend. */
+/** The last samples of a series, in two preallocated columns. Times ascend. */
 export class SampleRing {
   readonly capacity: number;
   #times = new Float64Array(INITIAL);
@@ -20,7 +20,7 @@ export class SampleRing {
     return this.#total;
   }
 
-  /** A time before the last one counts as that: clocks are set back, and lines do not go backwards. */
+  /** A time before the last one is replaced by the last one: clocks are set back, and lines must not go backwards. */
   push(timeMs: number, value: number): void {
     if (this.#size === this.#times.length && this.#size < this.capacity) this.#grow();
     const time = this.#size === 0 ? timeMs : Math.max(timeMs, this.timeAt(this.#size - 1));
@@ -44,7 +44,7 @@ export class SampleRing {
     return this.#values[(this.#first + index) % this.#times.length] ?? Number.NaN;
   }
 
-  /** The first index whose time is not before `timeMs`; `size` where there is none. */
+  /** The first index whose time is not before `timeMs`; `size` if there is none. */
   indexOf(timeMs: number): number {
     let low = 0;
     let high = this.#size;
@@ -63,7 +63,7 @@ export class SampleRing {
   }
 
   #grow(): void {
-    // The ring has not turned before it is full, so the oldest sample is at 0.
+    // Before it is full the ring has not wrapped around, so the oldest sample is at 0.
     const length = Math.min(this.capacity, this.#times.length * 4);
     const times = new Float64Array(length);
     const values = new Float64Array(length);

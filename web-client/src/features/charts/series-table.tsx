@@ -16,7 +16,7 @@ import { rangeStatisticsOf } from './range-statistics.ts';
 import { type Series, scaleOf } from './series.ts';
 import { statisticsOf } from './statistics.ts';
 
-/** The columns of a selected range, beside the columns that are always there. */
+/** The columns for a selected range, besides the fixed columns. */
 const RANGE_COLUMNS = ['median', 'percentile95', 'deviation', 'change', 'perSecond'] as const;
 
 interface SeriesTableProps {
@@ -24,15 +24,15 @@ interface SeriesTableProps {
   readonly range: TimeRange;
   /** The time under the cursor. */
   readonly cursorAtMs: number | undefined;
-  /** Names of connections, where the series are of several. */
+  /** Names of connections, if the series belong to several. */
   readonly connectionNames: ReadonlyMap<string, string> | undefined;
-  /** Whether a range was selected: then there is more to tell of it. */
+  /** Whether a range is selected: then there are more columns. */
   readonly isRange: boolean;
 }
 
 const number = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 6 });
 
-/** The series in numbers: what the chart shows, for those who want it exactly and for those who cannot see it. */
+/** The series in numbers: exact values, also for users who cannot see the chart. */
 export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRange }: SeriesTableProps) {
   const { t } = useTranslation();
   const next = nextChart(series);
@@ -75,7 +75,7 @@ export function SeriesTable({ series, range, cursorAtMs, connectionNames, isRang
 }
 
 interface RowProps extends Pick<SeriesTableProps, 'range' | 'cursorAtMs' | 'isRange'> {
-  /** The number of a chart that there is not yet. */
+  /** The number of a new chart. */
   readonly next: number;
   readonly series: Series;
   readonly index: number;
@@ -94,7 +94,7 @@ function Row({ series, index, range, cursorAtMs, isRange, next, connectionName }
     if (value === undefined) return '–';
     return scaleOf(series) === 'milliseconds' ? formatDuration(value) : number.format(value);
   };
-  // Sorted anew only when the range holds other samples.
+  // Sorted again only if the range holds other samples.
   const count = statistics?.count ?? 0;
   // biome-ignore lint/correctness/useExhaustiveDependencies: the count tells that the samples are others
   const more = useMemo(

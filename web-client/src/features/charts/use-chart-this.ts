@@ -6,7 +6,7 @@ import { addSeries } from './charts-store.ts';
 import { SERIES_MAX } from './limits.ts';
 import type { SampleSource } from './series.ts';
 
-/** Adds a series from wherever a number is shown, and says so with a way to the charts. */
+/** Adds a series from any place that shows a number, and offers a link to the charts. */
 export function useChartThis(): (connectionId: string, topicFilter: string, source: SampleSource) => void {
   const { t } = useTranslation();
   return (connectionId, topicFilter, source) => {

@@ -25,7 +25,7 @@ import classes from './connection-controls.module.css';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
-/** Connect, disconnect, and what else one does with a connection. */
+/** Connect, disconnect, and the other actions on a connection. */
 export function ConnectionControls({ profile }: { readonly profile: ConnectionProfile }) {
   const { t } = useTranslation();
   const { id } = profile;
@@ -55,7 +55,7 @@ export function ConnectionControls({ profile }: { readonly profile: ConnectionPr
   );
 }
 
-/** A file of messages has nothing to connect to. */
+/** A file of messages has no server. */
 function CloseRecording({ id }: { readonly id: string }) {
   const { t } = useTranslation();
   return (

@@ -6,7 +6,7 @@ import { formatBytes, formatCount, formatDateTime } from '../../ui/format.ts';
 
 const NEVER_SECONDS = 0xffff_ffff;
 
-/** The facts of CONNACK, and the traffic since. */
+/** The fields of CONNACK, and the traffic since. */
 export function ConnectionFacts({ id }: { readonly id: string }) {
   const { t } = useTranslation();
   const { session, traffic } = useStatus(id);
@@ -115,7 +115,7 @@ function TrafficList({ traffic }: { readonly traffic: Traffic }) {
   );
 }
 
-/** A row, left out where there is nothing to say. */
+/** A row; omitted without a value. */
 function Fact({ label, value }: { readonly label: string; readonly value: string | undefined }) {
   if (value === undefined || value === '') return null;
   return (

@@ -28,7 +28,7 @@ export function withSplitUrl(form: ConnectionForm): ConnectionForm {
   };
 }
 
-/** The form as it is saved: which secrets are needed follows from which are given. */
+/** The form in the saved form: the secrets that it contains determine which ones are needed. */
 export function savedForm(form: ConnectionForm): ConnectionForm {
   const { profile, secrets } = withSplitUrl(form);
   const { password = '', token = '' } = secrets;
@@ -46,12 +46,12 @@ export function isUrlRight(url: string): boolean {
   return URL.canParse(url) && /^wss?:$/.test(new URL(url).protocol);
 }
 
-/** The name of a connection whose user has given none: where it leads to. */
+/** The default name of a connection: its address. */
 export function nameOfUrl(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).host : undefined;
 }
 
-/** `apus-` and eight characters: short enough for MQTT 3.1, and its own for each browser. */
+/** `apus-` and eight characters: short enough for MQTT 3.1, and unique for each browser. */
 export function makeClientId(): string {
   const letters = 'abcdefghijkmnpqrstuvwxyz23456789';
   const bytes = crypto.getRandomValues(new Uint8Array(8));

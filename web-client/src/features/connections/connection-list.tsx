@@ -10,7 +10,7 @@ import { IconButton } from '../../ui/icon-button.tsx';
 import { StateDot } from '../../ui/state-dot.tsx';
 import classes from './connection-list.module.css';
 
-/** More connections than this are searched: they do not fit on a screen. */
+/** With more connections than this there is a search: they do not fit on a screen. */
 const SEARCHED_FROM = 12;
 
 /** All connections with their state and rate; a click shows one. */
@@ -43,7 +43,7 @@ export function ConnectionList({ onSelect }: { readonly onSelect: () => void }) 
           mb={4}
         />
       )}
-      {/* The views below stay in sight, however many connections there are. */}
+      {/* The views below stay visible, however many connections there are. */}
       <ScrollArea.Autosize mah="45vh" type="auto" scrollbars="y" scrollbarSize={6} offsetScrollbars="present">
         <ul className={classes.list}>
           {shown.map((profile) => (

@@ -16,7 +16,7 @@ import { IdentityFields } from './identity-fields.tsx';
 import { SessionFields } from './session-fields.tsx';
 import { WillFields } from './will-fields.tsx';
 
-/** A connection's whole configuration, and what the server answered to it. */
+/** A connection's whole configuration, and the server's answer to it. */
 export function ConnectionView() {
   const profile = useActiveProfile();
   if (profile === undefined) return <EmptyConnection />;
@@ -44,10 +44,10 @@ function ConnectionEditor({ profile }: { readonly profile: ConnectionProfile }) 
   const change = (next: ConnectionForm): void => keepEdit(profile.id, next);
   const save = async (): Promise<ConnectionProfile> => {
     const saved = savedForm(form);
-    // Subscriptions are changed in their own place, perhaps meanwhile.
+    // Subscriptions are edited elsewhere, perhaps meanwhile.
     const subscriptions = profileOf(profile.id)?.subscriptions ?? [];
     const next = { ...saved.profile, subscriptions };
-    // Both are known to the page at once, and written after that.
+    // The page uses both at once, and stores them after that.
     const written = [keepSecrets(next, saved.secrets), saveProfile(next)];
     dropEdit(profile.id);
     await Promise.all(written);

@@ -2,7 +2,7 @@ import { create } from 'zustand';
 import { setUnfinished } from '../../state/unfinished.ts';
 import type { ConnectionForm } from './connection-form.ts';
 
-/** Changes that are not saved yet, by the profile's id: they outlive a look at another view or connection. */
+/** Unsaved changes, by the profile's id: they are kept while another view or connection is shown. */
 export const useEdits = create<Readonly<Record<string, ConnectionForm>>>(() => ({}));
 
 export function keepEdit(id: string, form: ConnectionForm): void {

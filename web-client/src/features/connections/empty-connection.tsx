@@ -3,7 +3,7 @@ import { IconPlugConnected } from '@tabler/icons-react';
 import { useTranslation } from 'react-i18next';
 import { useStore } from '../../state/store.ts';
 
-/** A view of a connection when there is none. */
+/** Shown by a view of a connection if there is none. */
 export function EmptyConnection() {
   const { t } = useTranslation();
   const add = (): void => useStore.setState({ question: { type: 'new' } });

@@ -12,7 +12,7 @@ import { UrlInput } from './url-input.tsx';
 
 const DOORS = ['auto', 'node', 'gateway'] as const;
 
-/** Where to connect, as what, and for how long. */
+/** The server, the client identifier, and the session. */
 export function GeneralFields({ form, onChange }: FieldsProps) {
   const { t } = useTranslation();
   const [isSplit, setSplit] = useState(false);

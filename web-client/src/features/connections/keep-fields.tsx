@@ -11,7 +11,7 @@ interface KeepFieldsProps {
   readonly onChange: (changes: Partial<ConnectionProfile>) => void;
 }
 
-/** Whether messages stay across a reload, and how to be rid of those that do. */
+/** Whether messages stay across a reload, and a button that deletes the stored ones. */
 export function KeepFields({ profile, onChange }: KeepFieldsProps) {
   const { t } = useTranslation();
   const [isForgotten, setForgotten] = useState(false);

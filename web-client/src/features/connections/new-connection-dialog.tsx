@@ -10,7 +10,7 @@ import { keepEdit } from './edits-store.ts';
 import { mayWantToken } from './url-help.ts';
 import { UrlInput } from './url-input.tsx';
 
-/** Asks for what nearly every connection needs: where, and as whom. The rest is a click away. */
+/** Asks for the fields that nearly every connection needs: address and credentials. The others are one click away. */
 export function NewConnectionDialog({ close }: { readonly close: () => void }) {
   const { t } = useTranslation();
   const [form, setForm] = useState<ConnectionForm>(() => ({ profile: newProfile(''), secrets: {} }));
@@ -33,7 +33,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
   const more = async (): Promise<void> => {
     const made = named();
     close();
-    // The values that were entered wait in the editor, and are saved there.
+    // The entered values are kept in the editor, and saved there.
     if (profile.url !== '') keepEdit(made.profile.id, made);
     await addProfile({ ...newProfile('', made.profile.name), id: made.profile.id });
     openView('connection');

@@ -9,7 +9,7 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** The address that carries a connection's whole configuration, and what is in it. */
+/** The address with a connection's whole configuration, and a list of its contents. */
 export function ShareDialog({ profile, close }: DialogProps) {
   const { t } = useTranslation();
   const address = shareAddress(profile, location.href);

@@ -9,11 +9,11 @@ interface DialogProps {
   readonly close: () => void;
 }
 
-/** Asks what to do with a connection that came with the page's address. */
+/** Asks what to do with a connection in the page's address. */
 export function SharedDialog({ profile, close }: DialogProps) {
   const { t } = useTranslation();
   const ignore = (): void => {
-    // Loaded again, the page would ask again.
+    // Otherwise the page would ask again after a reload.
     openView('start');
     close();
   };

@@ -3,7 +3,7 @@ import { IconAlertTriangle } from '@tabler/icons-react';
 import type { Trouble } from '../../engine/types.ts';
 import { useTrouble } from '../../ui/trouble.ts';
 
-/** An error: a title, advice, and the server's own words. */
+/** An error: a title, advice, and the server's own message. */
 export function TroubleAlert({ trouble }: { readonly trouble: Trouble }) {
   const { title, advice, detail } = useTrouble()(trouble);
   return (

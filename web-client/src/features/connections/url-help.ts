@@ -1,15 +1,15 @@
-/** The mistake in an address that cannot be opened, and the one that is probably meant. */
+/** The error in an address that cannot be opened, and the address that was probably meant. */
 export interface UrlHelp {
   readonly reason: 'tcp' | 'web' | 'bare';
-  /** The scheme of the address, as `mqtt`. */
+  /** The scheme of the address, such as `mqtt`. */
   readonly scheme: string;
   readonly url: string;
 }
 
-/** Where brokers listen for WebSocket when they listen for TCP there. Apus and EMQX do so by default. */
+/** The usual WebSocket port of brokers that listen for TCP at this port. Apus and EMQX use them by default. */
 const WEBSOCKET_PORTS: Readonly<Record<string, string>> = { '1883': '8083', '8883': '8084' };
 
-/** Ports where TLS is usual. */
+/** Ports that usually use TLS. */
 const SECURE_PORTS = new Set(['443', '8084', '8443', '8883']);
 
 const MQTT_PATH = '/mqtt';
@@ -26,23 +26,23 @@ const WEB_SCHEMES: Readonly<Record<string, boolean>> = { http: false, https: tru
 const ADDRESS =
   /^(?:(?<scheme>[a-z][a-z0-9+.-]*):\/\/)?(?<user>[^/?#@]*@)?(?<host>[^/?#]+)(?<rest>[/?#].*)?$/i;
 
-/** A host, with dots or a port where it is not this machine: a word that is still being typed is none. */
+/** A host name with dots, or with a port if it is this machine: a partly typed word is none. */
 const HOST =
   /^(?:localhost|[a-z0-9-]+(?:\.[a-z0-9-]+)+|\[[0-9a-f:.]+\]|[a-z0-9-]+(?=:\d))(?::(?<port>\d{1,5}))?$/i;
 
-/** Machines that are near: they seldom have a certificate. */
+/** Machines in the local network: they seldom have a certificate. */
 const NEAR =
   /^(?:localhost|127\.|10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|\[::1\]|\[f[cd]|[^.]+$|.*\.local$)/i;
 
 const THIS_MACHINE = /^(?:localhost|127\.|\[::1\])/i;
 
-/** In the path of an API of an emulated AWS on this machine. */
+/** The path of an API in an emulated AWS on this machine. */
 const EMULATED_GATEWAY = '/execute-api/';
 
 /**
- * @param text what stands in the field of the URL
- * @param isPageSecure whether the page came by HTTPS: then a browser opens wss:// alone, but for its own machine
- * @returns undefined where there is nothing to help with
+ * @param text the content of the URL field
+ * @param isPageSecure whether the page came by HTTPS: then a browser only opens wss://, except for its own machine
+ * @returns undefined if the address needs no help
  */
 export function urlHelp(text: string, isPageSecure: boolean): UrlHelp | undefined {
   const { scheme = '', user = '', host = '', rest = '' } = ADDRESS.exec(text.trim())?.groups ?? {};
@@ -62,7 +62,7 @@ export function urlHelp(text: string, isPageSecure: boolean): UrlHelp | undefine
   return { reason: isTcp ? 'tcp' : named === '' ? 'bare' : 'web', scheme: named, url };
 }
 
-/** Whether a broker at this address may want a token in its query, as a deployment does. */
+/** Whether a broker at this address may need a token in its query, as a deployment does. */
 export function mayWantToken(url: string): boolean {
   if (!/^wss?:\/\//i.test(url) || !URL.canParse(url)) return false;
   const { hostname, pathname } = new URL(url);

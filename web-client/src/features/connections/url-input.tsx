@@ -9,7 +9,7 @@ interface UrlInputProps extends Omit<TextInputProps, 'value' | 'onChange' | 'err
   readonly onChange: (url: string) => void;
 }
 
-/** A field for the URL of a broker. It says what is wrong with one, and offers the one that is probably meant. */
+/** A field for the URL of a broker. It explains an error, and offers the address that was probably meant. */
 export function UrlInput({ value, onChange, ...props }: UrlInputProps) {
   const input = useRef<HTMLInputElement>(null);
   const take = (url: string): void => {
@@ -44,7 +44,7 @@ function Wrong({ url, take }: { readonly url: string; readonly take: (url: strin
   );
 }
 
-/** A URL that is still being typed has no error yet. */
+/** While a URL is being typed, no error is shown. */
 function isUnfinished(url: string): boolean {
   return 'wss://'.startsWith(url) || 'ws://'.startsWith(url);
 }

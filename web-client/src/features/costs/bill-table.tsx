@@ -3,11 +3,11 @@ import { useTranslation } from 'react-i18next';
 import { formatCount } from '../../ui/format.ts';
 import classes from './costs-view.module.css';
 
-/** Below it a price is told for a million. */
+/** Smaller prices are given for a million. */
 const UNIT_USD_MIN = 0.01;
 const MILLION = 1_000_000;
 
-/** The lines of a bill, the dearest first. */
+/** The lines of a bill, the most expensive first. */
 export function BillTable({ bill }: { readonly bill: Bill }) {
   const { t } = useTranslation();
   const unit = (usd: number): string =>

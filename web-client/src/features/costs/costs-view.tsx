@@ -22,7 +22,7 @@ import { ObservedCard, restOf } from './observed-card.tsx';
 import { OffersTable } from './offers-table.tsx';
 import { WorkloadFields } from './workload-fields.tsx';
 
-/** A fleet that is easy to compare with one's own. */
+/** A fleet that users can easily compare with their own. */
 const FIRST_WORKLOAD: GivenWorkload = {
   clients: 1_000,
   hours: 24,

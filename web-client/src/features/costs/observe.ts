@@ -1,10 +1,10 @@
 import type { GivenWorkload } from '@apus/cost';
 import type { MessageLog, Qos } from '../../engine/types.ts';
 
-/** The newest messages that are counted: enough for an average, and few enough to count in a moment. */
+/** The newest messages that are counted: enough for an average, and few enough to be fast. */
 const OBSERVED_MAX = 5_000;
 
-/** The traffic of less time says little of an hour, and nothing of a month. */
+/** The traffic of a shorter time says little about an hour, and nothing about a month. */
 export const OBSERVED_MS_ENOUGH = 60_000;
 
 const HOUR_MS = 3_600_000;
@@ -23,7 +23,7 @@ export interface Observed {
   readonly qos: Qos;
 }
 
-/** @returns undefined where no message has passed */
+/** @returns undefined if no message has passed */
 export function observe(log: MessageLog, nowMs: number): Observed | undefined {
   const first = Math.max(log.firstSequence, log.endSequence - OBSERVED_MAX);
   const count = { published: 0, received: 0 };

@@ -63,12 +63,12 @@ export function ObservedCard({
   );
 }
 
-/** Amazon serves `wss:` alone: behind `ws:` is an emulator, which sends no bill. */
+/** AWS only serves `wss:`: a server at `ws:` is an emulator, which sends no bill. */
 function isBilled(url: string): boolean {
   return url.startsWith('wss:');
 }
 
-/** How little an observation is, in words. */
+/** A sentence on how short the observation is. */
 export function restOf({ spanMs, messages }: Observed): {
   readonly duration: string;
   readonly count: number;

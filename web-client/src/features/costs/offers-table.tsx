@@ -6,7 +6,7 @@ import classes from './costs-view.module.css';
 export interface Offer {
   readonly name: string;
   readonly usd: number;
-  /** Why it does not carry it; empty where it does. */
+  /** The reasons why it does not carry it; empty if it does. */
   readonly misfits: readonly string[];
   readonly isHere: boolean;
 }

@@ -1,9 +1,9 @@
 const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** Control characters that no text has: all but tab, line feed and carriage return. */
+/** Control characters that no text contains: all but tab, line feed and carriage return. */
 const CONTROL = /[^\P{Cc}\t\n\r]/u;
 
-/** The bytes as UTF-8, or undefined where they are none. */
+/** The bytes as UTF-8; undefined if they are invalid. */
 export function utf8Of(bytes: Uint8Array): string | undefined {
   try {
     return strictDecoder.decode(bytes);
@@ -12,7 +12,7 @@ export function utf8Of(bytes: Uint8Array): string | undefined {
   }
 }
 
-/** Whether people can read it. */
+/** Whether the text is readable. */
 export function isPrintable(text: string): boolean {
   return !CONTROL.test(text);
 }
@@ -24,7 +24,10 @@ export function hexOf(bytes: Uint8Array): string {
   return text;
 }
 
-/** Bytes of hexadecimal digits, in either case, with spaces, colons or dashes between pairs; undefined where it is none. */
+/**
+ * Bytes of hexadecimal digits, in either case, with spaces, colons or dashes between pairs; undefined if the text is
+ * something else.
+ */
 export function bytesOfHex(text: string): Uint8Array | undefined {
   const digits = text.replace(/[\s:-]/g, '');
   if (digits.length === 0 || digits.length % 2 !== 0 || /[^0-9a-f]/i.test(digits)) return undefined;
@@ -49,13 +52,13 @@ export function base64Of(bytes: Uint8Array): string {
 /** Both alphabets of RFC 4648, padded or not. */
 const BASE64 = /^(?:[A-Za-z0-9+/]+|[A-Za-z0-9_-]+)={0,2}$/;
 
-/** Bytes of base64 text; undefined where it is none. */
+/** Bytes of base64 text; undefined if it is invalid. */
 export function bytesOfBase64(text: string): Uint8Array | undefined {
   const digits = text.replace(/[\r\n]/g, '').trim();
   if (!BASE64.test(digits)) return undefined;
   try {
     const binary = atob(digits.replaceAll('-', '+').replaceAll('_', '/'));
-    // A plain loop: `Uint8Array.from` asks an iterator for every byte, and a file has a hundred million.
+    // A plain loop: `Uint8Array.from` calls an iterator for every byte, and a file has a hundred million.
     const bytes = new Uint8Array(binary.length);
     for (let at = 0; at < bytes.length; at += 1) bytes[at] = binary.charCodeAt(at);
     return bytes;

@@ -14,7 +14,7 @@ const PREVIEW_CHARACTERS_MAX = 120;
 interface ChangesProps {
   readonly decoded: Decoded;
   readonly previous: Uint8Array | undefined;
-  /** As the payload itself was decoded. */
+  /** Decoded in the same way as the payload itself. */
   readonly decode: (payload: Uint8Array) => Decoded;
 }
 

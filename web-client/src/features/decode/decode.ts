@@ -5,29 +5,29 @@ import { DECODE_BYTES_MAX, UNWRAPPED_BYTES_MIN } from './limits.ts';
 import { readCbor, readJson, readMessagePack, type StructuredFormat } from './read-structured.ts';
 import { type DecodedValue, isContainer } from './value.ts';
 
-/** How a payload is shown. `base64` and `hex` show its bytes. */
+/** The format in which a payload is shown. `base64` and `hex` show its bytes. */
 export type ChosenFormat = 'text' | StructuredFormat | 'base64' | 'hex';
 
-/** Formats with a schema are a decoder's, and cannot be chosen without one. */
+/** Only a decoder reads formats with a schema, so users cannot choose them without one. */
 export type PayloadFormat = ChosenFormat | DecoderKind;
 
 export const PAYLOAD_FORMATS: readonly ChosenFormat[] = ['text', 'json', 'cbor', 'msgpack', 'base64', 'hex'];
 
 export type FormatChoice = 'auto' | ChosenFormat;
 
-/** The text that the decoded bytes were wrapped in. */
+/** The encoding of the text that contained the decoded bytes. */
 export type Wrapping = 'none' | 'base64' | 'hex';
 
 export interface Decoded {
   readonly format: PayloadFormat;
   readonly wrapping: Wrapping;
-  /** The bytes that were decoded: the payload, or what its base64 or hex text stands for. */
+  /** The decoded bytes: the payload, or the bytes in its base64 or hex text. */
   readonly bytes: Uint8Array;
-  /** Of the structured formats; `undefined` is also a value of CBOR. */
+  /** For structured formats; `undefined` is also a value of CBOR. */
   readonly value: DecodedValue;
-  /** Of `text`. */
+  /** For `text`. */
   readonly text: string;
-  /** Why the chosen format does not fit, in the words of its parser; '' where it does. */
+  /** Why the chosen format does not fit, in the parser's words; '' if it does. */
   readonly problem: string;
 }
 
@@ -65,7 +65,7 @@ export function decodeWith(
 }
 
 /**
- * The value alone, for callers that follow many messages: by the topic's decoder, or else JSON, CBOR and MessagePack;
+ * Only the value, for callers that follow many messages: by the topic's decoder, or else JSON, CBOR and MessagePack;
  * otherwise undefined.
  */
 export function decodeValue(payload: Uint8Array, bytesMax: number, topic: string): DecodedValue {
@@ -75,7 +75,7 @@ export function decodeValue(payload: Uint8Array, bytesMax: number, topic: string
     try {
       return decode(payload, topic);
     } catch {
-      // A payload that it cannot read may still be in one of the formats that need no schema.
+      // A payload that the decoder cannot read may still be in a format without a schema.
     }
   }
   return detect(payload, {}).value;
@@ -95,7 +95,7 @@ function detect(payload: Uint8Array, hints: PayloadHints): Decoded {
   return detectWrapped(text) ?? textOf(payload, text);
 }
 
-/** Only objects and arrays: nearly every byte is some number of CBOR or MessagePack. */
+/** Only objects and arrays: nearly every byte is some number in CBOR or MessagePack. */
 function detectBinary(bytes: Uint8Array, wrapping: Wrapping): Decoded | undefined {
   const cbor = structured('cbor', bytes, wrapping);
   if (cbor !== undefined && isContainer(cbor.value)) return cbor;
@@ -103,7 +103,7 @@ function detectBinary(bytes: Uint8Array, wrapping: Wrapping): Decoded | undefine
   return messagePack !== undefined && isContainer(messagePack.value) ? messagePack : undefined;
 }
 
-/** Text that stands for something that can be read; a word that merely could be base64 stays a word. */
+/** Text that encodes readable data; a word that merely could be base64 stays a word. */
 function detectWrapped(text: string): Decoded | undefined {
   for (const wrapping of ['hex', 'base64'] as const) {
     const bytes = unwrap(text, wrapping);
@@ -180,7 +180,7 @@ function tooLarge(payload: Uint8Array, choice: FormatChoice): Decoded {
   return choice === 'auto' ? decoded : { ...decoded, problem };
 }
 
-/** Whether a parser is worth a try. */
+/** Whether trying a parser makes sense. */
 function looksLikeJson(text: string): boolean {
   return /^\s*(?:[[{"\d]|-\d|true\b|false\b|null\b)/.test(text);
 }

@@ -4,7 +4,7 @@ import { DIFFERENCES_MAX } from './limits.ts';
 import { scalarText } from './pretty.ts';
 import { type DecodedValue, isContainer } from './value.ts';
 
-/** One place where two values differ. */
+/** One difference between two values. */
 export interface Difference {
   readonly kind: 'added' | 'removed' | 'changed';
   readonly path: ValuePath;
@@ -20,7 +20,10 @@ export interface Comparison {
 
 const KINDS = { CREATE: 'added', REMOVE: 'removed', CHANGE: 'changed' } as const;
 
-/** Where two values differ, in the order of the newer one. Members are compared by name, arrays by place. */
+/**
+ * The differences between two values, in the order of the newer one. Members are compared by name, array entries by
+ * index.
+ */
 export function compareValues(before: DecodedValue, after: DecodedValue): Comparison {
   const all = microdiff({ root: comparable(before) }, { root: comparable(after) }, { cyclesFix: false });
   const differences = all.slice(0, DIFFERENCES_MAX).map(({ type, path }): Difference => {
@@ -35,7 +38,7 @@ export function compareValues(before: DecodedValue, after: DecodedValue): Compar
   return { differences, more: all.length - differences.length };
 }
 
-/** Bytes, dates and exact numbers as the text that people read: two are the same when they read the same. */
+/** Bytes, dates and exact numbers as readable text: two are equal if their texts are. */
 function comparable(value: DecodedValue): DecodedValue {
   if (!isContainer(value)) return typeof value === 'object' && value !== null ? scalarText(value) : value;
   if (Array.isArray(value)) return value.map(comparable);

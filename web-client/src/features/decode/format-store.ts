@@ -1,10 +1,10 @@
 import { create } from 'zustand';
 import type { FormatChoice } from './decode.ts';
 
-/** Topics whose format the user chose; beyond it the oldest choice goes. */
+/** Topics with a format that the user chose; above it the oldest choice is dropped. */
 const CHOICES_MAX = 500;
 
-/** How payloads of a topic are to be shown. The format of a topic that is not in here is detected. */
+/** The chosen formats by topic. The format of any other topic is detected. */
 const useFormatStore = create<ReadonlyMap<string, FormatChoice>>(() => new Map());
 
 export function useFormatChoice(topic: string): FormatChoice {

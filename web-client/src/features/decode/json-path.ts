@@ -1,4 +1,4 @@
-/** The way from the root of a value to a part of it: names of members and places in arrays. */
+/** The path from the root of a value to a part of it: names of members and indexes of arrays. */
 export type ValuePath = readonly (string | number)[];
 
 /** Names that need no quotes in RFC 9535's shorthand. */
@@ -28,7 +28,7 @@ function escaped(name: string): string {
 const SEGMENT =
   /(?:^|\.)([A-Za-z_\u0080-\uffff][\w\u0080-\uffff-]*)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]/y;
 
-/** Reads a path to one value; undefined where it is none, as with wildcards and filters. */
+/** Reads a path to one value; undefined for anything else, such as wildcards and filters. */
 export function parsePath(text: string): ValuePath | undefined {
   const source = text.trim().replace(/^\$/, '');
   const path: (string | number)[] = [];

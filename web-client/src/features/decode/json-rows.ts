@@ -4,7 +4,7 @@ import { type DecodedContainer, type DecodedValue, isContainer } from './value.t
 
 /** A line of the viewer. */
 export interface JsonRow {
-  /** The path as text: open and selected rows survive the next message. */
+  /** The path as text: open and selected rows stay when the next message comes. */
   readonly id: string;
   readonly path: ValuePath;
   /** The name of the member or the place in the array; '' for the root. */
@@ -14,14 +14,14 @@ export interface JsonRow {
   readonly level: number;
   readonly position: number;
   readonly siblings: number;
-  /** How many entries it has; undefined where it cannot have any. */
+  /** How many entries it has; undefined if it is no container. */
   readonly entries: number | undefined;
   readonly isOpen: boolean;
-  /** Entries that the limit hides: they are announced on a row of their own. */
+  /** Entries that the limit hides: a separate row announces them. */
   readonly hidden: number;
 }
 
-/** The lines of a value, as far as its containers are open. The root is level 1. */
+/** The lines of a value, with its open containers. The root is level 1. */
 export function jsonRows(value: DecodedValue, isOpen: (id: string) => boolean): JsonRow[] {
   const rows: JsonRow[] = [];
   addRows(rows, { value, path: [], name: '', level: 1, position: 1, siblings: 1 }, isOpen);
@@ -49,7 +49,7 @@ function addRows(rows: JsonRow[], place: Place, isOpen: (id: string) => boolean)
   }
 }
 
-/** The containers that are open when a value is first shown: from the root down until the rows are many. */
+/** The containers that are open at first: from the root down until there are many rows. */
 export function openAtFirst(value: DecodedValue): Set<string> {
   const open = new Set<string>();
   let rows = 1;

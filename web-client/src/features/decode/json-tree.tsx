@@ -67,7 +67,7 @@ export function JsonTree({ value, onChart }: JsonTreeProps) {
   );
 }
 
-/** Text that is a number is charted when it is asked for, but is not offered as one. */
+/** Text that is a number can be charted on request, but has no button. */
 function isChartable(value: DecodedValue): boolean {
   return !isContainer(value) && numberOf(value) !== undefined;
 }
@@ -111,7 +111,7 @@ function Line({ row, onChart }: { readonly row: JsonRow; readonly onChart: (path
   );
 }
 
-/** The path of the selected line, and what one can do with it. */
+/** The path of the selected line, and the actions on it. */
 function ActiveLine({
   row,
   onChart,

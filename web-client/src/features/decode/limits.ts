@@ -1,7 +1,7 @@
 /** The largest payload that is decoded into values: what the node door takes as the largest packet by default. */
 export const DECODE_BYTES_MAX = 2 * 1024 * 1024;
 
-/** Text of a payload that is shown before one asks for more: more slows the layout of a line without breaks. */
+/** Characters of a payload that are shown at first: more slow down the layout of a line without breaks. */
 export const TEXT_CHARACTERS_SHOWN_MAX = 64 * 1024;
 
 /** Bytes of a hex dump or of base64: four screens of a large monitor. */
@@ -19,8 +19,8 @@ export const ENTRIES_SHOWN_MAX = 5_000;
 /** Containers that are open from the start: a payload of a device fits, an export of a database stays closed. */
 export const ROWS_OPEN_AT_FIRST_MAX = 200;
 
-/** Decoded bytes below which text is not taken for base64 or hex on its own: a short word may be both. */
+/** Shorter decoded bytes are not detected as base64 or hex: a short word may be both. */
 export const UNWRAPPED_BYTES_MIN = 8;
 
-/** Nesting beyond which a value is not converted: deeper ones come from mistakes or attacks. */
+/** More deeply nested values are not converted: they come from mistakes or attacks. */
 export const DEPTH_MAX = 200;

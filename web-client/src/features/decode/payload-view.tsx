@@ -20,13 +20,13 @@ interface PayloadViewProps {
   readonly topic: string;
   readonly payload: Uint8Array;
   readonly contentType?: string | undefined;
-  /** The payload before it on the same topic, to compare with. */
+  /** The previous payload of the same topic, for comparison. */
   readonly previous: Uint8Array | undefined;
-  /** A number was clicked, at that path of the payload. */
+  /** The user clicked a number, at that path of the payload. */
   readonly onChart: (path: ValuePath) => void;
 }
 
-/** A payload decoded: as a tree whose numbers can be charted, as text, or as what has changed. */
+/** A decoded payload: as a tree whose numbers can be charted, as text, or as its changes. */
 export function PayloadView({ topic, payload, contentType, previous, onChart }: PayloadViewProps) {
   const { t } = useTranslation();
   const choice = useFormatChoice(topic);

@@ -1,7 +1,10 @@
 import { hexOf } from './bytes.ts';
 import { type DecodedValue, ExactNumber, isContainer } from './value.ts';
 
-/** A value that has no entries as one writes it; what JSON lacks as CBOR's diagnostic notation (RFC 8949, section 8). */
+/**
+ * A value without entries as text; values that JSON lacks are written in CBOR's diagnostic notation (RFC 8949, section
+ * 8).
+ */
 export function scalarText(value: DecodedValue): string {
   if (value instanceof ExactNumber) return value.source;
   if (value instanceof Uint8Array) return `h'${hexOf(value)}'`;
@@ -26,7 +29,7 @@ export function prettyText(value: DecodedValue, indent = ''): string {
   return lines.length === 0 ? `${open}${close}` : `${open}\n${lines.join(',\n')}\n${indent}${close}`;
 }
 
-/** The value on one line, cut once it is long enough: for a row of a list. */
+/** The value on one line, cut when it is long enough: for a row of a list. */
 export function previewText(value: DecodedValue, charactersMax: number): string {
   const parts: string[] = [];
   let room = charactersMax;

@@ -1,6 +1,6 @@
 import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
 
-/** The message of the same topic and direction before this one, as far as the log still has it. */
+/** The previous message of the same topic and direction, if the log still has it. */
 export function previousMessage(log: MessageLog, message: LoggedMessage): LoggedMessage | undefined {
   for (let sequence = message.sequence - 1; sequence >= log.firstSequence; sequence -= 1) {
     const earlier = log.at(sequence);

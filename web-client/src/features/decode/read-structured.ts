@@ -7,7 +7,9 @@ import { type DecodedValue, ExactNumber, toDecodedValue } from './value.ts';
 
 export type StructuredFormat = 'json' | 'cbor' | 'msgpack';
 
-/** As much of a number as a double may lose. Text without it is read by the platform's parser, which is much faster. */
+/**
+ * A number that a double might not represent. Text without one is read by the platform's parser, which is much faster.
+ */
 const LONG_NUMBER = /\d{16}|\d[eE]\+?\d{3}/;
 
 /** @throws SyntaxError that says where */
@@ -26,7 +28,7 @@ function isSameFraction(source: string, number: number): boolean {
   return /[.eE]/.test(source) && Number.isFinite(number);
 }
 
-/** Date, bignum; of any other tag (RFC 8949, section 3.4) the content. */
+/** Dates and bignums; for any other tag (RFC 8949, section 3.4) the content. */
 const KNOWN_TAGS: Record<number, TagDecoder> = {
   0: dateDecoder,
   1: dateDecoder,
@@ -44,7 +46,7 @@ export function readCbor(bytes: Uint8Array): DecodedValue {
 
 /** @throws Error that says what is wrong; also where bytes are left over */
 export function readMessagePack(bytes: Uint8Array): DecodedValue {
-  // Lengths are the sender's claims: a length beyond the present bytes is refused before memory is allocated.
+  // Lengths are the sender's claims: a length beyond the received bytes is refused before memory is allocated.
   const max = bytes.length;
   const value = decodeMessagePack(bytes, {
     useBigInt64: true,

@@ -4,10 +4,10 @@ import { hexDump } from './hex-dump.ts';
 import { BYTES_SHOWN_MAX, TEXT_CHARACTERS_SHOWN_MAX } from './limits.ts';
 import { prettyText } from './pretty.ts';
 
-/** A payload as text, and how much of it is left out. */
+/** A payload as text, and how much of it is omitted. */
 export interface ShownText {
   readonly text: string;
-  /** Characters, or of hex and base64 bytes; 0 where it is whole. */
+  /** Omitted characters, or with hex and base64 bytes; 0 if it is complete. */
   readonly hidden: number;
 }
 
@@ -15,7 +15,7 @@ export function isStructured({ format, problem }: Decoded): boolean {
   return problem === '' && format !== 'text' && format !== 'base64' && format !== 'hex';
 }
 
-/** @param isWhole whether the limits are off, because the user asked for it */
+/** @param isWhole whether the user asked for all of it */
 export function shownText(decoded: Decoded, isWhole: boolean): ShownText {
   const { format, bytes } = decoded;
   if (isStructured(decoded)) return cut(prettyText(decoded.value), isWhole);

@@ -1,7 +1,7 @@
 import { hexOf } from './bytes.ts';
 import { DEPTH_MAX } from './limits.ts';
 
-/** A number as it was written, where a double of JavaScript would show another one. */
+/** A number as it was written, if a double would show another one. */
 export class ExactNumber {
   readonly source: string;
 
@@ -10,7 +10,7 @@ export class ExactNumber {
   }
 }
 
-/** A value decoded from JSON, CBOR or MessagePack: JSON's values and the few kinds of the binary formats alone. */
+/** A value decoded from JSON, CBOR or MessagePack: JSON's values and the few further kinds of the binary formats. */
 export type DecodedValue =
   | null
   | undefined
@@ -39,7 +39,9 @@ export function isContainer(value: DecodedValue): value is DecodedContainer {
   );
 }
 
-/** The value as a number for a chart, or undefined where it is none. Text that is a number counts: many devices quote. */
+/**
+ * The value as a number for a chart; undefined if it is none. Text that is a number counts: many devices quote numbers.
+ */
 export function numberOf(value: DecodedValue): number | undefined {
   if (typeof value === 'bigint') return Number(value);
   if (value instanceof ExactNumber) return Number(value.source);

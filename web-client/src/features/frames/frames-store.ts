@@ -1,11 +1,11 @@
 import { create } from 'zustand';
 
 interface FramesState {
-  /** The frame that is shown, of the connection that is. */
+  /** The selected frame of the shown connection. */
   readonly selected: { readonly connectionId: string; readonly number: number } | undefined;
 }
 
-/** Which frame is shown outlives the view, and the timeline of packets can choose it. */
+/** The selected frame is kept while another view is open, and the timeline of packets can select it. */
 export const useFramesStore = create<FramesState>(() => ({ selected: undefined }));
 
 export function selectFrame(connectionId: string, number: number | undefined): void {

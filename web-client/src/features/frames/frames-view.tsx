@@ -80,7 +80,7 @@ interface Shown {
   readonly held: readonly LoggedFrame[] | undefined;
 }
 
-/** Renders once per frame of the screen: only what shows frames uses it. */
+/** Renders once per screen frame: only components that show frames use it. */
 function useShown({ log, hideEmpty, held }: Shown): readonly LoggedFrame[] {
   useLogChanges(log);
   return held ?? shownFrames(log, hideEmpty);

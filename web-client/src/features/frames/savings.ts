@@ -6,11 +6,11 @@ const MESSAGES_PER_PING = 2;
 
 export interface Saving {
   readonly billed: number;
-  /** With one frame for each packet, also for those that the transport keeps. */
+  /** With one frame for each packet, including packets that the transport keeps. */
   readonly alone: number;
-  /** Below zero where frames without packets cost more than sharing saves. */
+  /** Negative if frames without packets cost more than sharing saves. */
   readonly saved: number;
-  /** Of what one frame for each packet would cost, from 0 to 1; 0 where that is nothing. */
+  /** The saved share of the cost with one frame for each packet, from 0 to 1; 0 if that is nothing. */
   readonly share: number;
 }
 

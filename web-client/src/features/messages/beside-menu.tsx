@@ -8,7 +8,7 @@ import { BESIDE_MAX, toggleBeside, useShownIds } from './beside.ts';
 /** Connections in the menu; the command palette finds the others. */
 const OFFERED_MAX = 50;
 
-/** Which connections' messages stand side by side. */
+/** Selects the connections whose messages are shown side by side. */
 export function BesideMenu({ activeId }: { readonly activeId: string }) {
   const { t } = useTranslation();
   const profiles = useStore((state) => state.profiles);

@@ -1,11 +1,11 @@
 import { setLayout, useLayout } from '../../state/layout.ts';
 import { useStore } from '../../state/store.ts';
 
-/** More would be too narrow to read, on any screen. */
+/** More columns would be too narrow to read, on any screen. */
 export const BESIDE_MAX = 4;
 
 /**
- * The connections whose messages are shown, from the left. The active connection is always among them: where it was not
+ * The connections whose messages are shown, from the left. The active connection is always among them: if it was not
  * chosen, it takes the first place.
  */
 export function shownIds(
@@ -25,11 +25,11 @@ export function useShownIds(activeId: string): readonly string[] {
   return shownIds(besideIds, activeId, (id) => profiles.some((profile) => profile.id === id));
 }
 
-/** Shows a connection beside the others, or no longer. */
+/** Shows a connection beside the others, or hides it. */
 export function toggleBeside(shown: readonly string[], id: string): void {
   const ids = shown.includes(id) ? shown.filter((other) => other !== id) : [...shown, id];
   setLayout({ besideIds: ids.slice(0, BESIDE_MAX) });
   const { activeId } = useStore.getState();
-  // One that is shown no longer cannot be the one that the page is about.
+  // A hidden connection cannot be the active one.
   if (activeId === id && !ids.includes(id)) useStore.setState({ activeId: ids[0] });
 }

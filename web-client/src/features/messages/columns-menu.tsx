@@ -5,7 +5,7 @@ import { useActiveProfile } from '../../state/hooks.ts';
 import { IconButton } from '../../ui/icon-button.tsx';
 import { COLUMN_IDS, chooseColumns, FIXED_COLUMN, useChosenColumns } from './columns.ts';
 
-/** Which columns the table has. */
+/** Selects the columns of the table. */
 export function ColumnsMenu() {
   const { t } = useTranslation();
   const chosen = useChosenColumns(useActiveProfile()?.subscriptions);

@@ -3,7 +3,7 @@ import { isReading } from '../../engine/stream-reading.ts';
 import type { Subscription } from '../../engine/types.ts';
 import { setLayout, useLayout } from '../../state/layout.ts';
 
-/** The columns of the message table, in their order. To add one: here, its cell, and its name in `strings.ts`. */
+/** The columns of the message table, in order. To add one: an entry here, its cell, and its name in `strings.ts`. */
 export const COLUMN_IDS = [
   'time',
   'topic',
@@ -25,9 +25,9 @@ export type ColumnId = (typeof COLUMN_IDS)[number];
 interface Column {
   /** The least width. */
   readonly minPx: number;
-  /** The share of the width that is left; a column without it is as wide as its least. */
+  /** The share of the remaining width; a column without it has its least width. */
   readonly most?: string;
-  /** The same in a narrow table; a column without it is left out there. */
+  /** The same in a narrow table; a column without it is omitted there. */
   readonly narrow?: { readonly minPx: number; readonly most?: string };
   /** Whether it is shown by default. */
   readonly isUsual?: true;
@@ -58,7 +58,7 @@ const PADDING_PX = 21;
 /** Up to this width the table shows only the columns that have a narrow form. */
 const NARROW_PX = 660;
 
-/** Without it a row says nothing. */
+/** Without this column a row is meaningless. */
 export const FIXED_COLUMN: ColumnId = 'topic';
 
 const USUAL = COLUMN_IDS.filter((id) => COLUMNS[id].isUsual === true);
@@ -70,11 +70,11 @@ export interface ShownColumns {
   readonly columns: readonly ColumnId[];
   /** For `grid-template-columns`. */
   readonly template: string;
-  /** The rows of a table that is narrower are scrolled sideways. */
+  /** Rows of a narrower table are scrolled sideways. */
   readonly minWidthPx: number;
 }
 
-/** The columns of a table that is so wide. Before it is measured a table is wide. */
+/** The columns of a table of this width. Before it is measured a table counts as wide. */
 export function shownColumns(chosen: readonly ColumnId[], widthPx: number): ShownColumns {
   const isNarrow = widthPx > 0 && widthPx <= NARROW_PX;
   const columns = chosen.filter((id) => !isNarrow || COLUMNS[id].narrow !== undefined);
@@ -89,7 +89,7 @@ export function shownColumns(chosen: readonly ColumnId[], widthPx: number): Show
   };
 }
 
-/** The stored columns that there are, in the order of the table. */
+/** The stored columns that exist, in the order of the table. */
 export function chosenColumns(
   stored: readonly string[] | undefined,
   readsStreams = false,

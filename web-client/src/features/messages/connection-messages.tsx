@@ -19,7 +19,7 @@ interface ConnectionMessagesProps {
   readonly shown: readonly string[];
 }
 
-/** The messages of one connection. Beside others it has a heading, and becomes the active one when it is used. */
+/** The messages of one connection. Beside others it has a heading, and becomes active when the user uses it. */
 export function ConnectionMessages({ profile, shown }: ConnectionMessagesProps) {
   const { id } = profile;
   const { messages } = useConnection(id);

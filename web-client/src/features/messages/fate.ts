@@ -5,13 +5,13 @@ import { reasonWords } from '../../ui/trouble.ts';
 /** MQTT 5's PUBACK says that no client is subscribed. */
 const NO_MATCHING_SUBSCRIBERS = 0x10;
 
-/** The fate of a published message: in a word, and in a sentence. */
+/** The outcome of a published message: in a word, and in a sentence. */
 export interface FateWords {
   readonly short: string;
   readonly long: string;
 }
 
-/** @param qos of the message: at QoS 0 there is no answer to wait for */
+/** @param qos of the message: at QoS 0 no answer follows */
 export function fateWords(t: TFunction, { state, code, detail }: PublishFate, qos: number): FateWords {
   if (state === 'refused') {
     const { title } = reasonWords(t, code ?? 0x80);

@@ -2,10 +2,10 @@ import { compile } from 'json-p3';
 import { decodeValue } from '../decode/decode.ts';
 import { type Predicate, QUERIED_CHARACTERS_MAX } from './message-filter.ts';
 
-/** Comparisons and logic mark a JSONPath query that is an expression and not a path. */
+/** Comparisons and logic distinguish an expression from a path in a JSONPath query. */
 const EXPRESSION = /==|!=|<=|>=|<|>|&&|\|\||^!/;
 
-/** `$.a.b` finds what has such a member; `$.a > 5 && $.b == "x"` compares, with the payload as `$`. */
+/** `$.a.b` finds payloads with this member; `$.a > 5 && $.b == "x"` compares, with the payload as `$`. */
 export function jsonPathPredicate(query: string): Predicate {
   const isExpression = EXPRESSION.test(query) && !query.includes('?');
   const path = compile(isExpression ? `$[?${withoutRoot(query)}]` : query);
@@ -17,7 +17,7 @@ export function jsonPathPredicate(query: string): Predicate {
   };
 }
 
-/** In a filter of JSONPath the value that is looked at is `@`. Quoted text stays as it is. */
+/** In a filter of JSONPath the present value is `@`. Quoted text is not changed. */
 function withoutRoot(expression: string): string {
   return expression.replaceAll(/"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|\$/g, (part) =>
     part === '$' ? '@' : part,

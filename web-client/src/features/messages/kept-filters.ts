@@ -4,7 +4,7 @@ import { type MessageFilter, NO_FILTER } from './message-filter.ts';
 
 const KEY = 'apus.filters';
 
-/** Connections whose filters are kept, the newest; and what a field of one may hold. */
+/** Connections whose filters are stored, the newest; and the longest field of one. */
 const FILTERS_MAX = 20;
 const CHARACTERS_MAX = 4_096;
 
@@ -16,7 +16,7 @@ export function keptFilters(): Filters {
   return Object.fromEntries(Object.entries(read).map(([id, value]) => [id, readFilter(value)]));
 }
 
-/** A filter that is too large is left out, and so is one that shows everything. */
+/** A filter that is too large is not stored, nor is one that shows everything. */
 export function keepFilters(filters: Filters): void {
   const kept = Object.entries(filters)
     .filter(([, { topic, query }]) => topic.length <= CHARACTERS_MAX && query.length <= CHARACTERS_MAX)
@@ -25,7 +25,7 @@ export function keepFilters(filters: Filters): void {
   writeStored(KEY, Object.fromEntries(kept));
 }
 
-/** @param value perhaps of another version of the page: what it lacks is as at the start */
+/** @param value perhaps from another version of the page: missing fields have their default */
 export function readFilter(value: unknown): MessageFilter {
   const read = membersOf(value) ?? {};
   return {

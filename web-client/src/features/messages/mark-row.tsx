@@ -8,13 +8,13 @@ import classes from './message-table.module.css';
 
 interface MarkRowProps {
   readonly mark: LogMark;
-  /** How many columns it stands across. */
+  /** The number of columns that it spans. */
   readonly columns: number;
   readonly rowIndex: number;
   readonly top: number;
 }
 
-/** Says that something is missing, where it is missing. */
+/** Shows a gap, at its place. */
 export function MarkRow({ mark, columns, rowIndex, top }: MarkRowProps) {
   const { t } = useTranslation();
   const words = markWords(t, mark);
@@ -42,13 +42,13 @@ const ICONS: Readonly<Record<string, typeof IconAlertTriangle>> = {
   recovered: IconHistory,
 };
 
-/** A gap that was closed looks like good news. */
+/** A closed gap is shown as good news. */
 function lookOf(mark: LogMark): string {
   if (mark.kind !== 'stream') return mark.kind;
   return mark.isRecovered ? 'recovered' : 'gap';
 }
 
-/** Reasons that have advice of their own. */
+/** Reasons with their own advice. */
 const REASONS = ['queue_full', 'qos0_msg', 'too_large', 'not_authorized', 'identity_expired'] as const;
 
 function markWords(t: TFunction, mark: LogMark): string {

@@ -5,7 +5,7 @@ export type TableRow =
   | { readonly type: 'message'; readonly message: LoggedMessage }
   | { readonly type: 'mark'; readonly placed: PlacedMark };
 
-/** The rows of the table, newest first: the messages of a list, and between them what is missing. */
+/** The rows of the table, newest first: the messages of a list, and the gaps between them. */
 export class MarkedRows {
   readonly #list: MessageList;
   /** Newest first, each with its row, ascending. */

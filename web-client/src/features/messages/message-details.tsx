@@ -79,7 +79,7 @@ export function MessageDetails({ profile, message, close }: MessageDetailsProps)
         <Tabs.List className={classes.tabList}>
           <Tabs.Tab value="payload">{t('messages.details.payload')}</Tabs.Tab>
           <Tabs.Tab value="properties">{t('messages.details.properties')}</Tabs.Tab>
-          {/* A file holds messages, and not their packets. */}
+          {/* A recording holds messages without their packets. */}
           {!isRecording(profile.id) && <Tabs.Tab value="packet">{t('messages.details.packet')}</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="payload" className={classes.body}>

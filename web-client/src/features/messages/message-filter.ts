@@ -1,13 +1,13 @@
 import { matches, validateTopicFilter } from '@apus/mqtt/topic';
 import type { LoggedMessage } from '../../engine/types.ts';
 
-/** How the query is looked for in a payload. */
+/** How the query is searched in a payload. */
 export type QueryKind = 'text' | 'regex' | 'jsonpath';
 
 /** The filter of the shown messages. */
 export interface MessageFilter {
   readonly direction: 'all' | 'received' | 'published';
-  /** A topic filter where it has wildcards or is one whole; otherwise a part of the topic. */
+  /** A topic filter if it has wildcards or is a whole topic; otherwise a part of the topic. */
   readonly topic: string;
   readonly kind: QueryKind;
   readonly query: string;
@@ -26,20 +26,22 @@ export const NO_FILTER: MessageFilter = {
 
 export type Predicate = (message: LoggedMessage) => boolean;
 
-/** Reads a JSONPath query. Throws an error that says what is wrong with it. */
+/** Reads a JSONPath query. Throws an error that names the problem. */
 export type JsonPathQuery = (query: string) => Predicate;
 
-/** A filter that can be asked, or why it cannot. */
+/** A filter that can be applied, or the error in it. */
 export type CompiledFilter =
   | { readonly predicate: Predicate | undefined; readonly problem: undefined }
   | { readonly predicate: undefined; readonly problem: string };
 
-/** Characters of a payload that a query looks at: a careless expression takes time by the length of its text. */
+/**
+ * Characters of a payload that a query searches: the time of a careless expression grows with the length of its text.
+ */
 export const QUERIED_CHARACTERS_MAX = 65_536;
 
 /**
- * @param jsonPath undefined until it is loaded: no message fits a JSONPath query before
- * @returns a predicate, undefined where everything is shown, or what is wrong with the query
+ * @param jsonPath undefined until it is loaded: until then no message matches a JSONPath query
+ * @returns a predicate, undefined if everything is shown, or the error in the query
  */
 export function compileFilter(filter: MessageFilter, jsonPath?: JsonPathQuery): CompiledFilter {
   const { direction, topic, subscriptionId, retainedOnly } = filter;

@@ -3,15 +3,15 @@ import { Ring } from '../../engine/log/ring.ts';
 import type { LoggedMessage, MessageLog, PlacedMark } from '../../engine/types.ts';
 import type { Predicate } from './message-filter.ts';
 
-/** How long one step of looking through the log may take, so that no frame waits for it. */
+/** How long one step of the search through the log may take, so that no frame waits for it. */
 const SCAN_MS = 6;
 
-/** Messages that are looked at before the clock is. */
+/** Messages between two looks at the clock. */
 const SCAN_STEP = 200;
 
 /**
- * The messages of a log that the table shows: those that fit a filter, newest first, live or held still. Without a
- * filter it is the log itself and costs nothing; with one it keeps the sequences of what fits.
+ * The messages of a log that the table shows: those that match a filter, newest first, live or paused. Without a filter
+ * it is the log itself and costs nothing; with one it stores the sequence numbers of matches.
  */
 export class MessageList {
   readonly #log: MessageLog;
@@ -23,7 +23,7 @@ export class MessageList {
   #newer: Ring<number>;
   /** Matches among the messages that were there, descending. */
   #older: number[] = [];
-  /** Where the search through the old ones stands; it goes down. */
+  /** The position of the search through old messages; it descends. */
   #scanned = 0;
   #isScanning = false;
   #held: readonly LoggedMessage[] | undefined;
@@ -39,13 +39,13 @@ export class MessageList {
     this.#newer = new Ring(log.limits.messagesMax);
   }
 
-  /** Begins to follow the log. Returns how to stop; it may be attached again. */
+  /** Begins to follow the log. Returns a function that stops this; it may be attached again. */
   attach(): () => void {
     const stops = [
       this.#log.onAppend((messages) => this.#appended(messages)),
       this.#log.onClear(() => this.#cleared()),
     ];
-    // The filter is applied to messages that came before.
+    // Applies the filter to earlier messages.
     if (this.#predicate !== undefined) this.setFilter(this.#predicate);
     return () => {
       for (const stop of stops) stop();
@@ -66,7 +66,7 @@ export class MessageList {
     return this.#held !== undefined;
   }
 
-  /** Matches that came since the list was held. */
+  /** Matches since the list was paused. */
   get newWhileHeld(): number {
     return this.#newWhileHeld;
   }
@@ -88,7 +88,7 @@ export class MessageList {
     return sequence === undefined || sequence < firstSequence ? undefined : this.#log.at(sequence);
   }
 
-  /** Where a message is now, or undefined where it is not shown. */
+  /** The present index of a message; undefined if it is not shown. */
   indexOf(message: LoggedMessage): number | undefined {
     const { size } = this;
     let low = 0;
@@ -179,7 +179,7 @@ export class MessageList {
       this.#newer.shift();
   }
 
-  /** Searches the messages that were there when the filter was set, newest first, a few at a time. */
+  /** Searches the messages that existed when the filter was set, newest first, a few at a time. */
   #scan(): void {
     const predicate = this.#predicate;
     const { firstSequence } = this.#log;

@@ -25,7 +25,7 @@ interface Fact {
 /** User properties that the broker has set, of a message of a stream. */
 const STREAM_NAMES = new Set(['stream-position', 'stream-kind', 'key']);
 
-/** All that the client knows of a message besides its payload. */
+/** Everything that the client knows about a message besides its payload. */
 export function MessageProperties({ profile, message }: MessagePropertiesProps) {
   const { t } = useTranslation();
   const chartThis = useChartThis();

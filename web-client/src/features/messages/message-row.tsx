@@ -28,11 +28,11 @@ interface MessageRowProps {
   readonly onSelect: (message: LoggedMessage) => void;
 }
 
-/** One line of the table. Plain elements: up to sixty frames a second render some forty of them. */
+/** One line of the table. It uses plain elements: up to sixty frames a second render some forty lines. */
 export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   const { id, message, rowIndex, top, columns, colors, isSelected, onSelect } = props;
   const { t } = useTranslation();
-  // A decoder that has come shows the rows anew.
+  // The rows render again when a decoder has been loaded.
   useDecoders(({ loaded }) => loaded);
   const color = colors.get(message.subscriptionIds[0] ?? '');
   return (
@@ -59,7 +59,7 @@ export const MessageRow = memo(function MessageRow(props: MessageRowProps) {
   );
 });
 
-/** Functions and no components: a hook in each cell is one some four hundred times a frame. */
+/** Functions and not components: a hook in each cell would run some four hundred times a frame. */
 function cell(column: ColumnId, message: LoggedMessage, t: TFunction): ReactNode {
   const { packetId, properties, latencyMs } = message;
   switch (column) {
@@ -107,7 +107,7 @@ function time({ direction, atMs }: LoggedMessage, t: TFunction): ReactNode {
   );
 }
 
-/** The number alone: the epoch in front of it is the same in nearly all rows. */
+/** Only the number: the epoch in front of it is the same in nearly all rows. */
 function position({ direction, properties }: LoggedMessage): ReactNode {
   const facts = direction === 'received' ? streamFacts(properties) : undefined;
   return facts && <span title={visibleText(facts.position)}>{facts.number}</span>;

@@ -15,7 +15,9 @@ import { MessageRow, type RowColors } from './message-row.tsx';
 import classes from './message-table.module.css';
 import { useMessageList } from './use-message-list.ts';
 
-/** All rows are as high: only so a hundred thousand of them need no measuring. On a phone they have two lines. */
+/**
+ * All rows have the same height, so that a hundred thousand of them need no measuring. On a phone they have two lines.
+ */
 const ROW_HEIGHT = { wide: 26, narrow: 44 } as const;
 
 /** Where the style sheet begins to use two lines. */
@@ -31,7 +33,7 @@ interface MessageTableProps {
   readonly selected: LoggedMessage | undefined;
   readonly onSelect: (message: LoggedMessage | undefined) => void;
   readonly isFiltered: boolean;
-  /** The error of the query: the shown messages are those of the filter before. */
+  /** The error in the query: the shown messages match the previous filter. */
   readonly problem: string | undefined;
 }
 
@@ -216,7 +218,7 @@ function Nothing({ profile, isFiltered, problem }: NothingProps) {
   );
 }
 
-/** Filters that are named where no message has come for them; of more, the first. */
+/** Filters that are named if no message has come for them; if there are more, the first. */
 const NAMED_MAX = 3;
 
 /** Characters of them. */

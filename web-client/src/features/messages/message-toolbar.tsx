@@ -107,12 +107,12 @@ export function MessageToolbar({ profile, list, filter, problem, label }: Messag
   );
 }
 
-/** The field keeps what is in it; the keyboard's shortcuts work again. */
+/** The field keeps its content; keyboard shortcuts work again. */
 function leaveByEscape({ key, currentTarget }: KeyboardEvent<HTMLElement>): void {
   if (key === 'Escape') currentTarget.blur();
 }
 
-/** Apart from the filters, since it renders with the stream. */
+/** Separate from the filters, since it renders with the stream. */
 function ListControls({
   id,
   list,

@@ -22,7 +22,7 @@ const BottomDrawer = lazy(async () => ({
 interface MessagesPaneProps {
   readonly profile: ConnectionProfile;
   readonly list: MessageList;
-  /** Whether others stand beside it: then its parts are named after its connection. */
+  /** Whether others are beside it: then its parts are named after its connection. */
   readonly isAmongOthers?: boolean;
 }
 
@@ -36,7 +36,7 @@ export function MessagesPane({ profile, list, isAmongOthers = false }: MessagesP
   const compiled = useMemo(() => compileFilter(filter, jsonPath), [filter, jsonPath]);
   const isPhone = useMediaQuery('(max-width: 62em)');
   useEffect(() => {
-    // A query that is not yet right leaves the list as it is.
+    // An invalid query leaves the list unchanged.
     if (compiled.problem === undefined) list.setFilter(compiled.predicate);
   }, [list, compiled]);
   const select = (message: LoggedMessage | undefined): void =>

@@ -5,14 +5,14 @@ import { previewText } from '../decode/pretty.ts';
 /** Characters of a payload in a row of the table: more does not fit on any screen. */
 const PREVIEW_CHARACTERS_MAX = 240;
 
-/** Bytes that are shown where the payload is no text. */
+/** Bytes that are shown if the payload is no text. */
 const PREVIEW_BYTES_MAX = 48;
 
-/** Control characters other than white space, and what a decoder puts for bytes that are no text. */
+/** Control characters other than white space, and the character that a decoder inserts for invalid bytes. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
 const BINARY = /[\u0000-\u0008\u000e-\u001f\ufffd]/;
 
-/** Bytes of a payload that is decoded for a row: larger ones would hold scrolling up. */
+/** Bytes of a payload that is decoded for a row: larger ones would slow down scrolling. */
 const DECODED_BYTES_MAX = 16_384;
 
 /** A payload in one line: its values where its topic has a decoder, its text, or the first bytes in hexadecimal. */

@@ -6,11 +6,11 @@ export async function loadJsonPath(): Promise<JsonPathQuery> {
   return (await import('./json-path-predicate.ts')).jsonPathPredicate;
 }
 
-/** Undefined until it is wanted and loaded. */
+/** Undefined until it is needed and loaded. */
 export function useJsonPath(isWanted: boolean): JsonPathQuery | undefined {
   const [loaded, setLoaded] = useState<{ readonly query: JsonPathQuery }>();
   useEffect(() => {
-    // Where the server has gone, the next query of this kind tries again.
+    // If the server is gone, the next query of this kind tries again.
     if (isWanted)
       loadJsonPath().then(
         (query) => setLoaded({ query }),

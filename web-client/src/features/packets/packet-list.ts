@@ -1,7 +1,7 @@
 import { PacketType } from '../../engine/inspect/packet-types.ts';
 import type { LoggedPacket, PacketLog } from '../../engine/types.ts';
 
-/** Packet types that a busy connection is full of. */
+/** Packet types that fill the timeline of a busy connection. */
 const DELIVERY: ReadonlySet<number> = new Set([
   PacketType.PUBLISH,
   PacketType.PUBACK,

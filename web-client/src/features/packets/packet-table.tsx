@@ -60,7 +60,7 @@ function shareFrame(one: LoggedPacket, other: LoggedPacket): boolean {
 
 interface PacketRowProps extends RowPlace {
   readonly packet: LoggedPacket;
-  /** Beside the packet, which is told its frame later. */
+  /** Separate from the packet, whose frame is set later. */
   readonly frame: FrameOfPacket | undefined;
   readonly hasFrames: boolean;
   /** With the packet that is selected. */
@@ -98,7 +98,7 @@ function frameText(frame: FrameOfPacket | undefined, t: TFunction): string {
   return t(`packets.frame.${frame ?? 'waits'}`);
 }
 
-/** Below zero where a packet came while those before it were still being handled. */
+/** Negative if a packet came while earlier ones were still being handled. */
 function since(ms: number): string {
   return `${ms < 0 ? '−' : '+'}${formatDuration(Math.abs(ms))}`;
 }

@@ -128,7 +128,7 @@ interface Shown {
   readonly held: readonly LoggedPacket[] | undefined;
 }
 
-/** Renders once per frame: only what shows packets uses it, and not the view around it. */
+/** Renders once per screen frame: only components that show packets use it. */
 function useShown({ log, filter, held }: Shown): readonly LoggedPacket[] {
   useLogChanges(log);
   return held ?? shownPackets(log, filter);

@@ -4,7 +4,7 @@ import { connections } from '../../state/connections.ts';
 import { useStore } from '../../state/store.ts';
 import { memberTopic } from './topics.ts';
 
-/** A member that this page is in a room. */
+/** A member that this page makes present in a room. */
 export interface Join {
   readonly room: string;
   readonly member: string;
@@ -13,7 +13,7 @@ export interface Join {
 
 interface Joined {
   readonly joins: readonly Join[];
-  /** Of the MQTT connection on which all of them were published last. */
+  /** The MQTT connection on which all of them were last published. */
   readonly connectedAtMs: number | undefined;
 }
 
@@ -30,7 +30,7 @@ export function joinIn(joined: Joined | undefined, room: string): Join | undefin
   return joined?.joins.find((join) => join.room === room);
 }
 
-/** Enters a room, or changes the data there. Another member that was this page's leaves. */
+/** Enters a room, or changes the data there. Another member of this page leaves. */
 export async function enter(connectionId: string, join: Join): Promise<Outcome> {
   const before = joinIn(useJoins.getState().joined[connectionId], join.room);
   if (before !== undefined && before.member !== join.member) await leave(connectionId, before);
@@ -65,7 +65,7 @@ function keep(connectionId: string, joined: Joined | undefined): void {
   useJoins.setState({ joined: joined === undefined ? others : { ...others, [connectionId]: joined } });
 }
 
-/** A member is there as long as its connection: each new one enters again. A user who disconnects has left. */
+/** A member exists as long as its connection: each new connection enters again. A user who disconnects has left. */
 function look(connectionId: string, status: ConnectionStatus | undefined): void {
   const joined = useJoins.getState().joined[connectionId];
   if (joined === undefined) return;

@@ -6,7 +6,7 @@ export interface Member {
   readonly name: string;
   /** The beginning of its data, as text. */
   readonly data: string;
-  /** Undefined: it was there before the room was watched. */
+  /** Undefined: the member was present before the room was watched. */
   readonly joinedAtMs: number | undefined;
 }
 
@@ -21,11 +21,11 @@ export interface PresenceEvent {
 /** A room as its watcher sees it. Replaced, never changed. */
 export interface Room {
   readonly members: ReadonlyMap<string, Member>;
-  /** As the broker counts; undefined before it has said so. */
+  /** The broker's count; undefined until it is known. */
   readonly occupancy: number | undefined;
   /** Newest first. */
   readonly events: readonly PresenceEvent[];
-  /** The broker has dropped messages for this client: the list of members may be out of date. */
+  /** The broker has dropped messages for this client: the list of members may be outdated. */
   readonly isDoubtful: boolean;
 }
 
@@ -69,7 +69,7 @@ export class Rooms {
     return room.shown;
   }
 
-  /** The room is asked for anew, or not watched any more. */
+  /** The room is requested again, or no longer watched. */
   forget(name: string): void {
     this.#rooms.delete(name);
     this.#changed();
@@ -92,7 +92,7 @@ export class Rooms {
     for (const message of messages) {
       for (; (marks[next]?.sequence ?? Number.POSITIVE_INFINITY) <= message.sequence; next += 1)
         this.#miss(marks[next]?.mark);
-      // A cheap look first: most messages are none of presence.
+      // A cheap check first: most messages do not concern presence.
       if (message.direction !== 'received' || !message.topic.startsWith('$')) continue;
       if (this.#takeMember(message) || this.#takeOccupancy(message)) hasChanged = true;
     }
@@ -152,7 +152,7 @@ export class Rooms {
   }
 
   #miss(mark: LogMark | undefined): void {
-    // A new session is sent the members again, and one that went on has a queue of the changes.
+    // The server sends the members again to a new session; a resumed one has a queue with the changes.
     const beginsAnew = mark?.kind === 'reloaded' || (mark?.kind === 'away' && !mark.sessionPresent);
     for (const room of this.#rooms.values()) {
       if (beginsAnew) {

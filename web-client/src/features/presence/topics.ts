@@ -12,7 +12,7 @@ export function memberOf(topic: string): { readonly room: string; readonly membe
   return room === undefined || member === undefined ? undefined : { room, member };
 }
 
-/** The room whose number of members a topic, or a filter, is about. */
+/** The room whose member count a topic, or a filter, concerns. */
 export function roomOfOccupancy(topic: string): string | undefined {
   return OCCUPANCY.exec(topic)?.[1];
 }
@@ -31,7 +31,7 @@ export function watchedRooms(subscriptions: readonly Subscription[]): readonly s
   return subscriptions.flatMap(({ filter }) => MEMBERS.exec(filter)?.[1] ?? []);
 }
 
-/** With those that watch a room: its members, and their number. */
+/** Adds subscriptions that watch a room: its members, and their number. */
 export function watching(subscriptions: readonly Subscription[], room: string): readonly Subscription[] {
   const others = notWatching(subscriptions, room);
   const members = newSubscription(`$presence/${room}/+`, others.length);

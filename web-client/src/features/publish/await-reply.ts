@@ -3,7 +3,7 @@ import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
 /**
  * Waits for the answer to a request: the first message on the response topic with the request's correlation data.
  *
- * @returns undefined where none came in time
+ * @returns undefined if none came in time
  */
 export function awaitReply(
   log: MessageLog,

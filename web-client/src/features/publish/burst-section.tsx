@@ -10,7 +10,7 @@ import { formatCount } from '../../ui/format.ts';
 import { OptionalNumberInput } from '../../ui/optional-number-input.tsx';
 import { propertiesOf } from './draft-request.ts';
 
-/** The most that one burst publishes, and how fast: for more there is the bench. */
+/** The most messages of one burst, and the highest rate: for more there is the bench. */
 const COUNT_MAX = 1_000_000;
 const RATE_MAX = 20_000;
 

@@ -7,10 +7,10 @@ import { tryStorage } from '../../state/storage.ts';
 /** Messages in the history; the oldest go. */
 const HISTORY_MAX = 100;
 
-/** The channel between tabs that says that the drafts have changed. */
+/** The channel between tabs that announces changed drafts. */
 const CHANGES = 'apus.drafts';
 
-/** Remembers a published message. The same message twice in a row is remembered once. */
+/** Stores a published message. The same message twice in a row is stored once. */
 export async function remember(draft: Draft): Promise<void> {
   await tryStorage(async () => {
     const history = await list('history');
@@ -57,7 +57,7 @@ async function list(kind: StoredDraft['kind']): Promise<StoredDraft[]> {
   return (await (await database()).getAllFromIndex('drafts', '[kind+atMs]', range)).toReversed();
 }
 
-/** Changes the drafts, and tells the menus of all tabs. */
+/** Changes the drafts, and notifies the menus of all tabs. */
 async function change(work: (drafts: StoreToChange<'drafts'>) => readonly Promise<unknown>[]): Promise<void> {
   const { store, done } = (await database()).transaction('drafts', 'readwrite');
   await Promise.all([...work(store), done]);

@@ -2,11 +2,11 @@ import type { LoggedMessage, MessageProperties, PublishRequest } from '../../eng
 import type { Draft, DraftProperties, PayloadFormat } from '../../state/draft.ts';
 import { base64Of } from '../decode/bytes.ts';
 
-/** The field that cannot become bytes, and the reason. */
+/** The field that cannot be converted to bytes, and the reason. */
 export interface DraftProblem {
   readonly field: 'payload' | 'topic';
   readonly key: 'hex' | 'base64' | 'topicMissing' | 'tooLarge' | 'noText';
-  /** The largest packet that the server takes, where this one is larger. */
+  /** The largest packet that the server takes, if this one is larger. */
   readonly bytesMax?: number;
 }
 
@@ -16,7 +16,7 @@ const strictDecoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 /** Correlation data that is no text: `0x` and pairs of digits. */
 const HEX_BYTES = /^0x(?:[0-9a-f]{2})+$/i;
 
-/** The message of a draft, or its problem. */
+/** The message of a draft, or the error in it. */
 export function requestOf(draft: Draft, protocolVersion: number): PublishRequest | DraftProblem {
   const { topic, qos, retain, properties } = draft;
   if (topic === '' && properties.topicAlias === undefined) return { field: 'topic', key: 'topicMissing' };
@@ -29,12 +29,12 @@ export function requestOf(draft: Draft, protocolVersion: number): PublishRequest
 }
 
 /**
- * The result of reading a text is kept from this length on. A shorter text is read anew each time, and so does not
- * displace a large one: a drawing of the panel that React interrupts may still have the text before a paste.
+ * The result of reading a text is cached from this length on. A shorter text is read anew each time, and so does not
+ * replace a large one: a rendering that React interrupts may still have the text before a paste.
  */
 const KEPT_CHARACTERS_MIN = 16_384;
 
-/** The large text that was read last, and its bytes: a panel that is drawn anew has the same payload nearly always. */
+/** The large text that was read last, and its bytes: the panel usually renders again with the same payload. */
 let read: { readonly text: string; readonly format: PayloadFormat; readonly bytes: Uint8Array | undefined } =
   {
     text: '',
@@ -42,7 +42,7 @@ let read: { readonly text: string; readonly format: PayloadFormat; readonly byte
     bytes: undefined,
   };
 
-/** The bytes that the text in the editor stands for; undefined where it stands for none. */
+/** The bytes of the text in the editor; undefined if it is invalid. */
 export function payloadBytes(text: string, format: PayloadFormat): Uint8Array | undefined {
   if (text.length < KEPT_CHARACTERS_MIN) return bytesOf(text, format);
   if (read.text !== text || read.format !== format) read = { text, format, bytes: bytesOf(text, format) };
@@ -55,7 +55,7 @@ function bytesOf(text: string, format: PayloadFormat): Uint8Array | undefined {
   return encoder.encode(text);
 }
 
-/** The same bytes in another format of the editor, or why there is no such text. */
+/** The same bytes in another format of the editor, or the reason why that is impossible. */
 export function converted(
   { payload, format }: Pick<Draft, 'payload' | 'format'>,
   wanted: PayloadFormat,
@@ -68,7 +68,7 @@ export function converted(
   return shown.format === 'hex' ? 'noText' : { payload: shown.payload, format: wanted };
 }
 
-/** The large text that was asked about last: several parts of the panel ask about the same, at every change. */
+/** The large text that was checked last: several parts of the panel check the same text, at every change. */
 let asked: { readonly text: string; readonly problem: string | undefined } = { text: '', problem: undefined };
 
 /** The error of the JSON; undefined if there is none, and for an empty text. */
@@ -109,7 +109,7 @@ export function propertyCount(properties: DraftProperties): number {
   return Object.values(single).filter((value) => value !== undefined).length + (userProperties?.length ?? 0);
 }
 
-/** A message as a draft: to be changed and published again. */
+/** Turns a message into a draft, to be changed and published again. */
 export function draftOf(message: LoggedMessage): Draft {
   const { payload, topic, qos, retain, properties } = message;
   return {
@@ -120,7 +120,7 @@ export function draftOf(message: LoggedMessage): Draft {
     properties: {
       payloadFormatIndicator: properties.payloadFormatIndicator === true,
       messageExpiryIntervalSeconds: properties.messageExpiryIntervalSeconds,
-      // An alias belongs to the connection that it came over.
+      // An alias is only valid on the connection on which it came.
       topicAlias: undefined,
       contentType: properties.contentType ?? '',
       responseTopic: properties.responseTopic ?? '',
@@ -142,7 +142,7 @@ export function correlationTextOf(bytes: Uint8Array): string {
   return `0x${hexText(bytes, '')}`;
 }
 
-/** Bytes as the editor shows them: text where they are text. */
+/** Bytes in the editor's form: as text if they are text. */
 export function textOf(payload: Uint8Array): { readonly payload: string; readonly format: PayloadFormat } {
   const text = utf8(payload);
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are bytes, not text

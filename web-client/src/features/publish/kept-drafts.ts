@@ -4,7 +4,10 @@ import { readStored, writeStored } from '../../state/stored.ts';
 
 const KEY = 'apus.drafts';
 
-/** Drafts that are kept, the newest; and what each may hold, since a browser gives a page some five million characters. */
+/**
+ * Drafts that are stored, the newest; and the largest size of each, since a browser gives a page some five million
+ * characters.
+ */
 const DRAFTS_MAX = 20;
 const PAYLOAD_CHARACTERS_MAX = 65_536;
 
@@ -23,7 +26,7 @@ export function keepDrafts(drafts: Drafts): void {
   writeStored(KEY, Object.fromEntries(kept));
 }
 
-/** @param read perhaps of another version of the page: entries that are no drafts are left out, missing fields empty */
+/** @param read perhaps from another version of the page: invalid entries are omitted, missing fields are empty */
 export function readDrafts(read: unknown): Drafts {
   const drafts: Record<string, Draft> = {};
   for (const [id, value] of Object.entries(membersOf(read) ?? {})) {

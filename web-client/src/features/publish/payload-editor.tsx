@@ -43,13 +43,13 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
     setOver(false);
     const [file] = event.dataTransfer.files;
     if (file === undefined) return;
-    // The editor would put the file's bytes in as text, even where they are none.
+    // The editor would insert the file's bytes as text, even if they are none.
     event.preventDefault();
     event.stopPropagation();
     void take(file);
   };
   const prettify = (): void => {
-    // The last read may be older than the present text.
+    // The last result may belong to an older text.
     if (jsonProblem(payload) !== undefined) return;
     setDraft(id, { payload: JSON.stringify(JSON.parse(payload), undefined, 2) });
   };

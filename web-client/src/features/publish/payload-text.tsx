@@ -4,7 +4,7 @@ import classes from './publish-panel.module.css';
 /** A payload of this many characters is edited with folding, colours and a search: a shorter one in a plain field. */
 const CODE_CHARACTERS_MIN = 2_000;
 
-/** The editor weighs more than the rest of the view: the page fetches it when its user needs it. */
+/** The editor is larger than the rest of the view: the page fetches it when it is needed. */
 const CodeEditor = lazy(async () => ({ default: (await import('../../ui/code-editor.tsx')).CodeEditor }));
 
 interface PayloadTextProps {

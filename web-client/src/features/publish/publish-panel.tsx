@@ -31,7 +31,7 @@ const ICON = { size: 16, stroke: 1.5 } as const;
 
 interface PublishPanelProps {
   readonly profile: ConnectionProfile;
-  /** Makes it a bar; undefined where it has a page to itself. */
+  /** Folds the panel into a bar; undefined if it has a page to itself. */
   readonly fold?: () => void;
 }
 
@@ -40,7 +40,7 @@ export function PublishPanel({ profile, fold }: PublishPanelProps) {
   const { t } = useTranslation();
   const { id } = profile;
   const draft = useDraft(id);
-  // A large payload is read in a task of its own, and not between a key and its letter.
+  // A large payload is read in a separate task, and not between a key press and its letter.
   const readDraft = useDeferredValue(draft);
   const { phase } = useStatus(id);
   const isWide = useLayout((layout) => layout.areSectionsOpen);

@@ -12,7 +12,7 @@ interface PublishSectionsProps {
   readonly draft: Draft;
 }
 
-/** The settings that most messages do without: properties, request and burst. */
+/** Settings that most messages do not need: properties, request and burst. */
 export function PublishSections({ profile, draft }: PublishSectionsProps) {
   const { t } = useTranslation();
   return (

@@ -41,7 +41,7 @@ export function setDraft(id: string, changes: Partial<Draft>): void {
   useDrafts.setState({ [id]: { ...currentDraft(id), ...changes } });
 }
 
-/** Opens the panel where it is folded, with the keyboard in its topic. */
+/** Opens the panel if it is folded, and focuses its topic. */
 export function unfoldPublish(): void {
   runNextShortcut('publish');
   setLayout({ isPublishFolded: false });

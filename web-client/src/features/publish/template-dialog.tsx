@@ -4,13 +4,13 @@ import { useTranslation } from 'react-i18next';
 import { saveTemplate } from './draft-archive.ts';
 import { currentDraft } from './publish-store.ts';
 
-/** Asks for the name under which a draft is kept. */
+/** Asks for the name under which a draft is stored. */
 export function TemplateDialog({ id, close }: { readonly id: string; readonly close: () => void }) {
   const { t } = useTranslation();
   const [name, setName] = useState('');
   const submit = (event: FormEvent): void => {
     event.preventDefault();
-    // React hands a dialog's events on to the form that opened it.
+    // React passes a dialog's events on to the form that opened it.
     event.stopPropagation();
     void saveTemplate(name, currentDraft(id));
     close();

@@ -12,7 +12,7 @@ import { correlationBytes, requestOf } from './draft-request.ts';
 /** Requests that are shown; older ones go. */
 const REQUESTS_MAX = 10;
 
-/** How long a subscription may take to be granted before the request is sent all the same. */
+/** How long a subscription may take to be granted before the request is sent anyway. */
 const SUBSCRIBE_TIMEOUT_MS = 10_000;
 
 export type RequestState =
@@ -27,7 +27,7 @@ export interface RequestRecord {
   readonly state: RequestState;
 }
 
-/** A topic that no other client uses; below the one that the server proposes, if it does (4.10.2). */
+/** A unique topic; below the one that the server proposes, if it does (4.10.2). */
 export function newResponseTopic(responseInformation: string | undefined): string {
   const base = responseInformation ?? 'apus/replies';
   return `${base.replace(/\/$/, '')}/${newId().slice(0, 8)}`;

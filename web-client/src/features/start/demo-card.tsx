@@ -15,7 +15,7 @@ import classes from './start-view.module.css';
 
 const STEPS_OF_A = STEPS.filter((step) => step !== 'newcomer');
 
-/** The live example. At the broker that served the page it runs by itself; elsewhere the user has to start it. */
+/** The live example. At the broker that served the page it starts by itself; elsewhere the user has to start it. */
 export function DemoCard({ profile }: { readonly profile: ConnectionProfile }) {
   const { t } = useTranslation();
   const { phase } = useStatus(profile.id);

@@ -12,7 +12,10 @@ import { connections } from '../../state/connections.ts';
 import { secretsOf } from '../../state/secrets.ts';
 import { useStore } from '../../state/store.ts';
 
-/** The two clients of the example. They are connections like any other, but for the list, and end with it. */
+/**
+ * The two clients of the example. They are ordinary connections, except that the list does not show them, and they end
+ * with it.
+ */
 export const CLIENT_A = 'example-a';
 export const CLIENT_B = 'example-b';
 
@@ -22,10 +25,10 @@ export type DemoStep = (typeof STEPS)[number];
 /** Messages that each client shows. */
 const SHOWN_MAX = 6;
 
-/** Between the steps, so that one can follow. Nothing waits for it. */
+/** A pause between the steps, so that users can follow. */
 const PACE_MS = 350;
 
-/** How long the server keeps what was retained, where it speaks MQTT 5. */
+/** How long the server keeps the retained message, with MQTT 5. */
 const KEPT_SECONDS = 3_600;
 
 /** How long a step may take. */
@@ -58,7 +61,7 @@ export const useDemo = create<DemoState>(() => IDLE);
 const encoder = new TextEncoder();
 let run = 0;
 
-/** Why a run stops early: the user began another one, or left. */
+/** The reason why a run stops early: the user began another one, or left. */
 class Superseded extends Error {}
 
 class StepFailed extends Error {
@@ -108,7 +111,7 @@ export async function say(text: string, qos: Qos, retain: boolean): Promise<void
   checkOutcome(outcome);
 }
 
-/** Client B goes and comes again, and gets what is retained. */
+/** Client B disconnects and returns, and gets the retained message. */
 export async function comeAgain(profile: ConnectionProfile): Promise<void> {
   useDemo.setState({ receivedB: [] });
   await join(CLIENT_B, profile).catch((error: unknown) => {
@@ -116,7 +119,9 @@ export async function comeAgain(profile: ConnectionProfile): Promise<void> {
   });
 }
 
-/** Removes the retained message and ends both clients. Their messages are of that broker, and go at once. */
+/**
+ * Removes the retained message and ends both clients. Their messages belong to that broker, and are removed at once.
+ */
 export async function stopDemo(): Promise<void> {
   if (useDemo.getState().phase === 'idle') return;
   run += 1;
@@ -174,7 +179,7 @@ function follow(id: string): void {
   if (following.has(id)) return;
   following.add(id);
   connections.get(id).messages.onAppend((messages) => {
-    // A message that still comes while they end belongs to no example.
+    // Messages that still come while they end belong to no example.
     if (useDemo.getState().phase === 'idle') return;
     const received = messages.filter(({ direction }) => direction === 'received');
     const key = id === CLIENT_A ? 'receivedA' : 'receivedB';
@@ -182,7 +187,7 @@ function follow(id: string): void {
   });
 }
 
-/** Resolves when the server has granted the subscription; rejects when that is not going to happen. */
+/** Resolves when the server has granted the subscription; rejects if it will not. */
 function subscribed(id: string, subscriptionId: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const finish = (end: () => void): void => {

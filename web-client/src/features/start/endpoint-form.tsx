@@ -9,7 +9,7 @@ import { isUrlRight, savedForm } from '../connections/connection-form.ts';
 import { UrlInput } from '../connections/url-input.tsx';
 import classes from './start-view.module.css';
 
-/** Asks where the broker is: a page on static files does not know. */
+/** Asks for the broker's address: a page on static files does not know it. */
 export function EndpointForm() {
   const { t } = useTranslation();
   const [url, setUrl] = useState('');

@@ -3,12 +3,12 @@ import type { Door } from '../../engine/types.ts';
 export type SnippetLanguage = 'javascript' | 'shell';
 
 export interface Snippet {
-  /** How to get what the code needs. */
+  /** How to install what the code needs. */
   readonly install: string;
   readonly code: string;
 }
 
-/** The connection that the code opens. Its secrets are not in it: the code has words in their place. */
+/** The connection that the code opens. The code has words in place of its secrets. */
 export interface SnippetConnection {
   readonly url: string;
   readonly username: string;
@@ -17,7 +17,7 @@ export interface SnippetConnection {
 
 const PASSWORD = 'YOUR-PASSWORD';
 
-/** The few lines that do in one's own app what the example does. */
+/** The few lines that do the same as the example in an app. */
 export function snippetFor(language: SnippetLanguage, door: Door, connection: SnippetConnection): Snippet {
   if (language === 'shell') return shellSnippet(connection);
   return door === 'gateway' ? gatewaySnippet(connection) : nodeSnippet(connection);

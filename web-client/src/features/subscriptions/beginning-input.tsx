@@ -13,7 +13,7 @@ interface BeginningInputProps {
   readonly onChange: (value: Beginning) => void;
 }
 
-/** Where in the past of its topics a subscription begins: at brokers with streams. */
+/** Where in the history of its topics a subscription begins: at brokers with streams. */
 export function BeginningInput({ value: beginning, onChange }: BeginningInputProps) {
   const { t } = useTranslation();
   const { kind, value } = beginning;

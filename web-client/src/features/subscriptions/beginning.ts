@@ -1,9 +1,9 @@
 import { BEGINNINGS, saysWhereToBegin } from '../../engine/stream-reading.ts';
 import type { UserProperties } from '../../engine/types.ts';
 
-/** Where a subscription begins in the past of its topics. */
+/** Where a subscription begins in the history of its topics. */
 export type BeginningKind =
-  /** Nothing is asked for: a plain subscription, or the broker's choice for `$stream/NAME`. */
+  /** No beginning: a plain subscription, or the broker's default for `$stream/NAME`. */
   | 'none'
   | 'now'
   /** The last messages of each topic. */
@@ -18,11 +18,11 @@ export const BEGINNING_KINDS = ['none', 'now', 'count', 'span', 'earliest', 'tim
 
 export interface Beginning {
   readonly kind: BeginningKind;
-  /** The value of the user property, as the broker reads it; positions are on a line each. */
+  /** The value of the user property, in the broker's form; positions are on separate lines. */
   readonly value: string;
 }
 
-/** The value that a kind begins with in the dialog; '' where it takes none, or has none by itself. */
+/** The initial value of a kind in the dialog; '' if it takes none, or has no default. */
 export const USUAL_VALUES: Readonly<Record<BeginningKind, string>> = {
   none: '',
   now: '',
@@ -45,7 +45,7 @@ export function isBeginningValid({ kind, value }: Beginning): boolean {
   return FORMS[kind]?.test(value.trim()) ?? true;
 }
 
-/** The beginning that the user properties of a subscription ask for: of several, the first in `BEGINNINGS` counts. */
+/** The beginning in the user properties of a subscription: of several, the first in `BEGINNINGS` counts. */
 export function beginningOf(userProperties: UserProperties): Beginning {
   for (const name of BEGINNINGS) {
     const values = userProperties.filter(([given]) => given === name).map(([, value]) => value);
@@ -64,7 +64,7 @@ export function withBeginning(userProperties: UserProperties, { kind, value }: B
   return [...otherProperties(userProperties), ...propertiesOf(kind, value.trim())];
 }
 
-/** All but the beginning. */
+/** All without the beginning. */
 export function otherProperties(userProperties: UserProperties): UserProperties {
   return userProperties.filter(([name]) => !saysWhereToBegin(name));
 }

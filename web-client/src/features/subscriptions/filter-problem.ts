@@ -7,7 +7,7 @@ export function filterProblem(filter: string): string | undefined {
   return 'reason' in parsed ? parsed.reason : undefined;
 }
 
-/** The server has one subscription for each filter: a second would replace the first. */
+/** The server has one subscription for each filter: a second one would replace the first. */
 export function isTaken(filter: string, subscriptions: readonly Subscription[], ownId?: string): boolean {
   return subscriptions.some((known) => known.filter === filter && known.id !== ownId);
 }

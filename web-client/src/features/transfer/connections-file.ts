@@ -18,8 +18,8 @@ interface ConnectionRecord extends PublicProfile {
 }
 
 /**
- * @param secretsOf gives the secrets, where their owner asked to have them in the file. Without it the file holds
- * none, not even those that hide in URLs and user properties.
+ * @param secretsOf returns the secrets, if the user asked to export them. Without it the file contains none, not even
+ * those in URLs and user properties.
  */
 export function connectionsFile(
   profiles: readonly ConnectionProfile[],
@@ -40,7 +40,7 @@ function recordOf(
   return { ...whole, secrets: secretsOf(id) };
 }
 
-/** @throws {FileProblem} where one of them is no connection, or there are too many */
+/** @throws {FileProblem} if one of them is invalid, or there are too many */
 export function readConnections(entries: readonly unknown[]): readonly FiledConnection[] {
   if (entries.length > CONNECTIONS_MAX)
     throw new FileProblem('tooManyConnections', { count: entries.length, max: CONNECTIONS_MAX });

@@ -1,11 +1,11 @@
 import type { transfer } from './strings.ts';
 
-/** Why a file cannot be taken, as a key of `transfer.problems`. */
+/** The reason why a file cannot be imported, as a key of `transfer.problems`. */
 export type FileProblemKey = keyof typeof transfer.problems;
 
 /**
- * Where in a file something is wrong: an entry of a list, a message of a file with
- * connections, a line, or a row of a table with its header as the first.
+ * The place of an error in a file: an entry of a list, a message of a file with connections, a line, or a row of a
+ * table with its header as the first.
  */
 export interface Place {
   readonly kind: 'entry' | 'message' | 'line' | 'row';
@@ -24,7 +24,7 @@ export interface ProblemValues {
 
 const NO_VALUES: ProblemValues = { detail: '', name: '', version: '', count: 0, max: 0, mebibytes: 0 };
 
-/** The error of a file that the user chose: it is shown, and nothing of the file is imported. */
+/** The error in a file that the user chose: it is shown, and nothing of the file is imported. */
 export class FileProblem extends Error {
   override readonly name = 'FileProblem';
   readonly key: FileProblemKey;

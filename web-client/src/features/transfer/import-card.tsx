@@ -14,7 +14,7 @@ import { putFileAside, takeFile, useTransfer } from './transfer-store.ts';
 import classes from './transfer-view.module.css';
 import { useDropGuard } from './use-drop-guard.ts';
 
-/** Takes a file, shows what is in it, and asks what to do with that. */
+/** Takes a file, shows its contents, and asks what to do with them. */
 export function ImportCard() {
   const { t } = useTranslation();
   const file = useTransfer((state) => state.file);
@@ -24,7 +24,7 @@ export function ImportCard() {
   const choose = (chosen: File | null): void => {
     if (chosen === null) return;
     takeFile(chosen);
-    // Else a browser says nothing of the same file, chosen again after it was put right.
+    // Otherwise a browser reports no change if the same file is chosen again after it was corrected.
     reset.current?.();
   };
   const drop = (event: DragEvent): void => {

@@ -17,7 +17,7 @@ export interface FiledMessage {
   readonly properties: MessageProperties;
 }
 
-/** A message as JSON holds it. `payloadBase64` is the payload; `payloadText` is there for people who read the file. */
+/** A message in JSON. `payloadBase64` is the payload; `payloadText` is for people who read the file. */
 export interface MessageRecord {
   readonly time: string;
   readonly timeMs: number;
@@ -57,7 +57,7 @@ export function recordOf(message: LoggedMessage): MessageRecord {
   };
 }
 
-/** Without what belongs to one connection: the topic alias, and the identifiers of its subscriptions. */
+/** Without fields of one connection: the topic alias, and the identifiers of its subscriptions. */
 function propertiesRecordOf(properties: MessageProperties): PropertiesRecord {
   const { correlationData } = properties;
   return {
@@ -75,8 +75,8 @@ const encoder = new TextEncoder();
 /**
  * A message of a file.
  *
- * @param place where it is, so that the user can find it
- * @throws {FileProblem} where it is none
+ * @param place of the message, for errors
+ * @throws {FileProblem} if it is invalid
  */
 export function readRecord(value: unknown, place: Place): FiledMessage {
   const read = membersOf(value);
@@ -105,8 +105,8 @@ function timeOf({ timeMs, time }: Members, place: Place): number | undefined {
 }
 
 /**
- * Text is taken when there is no base64: the file was written by hand or by another program, which calls it `payload`
- * and may have JSON there.
+ * Text is used if there is no base64: a person or another program wrote the file; programs call it `payload` and may
+ * put JSON there.
  */
 function payloadOf({ payloadBase64, payloadText, payload }: Members, place: Place): Uint8Array {
   if (payloadBase64 === undefined) {

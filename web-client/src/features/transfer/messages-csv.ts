@@ -21,7 +21,7 @@ export const COLUMNS = [
   'user_properties',
 ] as const;
 
-/** `payload` is what other programs call their text. */
+/** `payload` is the name that other programs use for text. */
 type Row = Readonly<Partial<Record<(typeof COLUMNS)[number] | 'payload', string>>>;
 
 /** A cell that a spreadsheet would take for a formula. */
@@ -81,7 +81,7 @@ export function rowsOfCsv(text: string): readonly NumberedRow[] | undefined {
   return data.flatMap((row, index) => (isBlank(row) ? [] : [{ entry: entryOf(row), number: index + 2 }]));
 }
 
-/** Errors that shift cells, so that the file is refused. A row may lack cells at its end. */
+/** Errors that shift cells, so the file is refused. A row may lack cells at its end. */
 const PROBLEMS: Readonly<Partial<Record<Papa.ParseError['code'], FileProblemKey>>> = {
   MissingQuotes: 'quotes',
   InvalidQuotes: 'quotes',
@@ -96,7 +96,7 @@ function entryOf(row: Row): unknown {
   const filled = (cell: string | undefined): string | undefined => (cell === '' ? undefined : cell);
   const plain = (cell: string | undefined): string | undefined =>
     filled(cell) && unguarded(filled(cell) ?? '');
-  // A table that people fill in may have both columns, and a text in one of them.
+  // A table that people fill in may have both columns, with text in one of them.
   const written = row.payload_text ?? row.payload;
   const hasText = filled(row.payload_base64) === undefined && written !== undefined;
   return {
@@ -120,7 +120,7 @@ function entryOf(row: Row): unknown {
   };
 }
 
-/** With an apostrophe in front of what a spreadsheet would run; `unguarded` takes it away again. */
+/** With an apostrophe before text that a spreadsheet would run as a formula; `unguarded` removes it. */
 function guarded(text: string): string {
   return FORMULA.test(text) ? `'${text}` : text;
 }

@@ -17,7 +17,7 @@ export const MEDIA_TYPES: Readonly<Record<MessageFormat, string>> = {
 /** The `kind` of a JSON file of messages. */
 export const MESSAGES_KIND = 'apus-messages';
 
-/** The text of a file, piece by piece, so that fifty thousand messages need not become text in one frame. */
+/** The text of a file, piece by piece, so that fifty thousand messages are not converted in one frame. */
 export function* messagesFile(
   messages: readonly LoggedMessage[],
   format: MessageFormat,

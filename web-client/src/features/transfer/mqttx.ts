@@ -3,7 +3,7 @@ import { readProfile } from '../../engine/read-profile.ts';
 import type { UserProperties } from '../../engine/types.ts';
 import { type FiledConnection, withNeeds } from './connections-file.ts';
 
-/** Connections that MQTTX exported as JSON: a list of its own shape, with host, port and path apart. */
+/** Connections that MQTTX exported as JSON: a list in its own form, with separate host, port and path. */
 export function isMqttx(entries: readonly unknown[]): boolean {
   const first = membersOf(entries[0]);
   return first !== undefined && text(first.host) !== undefined && 'clientId' in first && !('url' in first);
@@ -11,11 +11,11 @@ export function isMqttx(entries: readonly unknown[]): boolean {
 
 export interface MqttxConnections {
   readonly connections: readonly FiledConnection[];
-  /** Names of those that speak MQTT over TCP, where no browser can follow. */
+  /** Names of connections over TCP, which no browser can open. */
   readonly overTcp: readonly string[];
 }
 
-/** Takes the settings that this client has too. It has no certificates: the browser brings its own. */
+/** Imports the settings that this client also has. It has no certificates: the browser has its own. */
 export function readMqttx(entries: readonly unknown[]): MqttxConnections {
   const connections: FiledConnection[] = [];
   const overTcp: string[] = [];
@@ -33,7 +33,7 @@ export function readMqttx(entries: readonly unknown[]): MqttxConnections {
 }
 
 function connectionOf(read: Members, protocol: string): FiledConnection | undefined {
-  // Older files have the properties of CONNECT beside everything else.
+  // Older files have the properties of CONNECT beside all other fields.
   const properties = { ...read, ...membersOf(read.properties) };
   const seconds = integer(properties.sessionExpiryInterval, 0, 0xffff_ffff);
   const profile = readProfile({

@@ -17,7 +17,7 @@ export type FileContent =
   | {
       readonly type: 'connections';
       readonly connections: readonly FiledConnection[];
-      /** From MQTTX: names of connections over TCP, which are left out. */
+      /** From MQTTX: names of connections over TCP, which are omitted. */
       readonly overTcp: readonly string[];
       /** From MQTTX: the messages that it exports with its connections. */
       readonly messages: readonly FiledMessage[];
@@ -25,7 +25,7 @@ export type FileContent =
   | { readonly type: 'subscriptions'; readonly subscriptions: readonly Subscription[] }
   | { readonly type: 'messages'; readonly messages: readonly FiledMessage[] };
 
-/** How far the reading of a file is. Taking its text apart happens at one go, so nothing is known of how far that is. */
+/** The progress of reading a file. Parsing its text happens in one step, so its progress is unknown. */
 export type ReadProgress =
   | { readonly phase: 'bytes' | 'messages'; readonly done: number; readonly total: number }
   | { readonly phase: 'parsing' };
@@ -33,9 +33,9 @@ export type ReadProgress =
 export type OnProgress = (progress: ReadProgress) => void;
 
 /**
- * Finds out what a file holds, and reads it.
+ * Detects the kind of a file, and reads it.
  *
- * @throws {FileProblem} where it is too large, or of an unknown format
+ * @throws {FileProblem} if it is too large, or of an unknown format
  */
 export async function readFile(file: Blob, onProgress: OnProgress = ignoreProgress): Promise<FileContent> {
   if (file.size > FILE_BYTES_MAX)
@@ -48,7 +48,7 @@ export async function readFile(file: Blob, onProgress: OnProgress = ignoreProgre
   return readText(text, onProgress);
 }
 
-/** The text of a file, piece by piece, so that it can be told how much of it has come. */
+/** The text of a file, piece by piece, to report the progress. */
 async function textOf(file: Blob, onProgress: OnProgress): Promise<string> {
   const reader = file.stream().getReader();
   const decoder = new TextDecoder();

@@ -6,7 +6,7 @@ import { type FileContent, type ReadProgress, readFile } from './read-file.ts';
 /** A report to the page from the worker that reads a file. */
 export type ReadReport =
   | { readonly type: 'progress'; readonly progress: ReadProgress }
-  /** Some of the messages, in their order, after all of them were found to be right. */
+  /** Some of the messages, in order, after all of them have been checked. */
   | { readonly type: 'piece'; readonly messages: readonly FiledMessage[] }
   /** The end. Messages have come before, and are left out here. */
   | { readonly type: 'content'; readonly content: FileContent }
@@ -20,7 +20,7 @@ export type ReadReport =
 /** @param moved buffers whose bytes are handed over and not copied */
 export type PostReport = (report: ReadReport, moved: ArrayBuffer[]) => void;
 
-/** Reads a file, and tells of it so that the page never has much to take at a time. */
+/** Reads a file, and reports in pieces so that the page never has much to take at a time. */
 export async function reportFile(file: Blob, post: PostReport): Promise<void> {
   try {
     const content = await readFile(file, (progress) => post({ type: 'progress', progress }, []));
@@ -32,7 +32,7 @@ export async function reportFile(file: Blob, post: PostReport): Promise<void> {
   }
 }
 
-/** A problem as it is, and anything else as one of the browser's. */
+/** Passes on a problem; anything else becomes a problem of the browser. */
 export function problemOf(error: unknown): FileProblem {
   return error instanceof FileProblem ? error : new FileProblem('unreadable', { detail: String(error) });
 }
@@ -48,7 +48,7 @@ function withoutMessages(content: FileContent): FileContent {
   return content.type !== 'subscriptions' ? { ...content, messages: [] } : content;
 }
 
-/** The payloads side by side in one buffer: as many buffers as messages would take the page long to receive. */
+/** The payloads in one buffer: receiving a buffer for each message would take the page long. */
 function pack(messages: readonly FiledMessage[]): {
   readonly messages: readonly FiledMessage[];
   readonly buffer: ArrayBuffer;

@@ -2,9 +2,9 @@ import type { LiveConnection, Trouble } from '../../engine/types.ts';
 import { REPLAY_BATCH_MAX, REPLAY_OUTSTANDING_MAX, REPLAY_PROGRESS_MS, REPLAY_TICK_MS } from './limits.ts';
 import type { FiledMessage } from './message-record.ts';
 
-/** When the messages of a replay leave. */
+/** The pace of a replay. */
 export type Pace =
-  /** As far apart as they were, divided by `factor`. */
+  /** With the original distances, divided by `factor`. */
   | { readonly kind: 'original'; readonly factor: number }
   | { readonly kind: 'rate'; readonly perSecond: number }
   /** As fast as the server takes them. */
@@ -13,9 +13,9 @@ export type Pace =
 export interface ReplayPlan {
   readonly messages: readonly FiledMessage[];
   readonly pace: Pace;
-  /** Goes in front of every topic, so that subscribers of the original topics get nothing; may be ''. */
+  /** A prefix for every topic, so that subscribers of the original topics get nothing; may be ''. */
   readonly topicPrefix: string;
-  /** Whether messages that were retained are retained again. */
+  /** Whether retained messages are retained again. */
   readonly keepsRetain: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface ReplayOptions {
   readonly publish: LiveConnection['publish'];
   readonly onProgress: (progress: ReplayProgress) => void;
   readonly now: () => number;
-  /** Calls back once; returns how not to. */
+  /** Calls back once; returns a function that cancels it. */
   readonly later: (callback: () => void, delayMs: number) => () => void;
 }
 
-/** Publishes the messages of a file again, in their order. Returns how to stop. */
+/** Publishes the messages of a file again, in order. Returns a function that stops it. */
 export function startReplay(plan: ReplayPlan, options: ReplayOptions): () => void {
   const { messages } = plan;
   const startedAtMs = options.now();
@@ -64,7 +64,7 @@ export function startReplay(plan: ReplayPlan, options: ReplayOptions): () => voi
       if (ok) sent += 1;
       else failed += 1;
       firstTrouble ??= trouble;
-      // The rest would fail like this one: the user can begin again later.
+      // The rest would fail too: the user can begin again later.
       if (trouble?.kind === 'offline') end('offline');
       else if (sent + failed === messages.length) end('done');
     });
@@ -78,7 +78,7 @@ export function startReplay(plan: ReplayPlan, options: ReplayOptions): () => voi
       publish(message);
     }
     if (options.now() - toldAtMs >= REPLAY_PROGRESS_MS) tell();
-    // The last answers bring it to its end.
+    // The replay ends with the last answers.
     cancel = options.later(tick, REPLAY_TICK_MS);
   };
   tell();
@@ -93,7 +93,7 @@ function dueMs({ atMs }: FiledMessage, index: number, pace: Pace, firstAtMs: num
   return ((atMs ?? firstAtMs) - firstAtMs) / pace.factor;
 }
 
-/** How long a replay takes where the server keeps up; undefined where only the server sets the pace. */
+/** How long a replay takes if the server keeps up; undefined if only the server sets the pace. */
 export function replayDurationMs(messages: readonly FiledMessage[], pace: Pace): number | undefined {
   const last = messages.at(-1);
   if (last === undefined || pace.kind === 'fast') return undefined;

@@ -1,10 +1,10 @@
 import { saveBlob } from '../../ui/save-file.ts';
 
-/** Makes a file of pieces, letting the page draw between them, and hands it to the browser. */
+/** Builds a file from pieces, with pauses for the page, and passes it to the browser. */
 export async function savePieces(name: string, type: string, pieces: Iterable<string>): Promise<void> {
   const parts: Blob[] = [];
   for (const piece of pieces) {
-    // A Blob leaves the heap of the page where a string would stay.
+    // A Blob frees the page's heap, where a string would stay.
     parts.push(new Blob([piece]));
     await new Promise((resolve) => setTimeout(resolve, 0));
   }

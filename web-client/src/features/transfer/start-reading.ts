@@ -3,19 +3,19 @@ import type { FiledMessage } from './message-record.ts';
 import type { FileContent, ReadProgress } from './read-file.ts';
 import { problemOf, type ReadReport } from './read-reports.ts';
 
-/** As much of a worker as is needed here. */
+/** The part of a worker that is used. */
 export type ReadingWorker = Pick<Worker, 'postMessage' | 'addEventListener' | 'terminate'>;
 
 export interface ReadingEvents {
   readonly onProgress: (progress: ReadProgress) => void;
-  /** Told once, at the end. */
+  /** Called once, at the end. */
   readonly onResult: (result: FileContent | FileProblem) => void;
 }
 
 /**
- * Reads a file in a worker of its own: 128 MiB of JSON take seconds, in which the page goes on.
+ * Reads a file in a separate worker: 128 MiB of JSON take seconds, in which the page goes on.
  *
- * @returns what stops it. After that nothing is told any more.
+ * @returns a function that stops it. After that nothing is reported.
  */
 export function startReading(
   file: Blob,
@@ -35,14 +35,14 @@ export function startReading(
     onResult(result);
   };
   worker.addEventListener('message', ({ data }: MessageEvent<ReadReport>) => {
-    // Reports that it sent before it was stopped may still be on their way.
+    // Reports that were sent before the stop may still be on their way.
     if (isOver) return;
     if (data.type === 'progress') onProgress(data.progress);
     else if (data.type === 'piece') messages.push(...data.messages);
     else if (data.type === 'problem') end(new FileProblem(data.key, data.values, data.place));
     else end(data.content.type !== 'subscriptions' ? { ...data.content, messages } : data.content);
   });
-  // A script that was not loaded, or a heap that was too small.
+  // The script was not loaded, or the heap was too small.
   worker.addEventListener('error', ({ message }) => end(problemOf(message)));
   worker.postMessage(file);
   return stop;

@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 
 /**
- * A file that is dropped beside the place for it is let fall: the browser would open it in the place of this page,
- * with all connections and messages.
+ * Ignores a file that is dropped outside of its target: the browser would open it in place of this page, and all
+ * connections and messages would be lost.
  */
 export function useDropGuard(): void {
   useEffect(() => {

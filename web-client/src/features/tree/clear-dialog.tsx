@@ -15,7 +15,7 @@ interface ClearDialogProps {
   readonly close: () => void;
 }
 
-/** Asks which retained messages are to go, and shows how they do. */
+/** Asks which retained messages to delete, and shows the progress. */
 export function ClearDialog({ connection, node, close }: ClearDialogProps) {
   const { t } = useTranslation();
   const { session } = useStatus(connection.id);
@@ -25,7 +25,7 @@ export function ClearDialog({ connection, node, close }: ClearDialogProps) {
   const begin = (): void => {
     const qos = session?.maximumQos === 0 ? 0 : 1;
     let latest: ClearProgress | undefined;
-    // Answers come by the thousand a second; one update for each frame is enough.
+    // Thousands of answers come in a second; one update for each frame is enough.
     const frames = new FrameListeners();
     frames.add(() => setProgress(latest));
     stop.current = clearRetained(

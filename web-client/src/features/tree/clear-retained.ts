@@ -2,14 +2,14 @@ import type { LiveConnection, Outcome, Qos } from '../../engine/types.ts';
 import { CLEARS_OUTSTANDING_MAX } from './limits.ts';
 import type { TopicNode } from './topic-node.ts';
 
-/** Which topics at or below a node are cleared. */
+/** Selects the topics to clear at or below a node. */
 export type ClearScope = 'retained' | 'all';
 
 export interface ClearProgress {
   readonly total: number;
   readonly cleared: number;
   readonly failed: number;
-  /** Why the first that failed did. */
+  /** The reason of the first failure. */
   readonly firstFailure: { readonly topic: string; readonly outcome: Outcome } | undefined;
   readonly isDone: boolean;
 }
@@ -22,7 +22,7 @@ export interface ClearOptions {
 
 const EMPTY = new Uint8Array(0);
 
-/** The topics to clear: those known to hold a retained message, or each that a message came for. */
+/** The topics to clear: those with a known retained message, or all topics with a message. */
 export function topicsToClear(node: TopicNode, scope: ClearScope): string[] {
   const topics: string[] = [];
   const add = (below: TopicNode): void => {
@@ -36,8 +36,8 @@ export function topicsToClear(node: TopicNode, scope: ClearScope): string[] {
 
 /**
  * Publishes an empty retained message to each topic (3.3.1.3), a window at a time.
- * @param onProgress after each answer, and once at the end
- * @returns how to stop; what is under way is still answered
+ * @param onProgress called after each answer, and once at the end
+ * @returns a function that stops it; pending publishes are still answered
  */
 export function clearRetained(
   connection: Pick<LiveConnection, 'publish'>,

@@ -3,7 +3,7 @@ import { readStored, writeStored } from '../../state/stored.ts';
 
 const KEY = 'apus.searches';
 
-/** Connections whose search is kept, the newest; a longer search is not. */
+/** Connections whose search is stored, the newest; a longer search is not. */
 const SEARCHES_MAX = 20;
 const CHARACTERS_MAX = 4_096;
 

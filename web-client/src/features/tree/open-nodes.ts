@@ -7,7 +7,7 @@ export class OpenState implements OpenNodes {
   #others = new WeakSet<TopicNode>();
   #version = 0;
 
-  /** Another number after every change. */
+  /** Changes with every change. */
   get version(): number {
     return this.#version;
   }
@@ -29,7 +29,7 @@ export class OpenState implements OpenNodes {
     this.#version += 1;
   }
 
-  /** Opens what is above it, so that it can be seen. */
+  /** Opens its ancestors, so that it is visible. */
   reveal(node: TopicNode): void {
     for (let up = node.parent; up?.parent !== undefined; up = up.parent) this.set(up, true);
   }

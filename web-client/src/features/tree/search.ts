@@ -7,11 +7,11 @@ export interface SearchResult {
   /** Topics that match. */
   readonly topics: number;
   readonly matches: ReadonlySet<TopicNode>;
-  /** The nodes above those that match, which are shown for their sake. */
+  /** The ancestors of matching nodes, which are shown because of them. */
   readonly above: ReadonlySet<TopicNode>;
 }
 
-/** Finds text in topic names, in either case; with `+` or `#` as a level it is a topic filter. */
+/** Finds text in topic names, in either case; text with `+` or `#` as a level is a topic filter. */
 export function searchTopics(index: TopicIndex, query: string): SearchResult {
   const fits = matcherOf(query);
   const found = new Set<TopicNode>();

@@ -3,11 +3,11 @@ import { decodeValue } from '../decode/decode.ts';
 import { type DecodedObject, type DecodedValue, isContainer, numberOf } from '../decode/value.ts';
 import { SPARK_PAYLOAD_BYTES_MAX } from './limits.ts';
 
-/** Members that count or date messages, and measure nothing. */
+/** Members with counters or times, which measure nothing. */
 const NO_MEASUREMENT =
   /^(timestamp|ts|time|sent_?at|seq(uence)?(_?number)?|counter|id|_.*|version|expires?(_?at)?)$/i;
 
-/** The number that a payload is, or the first one of its members that measures something. */
+/** The payload if it is a number, or its first member that measures something. */
 export function sparkNumber({ payload, topic }: LoggedMessage): number | undefined {
   return numberIn(decodeValue(payload, SPARK_PAYLOAD_BYTES_MAX, topic) ?? plainText(payload));
 }

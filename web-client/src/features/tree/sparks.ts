@@ -10,11 +10,11 @@ import {
 interface Spark {
   values: readonly number[];
   sampledAtMs: number;
-  /** Messages without a number, one after the other: after some of them nothing more is decoded. */
+  /** After this many messages without a number in a row a topic is no longer decoded. */
   misses: number;
 }
 
-/** A topic whose messages hold no number is not decoded for ever. */
+/** A topic whose messages contain no number is not decoded for ever. */
 const MISSES_MAX = 5;
 
 const NONE: readonly number[] = [];
@@ -22,7 +22,7 @@ const NONE: readonly number[] = [];
 /** The one number of a payload. */
 export type NumberOf = (message: LoggedMessage) => number | undefined;
 
-/** The last numbers of the topics that are in sight. Others cost a look into a map. */
+/** The last numbers of the visible topics. For other topics a message only costs a look-up. */
 export class Sparks {
   readonly #numberOf: NumberOf;
   readonly #sparks = new Map<string, Spark>();
@@ -32,7 +32,7 @@ export class Sparks {
     this.#numberOf = numberOf;
   }
 
-  /** A topic that is asked for is followed from now on; the next `lookBack` finds the earlier values. */
+  /** A requested topic is recorded from now on; the next `lookBack` finds earlier values. */
   valuesOf(topic: string): readonly number[] {
     const spark = this.#sparks.get(topic);
     if (spark === undefined) {
@@ -57,9 +57,9 @@ export class Sparks {
   }
 
   /**
-   * Begins the topics that have come into sight with what the log holds of them.
+   * Adds earlier values from the log for topics that have become visible.
    *
-   * @returns whether there were such topics, whose lines are to be drawn again
+   * @returns whether there were such topics, whose lines have to be drawn again
    */
   lookBack(log: MessageLog): boolean {
     if (this.#wanted.size === 0) return false;

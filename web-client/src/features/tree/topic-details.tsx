@@ -113,7 +113,7 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
   const { t } = useTranslation();
   const chartThis = useChartThis();
   const { topic } = node;
-  // By its sequence: its place changes with every message that comes.
+  // By its sequence number: its index changes with every message.
   const [pinned, setPinned] = useState<number>();
   const [comparison, setComparison] = useState<Comparison>('before');
   if (topic === undefined) {
@@ -126,7 +126,7 @@ function Value({ profile, tree, node }: Pick<TopicDetailsProps, 'profile' | 'tre
   const { history } = tree;
   const kept = tree.index.valueOf(node);
   const last = history.length - 1;
-  // A value that the log has let go meanwhile gives way to the oldest that there is.
+  // If the log has dropped the value meanwhile, the oldest available one is shown.
   const found = pinned === undefined ? last : history.findIndex(({ sequence }) => sequence >= pinned);
   const shown = found === -1 ? last : found;
   const message = history[shown];

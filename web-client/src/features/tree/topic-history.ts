@@ -1,7 +1,7 @@
 import type { LoggedMessage, MessageLog } from '../../engine/types.ts';
 import { HISTORY_MAX } from './limits.ts';
 
-/** Kept even when the log has let them go: the value that is shown, and the one that it is compared with. */
+/** Kept even after the log has dropped them: the shown value, and the one that it is compared with. */
 const KEPT_MIN = 2;
 
 /** The last messages of one topic, oldest first: those that the log still holds, and no more than `HISTORY_MAX`. */
@@ -16,7 +16,7 @@ export class TopicHistory {
     this.#messages = lookBack(topic, log);
   }
 
-  /** Another array after every change. */
+  /** A new array after every change. */
   get messages(): readonly LoggedMessage[] {
     return this.#messages;
   }
@@ -24,7 +24,7 @@ export class TopicHistory {
   take(messages: readonly LoggedMessage[]): void {
     const added = messages.filter((message) => isOf(message, this.#topic));
     const kept = added.length === 0 ? this.#messages : [...this.#messages, ...added].slice(-HISTORY_MAX);
-    // A message holds on to the whole batch that it came in: none stays behind the log, which is bounded in bytes.
+    // A message keeps its whole batch in memory: so none is kept longer than in the log, which is bounded in bytes.
     let gone = 0;
     while (gone < kept.length - KEPT_MIN && (kept[gone]?.sequence ?? 0) < this.#log.firstSequence) gone += 1;
     this.#messages = gone === 0 ? kept : kept.slice(gone);

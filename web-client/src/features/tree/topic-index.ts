@@ -9,7 +9,7 @@ export interface TopicIndexLimits {
   readonly nodesMax: number;
 }
 
-/** The topics that the limits have kept out of the tree. */
+/** The topics that the limits have excluded from the tree. */
 export interface NotShown {
   /** Exact while there are few, an estimate beyond. */
   readonly topics: number;
@@ -50,7 +50,7 @@ export class TopicIndex {
     return this.#values.byteLength;
   }
 
-  /** Another number after every change of which nodes there are. */
+  /** Changes whenever a node is added or removed. */
   get structureVersion(): number {
     return this.#structureVersion;
   }
@@ -104,13 +104,14 @@ export class TopicIndex {
       up.messagesBelow += 1;
       up.lastAtMsBelow = message.atMs;
     }
-    // A message that is not marked says nothing about what is retained, unless it is empty: that is how one is cleared.
+    // A message without RETAIN says nothing about the retained message, unless it is empty: an empty message deletes
+    // it.
     if (message.retain || message.payloadLength === 0) {
       setRetained(node, message.retain && message.payloadLength > 0);
     }
   }
 
-  /** A message that was published here and did not come back changes the retained message only. */
+  /** A message that was published here and did not come back only changes the retained message. */
   #published(message: LoggedMessage): void {
     const node = message.retain ? this.#byTopic.get(message.topic) : undefined;
     if (node !== undefined) setRetained(node, message.payloadLength > 0);

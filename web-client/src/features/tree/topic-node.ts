@@ -1,4 +1,4 @@
-/** A level of the tree. It is a topic too where messages came for exactly it. */
+/** A level of the tree. It is also a topic if messages came for exactly this level. */
 export class TopicNode {
   readonly name: string;
   readonly parent: TopicNode | undefined;
@@ -46,7 +46,7 @@ export class TopicNode {
     return child;
   }
 
-  /** In the order that people expect: `room-2` before `room-10`. Sorted when it is asked for, and only what is new. */
+  /** In natural order: `room-2` before `room-10`. Sorted on demand, and only new names. */
   get children(): readonly TopicNode[] {
     if (this.#unsorted.length > 0) {
       const added = this.#unsorted.sort(byOrder);
@@ -65,7 +65,7 @@ export class TopicNode {
   }
 }
 
-/** Shared by all nodes that have none of a kind; never written to. */
+/** Shared by all nodes without such entries; never written to. */
 const NONE: TopicNode[] = [];
 
 function byOrder(a: TopicNode, b: TopicNode): number {
@@ -89,7 +89,10 @@ function merged(a: readonly TopicNode[], b: readonly TopicNode[]): TopicNode[] {
 
 const DIGITS = /\d+/g;
 
-/** Each run of digits with its length in front, so that plain comparison puts 2 before 10. A collator is ten times as slow. */
+/**
+ * Each run of digits with its length in front, so that plain comparison puts 2 before 10. A collator is ten times as
+ * slow.
+ */
 function sortKeyOf(name: string): string {
   return name.replace(DIGITS, (digits) => {
     const significant = digits.replace(/^0+(?=\d)/, '');

@@ -10,7 +10,7 @@ import { TreeRows } from './tree-rows.ts';
 
 const NONE: readonly LoggedMessage[] = [];
 
-/** Computing results anew may take this share of the time: the rest is for drawing and for the user. */
+/** The share of time for recomputing results: the rest is for rendering and for the user. */
 const SHARE_OF_TIME = 0.1;
 
 /** Computes a result on demand, and again only after a pause in proportion to the time that it took. */
@@ -34,7 +34,7 @@ class Paced<T> {
     return this.#isBehind;
   }
 
-  /** @param isUrgent whether the user has asked for this: then it is not put off */
+  /** @param isUrgent whether the user has asked for it: then it is not delayed */
   get(key: string, isUrgent: boolean): T {
     if (this.#value !== undefined && key === this.#key) return this.#value;
     const startedAtMs = this.#now();
@@ -49,14 +49,14 @@ class Paced<T> {
   }
 }
 
-/** The tree of a connection, with what its view remembers while another is open. */
+/** The tree of a connection, with the state that its view keeps while another one is open. */
 export class TopicTree {
   readonly index = new TopicIndex();
   #open = new OpenState();
   #query = '';
   #selected: TopicNode | undefined;
   #history: TopicHistory | undefined;
-  /** The numbers of the topics that are in sight, while the tree is. Its view brings them, with the decoders. */
+  /** The numbers of the visible topics, while the tree is visible. Its view provides them, with the decoders. */
   sparks: Sparks | undefined;
   #version = 0;
   #urgent = true;
@@ -158,7 +158,7 @@ export class TopicTree {
     this.#changed();
   }
 
-  /** Calls the listener at once for the user's changes, and for messages at a pace at which they can be read. */
+  /** Calls the listener at once for the user's changes, and for messages at a readable pace. */
   subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener);
     const timer = setInterval(() => {
@@ -169,7 +169,7 @@ export class TopicTree {
     return () => {
       clearInterval(timer);
       this.#listeners.delete(listener);
-      // The lines are out of sight: their topics are not decoded any more.
+      // The lines are no longer visible: their topics are not decoded any more.
       if (this.#listeners.size === 0) this.sparks?.clear();
     };
   };

@@ -20,8 +20,8 @@ const CAN_OPEN = 1;
 const IS_OPEN = 2;
 
 /**
- * The lines from the root down, as far as nodes are open; with a search, its matches and the nodes above. They
- * are columns: a list of two hundred thousand objects would take longer to make than a frame may last.
+ * The lines from the root down, with the open nodes; with a search, its matches and their ancestors. They are columns:
+ * creating a list of two hundred thousand objects would take longer than a frame.
  */
 export class TreeRows {
   readonly #nodes: TopicNode[] = [];

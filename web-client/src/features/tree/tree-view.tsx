@@ -22,7 +22,7 @@ import classes from './tree-view.module.css';
 
 const ICON = { size: 16, stroke: 1.5 } as const;
 
-/** The topics of a connection as a tree, and the last value of the one that is selected. */
+/** The topics of a connection as a tree, and the last value of the selected one. */
 export function TreeView() {
   const connection = useActiveConnection();
   const profile = useActiveProfile();
@@ -131,7 +131,7 @@ function Toolbar({ id, tree }: { readonly id: string; readonly tree: TopicTree }
   );
 }
 
-/** Shows how many topics the limits keep out. */
+/** Shows how many topics the limits exclude. */
 function NotShown({ tree }: { readonly tree: TopicTree }) {
   const { t } = useTranslation();
   const { topics, messages } = tree.index.notShown;

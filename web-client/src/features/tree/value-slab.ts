@@ -3,8 +3,8 @@ import { VALUE_BYTES_MAX } from './limits.ts';
 const SLOTS_PER_BLOCK = 4_096;
 
 /**
- * The first bytes of each topic's last value. All of them live in a few large blocks: a hundred thousand small arrays
- * would cost more in objects than in bytes, and each message would leave one behind.
+ * The first bytes of each topic's last value. They are in a few large blocks: a hundred thousand small arrays would
+ * need more memory for objects than for bytes, and each message would create garbage.
  */
 export class ValueSlab {
   readonly #blocks: Uint8Array[] = [];

@@ -5,7 +5,7 @@ export const reasons = {
   x02: { title: 'Granted QoS 2', advice: '' },
   x04: {
     title: 'Disconnect with Will Message',
-    advice: 'The client said goodbye and wanted its will published all the same.',
+    advice: 'The client disconnected and asked for its will to be published.',
   },
   x10: {
     title: 'No matching subscribers',

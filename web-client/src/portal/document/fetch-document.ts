@@ -3,7 +3,7 @@ import { fieldsOf, textOf as shortText } from './fields.ts';
 import type { PortalDocument } from './portal-document.ts';
 import { readDocument } from './read-document.ts';
 
-/** `refused`: the document is for readers who show a token. */
+/** `refused`: only readers with a token may read the document. */
 export type Fetched =
   | { readonly is: 'read'; readonly document: PortalDocument }
   | { readonly is: 'refused'; readonly hasToken: boolean; readonly reason: string | undefined }
@@ -23,7 +23,7 @@ export async function fetchDocument(url: string, token: string): Promise<Fetched
     const isRefused = REFUSED.includes(response.status);
     if (!response.ok && !isRefused) return { is: 'failed', why: 'status', status: response.status };
     const text = await textOf(response);
-    // A 401 tells programs to send a token, which the page asks for in words of its own.
+    // A 401 asks programs for a token; the page asks its reader.
     const reason = response.status === 401 ? undefined : reasonIn(text);
     if (isRefused) return { is: 'refused', hasToken: token !== '', reason };
     return text === undefined ? { is: 'failed', why: 'size' } : parsed(text);
@@ -37,12 +37,12 @@ function parsed(text: string): Fetched {
     const document = readDocument(JSON.parse(text));
     if (document !== undefined) return { is: 'read', document };
   } catch {
-    // It is no JSON.
+    // The answer is no JSON.
   }
   return { is: 'failed', why: 'content' };
 }
 
-/** A node says in JSON why it refuses. */
+/** A node gives the reason of a refusal in JSON. */
 function reasonIn(text: string | undefined): string | undefined {
   try {
     return shortText(fieldsOf(JSON.parse(text ?? ''))?.message, NAME_LENGTH_MAX);
@@ -51,7 +51,7 @@ function reasonIn(text: string | undefined): string | undefined {
   }
 }
 
-/** Undefined where it is too long. */
+/** Undefined if it is too long. */
 async function textOf(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();

@@ -1,4 +1,4 @@
-/** The parts of an AsyncAPI document that the page takes: all of it checked, since a stranger may have written it. */
+/** The parts of an AsyncAPI document that the page uses: all of it checked, since a stranger may have written it. */
 export interface PortalDocument {
   readonly title: string;
   readonly version: string;
@@ -17,7 +17,7 @@ export interface PortalServer {
   readonly name: string;
   readonly url: string;
   readonly door: 'node' | 'gateway';
-  /** A client shows who it is. */
+  /** A client has to authenticate. */
   readonly asksForToken: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface PortalTopic {
   /** The broker refuses payloads that the schema does not allow. */
   readonly isChecked: boolean;
   readonly stream: PortalStream | undefined;
-  /** The programs that may, in words. */
+  /** A description of the programs that may. */
   readonly publish: string | undefined;
   readonly subscribe: string | undefined;
 }

@@ -9,7 +9,7 @@ import type {
   PortalTopic,
 } from './portal-document.ts';
 
-/** Reads an AsyncAPI 3 document. Members that are not as they should be are left out. Undefined: it is none. */
+/** Reads an AsyncAPI 3 document. Invalid members are omitted. Undefined: it is no such document. */
 export function readDocument(root: unknown): PortalDocument | undefined {
   const document = fieldsOf(root);
   if (document === undefined || !(textOf(document.asyncapi, NAME_LENGTH_MAX) ?? '').startsWith('3.'))
@@ -124,7 +124,7 @@ function exampleOf(given: unknown): PortalExample[] {
   return [{ label, payload }];
 }
 
-/** Undefined where it is too deep. */
+/** Undefined if it is nested too deeply. */
 export function jsonOf(value: unknown, indent?: number): string | undefined {
   try {
     return JSON.stringify(value, undefined, indent);

@@ -3,7 +3,7 @@ import type { PortalTopic } from './portal-document.ts';
 /** `all`; `none`: topics without a stream; else the name of a stream behind `=`. */
 export type StreamChoice = 'all' | 'none' | `=${string}`;
 
-/** The topics that hold every word of the search, in any of their texts. */
+/** The topics that contain every word of the search, in any of their texts. */
 export function searchTopics(
   topics: readonly PortalTopic[],
   search: string,

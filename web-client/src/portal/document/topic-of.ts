@@ -3,12 +3,12 @@ import type { PortalTopic } from './portal-document.ts';
 /** The reader's values, by the names of parameters. */
 export type Values = Readonly<Record<string, string>>;
 
-/** The filter of what the reader wants to receive: a parameter without a value stands for all values. */
+/** The filter for receiving: a parameter without a value stands for all values. */
 export function filterOf(topic: PortalTopic, values: Values): string {
   return replaced(topic, (name, isRest) => filledIn(values, name) ?? (isRest ? '#' : '+'));
 }
 
-/** The topic of one message: a parameter without a value has the first example of its description, or its name. */
+/** The topic of one message: a parameter without a value has its first example, or its name. */
 export function topicNameOf(topic: PortalTopic, values: Values): string {
   return replaced(topic, (name) => filledIn(values, name) ?? exampleOf(topic, name));
 }

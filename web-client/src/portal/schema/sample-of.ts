@@ -3,7 +3,7 @@ import type { PortalTopic } from '../document/portal-document.ts';
 import { jsonOf } from '../document/read-document.ts';
 import { EXAMPLE_LENGTH_MAX } from '../limits.ts';
 
-/** Levels to which a sample is made up. */
+/** Levels of a generated sample. */
 const DEPTH_MAX = 5;
 
 /** Fields of one object in it. */
@@ -25,7 +25,7 @@ export function samplePayload({ examples, schema, contentType }: PortalTopic): s
   return payload === undefined || payload.length > EXAMPLE_LENGTH_MAX ? '{}' : payload;
 }
 
-/** Makes up a value with the required fields of a schema. It is a beginning, and need not be allowed. */
+/** Generates a value with the required fields of a schema. It is a start, and need not be valid. */
 class Sampler {
   #values = 0;
 

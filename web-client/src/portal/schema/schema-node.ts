@@ -44,7 +44,7 @@ const NOTHING_KNOWN = (isNever: boolean): SchemaNode => ({
   children: () => [],
 });
 
-/** Follows references; undefined where they lead nowhere, or in a circle. */
+/** Follows references; undefined if they lead nowhere, or in a circle. */
 function resolved(given: unknown, roots: readonly unknown[]): Fields | undefined {
   let schema = fieldsOf(given);
   for (let count = 0; count < REFERENCES_MAX; count++) {

@@ -10,7 +10,7 @@ interface SchemaViewProps {
   readonly root: unknown;
 }
 
-/** A JSON Schema as nested lists. A part is read when the reader opens it, so a schema without an end is one as well. */
+/** A JSON Schema as nested lists. A part is read when the reader opens it, so a recursive schema works as well. */
 export function SchemaView({ schema, root }: SchemaViewProps) {
   const roots = [schema, root];
   const node = schemaNode(schema, roots);
@@ -72,7 +72,7 @@ function Children({ node, roots, depth }: Omit<NodeProps, 'name'>) {
   );
 }
 
-/** Of a name that another has written. */
+/** For a name that a stranger has written. */
 const NAME_LENGTH_MAX = 200;
 
 function Child({

@@ -1,6 +1,6 @@
 /**
- * Characters that a reader does not see as what they are, or that end a line or a paste: control characters, marks of
- * direction, separators of lines, halves of surrogate pairs. Descriptions are written by others, and readers paste them.
+ * Characters that a reader cannot recognise, or that end a line or a paste: control characters, direction marks, line
+ * separators, lone surrogates. Strangers write descriptions, and readers paste them.
  */
 const UNSEEN = /[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu;
 
@@ -10,7 +10,7 @@ export function quoted(text: string): string {
   return `'${escaped}'`;
 }
 
-/** One word of a POSIX shell; where it holds unseen characters, of bash and zsh. */
+/** One word of a POSIX shell; with invisible characters, of bash and zsh. */
 export function shellWord(text: string): string {
   if (text.search(UNSEEN) < 0) return `'${text.replaceAll("'", "'\\''")}'`;
   const escaped = text

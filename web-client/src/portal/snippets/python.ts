@@ -1,7 +1,7 @@
 import { quoted } from './literals.ts';
 import { PAYLOAD_FILE, type Snippets, TOKEN_VARIABLE, USER_NAME, type Wanted } from './snippet.ts';
 
-/** With paho-mqtt over WebSocket. API Gateway carries text frames alone, so there is none for a gateway door. */
+/** With paho-mqtt over WebSocket. API Gateway carries text frames only, so there is none for a gateway door. */
 export function python(wanted: Wanted): Snippets | undefined {
   if (wanted.server.door === 'gateway') return undefined;
   const { filter, rewind, topic, payload, contentType } = wanted;

@@ -2,8 +2,8 @@ import { shellWord } from './literals.ts';
 import { PAYLOAD_FILE, type Snippets, USER_NAME, type Wanted } from './snippet.ts';
 
 /**
- * With the broker's own command, which finds out by itself whether the server is a gateway door: that is shown the token in the
- * handshake, without a user name. Values stand behind "=": one may begin with "-".
+ * With the broker's own command, which detects a gateway door by itself: there the token is in the handshake, without a
+ * user name. Values follow "=": one may begin with "-".
  */
 export function shell({ server, filter, rewind, topic, payload, contentType }: Wanted): Snippets {
   const install = 'npm install && npm run build   # in a copy of the repository of Apus';

@@ -9,7 +9,7 @@ export interface Wanted {
   readonly server: PortalServer;
   /** The topic filter of a program that receives. */
   readonly filter: string;
-  /** User property of its SUBSCRIBE: where in the past of a stream it begins. Undefined: with now. */
+  /** The user property of its SUBSCRIBE with the beginning in the stream. Undefined: it begins now. */
   readonly rewind: string | undefined;
   /** The topic of a program that publishes. */
   readonly topic: string;
@@ -21,7 +21,7 @@ export interface Wanted {
 export interface Snippet {
   /** How to get what the code needs. */
   readonly install: string;
-  /** A name for the file that it is pasted into. Undefined: it is pasted into a terminal. */
+  /** The name of the file to paste it into. Undefined: it is pasted into a terminal. */
   readonly file: string | undefined;
   readonly code: string;
 }
@@ -31,7 +31,7 @@ export interface Snippets {
   readonly publish: Snippet;
 }
 
-/** The file that a program sends where the payload is no text. */
+/** The file that a program sends if the payload is no text. */
 export const PAYLOAD_FILE = 'payload.bin';
 
 /** Variable of the environment that holds the token: no snippet has a secret in it. */
@@ -44,7 +44,7 @@ export function tokenVariableOf(language: Language, { door }: Pick<PortalServer,
   return language === 'shell' && door === 'gateway' ? HANDSHAKE_TOKEN_VARIABLE : TOKEN_VARIABLE;
 }
 
-/** A token names its client; the user name may be any. */
+/** A token names its client; any user name is accepted. */
 export const USER_NAME = 'token';
 
 /** Packages of Apus are not in npm's registry, where others might take their names. */

@@ -12,23 +12,23 @@ export interface Credentials {
 
 export interface TryListener {
   message(topic: string, payload: Uint8Array, marks: Marks): void;
-  /** The connection has ended; undefined: without a word. */
+  /** The connection has ended; undefined: without a reason. */
   ended(why: Refusal | undefined): void;
 }
 
 export interface Marks {
   readonly isRetained: boolean;
-  /** From the past of a stream. */
+  /** From the history of a stream. */
   readonly isPast: boolean;
 }
 
 /** The events of a connection until its caller ends it. */
 type Ending = { reason: Refusal | undefined; isOurs: boolean };
 
-/** Reason codes from it on say that something is refused. */
+/** Reason codes from here on mean refusals. */
 const FAILURE = 0x80;
 
-/** A client of the visitor's for a few messages: it does not come back by itself. */
+/** A client for a few messages of the visitor: it does not reconnect. */
 export class TryClient {
   readonly #client: MqttClient;
   readonly #ending: Ending;
@@ -123,7 +123,7 @@ export class TryClient {
 function openClient(server: PortalServer, { username, password }: Credentials): MqttClient {
   const options: IClientOptions = { protocolVersion: 5, reconnectPeriod: 0, connectTimeout: ANSWER_MS_MAX };
   const isToken = password !== '' && username === '';
-  // A token belongs into the handshake there: most gateway doors take no password.
+  // There the token has to be in the handshake: most gateway doors accept no password.
   if (server.door === 'gateway' && isToken)
     return connectThroughGateway(mqtt, server.url, options, { token: () => password });
   const named = username === '' && password === '' ? {} : { username: username || USER_NAME, password };
@@ -147,7 +147,7 @@ function connected(client: MqttClient, ending: Ending): Promise<void> {
   });
 }
 
-/** CONNACK and DISCONNECT say why. */
+/** CONNACK and DISCONNECT give the reason. */
 function endedBy(packet: Packet): Refusal | undefined {
   if (packet.cmd !== 'connack' && packet.cmd !== 'disconnect') return undefined;
   const code = packet.reasonCode ?? 0;

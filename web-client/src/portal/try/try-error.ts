@@ -1,6 +1,6 @@
 import { tryText } from '../strings.ts';
 
-/** Why the broker did not do what the visitor asked for. */
+/** The reason why the broker did not do what the visitor asked for. */
 export type Refusal =
   | { readonly is: 'refused'; readonly code: number; readonly reason: string | undefined }
   | { readonly is: 'unreachable' }
@@ -41,7 +41,7 @@ export function ended(reason: Refusal | undefined): Refusal {
   return reason ?? { is: 'unreachable' };
 }
 
-/** In a sentence without its end; the broker's own words come last. */
+/** A sentence without its end; the broker's own words come last. */
 export function inWords(refused: Refusal): string {
   if (refused.is === 'unreachable') return tryText.noConnection;
   if (refused.is === 'silent') return tryText.noAnswer;

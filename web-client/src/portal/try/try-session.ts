@@ -34,7 +34,7 @@ export interface Publication {
 
 type Open = (server: PortalServer, credentials: Credentials, listener: TryListener) => Promise<TryClient>;
 
-/** mqtt.js is fetched when the visitor tries something for the first time. */
+/** mqtt.js is fetched when the visitor first tries something. */
 const openLater: Open = async (...given) => {
   const { TryClient } = await import('./try-client.ts');
   return await TryClient.open(...given);
@@ -68,7 +68,7 @@ export class TrySession {
     return () => this.#listeners.delete(listener);
   };
 
-  /** Subscribes, in the place of what was subscribed before. */
+  /** Subscribes, in place of the previous subscription. */
   async subscribe(place: Place, filter: string, rewind: string | undefined): Promise<void> {
     await this.#attempt(tryText.refusedSubscribe(filter), async () => {
       const client = await this.#connect(place);
@@ -78,7 +78,7 @@ export class TrySession {
     });
   }
 
-  /** Publishes; unless the visitor has chosen a filter, the message comes back on a subscription of its topic. */
+  /** Publishes; unless the visitor has chosen a filter, the message comes back on a subscription to its topic. */
   async publish(place: Place, { topic, payload, contentType }: Publication): Promise<void> {
     if (topic === '' || /[+#\0]/.test(topic))
       return this.#set({ status: tryText.invalidTopic(topic), isError: true });
@@ -105,7 +105,7 @@ export class TrySession {
     this.#flush();
   }
 
-  /** A visitor may publish where it may not subscribe. */
+  /** A visitor may publish to topics to which it may not subscribe. */
   async #listenTo(client: TryClient, topic: string): Promise<string> {
     try {
       await this.#subscribe(client, topic, undefined);
@@ -162,7 +162,7 @@ export class TrySession {
   }
 
   #take(topic: string, payload: Uint8Array, marks: Marks): void {
-    // An answer that was under way when the page stopped.
+    // An answer that was pending when the page stopped.
     if (this.#received >= MESSAGES_MAX) return;
     this.#received += 1;
     this.#fresh.unshift({ id: this.#received + Math.random(), topic, payload: shown(payload), marks });

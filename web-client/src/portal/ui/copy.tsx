@@ -8,7 +8,7 @@ interface CopyProps {
 
 type State = 'idle' | 'copied' | 'failed';
 
-/** A button that copies, and says whether it has. */
+/** A button that copies, and shows whether it has. */
 export function Copy({ what, content }: CopyProps) {
   const [state, setState] = useState<State>('idle');
   const copy = async () => setState((await copied(content)) ? 'copied' : 'failed');
@@ -25,7 +25,7 @@ export function Copy({ what, content }: CopyProps) {
   );
 }
 
-/** Browsers copy for pages of HTTPS and of this machine alone. */
+/** Browsers only allow copying for pages with HTTPS and on this machine. */
 async function copied(content: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(content);

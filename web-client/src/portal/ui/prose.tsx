@@ -1,6 +1,9 @@
 import { Fragment, type ReactNode } from 'react';
 
-/** A description of others: its paragraphs, what stands between backticks, and links to web pages. Nothing else is more than text. */
+/**
+ * A stranger's description: its paragraphs, code between backticks, and links to web pages. Everything else is plain
+ * text.
+ */
 export function Prose({ children }: { readonly children: string }) {
   return (
     <div className="prose">

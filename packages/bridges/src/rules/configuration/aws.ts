@@ -1,11 +1,11 @@
 import type { Fields } from '@apus/identity';
 import { countOf } from '../../configuration/numbers.ts';
 
-/** Where the service is: the credentials are those of the process, as the AWS SDK finds them. */
+/** Where the service is. The credentials are those of the process, as the AWS SDK finds them. */
 export interface AwsPlace {
-  /** Undefined: that of the process. */
+  /** Undefined: the Region of the process. */
   readonly region: string | undefined;
-  /** Undefined: the service's own. */
+  /** Undefined: the service's own endpoint. */
   readonly endpoint: string | undefined;
 }
 
@@ -23,21 +23,21 @@ export interface EventBridgeConfiguration extends AwsPlace {
 
 export interface LambdaConfiguration extends AwsPlace {
   readonly kind: 'lambda';
-  /** A name, or an ARN. */
+  /** A function's name or ARN. */
   readonly function: string;
-  /** `Event`: Lambda's own queue has the messages. `RequestResponse`: the function has returned. */
+  /** `Event`: success means that Lambda has queued the messages. `RequestResponse`: that the function has returned. */
   readonly invocationType: 'Event' | 'RequestResponse';
-  /** Until a function that is waited for has returned. */
+  /** How long the rule waits for a function to return. */
   readonly timeoutSeconds: number;
 }
 
 export type AwsTarget = SqsConfiguration | EventBridgeConfiguration | LambdaConfiguration;
 
 const QUEUE_URL = /^https?:\/\/[^\s/]+\/\d{12}\/[A-Za-z0-9_-]{1,80}(\.fifo)?$/;
-/** As of a webhook. */
+/** The same limit as for a webhook. */
 const TIMEOUT_SECONDS = 10;
 const TIMEOUT_SECONDS_MAX = 60;
-/** Names that AWS keeps for itself begin so. */
+/** Names with this prefix are reserved by AWS. */
 const RESERVED_SOURCE = /^aws\./;
 
 export function readSqs(fields: Fields): SqsConfiguration {

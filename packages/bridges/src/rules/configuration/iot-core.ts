@@ -6,7 +6,7 @@ import { topicTemplateOf } from './topic-template.ts';
 /** A topic of AWS IoT Core, by the Publish call of its data endpoint. */
 export interface IotCoreTargetConfiguration {
   readonly kind: 'iotCore';
-  /** With a scheme, and without a slash at the end. */
+  /** The endpoint with a scheme, and without a slash at the end. */
   readonly endpoint: string;
   readonly region: string;
   readonly topic: Template;
@@ -19,14 +19,14 @@ const EXAMPLE = 'a1b2c3d4e5f6g7-ats.iot.eu-west-1.amazonaws.com';
 const HOST = /^([A-Za-z0-9-]+\.)+[A-Za-z0-9-]+$/;
 const REGION_IN_HOST = /\.iot\.([a-z0-9-]+)\.amazonaws\.com/;
 
-/** Undefined where the endpoint does not say it. */
+/** Undefined if the endpoint does not contain the Region. */
 export function iotCoreRegionOf(endpoint: string): string | undefined {
   return REGION_IN_HOST.exec(endpoint)?.[1];
 }
 
 export function readIotCoreTarget(fields: Fields, filter: string): IotCoreTargetConfiguration {
   const given = fields.requiredText('endpoint', `as ${EXAMPLE}.`);
-  // A stand-in has a URL.
+  // A test server in place of IoT Core has a URL.
   const endpoint = HOST.test(given) ? `https://${given}` : given.replace(/\/$/, '');
   if (!/^https?:\/\/[^/?#]+$/.test(URL.canParse(endpoint) ? endpoint : ''))
     fields.fail('endpoint', `has to be as ${EXAMPLE}.`);

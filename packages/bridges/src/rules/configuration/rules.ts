@@ -9,16 +9,16 @@ import { readTarget, type TargetConfiguration } from './targets.ts';
 
 export type { TargetConfiguration } from './targets.ts';
 
-/** Each rule has a session, and is compared with each message. */
+/** Each rule has a session, and the broker compares each message with all rules. */
 export const RULES_MAX = 64;
 
-/** Messages of a filter that leave for a target. */
+/** Sends messages that match a filter to a target. */
 export interface RuleConfiguration extends BridgeCommon {
   readonly filter: string;
   /** Undefined: all messages of the filter. */
   readonly when: { readonly text: string; readonly condition: Condition } | undefined;
   readonly to: TargetConfiguration;
-  /** Calls on the target at a time. The messages of a topic are in one of them. */
+  /** Most calls on the target at a time. All messages of a topic use the same one of them. */
   readonly parallel: number;
   readonly retry: RetryLimits;
 }
@@ -26,7 +26,7 @@ export interface RuleConfiguration extends BridgeCommon {
 const FIELDS = [...COMMON_FIELDS, 'filter', 'when', 'to', 'parallel', 'attempts', 'retrySecondsMax'];
 const PARALLEL = 8;
 const PARALLEL_MAX = 64;
-/** With the delays below some two minutes. */
+/** About two minutes with the delays below. */
 const ATTEMPTS = 8;
 const ATTEMPTS_MAX = 100;
 const FIRST_DELAY_MS = 500;
@@ -37,7 +37,7 @@ const EXPRESSION_LENGTH_MAX = 4_096;
 /**
  * Reads the rules of a file.
  *
- * @throws {ConfigurationError} that names the place, and says what is expected there
+ * @throws {ConfigurationError} that names the place and the expected value
  */
 export function readRules(value: unknown, place: Place): readonly RuleConfiguration[] {
   const list = new Fields(value, place.where, ['rules']).raw('rules');

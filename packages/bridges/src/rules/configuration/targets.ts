@@ -25,7 +25,7 @@ export interface KafkaTargetConfiguration extends KafkaConnection {
 export interface PublishConfiguration {
   readonly kind: 'publish';
   readonly topic: Template;
-  /** Undefined: that of the message. */
+  /** Undefined: the QoS of the message. */
   readonly qos: QoS | undefined;
   readonly retain: boolean;
 }
@@ -76,7 +76,7 @@ function readKafka(fields: Fields, filter: string, name: string, place: Place): 
   };
 }
 
-/** The broker's own bound for `$delayed/SECONDS/TOPIC`. */
+/** The broker's own limit for `$delayed/SECONDS/TOPIC`. */
 const DELAY_SECONDS_MAX = 4_294_967;
 
 function readPublish(fields: Fields, filter: string): TargetConfiguration {

@@ -3,7 +3,7 @@ import { type Template, templateOf } from '../../configuration/template.ts';
 
 const LEVELS_KNOWN = '{topic}, and {1}, {2}, … for its levels';
 
-/** A text with the topic of a message in it, or levels of it. */
+/** A text that contains the topic of a message, or levels of it. */
 export function topicTemplateOf(fields: Fields, field: string, text: string, filter: string): Template {
   const levels = filter.split('/');
   const allows = (name: string) =>

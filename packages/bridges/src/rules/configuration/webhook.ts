@@ -4,19 +4,19 @@ import { countOf } from '../../configuration/numbers.ts';
 import { certificateOf, type Place, secretOf } from '../../configuration/place.ts';
 import { AddressGuard, isRange } from '../targets/addresses.ts';
 
-/** An HTTP endpoint that messages are posted to. */
+/** An HTTP endpoint; the rule posts messages to it. */
 export interface WebhookConfiguration {
   readonly kind: 'webhook';
   readonly url: URL;
-  /** Signs the requests. Undefined: they are not signed. */
+  /** The secret that signs the requests. Undefined: they are not signed. */
   readonly secret: string | undefined;
   readonly headers: Readonly<Record<string, string>>;
   readonly timeoutSeconds: number;
-  /** Messages of one request. */
+  /** Most messages in one request. */
   readonly batch: number;
-  /** Which addresses it may lead to. */
+  /** The IP addresses that the URL may lead to. */
   readonly addresses: AddressGuard;
-  /** Authorities that are trusted instead of the usual ones, in PEM. */
+  /** Trusted certificate authorities in place of the usual ones, in PEM. */
   readonly ca: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const TIMEOUT_SECONDS_MAX = 60;
 const BATCH = 20;
 const BATCH_MAX = 100;
 const HEADERS_MAX = 20;
-/** The rule writes these itself. */
+/** Headers that the rule writes itself. */
 const OWN_HEADERS = /^(webhook-.*|content-type|content-length|host|connection|transfer-encoding)$/i;
 const HEADER_NAME = /^[A-Za-z0-9-]{1,100}$/;
 

@@ -1,12 +1,12 @@
 import { lookup as dnsLookup, type LookupAddress, type LookupOptions } from 'node:dns';
 import { BlockList, isIP } from 'node:net';
 
-/** Not of the public Internet, after the special-purpose registries of IANA (RFC 6890) and RFC 6598, 3056, 6052. */
+/** Addresses outside the public Internet, by IANA's special-purpose registries (RFC 6890) and RFC 6598, 3056, 6052. */
 const INSIDE = [
   ...['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8', '169.254.0.0/16', '172.16.0.0/12'],
   ...['192.0.0.0/24', '192.0.2.0/24', '192.88.99.0/24', '192.168.0.0/16', '198.18.0.0/15'],
   ...['198.51.100.0/24', '203.0.113.0/24', '224.0.0.0/4', '240.0.0.0/4'],
-  // The last three carry an IPv4 address within.
+  // The last three contain an IPv4 address.
   ...[
     '::/128',
     '::1/128',
@@ -45,7 +45,7 @@ function isIn(list: BlockList, address: string): boolean {
   return list.check(address, isIP(address) === 4 ? 'ipv4' : 'ipv6');
 }
 
-/** IPv4 within IPv6, as `::ffff:7f00:1` and `::127.0.0.1`. */
+/** IPv4 within IPv6, such as `::ffff:7f00:1` and `::127.0.0.1`. */
 function plain(address: string): string {
   if (isIP(address) !== 6) return address;
   const { hostname } = new URL(`http://[${address.split('%', 1)[0]}]`);
@@ -62,7 +62,7 @@ export type Resolve = (
   callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** The name leads inside. */
+/** The name resolves to an internal address. */
 export class InsideAddressError extends Error {
   override readonly name = 'InsideAddressError';
 }
@@ -74,13 +74,13 @@ type LookupCallback = (
 ) => void;
 
 /**
- * Keeps requests from addresses that are not of the public Internet. It judges the addresses that a socket is connected
- * to, when it is connected: a name that resolves to another address the next time is judged anew.
+ * Blocks requests to addresses outside the public Internet. It checks the address at the moment a socket connects: if a
+ * name resolves to another address the next time, that is checked again.
  */
 export class AddressGuard {
   readonly #allowed: BlockList;
 
-  /** @param allowed ranges that are inside and may be reached nevertheless */
+  /** @param allowed internal ranges that may be reached nevertheless */
   constructor(allowed: readonly string[]) {
     this.#allowed = listOf(allowed);
   }
@@ -90,7 +90,7 @@ export class AddressGuard {
     return !isIn(INSIDE_LIST, judged) || isIn(this.#allowed, judged);
   }
 
-  /** For the option `lookup` of a socket, which is asked for names and not for addresses. */
+  /** For the option `lookup` of a socket, which is called for names and not for addresses. */
   lookup(resolve: Resolve = dnsLookup) {
     return (hostname: string, options: LookupOptions, callback: LookupCallback): void => {
       resolve(hostname, { ...options, all: true }, (error, addresses) => {

@@ -2,12 +2,12 @@ import { type Message, messageBytes } from '@apus/broker';
 import type { AwsPlace } from '../configuration/aws.ts';
 import type { Failure } from '../target.ts';
 
-/** Entries of one call on SQS and on EventBridge. */
+/** Most entries in one call of SQS and EventBridge. */
 export const ENTRIES_MAX = 10;
-/** Bytes of a call on SQS, on EventBridge, and of an asynchronous call on Lambda: the lowest of the three. */
+/** Most bytes in a call of SQS or EventBridge, and in an asynchronous call of Lambda: the lowest of the three. */
 export const CALL_BYTES_MAX = 256 * 1024;
 
-/** Errors that another attempt would meet again. */
+/** Errors that another attempt would meet too. */
 const PERMANENT =
   /^(AccessDenied|InvalidParameter|Validation|UnsupportedOperation|RequestTooLarge|BatchRequestTooLong)/;
 
@@ -15,12 +15,12 @@ export function clientOptions({ region, endpoint }: AwsPlace) {
   return {
     ...(region !== undefined && { region }),
     ...(endpoint !== undefined && { endpoint }),
-    // The rule tries again by itself.
+    // The SDK does not retry, since the rule does.
     maxAttempts: 1,
   };
 }
 
-/** A call, and its failure where it throws. */
+/** Makes a call, and returns its failure if it throws. */
 export async function calling(
   batch: readonly Message[],
   call: () => Promise<Failure | undefined>,
@@ -36,7 +36,7 @@ export async function calling(
   }
 }
 
-/** Entries of a batch that the service has refused, by their place in it. */
+/** The entries of a batch that the service has refused, by their place in it. */
 export interface Refused {
   readonly index: number;
   readonly error: string;

@@ -4,10 +4,10 @@ import type { Target } from '../target.ts';
 import { CALL_BYTES_MAX, calling, clientOptions, ENTRIES_MAX, partialFailure } from './aws.ts';
 import { messageJson } from './message-json.ts';
 
-/** EventBridge says so where it has too much to do, or where it is at fault. */
+/** Error codes of EventBridge for overload and internal failures. */
 const LATER = /^(ThrottlingException|InternalFailure|InternalException|ServiceUnavailable)/;
 
-/** A bus of EventBridge. The detail of an event is the message. */
+/** Sends to an EventBridge bus. The detail of an event is the message. */
 export async function openEventBridge(configuration: EventBridgeConfiguration): Promise<Target> {
   const { EventBridgeClient, PutEventsCommand } = await import('@aws-sdk/client-eventbridge');
   const client = new EventBridgeClient(clientOptions(configuration));

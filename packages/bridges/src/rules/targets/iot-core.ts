@@ -5,16 +5,18 @@ import type { AwsCredentials } from '../../mqtt/signed-url.ts';
 import type { IotCoreTargetConfiguration } from '../configuration/iot-core.ts';
 import type { Failure, Target } from '../target.ts';
 
-/** The name of the data endpoint in signatures. */
+/** The service name of the data endpoint in signatures. */
 const SERVICE = 'iotdata';
 const TIMEOUT_MS = 10_000;
 /** https://docs.aws.amazon.com/general/latest/gr/iot-core.html#message-broker-limits */
 const PAYLOAD_BYTES_MAX = 128 * 1024;
-/** Answers that another attempt may not meet again. */
+/** Statuses after which another attempt may succeed. */
 const LATER = new Set([408, 429]);
 const ERROR_LENGTH_MAX = 200;
 
-/** Topics of AWS IoT Core. Its HTTPS endpoint takes a message at a time, and answers QoS 1 when the broker has it. */
+/**
+ * Publishes to AWS IoT Core. Its HTTPS endpoint takes one message at a time, and answers at QoS 1 when IoT Core has it.
+ */
 export class IotCoreTarget implements Target {
   readonly type = 'iotCore';
   readonly remote: string;
@@ -43,7 +45,7 @@ export class IotCoreTarget implements Target {
       return failed(`its payload has more than ${PAYLOAD_BYTES_MAX} bytes`, true);
     const { topic: template } = this.#configuration;
     const topic = filledByTopic(template, message.topic);
-    // A publisher that chooses a level of its topic does not choose a service of IoT Core.
+    // A publisher may choose a level of the topic, but must not choose a reserved topic of IoT Core.
     if (topic.startsWith('$') && !template.text.startsWith('$'))
       return failed(`its topic would be ${topic}`, true);
     try {
@@ -93,7 +95,7 @@ export class IotCoreTarget implements Target {
   }
 }
 
-/** Properties of MQTT 5 as the Publish call has them. */
+/** Properties of MQTT 5 in the form of the Publish call. */
 function headersOf({ properties }: Message): Record<string, string> {
   const { userProperties = [], correlationData, payloadFormatIndicator } = properties;
   const pairs = userProperties.map(([name, value]) => ({ [name]: value }));

@@ -7,7 +7,7 @@ import type { Failure, Target } from '../target.ts';
 
 const BATCH = { messagesMax: 100, bytesMax: 900_000, isPartial: false };
 
-/** A topic of Kafka. */
+/** Writes to a Kafka topic. */
 export class KafkaTarget implements Target {
   readonly type = 'kafka';
   readonly remote: string;

@@ -8,15 +8,15 @@ const MESSAGES_MAX = 100;
 const ERROR_LENGTH_MAX = 200;
 
 /**
- * A function. Called asynchronously, Lambda has the event in its own queue when it answers, and calls again by itself. One
- * that is waited for has the messages when it returns, and not when it fails.
+ * Calls a function. If the call is asynchronous, Lambda has queued the event when it answers, and retries by itself. If
+ * the rule waits for the function, the function has the messages when it returns, and does not have them when it fails.
  */
 export async function openLambda(configuration: LambdaConfiguration): Promise<Target> {
   const { LambdaClient, InvokeCommand } = await import('@aws-sdk/client-lambda');
   const client = new LambdaClient(clientOptions(configuration));
   const { function: FunctionName, invocationType: InvocationType, timeoutSeconds } = configuration;
   const stopped = new AbortController();
-  /** AWS ends an asynchronous call within a moment by itself. */
+  /** AWS itself answers an asynchronous call within a moment. */
   const abortSignal =
     InvocationType === 'Event'
       ? () => stopped.signal
@@ -49,7 +49,7 @@ function failureOf(messages: readonly Message[], answer: Answer): Failure | unde
   if (StatusCode < 200 || StatusCode > 299)
     return { messages, error: `answered ${StatusCode}`, isPermanent: false };
   if (FunctionError === undefined) return undefined;
-  // Lambda says of an exception, of a time that is over, and of a process that has died, that the function has failed.
+  // Lambda reports in this way that the function has thrown, has timed out, or that its process has died.
   const said = Buffer.from(Payload ?? [])
     .toString()
     .slice(0, ERROR_LENGTH_MAX);

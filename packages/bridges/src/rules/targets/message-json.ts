@@ -1,13 +1,13 @@
 import type { Message } from '@apus/broker';
 import { isUtf8 } from '@apus/mqtt';
 
-/** A message as webhooks and the services of AWS get it. */
+/** A message in the JSON form for webhooks and the services of AWS. */
 export interface MessageJson {
-  /** The same when it is sent again. */
+  /** The id of the message; it stays the same if the message is sent again. */
   readonly id: string;
   readonly topic: string;
   readonly payload: string;
-  /** `base64` where the payload is no UTF-8. */
+  /** `base64` if the payload is not UTF-8. */
   readonly payload_encoding: 'plain' | 'base64';
   readonly qos: number;
   readonly retain: boolean;

@@ -3,7 +3,7 @@ import type { KafkaTargetConfiguration, TargetConfiguration } from '../configura
 import type { Target } from '../target.ts';
 import type { PublishContext } from './publish.ts';
 
-/** The targets of both doors: all but Kafka. The clients of other systems are loaded where they are used. */
+/** The targets of both doors: all but Kafka. Client libraries are loaded only if they are used. */
 export async function openTarget(
   rule: Pick<RuleConfiguration, 'name' | 'tenant'>,
   to: Exclude<TargetConfiguration, KafkaTargetConfiguration>,

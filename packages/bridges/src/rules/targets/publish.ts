@@ -12,14 +12,14 @@ import { filledByTopic } from '../../configuration/template.ts';
 import type { PublishConfiguration } from '../configuration/targets.ts';
 import type { Failure, Target } from '../target.ts';
 
-/** The broker, as this target needs it. */
+/** The part of the broker that this target needs. */
 export interface PublishContext {
-  /** The answer says that the message is durable here. */
+  /** The answer means that the broker has stored the message. */
   publish(request: PublishRequest): Awaitable<PublishReceipt | Violation>;
   readonly clock: Clock;
 }
 
-/** Another topic of this broker. The hops of the rule bound a loop. */
+/** Publishes to another topic of this broker. The rule's hop limit bounds a loop. */
 export class PublishTarget implements Target {
   readonly type = 'publish';
   readonly remote: string;
@@ -39,7 +39,7 @@ export class PublishTarget implements Target {
     const [message] = batch;
     if (message === undefined || isExpired(message, this.#context.clock.now())) return undefined;
     const request = this.#requestOf(message);
-    // A publisher that chooses a level of its topic does not choose what the broker does by itself.
+    // A publisher may choose a level of the topic, but must not choose a topic that makes the broker act.
     if (request.topic.startsWith('$') && !this.remote.startsWith('$'))
       return { messages: batch, error: `its topic would be ${request.topic}`, isPermanent: true };
     const answer = await this.#context.publish(request);

@@ -5,7 +5,7 @@ import type { Target } from '../target.ts';
 import { CALL_BYTES_MAX, calling, clientOptions, ENTRIES_MAX, partialFailure } from './aws.ts';
 import { messageJson } from './message-json.ts';
 
-/** A queue of SQS. In a FIFO queue a topic is a message group, and the id of a message says that it has come before. */
+/** Sends to an SQS queue. In a FIFO queue a topic is a message group, and the id of a message deduplicates it. */
 export async function openSqs(configuration: SqsConfiguration): Promise<Target> {
   const { SQSClient, SendMessageBatchCommand } = await import('@aws-sdk/client-sqs');
   const client = new SQSClient(clientOptions(configuration));
@@ -38,7 +38,7 @@ export async function openSqs(configuration: SqsConfiguration): Promise<Target> 
   };
 }
 
-/** Up to 128 characters, and a topic may have any. */
+/** The group id may have up to 128 characters of a limited set, and a topic may have any. */
 function groupOf(topic: string): string {
   return createHash('sha256').update(topic).digest('hex');
 }

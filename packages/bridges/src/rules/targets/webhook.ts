@@ -9,12 +9,12 @@ import { messageJson } from './message-json.ts';
 
 /** Bytes of topics and payloads of one request. */
 const BATCH_BYTES_MAX = 1024 * 1024;
-/** Bytes of an answer's body that are read. The rest is left. */
+/** Bytes of a response body that are read; the rest is ignored. */
 const ANSWER_BYTES_MAX = 16 * 1024;
-/** Characters of it that an error has. */
+/** Characters of the response body that an error contains. */
 const ANSWER_LENGTH_MAX = 200;
 const SOCKETS_MAX = 64;
-/** Statuses that say "later", beside all from 500 on. */
+/** Statuses that mean "try later", besides all from 500 on. */
 const LATER = [408, 425, 429];
 const SECRET_PREFIX = 'whsec_';
 
@@ -24,7 +24,7 @@ interface Answer {
   readonly headers: IncomingMessage['headers'];
 }
 
-/** An endpoint that gets messages in POST requests, signed as https://www.standardwebhooks.com says. It follows no redirect. */
+/** Posts messages to an endpoint, signed by https://www.standardwebhooks.com. It follows no redirects. */
 export class Webhook implements Target {
   readonly type = 'webhook';
   readonly remote: string;
@@ -35,7 +35,10 @@ export class Webhook implements Target {
   readonly #stopping = new AbortController();
   readonly #resolve: Resolve | undefined;
 
-  /** @param resolve finds the addresses of a name. @default that of the system */
+  /**
+   * @param resolve finds the addresses of a name.
+   * @default that of the system
+   */
   constructor(rule: string, configuration: WebhookConfiguration, resolve?: Resolve) {
     const { url, batch, ca } = configuration;
     this.remote = url.origin + url.pathname;
@@ -101,7 +104,7 @@ export class Webhook implements Target {
   }
 }
 
-/** `whsec_` is before base64; another secret is its own bytes. */
+/** After `whsec_` comes base64; any other secret is used as it is. */
 function keyOf(secret: string): Buffer {
   return secret.startsWith(SECRET_PREFIX)
     ? Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64')
@@ -131,7 +134,7 @@ function failureOf({ status, text, headers }: Answer): Omit<Failure, 'messages'>
   return { error, isPermanent, retryAfterMs: retryAfterMsOf(headers['retry-after']) };
 }
 
-/** Seconds, or a date. */
+/** Reads Retry-After: seconds, or a date. */
 function retryAfterMsOf(value: string | undefined): number | undefined {
   if (value === undefined) return undefined;
   const ms = /^\d+$/.test(value) ? Number(value) * 1000 : Date.parse(value) - Date.now();

@@ -7,8 +7,8 @@ import { valueAt } from './path.ts';
 import type { Assigned, Change, Update } from './update.ts';
 
 /**
- * The item as the update leaves it. Every right-hand side, and every path, means the item as it was before: no two
- * changes can see each other. Throws a ValidationException where the update does not fit the item.
+ * Returns the item after the update. Every right-hand side and every path refers to the item before the update: no two
+ * changes can see each other. Throws a ValidationException if the update does not fit the item.
  */
 export function applyUpdate(update: Update, before: Item): Item {
   const edits = update.map((change) => branchOf(change.path, valueAfter(change, before)));
@@ -37,7 +37,7 @@ function increased(there: AttributeValue | undefined, value: AttributeValue): At
   return { [set.type]: [...new Set([...set.members, ...more.members])] };
 }
 
-/** There is no empty set. */
+/** Empty sets do not exist. */
 function decreased(there: AttributeValue | undefined, value: AttributeValue): AttributeValue | undefined {
   if (there === undefined) return undefined;
   const [set, less] = [setOf(there), setOf(value)];

@@ -113,7 +113,7 @@ function checkTypeName(operand: Operand | undefined): void {
   );
 }
 
-/** `a = a` says nothing. */
+/** `a = a` is refused as meaningless. */
 function checkDistinct(operator: string, first: Operand, others: readonly Operand[]): void {
   if (first.kind !== 'path') return;
   const text = pathText(first.path);

@@ -30,8 +30,8 @@ function editMap(map: Item, edits: readonly Edit[]): Item {
 }
 
 /**
- * Every index means the list as it was: an element that is removed leaves a hole until the end, and one that is set
- * beyond the end is appended.
+ * Every index refers to the original list: a removed element leaves a hole until the end, and an element set beyond the
+ * end is appended.
  */
 function editList(list: readonly AttributeValue[], edits: readonly Edit[]): readonly AttributeValue[] {
   const edited: (AttributeValue | undefined)[] = [...list];

@@ -38,7 +38,7 @@ export class Expressions {
     return this.#parse('ProjectionExpression', parseProjection);
   }
 
-  /** To be called after the last expression: every name and value that was sent has to be in use. */
+  /** Call it after the last expression: the request has to use every name and value that it defines. */
   finish(): void {
     this.#placeholders.refuseUnused();
   }

@@ -42,7 +42,7 @@ export class Placeholders {
     return value;
   }
 
-  /** To be asked after the last expression. */
+  /** Call it after the last expression. */
   refuseUnused(): void {
     refuse('ExpressionAttributeNames', this.#unusedNames);
     refuse('ExpressionAttributeValues', this.#unusedValues);

@@ -6,7 +6,7 @@ export interface Token {
   readonly start: number;
 }
 
-/** Anything else is a character that no expression has. */
+/** Any other character is invalid in an expression. */
 const TOKEN = /\s*(?:([#:]?[A-Za-z0-9_]+|<>|<=|>=|[=<>(),.[\]+-])|(\S))?/y;
 
 /** The tokens of an expression in their order, and where the parser stands among them. */
@@ -73,7 +73,7 @@ export class Tokens {
     if (!this.isAtEnd) throw this.unexpected();
   }
 
-  /** The next token does not belong here. */
+  /** An error: the next token is not allowed here. */
   unexpected(): Error {
     const { text, start } = this.next;
     const before = this.#tokens[this.#position - 1]?.start ?? start;

@@ -19,7 +19,7 @@ interface TableRequest {
   readonly keys: readonly Key[];
   readonly isConsistent: boolean;
   readonly projection: Projection | undefined;
-  /** As sent, to be sent again. */
+  /** The key as it was sent, to be returned as unprocessed. */
   readonly sent: object;
 }
 
@@ -36,7 +36,7 @@ export const batchGetItem: Operation = (call, sent) => {
   return { ...batch.answer(), ...call.usage.consumedByTable(returns) };
 };
 
-/** Reads key by key, as far as its limits go, in no order that a caller could rely on. */
+/** Reads key by key, as far as its limits allow, in no reliable order. */
 class Batch {
   readonly #call: Call;
   readonly #responses: Record<string, readonly Item[]> = {};
@@ -64,7 +64,7 @@ class Batch {
     return { Responses: this.#responses, UnprocessedKeys: this.#unprocessed };
   }
 
-  /** False when it was not processed. */
+  /** False if it was not processed. */
   #readKey({ table, isConsistent, projection }: TableRequest, key: Key, items: Item[]): boolean {
     if (!this.#call.takes(table, key, 'read')) return false;
     const stored = this.#call.view(table, isConsistent).get(key);

@@ -13,13 +13,13 @@ import { type Operation, returnConsumedCapacity } from './common.ts';
 interface Write {
   readonly table: Table;
   readonly key: Key;
-  /** Undefined: it is deleted. */
+  /** Undefined: the item is deleted. */
   readonly item: Item | undefined;
-  /** To be sent again. */
+  /** The request, to be returned as unprocessed. */
   readonly sent: unknown;
 }
 
-/** Puts and deletes, each by itself and without a condition: there is nothing atomic about the whole. */
+/** Puts and deletes, each separately and without a condition: the batch is not atomic. */
 export const batchWriteItem: Operation = (call, sent) => {
   const parameters = new Parameters(sent);
   parameters.refuseBeyond(['RequestItems', 'ReturnConsumedCapacity', 'ReturnItemCollectionMetrics']);
@@ -39,7 +39,7 @@ export const batchWriteItem: Operation = (call, sent) => {
   return { UnprocessedItems: unprocessed, ...call.usage.consumedByTable(returns) };
 };
 
-/** False when it was not processed. */
+/** False if it was not processed. */
 function perform(call: Call, { table, key, item }: Write): boolean {
   if (!call.takes(table, key, 'write')) return false;
   call.write(table, key, table.get(key), item);

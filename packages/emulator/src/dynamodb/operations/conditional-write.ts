@@ -36,7 +36,7 @@ export interface WriteRequest {
 export function readWriteRequest(sent: unknown, own: readonly string[]): WriteRequest {
   const parameters = new Parameters(sent);
   parameters.refuseBeyond([...PARAMETERS, ...own]);
-  // Tables of the emulator have no local indexes, so that there is never one to return.
+  // Tables of the emulator have no local indexes, so there are never collection metrics to return.
   parameters.oneOf('ReturnItemCollectionMetrics', ['NONE', 'SIZE']);
   const onFailure = parameters.oneOf('ReturnValuesOnConditionCheckFailure', ['NONE', 'ALL_OLD']);
   return {
@@ -57,7 +57,7 @@ export interface ConditionalWrite {
   readonly table: Table;
   readonly key: Key;
   readonly condition: Condition | undefined;
-  /** From the item before to the item after; undefined: it is deleted. */
+  /** Returns the new item for the old one; undefined: it is deleted. */
   readonly change: (before: Item | undefined) => Item | undefined;
 }
 

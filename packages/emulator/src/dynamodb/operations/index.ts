@@ -10,7 +10,7 @@ import { createTable, describeTable, describeTimeToLive, updateTimeToLive } from
 import { transactWriteItems } from './transact-write-items.ts';
 import { updateItem } from './update-item.ts';
 
-/** The operations that set up a table. Faults spare them: a test begins with them. */
+/** The operations that set up a table. Faults do not strike them: a test begins with them. */
 export const CONTROL_PLANE: ReadonlySet<string> = new Set([
   'CreateTable',
   'DescribeTable',
@@ -18,7 +18,7 @@ export const CONTROL_PLANE: ReadonlySet<string> = new Set([
   'UpdateTimeToLive',
 ]);
 
-/** By name, as in `X-Amz-Target`. Any other is answered UnknownOperationException. */
+/** By the name in `X-Amz-Target`. Any other is answered with UnknownOperationException. */
 export const OPERATIONS: ReadonlyMap<string, Operation> = new Map([
   ['BatchGetItem', batchGetItem],
   ['BatchWriteItem', batchWriteItem],

@@ -56,7 +56,7 @@ function checkStartKey({ partition, sort }: KeyRange, startKey: Key): void {
   throw validationError('The provided starting key does not match the range key predicate');
 }
 
-/** A filter sees what the key condition has let through: it may not name the key again. */
+/** A filter runs after the key condition: it must not name the key again. */
 function refuseKeysInFilter(schema: KeySchema, filter: Condition): void {
   const names = namesIn(filter);
   for (const { name } of keyAttributesOf(schema)) {

@@ -72,7 +72,7 @@ export interface Page {
   readonly bytes: number;
 }
 
-/** Takes from `items` until the limit or 1 MB, whichever comes first; a key to go on from says that it stopped there. */
+/** Takes items until the limit or 1 MB, whichever comes first; then the page has a key to continue from. */
 export function readPage(items: Iterable<Stored>, schema: KeySchema, options: PageOptions): Page {
   const found: Item[] = [];
   let [scanned, bytes] = [0, 0];
@@ -87,7 +87,7 @@ export function readPage(items: Iterable<Stored>, schema: KeySchema, options: Pa
     bytes += stored.bytes;
     last = stored;
     if (options.filter === undefined || holds(options.filter, stored.item)) found.push(stored.item);
-    // Even when nothing comes after it: DynamoDB does not look.
+    // The key is returned even if no item follows: DynamoDB does not look ahead.
     if (scanned >= options.limit) {
       isCutShort = true;
       break;

@@ -26,7 +26,7 @@ export interface Action extends ConditionalWrite {
 const READERS = { Put: readPut, Update: readUpdate, Delete: readDelete, ConditionCheck: readCheck } as const;
 const NAMES = ['Put', 'Update', 'Delete', 'ConditionCheck'] as const;
 
-/** Throws what DynamoDB says of an action that is no transaction's. */
+/** Throws DynamoDB's error for an invalid action. */
 export function readAction(call: Call, sent: unknown): Action {
   const member = new Parameters(sent);
   member.refuseBeyond(NAMES);
@@ -58,7 +58,7 @@ function readDelete(call: Call, parameters: Parameters): ConditionalWrite {
 }
 
 function readCheck(call: Call, parameters: Parameters): ConditionalWrite {
-  // A check without a condition would check nothing.
+  // A check without a condition would be useless.
   if (parameters.text('ConditionExpression') === undefined) {
     throw validationError('The expression can not be empty;');
   }

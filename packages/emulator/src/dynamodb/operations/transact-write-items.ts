@@ -27,7 +27,7 @@ interface Prepared {
   readonly reason: CancellationReason;
 }
 
-/** All of its actions, or none. */
+/** Applies all of its actions, or none. */
 export const transactWriteItems: Operation = (call, sent) => {
   const parameters = new Parameters(sent);
   parameters.refuseBeyond([
@@ -70,7 +70,7 @@ function perform(call: Call, actions: readonly Action[]): void {
   }
 }
 
-/** It has taken effect: its items are only read, as transactions read. */
+/** A repeated transaction takes no effect: its items are only read, at the price of a transaction. */
 function repeat(call: Call, actions: readonly Action[]): void {
   for (const { table, key } of actions) {
     const bytes = table.get(key)?.bytes ?? 0;
@@ -104,7 +104,7 @@ const THROUGHPUT_REASON: CancellationReason = {
   Message: 'The level of configured provisioned throughput for the table was exceeded.',
 };
 
-/** Twice what the write by itself would cost; of one that was cancelled, too. */
+/** Twice the units of a separate write; a cancelled transaction costs as much. */
 function charge(call: Call, { table, key }: Action, before: Stored | undefined, after: Item | undefined) {
   const units = writeUnits(before?.bytes ?? 0, after === undefined ? 0 : itemBytes(after));
   call.countWrite(table, key.partition, WRITES_OF_TRANSACTIONS * units);

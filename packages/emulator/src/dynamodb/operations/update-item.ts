@@ -14,7 +14,7 @@ import {
   writeIf,
 } from './conditional-write.ts';
 
-/** Without an UpdateExpression it makes an item of its key, where there is none. */
+/** Without an UpdateExpression it creates an item with only its key, if there is none. */
 export const updateItem: Operation = (call, sent) => {
   const request = readWriteRequest(sent, ['Key', 'UpdateExpression']);
   const { parameters, returnValues } = request;

@@ -15,7 +15,7 @@ export interface KeySchema {
   readonly sort: KeyAttribute | undefined;
 }
 
-/** Where an item stands. */
+/** The place of an item. */
 export interface Key {
   /** The partition key's value as text: one type has one text for a value. */
   readonly partition: string;

@@ -14,7 +14,7 @@ export interface TableOptions {
   readonly remembers: boolean;
 }
 
-/** A table's items. Each call is atomic: nothing in here waits. */
+/** A table's items. Each call is atomic: its code never waits. */
 export class Table {
   readonly name: string;
   readonly schema: KeySchema;
@@ -83,7 +83,7 @@ export class Table {
     for (const stored of [...partition.items]) this.#reap(stored);
   }
 
-  /** Undefined when TTL has deleted it by now. */
+  /** Undefined if TTL has deleted it. */
   #reap(stored: Stored | undefined): Stored | undefined {
     if (stored === undefined || !this.timeToLive.takes(stored.item)) return stored;
     this.delete(keyIn(this.schema, stored.item));

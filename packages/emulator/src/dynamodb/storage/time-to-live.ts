@@ -1,12 +1,11 @@
 import type { Clock } from '../../clock/clock.ts';
 import type { Item } from '../values/attribute-value.ts';
 
-/** DynamoDB leaves alone what expired longer ago: it takes the number for something else than seconds. */
+/** DynamoDB does not delete items that expired longer ago: it assumes that the number is not a time in seconds. */
 const EXPIRED_SECONDS_MAX = 5 * 365 * 24 * 60 * 60;
 
 /**
- * TTL of one table. It deletes late, or never, and reads do not care: an item that has expired is there until it has
- * been deleted.
+ * TTL of one table. It deletes late, or never, and reads ignore it: an expired item exists until it has been deleted.
  */
 export class TimeToLive {
   /** The attribute that holds seconds since the epoch; undefined while TTL is off. */
@@ -15,7 +14,7 @@ export class TimeToLive {
   readonly #afterSeconds: number;
   readonly #onDelete: () => void;
 
-  /** @param afterSeconds how late TTL is; Infinity: it never comes around */
+  /** @param afterSeconds how late TTL deletes; Infinity: never */
   constructor(clock: Clock, afterSeconds: number, onDelete: () => void) {
     this.#clock = clock;
     this.#afterSeconds = afterSeconds;
@@ -26,7 +25,7 @@ export class TimeToLive {
     return this.attributeName !== undefined && Number.isFinite(this.#afterSeconds);
   }
 
-  /** Whether it is this item's turn to be deleted. */
+  /** Whether this item is due for deletion. */
   takes(item: Item): boolean {
     if (this.attributeName === undefined || !this.isOn) return false;
     // A string or a binary there means an item that does not expire.

@@ -1,4 +1,4 @@
-/** An attribute's value as it travels: exactly one of these is there. Bytes are base64. */
+/** An attribute's value on the wire: exactly one member is present. Bytes are base64. */
 export interface AttributeValue {
   readonly S?: string;
   readonly N?: string;

@@ -28,8 +28,9 @@ export function compareNumbers(left: string, right: string): number {
 }
 
 /**
- * Bytes of a canonical number: one for each pair of digits, counted from the decimal point, once zeroes at both ends
- * are gone; one more; and one for a minus. The documentation says "approximately" and no more; so others measured it.
+ * Bytes of a canonical number: one for each pair of digits, counted from the decimal point, without zeroes at both
+ * ends; one more; and one for a minus. The documentation only says "approximately"; the rule comes from others'
+ * measurements.
  */
 export function numberBytes(text: string): number {
   const { c: digits, e: exponent, s: sign } = new Big(text);

@@ -8,11 +8,13 @@ export interface QueueRequest {
   readonly input: Input;
   readonly call: SqsCall;
   readonly senderId: string;
-  /** Says how many bytes of messages the request carries, or its answer. */
+  /** Reports how many bytes of messages the request or its answer carries. */
   readonly bill: (payloadBytes: number) => void;
   /** Any of them aborts when the caller has gone. */
   readonly signals: readonly AbortSignal[];
-  /** A long poll waits for time or for others, and is no activity meanwhile; the returned function ends the pause. */
+  /**
+   * A long poll waits for time or for other calls, and is no activity meanwhile; the returned function ends the pause.
+   */
   readonly pause: () => () => void;
 }
 

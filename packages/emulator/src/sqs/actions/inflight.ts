@@ -32,14 +32,14 @@ export const changeMessageVisibilityBatch: QueueAction = (request) => {
 /** Deletes a message by its handle, as DeleteMessage and the event source mappings do. */
 export function deleteByHandle(queue: Queue, handle: string): void {
   const { message, isLatest } = findByHandle(queue, handle);
-  // Gone already: deleting twice succeeds.
+  // The message is gone already: deleting twice succeeds.
   if (message === undefined) return;
   if (queue.parts.settings.fifo) {
     if (!isLatest || message.state !== 'inFlight') throw expired(handle);
     queue.delete(message);
     return;
   }
-  // The handle of an earlier receive: a standard queue says yes and keeps the message.
+  // The handle of an earlier receive: a standard queue answers with success and keeps the message.
   if (isLatest) queue.delete(message);
 }
 

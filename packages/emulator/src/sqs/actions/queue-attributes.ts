@@ -12,7 +12,7 @@ export const getQueueAttributes: QueueAction = ({ input, queue }) => {
   return asked.length === 0 ? {} : { Attributes: Object.fromEntries(asked) };
 };
 
-/** Everything that a queue may be asked for, also where this one has no value for it. */
+/** Every attribute that a request may ask for, even if this queue has no value for it. */
 const KNOWN = new Set([
   'ApproximateNumberOfMessages',
   'ApproximateNumberOfMessagesDelayed',

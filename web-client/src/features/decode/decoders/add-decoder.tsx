@@ -10,7 +10,7 @@ import { checkSchema, readSchemaFiles } from './schema-files.ts';
 
 const ACCEPTED: Partial<Record<DecoderKind, string>> = { protobuf: '.proto', avro: '.avsc,.json' };
 
-/** The file that was dropped in, and its contents or the fault in it. */
+/** The dropped file, and its contents or the error in it. */
 interface Schema {
   readonly files: readonly SchemaFile[];
   readonly messageTypes: readonly string[];

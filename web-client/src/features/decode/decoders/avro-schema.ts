@@ -1,4 +1,4 @@
-/** Avro schemas as the reader wants them: names resolved, defaults and documentation left out. */
+/** Avro schemas in the form that the reader needs: names resolved, without defaults and documentation. */
 export type AvroType =
   | { readonly kind: 'null' | 'boolean' | 'float' | 'double' | 'bytes' | 'string' }
   | { readonly kind: 'int' | 'long'; readonly logical: string }
@@ -18,11 +18,11 @@ const PRIMITIVES = new Set(['null', 'boolean', 'int', 'long', 'float', 'double',
 
 interface Surroundings {
   readonly namespace: string;
-  /** By full name. A record is in here before its fields are read, so that it may hold itself. */
+  /** By full name. A record is added before its fields are read, so that it may contain itself. */
   readonly named: Map<string, AvroType>;
 }
 
-/** @throws Error that says what is wrong */
+/** @throws Error that names the problem */
 export function parseAvroSchema(text: string): AvroType {
   let json: unknown;
   try {

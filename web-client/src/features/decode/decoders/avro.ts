@@ -13,9 +13,9 @@ const SINGLE_OBJECT_HEADER_BYTES = 10;
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * Reads Avro's binary encoding (version 1.12 of its specification) by the schema that it was written with. The known
- * libraries make their readers of source text at run time, which the page's Content Security Policy forbids.
- * @throws Error that says what is wrong with the schema
+ * Reads Avro's binary encoding (version 1.12 of its specification) by the writer's schema. The existing libraries
+ * generate their readers from source text at run time, which the page's Content Security Policy forbids.
+ * @throws Error that names the problem in the schema
  */
 export function avroDecoder(schema: string): PayloadDecoder {
   const type = parseAvroSchema(schema);
@@ -100,7 +100,7 @@ class AvroReader {
     }
   }
 
-  /** Blocks of items: a negative count has the block's size behind it, and 0 ends them. */
+  /** Blocks of items: after a negative count comes the block's size, and 0 ends them. */
   #blocks(item: () => void): void {
     for (;;) {
       let count = this.#long();
@@ -115,7 +115,7 @@ class AvroReader {
     }
   }
 
-  /** A length or a place, which is never negative. */
+  /** A length or an index, which is never negative. */
   #length(): number {
     const value = this.#long();
     if (value < 0n || value > BigInt(this.#bytes.length) + 65_536n)
@@ -163,7 +163,7 @@ function logicalNumber(value: bigint, logical: string): unknown {
   return value;
 }
 
-/** Two's complement, the most significant byte first, with this many digits behind the point. */
+/** Two's complement, the most significant byte first, with this many decimals. */
 function decimalOf(bytes: Uint8Array, scale: number): ExactNumber {
   let bits = 0n;
   for (const byte of bytes) bits = (bits << 8n) | BigInt(byte);

@@ -7,7 +7,7 @@ const DecodersDialog = lazy(async () => ({
   default: (await import('./decoders-dialog.tsx')).DecodersDialog,
 }));
 
-/** Opens the decoders; what they need is loaded then. */
+/** Opens the decoders; their code is loaded then. */
 export function DecodersButton({ topic }: { readonly topic: string }) {
   const { t } = useTranslation();
   const [isOpen, setOpen] = useState(false);

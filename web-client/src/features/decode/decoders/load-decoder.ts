@@ -4,8 +4,8 @@ import type { DecoderRule, PayloadDecoder } from './rules.ts';
 const utf8 = new TextDecoder('utf-8', { fatal: true });
 
 /**
- * The decoder of a rule. Those with a library of their own are fetched when the first rule wants them.
- * @throws Error that says what is wrong with the schema
+ * The decoder of a rule. Decoders with a library are fetched when the first rule needs them.
+ * @throws Error that names the problem in the schema
  */
 export async function loadDecoder(rule: DecoderRule): Promise<PayloadDecoder> {
   switch (rule.kind) {

@@ -25,7 +25,7 @@ export interface ProtobufSchema {
 
 /**
  * Reads `.proto` files that may import one another, and Google's well-known types.
- * @throws Error that says in which file what is wrong
+ * @throws Error that names the file and the problem
  */
 export function readProtobufSchema(files: readonly SchemaFile[]): ProtobufSchema {
   const root = new protobuf.Root();
@@ -44,7 +44,7 @@ export function readProtobufSchema(files: readonly SchemaFile[]): ProtobufSchema
   return { root, messageTypes: messageTypesOf(root) };
 }
 
-/** Google's own types come with the library. Others have to be among the files, which `resolveAll` finds out. */
+/** Google's own types come with the library. Others have to be among the files, which `resolveAll` checks. */
 function addWellKnown(root: InstanceType<typeof protobuf.Root>, imported: string): void {
   const known = protobuf.common.get(imported);
   if (known?.nested !== undefined) root.addJSON(known.nested);
@@ -59,9 +59,9 @@ function messageTypesOf(namespace: InstanceType<typeof protobuf.NamespaceBase>):
 }
 
 /**
- * Reads messages by the schema, field by field. The library's own readers are made of source text at run time, which the
- * page's Content Security Policy forbids.
- * @throws Error that says what is wrong with the schema
+ * Reads messages by the schema, field by field. The library's own readers are generated from source text at run time,
+ * which the page's Content Security Policy forbids.
+ * @throws Error that names the problem in the schema
  */
 export function protobufDecoder(files: readonly SchemaFile[], messageType: string): PayloadDecoder {
   const { root } = readProtobufSchema(files);
@@ -124,7 +124,7 @@ function listOf<T>(message: Map<string, unknown>, name: string, make: () => T): 
   return made;
 }
 
-/** An entry of a map is a message with the fields 1 and 2, either of which may be left out where it is the default. */
+/** An entry of a map is a message with the fields 1 and 2, either of which may be omitted if it has its default. */
 function readEntry(
   reader: WireReader,
   field: InstanceType<typeof protobuf.MapField>,
@@ -161,7 +161,7 @@ function readScalar(reader: WireReader, type: string): unknown {
   if (read === undefined || protobuf.types.basic[type as 'int32'] === undefined)
     throw new Error(`${type} is no type of Protobuf`);
   const value = read.call(reader);
-  // 64-bit numbers, as the library `long` has them.
+  // 64-bit numbers in the form of the library `long`.
   return typeof value === 'object' && value !== null && 'low' in value ? BigInt(String(value)) : value;
 }
 

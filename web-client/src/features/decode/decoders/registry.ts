@@ -3,7 +3,7 @@ import { create } from 'zustand';
 import { database } from '../../../state/database.ts';
 import { BUILT_IN_RULE, DECODER_KINDS, type DecoderRule, type PayloadDecoder } from './rules.ts';
 
-/** A rule's decoder, as far as it is here. */
+/** A rule's decoder, if it is loaded. */
 export type LoadedDecoder =
   | { readonly state: 'loading' }
   | { readonly state: 'ready'; readonly decode: PayloadDecoder }
@@ -12,13 +12,13 @@ export type LoadedDecoder =
 interface DecodersState {
   /** The user's rules, in the order in which they are tried. */
   readonly rules: readonly DecoderRule[];
-  /** By the rule's id; a rule whose topics have not been looked at is not in here. */
+  /** By the rule's id; a rule whose topics have not been shown is missing. */
   readonly loaded: ReadonlyMap<string, LoadedDecoder>;
 }
 
 export const useDecoders = create<DecodersState>(() => ({ rules: [], loaded: new Map() }));
 
-/** Topics whose rule is known; beyond it all are looked up anew. */
+/** Topics whose rule is cached; above it all are looked up again. */
 const TOPICS_MAX = 20_000;
 
 const ruleOfTopic = new Map<string, DecoderRule | undefined>();
@@ -32,7 +32,7 @@ export function replaceRules(rules: readonly DecoderRule[]): void {
   useDecoders.setState({ rules, loaded: new Map(kept) });
 }
 
-/** The first rule that matches, or undefined where the payload is to be detected. */
+/** The first matching rule; undefined if the format has to be detected. */
 export function ruleFor(topic: string): DecoderRule | undefined {
   if (ruleOfTopic.has(topic)) return ruleOfTopic.get(topic);
   const { rules } = useDecoders.getState();
@@ -42,7 +42,7 @@ export function ruleFor(topic: string): DecoderRule | undefined {
   return found;
 }
 
-/** Loads a rule's decoder, if that is not here or on its way. */
+/** Loads a rule's decoder, if it is neither loaded nor being loaded. */
 export function load(rule: DecoderRule): void {
   if (useDecoders.getState().loaded.has(rule.id)) return;
   note(rule, { state: 'loading' });
@@ -54,17 +54,17 @@ export function load(rule: DecoderRule): void {
     );
 }
 
-/** The decoder of a topic's payloads, if there is one and it is here; otherwise it is loaded for the next time. */
+/** The decoder of a topic's payloads, if there is one and it is loaded; otherwise it is loaded for the next time. */
 export function readyDecoder(topic: string): PayloadDecoder | undefined {
   const rule = ruleFor(topic);
   if (rule === undefined) return undefined;
   const loaded = useDecoders.getState().loaded.get(rule.id);
-  // Later: a component may be rendering, and must not change the state of others.
+  // Deferred: a component may be rendering, and must not change the state of others.
   if (loaded === undefined) queueMicrotask(() => load(rule));
   return loaded?.state === 'ready' ? loaded.decode : undefined;
 }
 
-/** Nothing where the rule has gone meanwhile. */
+/** Nothing if the rule has been deleted meanwhile. */
 function note(rule: DecoderRule, decoder: LoadedDecoder): void {
   const { rules, loaded } = useDecoders.getState();
   if (rule !== BUILT_IN_RULE && !rules.includes(rule)) return;
@@ -81,5 +81,5 @@ async function restoreRules(): Promise<void> {
   if (rules.length > 0) replaceRules([...rules, ...useDecoders.getState().rules]);
 }
 
-// With the first view that decodes payloads; a private window may refuse storage, and then there are none.
+// Called with the first view that decodes payloads; a private window may refuse storage, and then there are none.
 if ('indexedDB' in globalThis) void restoreRules().catch(() => {});

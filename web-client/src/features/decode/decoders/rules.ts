@@ -4,7 +4,7 @@ import type { DecodedValue } from '../value.ts';
 export const DECODER_KINDS = ['protobuf', 'avro', 'sparkplug', 'cbor', 'msgpack', 'json'] as const;
 export type DecoderKind = (typeof DECODER_KINDS)[number];
 
-/** A file that was dropped in. */
+/** A dropped file. */
 export interface SchemaFile {
   readonly name: string;
   readonly text: string;
@@ -21,10 +21,10 @@ export interface DecoderRule {
   readonly messageType: string;
 }
 
-/** @throws Error that says why the bytes are none of it */
+/** @throws Error with the reason why the bytes do not fit */
 export type PayloadDecoder = (payload: Uint8Array, topic: string) => DecodedValue;
 
-/** More than a user remembers; each topic is matched against them once. */
+/** More rules than a user can remember; each topic is matched against them once. */
 export const RULES_MAX = 50;
 
 /** Characters of one schema file: those of large standards have 300,000. */
@@ -33,7 +33,7 @@ export const SCHEMA_CHARACTERS_MAX = 1_000_000;
 /** Files of one schema. */
 export const SCHEMA_FILES_MAX = 50;
 
-/** Sparkplug names its own topics (section 4 of its specification), so a rule is not needed. */
+/** Sparkplug defines its own topics (section 4 of its specification), so no rule is needed. */
 export const BUILT_IN_RULE: DecoderRule = {
   id: 'sparkplug',
   filter: 'spBv1.0/+/+/+/#',

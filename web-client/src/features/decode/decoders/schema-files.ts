@@ -1,7 +1,7 @@
 import { loadDecoder } from './load-decoder.ts';
 import { type DecoderKind, SCHEMA_CHARACTERS_MAX, SCHEMA_FILES_MAX, type SchemaFile } from './rules.ts';
 
-/** The files that were dropped, with those that were there before and have other names; or the one that is too large. */
+/** The dropped files together with earlier ones of other names; or the name of the one that is too large. */
 export async function readSchemaFiles(
   dropped: readonly File[],
   before: readonly SchemaFile[],

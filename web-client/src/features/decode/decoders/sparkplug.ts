@@ -3,7 +3,7 @@ import { protobufDecoder } from './protobuf.ts';
 import type { PayloadDecoder } from './rules.ts';
 import { SPARKPLUG_SCHEMA, SPARKPLUG_TYPES } from './sparkplug-schema.ts';
 
-/** Edge nodes whose aliases are remembered; beyond it the oldest are forgotten. */
+/** Edge nodes whose aliases are remembered; above it the oldest are dropped. */
 const EDGE_NODES_MAX = 1_000;
 
 /** Aliases of one edge node: more metrics than any has. */
@@ -12,7 +12,7 @@ const ALIASES_MAX = 20_000;
 /** Bits of the signed types, which travel as unsigned numbers. */
 const SIGNED_BITS: Readonly<Record<string, number>> = { Int8: 32, Int16: 32, Int32: 32, Int64: 64 };
 
-/** Names that DATA leaves out, because BIRTH has said them. */
+/** Names that DATA omits, because BIRTH contains them. */
 interface Birth {
   readonly name: string;
   readonly type: string;
@@ -49,7 +49,7 @@ function remember(aliases: Map<string, Birth>, metrics: readonly DecodedObject[]
   }
 }
 
-/** By name, so that a path to a value stays the same whichever metrics a message holds. */
+/** By name, so that the path to a value is always the same, whichever metrics a message has. */
 function byName(
   metrics: readonly DecodedObject[],
   aliases: ReadonlyMap<string, Birth>,

@@ -3,7 +3,7 @@ import { type Decoded, decodePayload, decodeWith, type FormatChoice } from '../d
 import { load, ruleFor, useDecoders } from './registry.ts';
 import { BUILT_IN_RULE } from './rules.ts';
 
-/** How payloads of a topic are decoded: by the user's choice for it, by the decoder of its filter, or by detection. */
+/** How payloads of a topic are decoded: by the user's choice, by the decoder of a matching filter, or by detection. */
 export function useTopicDecoder(
   topic: string,
   choice: FormatChoice,
@@ -21,7 +21,7 @@ export function useTopicDecoder(
       if (rule === undefined || loaded === undefined || loaded.state === 'loading') return detected();
       if (loaded.state === 'failed') return { ...decodePayload(payload, 'hex'), problem: loaded.problem };
       const decoded = decodeWith(loaded.decode, rule.kind, payload, topic);
-      // No rule asks for it there: another payload is taken for what it seems to be.
+      // No rule applies there: the format of another payload is detected.
       return rule === BUILT_IN_RULE && decoded.problem !== '' ? detected() : decoded;
     },
     [rule, loaded, choice, contentType, topic],

@@ -3,18 +3,18 @@ import { endSession } from './end-session.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { sessionEndsAtMs } from './leave.ts';
 import type { SessionRecord, Timer } from './ports/index.ts';
-import { ringPresence } from './presence/leave-rooms.ts';
+import { firePresence } from './presence/leave-rooms.ts';
 import { publishWillOf, publishWillOrRemind } from './will.ts';
 
-/** A timer rings. The store decides whether something is due. */
-export function* ring(context: Context, timer: Timer): Flow<void> {
-  if (timer.kind === 'will') yield* ringWill(context, timer);
-  else if (timer.kind === 'presence') yield* ringPresence(context, timer.session, timer.connectionId);
-  else yield* ringExpiry(context, timer);
+/** Handles a timer that fires. The store decides whether something is due. */
+export function* fireTimer(context: Context, timer: Timer): Flow<void> {
+  if (timer.kind === 'will') yield* fireWill(context, timer);
+  else if (timer.kind === 'presence') yield* firePresence(context, timer.session, timer.connectionId);
+  else yield* fireExpiry(context, timer);
 }
 
 /** If the session ends when its will is due, one timer does both. */
-function* ringWill(context: Context, timer: Timer): Flow<void> {
+function* fireWill(context: Context, timer: Timer): Flow<void> {
   const { session, connectionId } = timer;
   const againAtMs = yield* publishWillOf(context, session, connectionId);
   if (againAtMs !== undefined) return yield* waitFor(context.ports.timers.set(timer, againAtMs));
@@ -24,7 +24,7 @@ function* ringWill(context: Context, timer: Timer): Flow<void> {
     yield* endSession(context, session, connectionId);
 }
 
-function* ringExpiry(context: Context, timer: Timer): Flow<void> {
+function* fireExpiry(context: Context, timer: Timer): Flow<void> {
   const { session, connectionId } = timer;
   const { clock, timers } = context.ports;
   const record = yield* recordOf(context, timer);
