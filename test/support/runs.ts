@@ -1,8 +1,8 @@
 /** Of the runs that a property gets in CI, a developer's machine does one in this many. */
-const SHARE = 5;
+const SHARE = 10;
 
 /**
- * How many runs a property gets: in CI as many as are named, elsewhere a fifth. The seed of a failure is in its message, so
+ * How many runs a property gets: in CI as many as are named, elsewhere a tenth. The seed of a failure is in its message, so
  * that it comes again anywhere.
  */
 export function runs(inCi: number): number {
