@@ -9,7 +9,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import mqtt from 'mqtt';
 
-const COMMAND = fileURLToPath(new URL('../../packages/cli/dist/apus.js', import.meta.url));
+/** `npm run example` builds it; tests name one that they have built. */
+const BUILT = fileURLToPath(new URL('../../packages/cli/dist/apus.js', import.meta.url));
+const COMMAND = process.env.APUS_COMMAND ?? BUILT;
 const PORT = process.env.APUS_PORT ?? '8083';
 const STATE_MS = 1_000;
 /** Debian installs it in a folder that only administrators have in their PATH. */

@@ -13,7 +13,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { ApusStack } from '../lib/apus-stack.ts';
 import type { ApusBrokerProps } from '../lib/props.ts';
-import { newOutdir, testContext } from './support/synth.ts';
+import { LEAN, newOutdir, testContext, withShortStacks } from './support/synth.ts';
 
 // CDK's own rules are among those that find nothing: in this file also outside of CI.
 beforeAll(() => void vi.stubEnv('CDK_VALIDATION', 'true'));
@@ -23,11 +23,13 @@ type Packs = (app: App) => readonly NagPack[];
 
 /** The message of the synthesis that packs of rules refuse; undefined when they have nothing to say. */
 function findingsOf(makePacks: Packs, fill: (app: App) => void): string | undefined {
-  const app = new App({ context: testContext(), outdir: newOutdir() });
-  fill(app);
-  Validations.of(app).addPlugins(...makePacks(app));
+  const app = new App({ ...LEAN, context: testContext(), outdir: newOutdir() });
   try {
-    app.synth();
+    withShortStacks(() => {
+      fill(app);
+      Validations.of(app).addPlugins(...makePacks(app));
+      app.synth();
+    });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

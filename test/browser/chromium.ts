@@ -15,9 +15,15 @@ const PATHS = process.env.APUS_CHROMIUM === undefined ? INSTALLED : [process.env
 
 /**
  * A test reads a page once: to compile its hot functions well takes a sixth of the processor's time, and saves less. One
- * of the two optimising compilers alone costs more than both or none.
+ * of the two optimising compilers alone costs more than both or none. The other processes of a run keep the processors
+ * busy, so that helpers of the garbage collector and a process that draws only add to the work: a tenth.
  */
-const ARGS = ['--no-sandbox', '--disable-background-networking', '--js-flags=--no-maglev,--no-opt'];
+const ARGS = [
+  '--no-sandbox',
+  '--disable-background-networking',
+  '--in-process-gpu',
+  '--js-flags=--no-maglev,--no-opt,--single-threaded-gc',
+];
 
 /** The reason why the tests in a browser are skipped here, or undefined. In CI a missing browser is a failure. */
 export function whyNoBrowser(): string | undefined {

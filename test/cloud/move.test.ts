@@ -174,4 +174,4 @@ function owed(reader: Program, topic: (typeof TOPICS)[number], sent: readonly st
 }
 
 /** Some moves of each client; each takes a second. */
-const DENSE_MS = sized(6_000, 25_000);
+const DENSE_MS = sized(4_000, 25_000);

@@ -1,5 +1,6 @@
 import type { IClientOptions } from 'mqtt';
 import { describe, expect, it } from 'vitest';
+import { sized } from '../support/runs.ts';
 import { Program } from './program.ts';
 import { VirtualStage } from './virtual-stage.ts';
 
@@ -31,6 +32,10 @@ async function subscribed(name: string, options: IClientOptions = {}): Promise<P
   reader.noticed.length = 0;
   return reader;
 }
+
+/** In CI each client loses its connection eight times, and elsewhere four times. */
+const PLAY_SECONDS = sized(20, 40);
+const LOSSES = PLAY_SECONDS / 5;
 
 /** The kinds of losses, used in turn. */
 const WAYS = [
@@ -83,13 +88,13 @@ describe('a program whose connection is lost', () => {
       ];
       const publisher = program('publisher');
       await seconds(1);
-      const sent = await playFor(40, publisher, readers, WAYS);
+      const sent = await playFor(PLAY_SECONDS, publisher, readers, WAYS);
       for (const reader of readers) {
         expect(reader.of('q1')).toEqual(sent);
         expect(reader.of('q2')).toEqual(sent);
         expect(isInOrder(reader.of('q0'))).toBe(true);
         expect(reader.noticed).toEqual([]);
-        expect(reader.told('resumed')).toBeGreaterThanOrEqual(8);
+        expect(reader.told('resumed')).toBeGreaterThanOrEqual(LOSSES);
         expect(reader.told('gap')).toBe(reader.told('resumed'));
       }
     },
@@ -103,12 +108,12 @@ describe('a program whose connection is lost', () => {
       const readers = [await subscribed('short'), await subscribed('short-3', { protocolVersion: 4 })];
       const publisher = program('publisher');
       await seconds(1);
-      const sent = await playFor(40, publisher, readers, WAYS);
+      const sent = await playFor(PLAY_SECONDS, publisher, readers, WAYS);
       for (const reader of readers) {
         expect(reader.of('q2')).toEqual(sent);
         for (const topic of ['q0', 'q1']) expect(isInOrder(reader.of(topic))).toBe(true);
         expect(reader.noticed).toEqual([]);
-        expect(reader.told('resumed')).toBeGreaterThanOrEqual(8);
+        expect(reader.told('resumed')).toBeGreaterThanOrEqual(LOSSES);
         // Half of the connections were closed in order: then nothing is missing, and no gap is reported.
         expect(reader.told('gap')).toBe(reader.told('resumed') / 2);
       }
@@ -123,7 +128,7 @@ describe('a program whose connection is lost', () => {
       const readers = [await subscribed('short'), await subscribed('kept', KEPT)];
       const publisher = program('publisher');
       await seconds(1);
-      const sent = await playFor(30, publisher, readers, IN_ORDER);
+      const sent = await playFor(sized(20, 30), publisher, readers, IN_ORDER);
       for (const reader of readers) expect(reader.noticed).toEqual([]);
       for (const topic of TOPICS) expect(readers[0]?.of(topic)).toEqual(sent);
       expect(readers[0]?.told('gap')).toBe(0);
@@ -139,7 +144,7 @@ describe('a program whose connection is lost', () => {
       const reader = await subscribed('reader', KEPT);
       const publisher = program('publisher');
       await seconds(1);
-      const sent = await playFor(40, publisher, [publisher], WAYS);
+      const sent = await playFor(PLAY_SECONDS, publisher, [publisher], WAYS);
       expect(publisher.noticed).toEqual(['connect']);
       expect(new Set(reader.of('q1'))).toEqual(new Set(sent));
       expect(reader.of('q2')).toEqual(sent);

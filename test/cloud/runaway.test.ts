@@ -18,9 +18,9 @@ const MESSAGES_PER_MINUTE_MAX = 100_000;
 
 const CUT_MS_MAX = 5_000;
 /** Half a minute of a flood in CI. */
-const FLOOD_SECONDS = sized(12, 30);
-/** The breaker counts by the minute: CI plays a whole minute, other machines a third of one. */
-const COUNTED_SECONDS = sized(20, 60);
+const FLOOD_SECONDS = sized(8, 30);
+/** The breaker counts by the minute: CI plays a whole minute, other machines a fifth of one. */
+const COUNTED_SECONDS = sized(12, 60);
 const MINUTES = sized(1, 2);
 /** More than the stage allows. */
 const FLOOD_PER_SECOND = 700;

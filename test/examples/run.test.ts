@@ -1,5 +1,6 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,6 +8,7 @@ import { startDoors } from '@apus/cli';
 import mqtt from 'mqtt';
 import { expect, onTestFinished, test } from 'vitest';
 import { mosquittoOrSkip } from '../bridges/mosquitto-or-skip.ts';
+import { buildCommand } from '../support/build-command.ts';
 import { freePort } from '../support/free-port.ts';
 
 const EXAMPLES = fileURLToPath(new URL('../../examples/run.mjs', import.meta.url));
@@ -54,8 +56,9 @@ test.runIf(mosquitto !== undefined)(
   'a lamp at IoT Core is seen and switched through the bridge',
   async () => {
     const port = String(await freePort());
+    const command = join(await buildCommand(), 'apus.js');
     const child = spawn(process.execPath, [EXAMPLES, 'iot-bridge'], {
-      env: { ...process.env, APUS_PORT: port },
+      env: { ...process.env, APUS_PORT: port, APUS_COMMAND: command },
     });
     onTestFinished(() => void child.kill('SIGKILL'));
     const said: string[] = [];

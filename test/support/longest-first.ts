@@ -20,6 +20,8 @@ export const LONGEST: readonly string[] = [
   'test/browser/web-client-layout.test.ts',
   'test/cluster/kill-streams.test.ts',
   'test/cloud/move.test.ts',
+  'test/cloud/streams-resume.test.ts',
+  'test/cloud/resume-programs.test.ts',
   'test/browser/web-client-full.test.ts',
   'test/browser/web-client-admin.test.ts',
   'test/cloud/runaway.test.ts',

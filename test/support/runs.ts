@@ -1,8 +1,8 @@
 /** A developer's machine does one in this many of the runs that a property gets in CI. */
-const SHARE = 5;
+const SHARE = 10;
 
 /**
- * How many runs a property gets: the given number in CI, a fifth elsewhere. The message of a failure contains its seed,
+ * How many runs a property gets: the given number in CI, a tenth elsewhere. The message of a failure contains its seed,
  * so that it can be repeated.
  */
 export function runs(inCi: number): number {

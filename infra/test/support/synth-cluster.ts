@@ -4,7 +4,7 @@ import { ContainerImage } from 'aws-cdk-lib/aws-ecs';
 import { App, Stack } from 'aws-cdk-lib/core';
 import { ApusCluster } from '../../lib/cluster/apus-cluster.ts';
 import type { ApusClusterProps } from '../../lib/cluster/cluster-props.ts';
-import { newOutdir, testContext } from './synth.ts';
+import { LEAN, newOutdir, testContext, withShortStacks } from './synth.ts';
 
 const CERTIFICATE_ARN = 'arn:aws:acm:eu-west-1:123456789012:certificate/00000000-0000-0000-0000-000000000000';
 
@@ -18,7 +18,7 @@ export interface SynthesizedCluster {
 export function makeCluster(
   props: Partial<ApusClusterProps> | ((stack: Stack) => Partial<ApusClusterProps>) = {},
 ): SynthesizedCluster {
-  const app = new App({ context: testContext(), outdir: newOutdir() });
+  const app = new App({ ...LEAN, context: testContext(), outdir: newOutdir() });
   const stack = new Stack(app, 'Test', { env: { account: '123456789012', region: 'eu-west-1' } });
   const given = typeof props === 'function' ? props(stack) : props;
   const certificate = Certificate.fromCertificateArn(stack, 'Certificate', CERTIFICATE_ARN);
@@ -33,6 +33,8 @@ export function makeCluster(
 export function synthCluster(
   props: Parameters<typeof makeCluster>[0] = {},
 ): SynthesizedCluster & { readonly template: Template } {
-  const made = makeCluster(props);
-  return { ...made, template: Template.fromStack(made.stack) };
+  return withShortStacks(() => {
+    const made = makeCluster(props);
+    return { ...made, template: Template.fromStack(made.stack) };
+  });
 }

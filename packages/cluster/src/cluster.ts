@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { type Log, StreamFeed } from '@apus/broker';
+import { StreamFeed } from '@apus/broker';
 import {
   type Cluster,
   type ClusterContext,
@@ -15,7 +15,6 @@ import {
   createValkeyStores,
   Duties,
   type Engine,
-  HeldCounts,
   LEASE_MS,
   Membership,
   StoredRoutes,
@@ -23,19 +22,18 @@ import {
   ValkeyDelays,
   ValkeyPresence,
   ValkeyRates,
-  type ValkeyStores,
-  ValkeyStreams,
+  type ValkeyStreams,
   ValkeyTenants,
   ValkeyUsage,
 } from '@apus/store-valkey';
 import { Bus, heirFrames, messagesOf } from './bus.ts';
 import { compareConfigurations } from './compare-configurations.ts';
-import { keepUp } from './connect-engine.ts';
 import { ClusterFanOut } from './fan-out.ts';
 import { findHome } from './find-home.ts';
 import type { Frame } from './frames.ts';
 import { type FullRules, fullRulesOf } from './full-rules.ts';
 import { GivenBack } from './given-back.ts';
+import { createRooms, type Joined, openStreams, shareCounts } from './joined.ts';
 import { Lease } from './lease.ts';
 import { LEAVING_ROOMS_MS_MAX } from './limits.ts';
 import { OwnRoutes } from './own-routes.ts';
@@ -43,17 +41,17 @@ import { Questions } from './questions.ts';
 import { ClusterQueues } from './queues.ts';
 import { Relay } from './relay.ts';
 import { RemoteRoutes } from './remote-routes.ts';
-import { ClusterRooms, subscriberCount } from './rooms.ts';
+import type { ClusterRooms } from './rooms.ts';
 import { ClusterSessions } from './sessions.ts';
 import { ShareChoice } from './share-choice.ts';
 import { SharedBans } from './shared-bans.ts';
-import { SharedCounts } from './shared-counts.ts';
+import type { SharedCounts } from './shared-counts.ts';
 import { SharedQueues } from './shared-queues.ts';
 import { SharedTenants } from './shared-tenants.ts';
 import { SharedUsage } from './shared-usage.ts';
 import { ClusterSubscriptions } from './subscriptions.ts';
 import { BRIDGES, TakeOver } from './take-over.ts';
-import { type Others, sendAll, tellAll } from './tell-all.ts';
+import { type Others, tellAll } from './tell-all.ts';
 import { EngineTransport } from './transport.ts';
 import { Tunnels } from './tunnels.ts';
 import { within } from './within.ts';
@@ -71,25 +69,19 @@ export class EngineCluster implements Cluster {
   readonly usage: SharedUsage;
   readonly #storedUsage: ValkeyUsage;
   readonly nodeName = `${NODE_NAME}@${hostname()}:${process.pid}`;
-  readonly tellBans = () => this.#bans.tell();
-  readonly tellClear = (tenant: string) => tellAll(this.#others, { type: 'clear', tenant });
-  readonly #engine: Engine;
-  readonly #membership: Membership;
+  readonly tellBans = () => this.#joined.bans.tell();
+  readonly tellClear = (tenant: string) => tellAll(this.#joined.others, { type: 'clear', tenant });
+  readonly #joined: Joined;
   readonly #claims: Claims;
   readonly #duties: Duties;
   readonly #storedRoutes: StoredRoutes;
-  readonly #stores: ValkeyStores;
   readonly #bus: Bus;
-  readonly #others: Others;
+  readonly #choice = new ShareChoice();
   readonly #remote = new RemoteRoutes();
   readonly #own: OwnRoutes;
   readonly #relay: Relay;
   readonly #sessions: ClusterSessions;
-  readonly #bans: SharedBans;
   readonly #questions: Questions;
-  readonly #context: ClusterContext;
-  readonly #log: Log;
-  readonly #fail: (error: Error) => void;
   readonly #lease: Lease;
   readonly #queues: SharedQueues;
   #takeOver: TakeOver | undefined;
@@ -115,36 +107,20 @@ export class EngineCluster implements Cluster {
     const tenants =
       context.tenants &&
       (await SharedTenants.open(new ValkeyTenants(engine, membership), context.tenants, others, log));
-    return new EngineCluster(engine, membership, stores, others, bans, tenants, context, failed, fail);
+    return new EngineCluster({ engine, membership, stores, others, bans, tenants, context, failed, fail });
   }
 
-  private constructor(
-    engine: Engine,
-    membership: Membership,
-    stores: ValkeyStores,
-    others: Others,
-    bans: SharedBans,
-    tenants: SharedTenants | undefined,
-    context: ClusterContext,
-    failed: Promise<Error>,
-    fail: (error: Error) => void,
-  ) {
-    const { me } = membership;
+  private constructor(joined: Joined) {
+    const { engine, membership, stores, others, context, fail } = joined;
+    const { clock, log } = context;
     const { bus } = others;
-    this.#others = others;
-    this.tenants = tenants;
-    this.#engine = engine;
-    this.#membership = membership;
-    this.#stores = stores;
-    this.#context = context;
-    this.#log = context.log;
-    this.#fail = fail;
-    this.#claims = new Claims(engine, me);
+    this.#joined = joined;
+    this.tenants = joined.tenants;
+    this.#bus = bus;
+    this.#claims = new Claims(engine, membership.me);
     this.#duties = new Duties(engine, membership);
     this.#storedRoutes = new StoredRoutes(engine, membership);
-    this.#bus = bus;
-    this.#bans = bans;
-    this.#questions = new Questions(bus, context.clock);
+    this.#questions = new Questions(bus, clock);
     this.#lease = new Lease({
       ...context,
       membership,
@@ -152,38 +128,24 @@ export class EngineCluster implements Cluster {
       adopt: async (dead) => await this.#takeOver?.adopt(dead),
     });
     this.#queues = new SharedQueues({ ...context, membership, bus });
-    const streams = new ValkeyStreams(engine, membership);
-    if (context.streams !== undefined) keepUp(streams, engine, context.log);
+    const streams = openStreams(joined);
     const presence = new ValkeyPresence(engine, membership, stores.sessions);
-    const choice = new ShareChoice();
     this.#own = new OwnRoutes(
       this.#storedRoutes,
-      this.#bus,
-      me,
+      bus,
+      membership.me,
       (tenant, filter) => stores.subscriptions.members(tenant, filter),
-      context.clock,
+      clock,
     );
     this.feed = new StreamFeed((tenant, topic) => stores.subscriptions.match(tenant, topic));
-    this.rooms = new ClusterRooms({
-      ...{ store: presence, bus, me, log: context.log, clock: context.clock },
-      graceSeconds: context.presenceGraceSeconds,
-      subscribersHere: (tenant, topic) => subscriberCount(stores.subscriptions.match(tenant, topic)),
-      processesWith: (tenant, topic) => this.#remote.processesWith(tenant, topic).size,
-    });
-    this.#givenBack = new GivenBack(bus, context.clock, context.log);
-    this.fanOut = new ClusterFanOut(this.#bus, this.#remote, choice, this.#givenBack);
+    this.rooms = createRooms(joined, presence, this.#remote);
+    this.#givenBack = new GivenBack(bus, clock, log);
+    this.fanOut = new ClusterFanOut(bus, this.#remote, this.#choice, this.#givenBack);
     this.#storedUsage = new ValkeyUsage(engine, membership);
     this.usage = new SharedUsage(this.#storedUsage, others);
     this.rates = new ValkeyRates(engine);
     this.delays = new ValkeyDelays(engine, membership);
-    this.holdings = new SharedCounts(
-      new HeldCounts(engine, membership),
-      stores.sessions.holdings,
-      context.clock,
-      context.log,
-      (count) => void sendAll(others, { type: 'spare', count }).catch(() => {}),
-    );
-    engine.onReconnect(() => this.holdings.reaffirm());
+    this.holdings = shareCounts(joined);
     this.#relay = new Relay(stores.subscriptions, this.fanOut, (from, frame, deliver) =>
       this.#fullRules === undefined ? deliver() : this.#fullRules.inherit(from, frame, deliver),
     );
@@ -192,23 +154,29 @@ export class EngineCluster implements Cluster {
       this.#claims,
       stores.subscriptions,
       this.#own,
-      context.clock,
+      clock,
     );
-    this.opened = {
+    this.opened = this.#openedWith(presence, streams);
+  }
+
+  #openedWith(presenceStore: ValkeyPresence, streamStore: ValkeyStreams): Cluster['opened'] {
+    const { stores, bans, context, failed } = this.#joined;
+    const subscriptions = new ClusterSubscriptions(
+      stores.subscriptions,
+      this.#own,
+      this.#remote,
+      this.#choice,
+      context.streams,
+    );
+    return {
       stores: {
         sessions: this.#sessions,
-        subscriptions: new ClusterSubscriptions(
-          stores.subscriptions,
-          this.#own,
-          this.#remote,
-          choice,
-          context.streams,
-        ),
+        subscriptions,
         queues: new ClusterQueues(stores.queues, this.#relay),
         received: stores.received,
         retained: stores.retained,
-        presenceStore: presence,
-        streamStore: streams,
+        presenceStore,
+        streamStore,
       },
       bans: bans.list,
       banStore: bans.store,
@@ -220,28 +188,29 @@ export class EngineCluster implements Cluster {
   }
 
   async start(node: ClusterNode): Promise<void> {
+    const { membership, stores, others, bans, context, fail } = this.#joined;
     this.rooms.start(node);
     this.#node = node;
-    this.#fullRules = fullRulesOf(node, this.#others, this.fanOut);
+    this.#fullRules = fullRulesOf(node, others, this.fanOut);
     this.#takeOver = new TakeOver(
       {
-        ...{ membership: this.#membership, stores: this.#stores, sessions: this.#sessions },
+        ...{ membership, stores, fail, log: context.log, sessions: this.#sessions },
         ...{ own: this.#own, relay: this.#relay, bus: this.#bus, claims: this.#claims },
         ...{ holdings: this.holdings, rooms: this.rooms, usage: this.#storedUsage, duties: this.#duties },
-        ...{ log: this.#log, fail: this.#fail, forget: (dead) => this.#forget(dead) },
+        forget: (dead) => this.#forget(dead),
       },
       node,
     );
     this.#tunnels = new Tunnels(this.#bus, (peer, socket) => node.accept(peer, socket));
     for (const [process, routes] of await this.#storedRoutes.load()) {
-      if (process === this.#membership.me) continue;
+      if (process === this.me) continue;
       this.#remote.change(
         process,
         Array.from(routes, ([route, value]) => [route, value === '1'] as const),
         [],
       );
     }
-    this.#bans.start((bans) => node.bansChanged(bans));
+    bans.start((changed) => node.bansChanged(changed));
     this.tenants?.start((name, json) => node.tenantChanged(name, json));
     await this.#bus.start((from, frame) => this.#handle(node, from, frame));
     await this.#queues.start();
@@ -250,11 +219,11 @@ export class EngineCluster implements Cluster {
   }
 
   get me(): string {
-    return this.#membership.me;
+    return this.#joined.membership.me;
   }
 
   async others(): Promise<readonly string[]> {
-    return (await this.#membership.all()).filter((name) => name !== this.me);
+    return (await this.#joined.membership.all()).filter((name) => name !== this.me);
   }
 
   ask(name: string, request: PeerRequest) {
@@ -263,7 +232,7 @@ export class EngineCluster implements Cluster {
 
   homeOf(clientId: string): Promise<string | undefined> | undefined {
     if (this.#sessions.has(clientId)) return undefined;
-    return findHome(() => this.#claims.find(clientId), this.#context.clock);
+    return findHome(() => this.#claims.find(clientId), this.#joined.context.clock);
   }
 
   takeClient(clientId: string): Promise<string | undefined> | undefined {
@@ -279,7 +248,7 @@ export class EngineCluster implements Cluster {
   }
 
   async gone(name: string): Promise<void> {
-    await this.#membership.end(name);
+    await this.#joined.membership.end(name);
     await this.#lease.renew();
   }
 
@@ -287,60 +256,71 @@ export class EngineCluster implements Cluster {
     this.#tunnels?.stop();
   }
 
+  /** Resolves when the frame has had its effect. A frame that has it at once is noted. */
   #handle(node: ClusterNode, from: string, frame: Frame): Promise<void> | undefined {
     switch (frame.type) {
       case 'publish':
         return this.#fullRules?.giveBack(from, frame) ?? this.#relay.publish(node.broker, from, frame);
-      case 'routes':
-        this.#remote.change(from, frame.set, frame.removed);
-        return undefined;
-      case 'dead':
-        this.#dead(from, frame.process);
-        return undefined;
       case 'heir':
         return this.#relay.inherit(node.broker, from, frame.process, frame.messages, frame.isLast);
       case 'bans':
-        return this.#bans.read();
+        return this.#joined.bans.read();
       case 'usage':
         return node.saveUsage();
       case 'tenant':
         return this.tenants?.told(frame.name);
       case 'clear':
         return node.clearTenant(frame.tenant);
-      case 'queues':
-        this.#queues.told(from, frame.queues);
-        return undefined;
-      case 'full':
-        node.fullElsewhere(from, frame.filters);
-        return undefined;
-      case 'spare':
-        this.holdings.giveSpare(frame.count);
-        return undefined;
-      case 'waits':
-        this.#fullRules?.waits(from, frame.queue, frame.left, frame.givenUp);
-        return undefined;
       case 'room':
         return this.rooms.asked(frame.tenant, frame.room);
-      case 'ask':
-        void this.#questions
-          .answer(from, frame, (request) => node.answer(request))
-          .catch((error: unknown) =>
-            this.#log.error('peer-not-answered', {
-              operation: frame.request.operation,
-              error: String(error),
-            }),
-          );
-        return undefined;
-      case 'answer':
-        this.#questions.answered(frame.id, frame.answer);
-        return undefined;
-      case 'leaving':
-        void this.#lease.renew();
-        return undefined;
       default:
-        if (!this.fanOut.handle(from, frame)) this.#tunnels?.handle(from, frame);
+        this.#note(node, from, frame);
         return undefined;
     }
+  }
+
+  #note(node: ClusterNode, from: string, frame: Frame): void {
+    switch (frame.type) {
+      case 'routes':
+        this.#remote.change(from, frame.set, frame.removed);
+        break;
+      case 'dead':
+        this.#dead(from, frame.process);
+        break;
+      case 'queues':
+        this.#queues.told(from, frame.queues);
+        break;
+      case 'full':
+        node.fullElsewhere(from, frame.filters);
+        break;
+      case 'spare':
+        this.holdings.giveSpare(frame.count);
+        break;
+      case 'waits':
+        this.#fullRules?.waits(from, frame.queue, frame.left, frame.givenUp);
+        break;
+      case 'ask':
+        this.#answer(node, from, frame);
+        break;
+      case 'answer':
+        this.#questions.answered(frame.id, frame.answer);
+        break;
+      case 'leaving':
+        void this.#lease.renew();
+        break;
+      default:
+        if (!this.fanOut.handle(from, frame)) this.#tunnels?.handle(from, frame);
+    }
+  }
+
+  /** The answer of this process may come later than other frames. */
+  #answer(node: ClusterNode, from: string, frame: Extract<Frame, { type: 'ask' }>): void {
+    this.#questions
+      .answer(from, frame, (request) => node.answer(request))
+      .catch((error: unknown) => {
+        const { operation } = frame.request;
+        this.#joined.context.log.error('peer-not-answered', { operation, error: String(error) });
+      });
   }
 
   /**
@@ -379,18 +359,19 @@ export class EngineCluster implements Cluster {
     try {
       await within(LEASE_MS, this.#leave());
     } catch (error) {
-      this.#log.warn('cluster-not-left', { error: String(error) });
+      this.#joined.context.log.warn('cluster-not-left', { error: String(error) });
     }
     this.#bus.stop();
     this.holdings.stop();
     this.#own.stop();
-    this.#engine.close();
+    this.#joined.engine.close();
   }
 
   async #leave(): Promise<void> {
     await this.rooms.allTold(LEAVING_ROOMS_MS_MAX);
-    await this.#stores.close();
-    for (const process of await this.#membership.expire()) this.#bus.send(process, { type: 'leaving' });
+    await this.#joined.stores.close();
+    for (const process of await this.#joined.membership.expire())
+      this.#bus.send(process, { type: 'leaving' });
     await this.#bus.flushed();
   }
 }

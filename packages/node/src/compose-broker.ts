@@ -50,31 +50,59 @@ export interface Composition {
   readonly gateway: GatewayDoor | undefined;
 }
 
+export interface CompositionOptions {
+  readonly options: ResolvedOptions;
+  readonly access: Access;
+  readonly opened: OpenedStores;
+  readonly memory: Memory;
+  readonly outward: Outward;
+  readonly log: Log;
+  readonly meter: TrafficMeter;
+  readonly drops: DropMeter;
+  readonly rateQuota: RateQuota;
+}
+
 /** Makes the broker over the stores, with the gateway door if one is asked for. */
-export async function composeBroker(
-  options: ResolvedOptions,
-  access: Access,
-  opened: OpenedStores,
-  memory: Memory,
-  { node, outlet, cluster, tracer }: Outward,
-  log: Log,
-  meter: TrafficMeter,
-  drops: DropMeter,
-  rateQuota: RateQuota,
-): Promise<Composition> {
+export async function composeBroker(composition: CompositionOptions): Promise<Composition> {
+  const { options, opened, outward, log, meter } = composition;
   const { clock } = options;
+  const { node, cluster, tracer } = outward;
   const timers: NodeTimers = new NodeTimers(clock, (timer) => fire(broker, timer, log));
   const ticker: PresenceTicker = new PresenceTicker(clock, log, (tenant, room) =>
     cluster === undefined ? broker.tellRoom(tenant, room) : cluster.rooms.tick(tenant, room),
   );
+  const delays = createDelays(composition);
+  const ports = createPorts(composition, { timers, ticker, delays });
+  const watch = watched(meter, tracer);
+  const gateway = await openGateway(composition, ports, watch).catch(async (error: unknown) => {
+    await opened.close();
+    throw error;
+  });
+  const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
+  const connections = watch.connections(doors);
+  const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
+  if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
+  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
+  return { broker, connections, timers, ticker, delays, gateway };
+}
+
+function createDelays({ options, opened, outward, log }: CompositionOptions): Composition['delays'] {
+  const kept = new KeptMessages(opened.stores.retained, 'delayed', DELAYED_LIMITS);
+  const delayed = { kept, clock: options.clock, log };
+  const { cluster } = outward;
+  if (cluster === undefined) return new NodeDelayedMessages(delayed);
+  return new SharedDelayedMessages({ ...delayed, due: cluster.delays });
+}
+
+/** The ports of the brokers of both doors, but for their connections. */
+function createPorts(
+  { options, access, opened, memory, outward, log, drops, rateQuota }: CompositionOptions,
+  { timers, ticker, delays }: Pick<Composition, 'timers' | 'ticker' | 'delays'>,
+): SharedPorts {
+  const { clock } = options;
+  const { outlet, cluster, tracer } = outward;
   const presence = { store: opened.stores.presenceStore, ticks: ticker };
-  const { retained } = opened.stores;
-  const delayed = { kept: new KeptMessages(retained, 'delayed', DELAYED_LIMITS), clock, log };
-  const delays =
-    cluster === undefined
-      ? new NodeDelayedMessages(delayed)
-      : new SharedDelayedMessages({ ...delayed, due: cluster.delays });
-  const ports: SharedPorts = {
+  return {
     ...opened.stores,
     ...(tracer && { subscriptions: tracedSubscriptions(opened.stores.subscriptions, tracer) }),
     delays,
@@ -113,19 +141,6 @@ export async function composeBroker(
     bans: opened.bans,
     randomId: () => randomBytes(12).toString('base64url'),
   };
-  const watch = watched(meter, tracer);
-  const gateway = await openGateway(options, access, ports, node, log, watch, rateQuota).catch(
-    async (error: unknown) => {
-      await opened.close();
-      throw error;
-    },
-  );
-  const doors = gateway === undefined ? node : new DoorConnections(node, gateway.connections);
-  const connections = watch.connections(doors);
-  const broker: Broker = watch.broker(createBroker({ ...ports, connections }, options.broker));
-  if (opened.lastMessageId !== undefined) broker.messageClock.observe(opened.lastMessageId);
-  for (const { timer, dueAtMs } of opened.dueTimers) await timers.set(timer, dueAtMs);
-  return { broker, connections, timers, ticker, delays, gateway };
 }
 
 /** Measures packets as they come and go. */
@@ -148,14 +163,13 @@ function watched(meter: TrafficMeter, tracer: Tracer | undefined): Watch {
 }
 
 async function openGateway(
-  { openGateway: open, host, broker, allowedOrigins, limits, clock }: ResolvedOptions,
-  { handshakes }: Access,
+  { options, access, outward, log, rateQuota }: CompositionOptions,
   ports: SharedPorts,
-  node: NodeConnections,
-  log: Log,
   watch: Watch,
-  rateQuota: RateQuota,
 ): Promise<GatewayDoor | undefined> {
+  const { openGateway: open, host, broker, allowedOrigins, limits, clock } = options;
+  const { handshakes } = access;
+  const { node } = outward;
   return await open?.({
     ...{ host, ports, broker, allowedOrigins, handshakes, limits, clock, log },
     frameQuota: new GatewayFrameQuota(rateQuota, clock),

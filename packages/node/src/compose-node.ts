@@ -140,17 +140,10 @@ async function openCore(options: ResolvedOptions): Promise<Core> {
   const bridges = options.openBridges && new NodeBridges(options.openBridges);
   const node = new NodeConnections(links, clock, locals);
   const outward = { node, outlet: bridges, cluster, tracer: traces?.tracer };
-  const composition = await composeBroker(
-    options,
-    access,
-    opened,
-    memory,
-    outward,
-    log,
-    meter,
-    drops,
-    rateQuota,
-  );
+  const composition = await composeBroker({
+    ...{ options, access, opened, memory, outward, log },
+    ...{ meter, drops, rateQuota },
+  });
   return { ...foundation, ...meters, ...composition, bridges };
 }
 

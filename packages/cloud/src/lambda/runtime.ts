@@ -67,17 +67,24 @@ export interface Runtime {
   queue(queueUrl: string): SqsQueue;
 }
 
+/** Time, log and measurements of a function. */
+interface Instruments {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: FunctionMetrics;
+  /** Undefined where tenants have no metrics of their own. */
+  readonly tenantMeter: TenantMeter | undefined;
+  readonly tracer: Tracer | undefined;
+  readonly deadline: InvocationDeadline;
+}
+
 export function createRuntime(
   variables: Variables,
   authenticationOf: (variables: Variables, context: AuthenticationContext) => Authentication,
 ): Runtime {
-  const clock: Clock = { now: () => Date.now() };
-  const largest = numberOr(variables, VARIABLES.tenantMetrics, undefined);
-  const tenantMeter = largest === undefined ? undefined : new TenantMeter(largest);
-  const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock, tenantMeter);
-  const log = meteredLog(new SparingLog(functionLog(variables), clock), metrics);
-  const deadline = new InvocationDeadline();
-  const authentication = authenticationOf(variables, {
+  const instruments = createInstruments(variables);
+  const { clock, log, metrics, tracer, deadline } = instruments;
+  const { authenticator, authorizer, handshakes, tokens } = authenticationOf(variables, {
     clock,
     log,
     remainingMs: deadline.remainingMs,
@@ -88,62 +95,71 @@ export function createRuntime(
   const sqs = new SQSClient(CLIENT);
   const queue = (queueUrl: string) => new SqsQueue({ client: sqs, queueUrl, sleep });
   const poster = createPoster(variables, clock, metrics);
-  const fanOutQueueUrl = required(variables, VARIABLES.fanOutQueueUrl);
-  const backlog = new QueueBacklog({ client: sqs, queueUrl: fanOutQueueUrl, clock, log });
   const timers = new SqsTimers({ queue: queue(required(variables, VARIABLES.timerQueueUrl)), clock });
-  const rules = rulesOf(variables);
-  const checks = payloadChecksOf(variables);
-  const tracer = tracerOf(variables, log);
+  const random = Math.random;
   const cloud: Cloud = composeCloud({
+    ...{ clock, sleep, random, randomId, log, tracer },
+    ...{ authenticator, authorizer, handshakes, tokens },
+    ...{ poster, timers, livenessTimers: timers },
+    ...settingsOf(variables),
+    ...queuesOf(variables, sqs, instruments),
     dynamo: leanClient(CLIENT),
+    payloads: payloadsOf(variables, metrics),
+    tenantMeter: instruments.tenantMeter,
+    meter: metrics,
+  });
+  return {
+    ...{ variables, cloud, poster, timers, sqs, clock, log, metrics, tracer, deadline },
+    ...{ sleep, random, randomId, queue },
+  };
+}
+
+function createInstruments(variables: Variables): Instruments {
+  const clock: Clock = { now: () => Date.now() };
+  const largest = numberOr(variables, VARIABLES.tenantMetrics, undefined);
+  const tenantMeter = largest === undefined ? undefined : new TenantMeter(largest);
+  const metrics = new FunctionMetrics(variables[VARIABLES.metricsNamespace] ?? 'Apus', clock, tenantMeter);
+  const log = meteredLog(new SparingLog(functionLog(variables), clock), metrics);
+  const tracer = tracerOf(variables, log);
+  return { clock, log, metrics, tenantMeter, tracer, deadline: new InvocationDeadline() };
+}
+
+/** What the deployment has been given: names of tables, limits, quotas, and the parts that it has. */
+function settingsOf(variables: Variables) {
+  return {
     tableName: required(variables, VARIABLES.tableName),
     sessionsTableName: required(variables, VARIABLES.sessionsTableName),
-    fanOut: { queue: queue(fanOutQueueUrl), backlog },
-    timers,
-    livenessTimers: timers,
-    poster,
-    clock,
-    sleep,
-    random: Math.random,
-    randomId,
-    log,
-    authenticator: authentication.authenticator,
-    authorizer: authentication.authorizer,
-    handshakes: authentication.handshakes,
-    tokens: authentication.tokens,
     allowedOrigins: allowedOriginsOf(variables),
     ...movesOf(variables),
     limits: limitsOf(variables),
     quotas: quotasOf(variables),
     streams: streamsOf(variables),
     presence: presenceOf(variables),
-    payloads: checks && new CompiledPayloads(checks, () => metrics.add(OPTIONAL_METRICS.payloadsRefused)),
+    usage: isUsageCounted(variables),
+  };
+}
+
+/** The queues of jobs for workers and of messages for rules, and how far behind each of them is. */
+function queuesOf(variables: Variables, client: SQSClient, { clock, log }: Instruments) {
+  const fanOutUrl = required(variables, VARIABLES.fanOutQueueUrl);
+  const queue = (queueUrl: string) => new SqsQueue({ client, queueUrl, sleep });
+  const rules = rulesOf(variables);
+  return {
+    fanOut: {
+      queue: queue(fanOutUrl),
+      backlog: new QueueBacklog({ client, queueUrl: fanOutUrl, clock, log }),
+    },
     rules: rules && {
       filters: rules.filters,
       queue: queue(rules.queueUrl),
-      backlog: new QueueBacklog({ client: sqs, queueUrl: rules.queueUrl, clock, log, name: 'rules' }),
+      backlog: new QueueBacklog({ client, queueUrl: rules.queueUrl, clock, log, name: 'rules' }),
     },
-    usage: isUsageCounted(variables),
-    tracer,
-    tenantMeter,
-    meter: metrics,
-  });
-  return {
-    variables,
-    cloud,
-    poster,
-    timers,
-    sqs,
-    clock,
-    log,
-    metrics,
-    tracer,
-    deadline,
-    sleep,
-    random: Math.random,
-    randomId,
-    queue,
   };
+}
+
+function payloadsOf(variables: Variables, metrics: FunctionMetrics): CompiledPayloads | undefined {
+  const checks = payloadChecksOf(variables);
+  return checks && new CompiledPayloads(checks, () => metrics.add(OPTIONAL_METRICS.payloadsRefused));
 }
 
 /** A handler that knows how long it may take, and writes its metrics and usage when it is time. */

@@ -21,9 +21,10 @@ import { listMembers, type MemberListing } from './members.ts';
 import { type OperatorRequest, readRequest } from './request.ts';
 import { OperatorRequestError } from './request-error.ts';
 import { answerOfStreams, type StreamsAnswer } from './streams.ts';
-import { answerOfTenants, type TenantsAnswer } from './tenants.ts';
+import { answerOfTenants, type TenantsAnswer, type TenantsOptions } from './tenants.ts';
 import { answerOfUsage, type UsageAnswer } from './usage.ts';
 import { isOfUser, listUsers, REMOVED, setPassword, type UserListing } from './users.ts';
+import type { UsersRequest } from './users-request.ts';
 
 /**
  * How long after a ban the sessions of the banned clients are ended once more. A process uses its list for 30 s, its
@@ -99,7 +100,7 @@ export function createOperator(options: OperatorOptions): Operator {
     const hasTime = () => context.getRemainingTimeInMillis() > RESERVE_MS;
     try {
       const request = readRequest(value, { presetTenant: DEFAULT_TENANT, nowMs: options.clock.now() });
-      return await answer(options, enforcement, request, hasTime);
+      return await answer({ options, enforcement, hasTime }, request);
     } catch (error) {
       if (
         error instanceof OperatorRequestError ||
@@ -113,26 +114,28 @@ export function createOperator(options: OperatorOptions): Operator {
   };
 }
 
-async function answer(
-  options: OperatorOptions,
-  enforcement: Enforcement,
-  request: OperatorRequest,
-  hasTime: () => boolean,
-): Promise<OperatorAnswer> {
-  const { bans, scan, sessions, users } = options;
+/** One invocation of the function. */
+interface Invocation {
+  readonly options: OperatorOptions;
+  readonly enforcement: Enforcement;
+  readonly hasTime: () => boolean;
+}
+
+async function answer(invocation: Invocation, request: OperatorRequest): Promise<OperatorAnswer> {
+  const { options, enforcement, hasTime } = invocation;
   switch (request.action) {
     case 'clients':
       return request.clientId === undefined
-        ? await listClients(scan, request, hasTime)
-        : await oneClient(sessions, request.tenant ?? DEFAULT_TENANT, request.clientId);
+        ? await listClients(options.scan, request, hasTime)
+        : await oneClient(options.sessions, request.tenant ?? DEFAULT_TENANT, request.clientId);
     case 'kick':
       return { kicked: await enforcement.expel(request, KICK) };
     case 'ban':
-      return await ban(options, enforcement, request.ban, hasTime);
+      return await ban(invocation, request.ban);
     case 'unban':
-      return { unbanned: await bans.remove(request.ban) };
+      return { unbanned: await options.bans.remove(request.ban) };
     case 'bans':
-      return { bans: bansFor(await bans.all(), request.tenant).map(described) };
+      return { bans: bansFor(await options.bans.all(), request.tenant).map(described) };
     case 'members':
       return await listMembers(options.presence, request);
     case 'streams':
@@ -141,57 +144,58 @@ async function answer(
     case 'usage':
       return await answerOfUsage(options.usage, request.question);
     case 'users':
+    case 'add-user':
+    case 'set-password':
+    case 'remove-user':
+      return await answerOfUsers(invocation, request);
+    case 'tenants':
+    case 'tenant':
+    case 'create-tenant':
+    case 'change-tenant':
+    case 'remove-tenant':
+      return await answerOfTenants(tenantsOptions(invocation), request);
+  }
+}
+
+async function answerOfUsers(
+  { options: { users }, enforcement, hasTime }: Invocation,
+  request: UsersRequest,
+): Promise<OperatorAnswer> {
+  switch (request.action) {
+    case 'users':
       return await listUsers(users, request);
     case 'add-user':
       return { added: await users.add(request.tenant, request.user.name, JSON.stringify(request.user)) };
     case 'set-password':
       return { changed: await setPassword(users, request) };
-    case 'tenants':
-    case 'tenant':
-    case 'create-tenant':
-    case 'change-tenant':
-    case 'remove-tenant': {
-      const { tenants, retained, clock, environment } = options;
-      const { messageClock } = environment;
-      const banned = async (wanted: Ban) => await banAll(options, enforcement, wanted, hasTime);
-      const parts = {
-        tenants,
-        bans,
-        users,
-        retained,
-        messageClock,
-        clock,
-        enforcement,
-        hasTime,
-        ban: banned,
-      };
-      return await answerOfTenants(parts, request);
-    }
     case 'remove-user': {
-      const removed = await users.remove(request.tenant, request.name);
-      const isMeant = ({ identity }: { readonly identity: Identity }) =>
-        isOfUser(identity, request.tenant, request.name);
+      const { tenant, name } = request;
+      const removed = await users.remove(tenant, name);
+      const isMeant = ({ identity }: { readonly identity: Identity }) => isOfUser(identity, tenant, name);
       return { removed, ...(await enforcement.search(isMeant, REMOVED, hasTime)) };
     }
   }
 }
 
-async function ban(
-  options: OperatorOptions,
-  enforcement: Enforcement,
-  wanted: Ban,
-  hasTime: () => boolean,
-): Promise<OperatorAnswer> {
-  const ended = await banAll(options, enforcement, wanted, hasTime);
+function tenantsOptions(invocation: Invocation): TenantsOptions {
+  const { options, enforcement, hasTime } = invocation;
+  const { tenants, bans, users, retained, clock, environment } = options;
+  const { messageClock } = environment;
+  return {
+    ...{ tenants, bans, users, retained, messageClock, clock, enforcement, hasTime },
+    ban: async (wanted) => await banAll(invocation, wanted),
+  };
+}
+
+async function ban(invocation: Invocation, wanted: Ban): Promise<OperatorAnswer> {
+  const ended = await banAll(invocation, wanted);
   return 'error' in ended ? ended : { ban: described(wanted), ...ended };
 }
 
 /** Bans first: from then on each end is final, except at processes that have not read the list yet. */
 async function banAll(
-  { bans, sleep, log }: OperatorOptions,
-  enforcement: Enforcement,
+  { options: { bans, sleep, log }, enforcement, hasTime }: Invocation,
   wanted: Ban,
-  hasTime: () => boolean,
 ): Promise<Enforced | { readonly error: string }> {
   if (!(await bans.add(wanted)))
     return { error: `The list is full: it has ${BANS_MAX} bans, or 200 KB. Take some back.` };

@@ -4,7 +4,7 @@ import type { MembersRequest } from './members.ts';
 import { OperatorRequestError } from './request-error.ts';
 import type { StreamsRequest } from './streams.ts';
 import { isTenantsAction, readTenantsRequest, type TenantsRequest } from './tenants-request.ts';
-import { readPassword, readUserEntry, type UsersRequest } from './users-request.ts';
+import { isUsersAction, readUsersRequest, type UsersRequest } from './users-request.ts';
 
 /** Clients that one answer lists at most, but for the rest of a page of the table. */
 const CLIENTS_MAX = 1_000;
@@ -55,35 +55,28 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
   if (asked !== undefined && !isTenant(asked))
     throw new OperatorRequestError('"tenant" has up to 64 letters, digits, ".", "_" and "-".');
   const tenant = asked ?? presetTenant;
-  if (isTenantsAction(action))
-    return readTenantsRequest(
-      action,
-      fields,
-      (name) => textOf(fields, name),
-      (name) => textOf(fields, name) ?? missing(name),
-    );
+  const text = (name: string) => textOf(fields, name);
+  const required = (name: string) => text(name) ?? missing(name);
+  if (isTenantsAction(action)) return readTenantsRequest(action, fields, text, required);
+  if (isUsersAction(action)) return readUsersRequest(action, tenant, fields, text, required);
   switch (action) {
     case 'clients':
       return { action, tenant: asked, ...listingOf(fields) };
     case 'kick':
-      return { action, tenant, clientId: textOf(fields, 'clientId') ?? missing('clientId') };
+      return { action, tenant, clientId: required('clientId') };
     case 'ban':
       return { action, ban: readBan(fields, { tenant, by: 'operator', nowMs }) };
     case 'revoke': {
       const { token, ...others } = fields;
-      return {
-        action: 'ban',
-        ban: readBan({ as: 'token', who: token, ...others }, { tenant, by: 'operator', nowMs }),
-      };
+      const entry = { as: 'token', who: token, ...others };
+      return { action: 'ban', ban: readBan(entry, { tenant, by: 'operator', nowMs }) };
     }
     case 'unban':
       return { action, ban: readBanName(fields.as, fields.who, tenant) };
     case 'bans':
       return { action, tenant: asked };
-    case 'members': {
-      const room = textOf(fields, 'room') ?? missing('room');
-      return { action, tenant, room, after: textOf(fields, 'after') };
-    }
+    case 'members':
+      return { action, tenant, room: required('room'), after: text('after') };
     case 'streams':
       return { action, tenant };
     case 'stream-messages': {
@@ -92,14 +85,6 @@ export function readRequest(value: unknown, { presetTenant, nowMs }: RequestCont
     }
     case 'usage':
       return { action, question: readUsageQuestion({ ...fields, tenant: asked }, nowMs) };
-    case 'users':
-      return { action, tenant, after: textOf(fields, 'after') };
-    case 'add-user':
-      return { action, tenant, user: readUserEntry(fields.user) };
-    case 'set-password':
-      return { action, tenant, ...readPassword(fields) };
-    case 'remove-user':
-      return { action, tenant, name: textOf(fields, 'name') ?? missing('name') };
     default:
       throw new OperatorRequestError(`"action" is one of ${ACTIONS}.`);
   }

@@ -14,11 +14,37 @@ export type UsersRequest =
     }
   | { readonly action: 'remove-user'; readonly tenant: string; readonly name: string };
 
+const ACTIONS: readonly UsersRequest['action'][] = ['users', 'add-user', 'set-password', 'remove-user'];
+
+export function isUsersAction(action: unknown): action is UsersRequest['action'] {
+  return ACTIONS.some((each) => each === action);
+}
+
+/** `textOf` reads a field that is a text, or throws. @throws {OperatorRequestError} */
+export function readUsersRequest(
+  action: UsersRequest['action'],
+  tenant: string,
+  fields: Readonly<Record<string, unknown>>,
+  textOf: (name: string) => string | undefined,
+  required: (name: string) => string,
+): UsersRequest {
+  switch (action) {
+    case 'users':
+      return { action, tenant, after: textOf('after') };
+    case 'add-user':
+      return { action, tenant, user: readUserEntry(fields.user) };
+    case 'set-password':
+      return { action, tenant, ...readPassword(fields) };
+    case 'remove-user':
+      return { action, tenant, name: required('name') };
+  }
+}
+
 /** Characters of an entry: rules have a limit of their own, and a login reads it all. */
 const ENTRY_LENGTH_MAX = 32 * 1_024;
 
 /** An entry as a users file has it. @throws {OperatorRequestError} */
-export function readUserEntry(value: unknown): UserEntry {
+function readUserEntry(value: unknown): UserEntry {
   const json = JSON.stringify(value ?? null);
   if (json.length > ENTRY_LENGTH_MAX)
     throw new OperatorRequestError(`A user has at most ${ENTRY_LENGTH_MAX} characters of JSON.`);
@@ -32,7 +58,7 @@ export function readUserEntry(value: unknown): UserEntry {
 }
 
 /** @throws {OperatorRequestError} */
-export function readPassword({ name, password }: Readonly<Record<string, unknown>>) {
+function readPassword({ name, password }: Readonly<Record<string, unknown>>) {
   if (typeof name !== 'string' || name === '') throw new OperatorRequestError('"name" is missing.');
   if (typeof password !== 'string' || parsePasswordHash(password) === undefined)
     throw new OperatorRequestError(

@@ -110,6 +110,23 @@ describe('the client that reads large answers plainly', () => {
     const missing = lean.send(new QueryCommand({ ...query, TableName: 'missing' }));
     await expect(missing).rejects.toBeInstanceOf(ResourceNotFoundException);
   });
+
+  it('an answer that is no JSON, as from a proxy, throws with its status', async () => {
+    const requestHandler = {
+      handle: async () => ({
+        response: { statusCode: 502, headers: {}, body: Buffer.from('<html>Bad Gateway</html>') },
+      }),
+    } as unknown as NonNullable<Parameters<typeof leanClient>[0]>['requestHandler'];
+    const credentials = { accessKeyId: 'key', secretAccessKey: 'secret' };
+    const client = leanClient({
+      region: 'eu-west-1',
+      credentials,
+      ...(requestHandler && { requestHandler }),
+    });
+    await expect(client.send(new QueryCommand(query))).rejects.toMatchObject({
+      $metadata: { httpStatusCode: 502 },
+    });
+  });
 });
 
 /** The answer without its metadata, and with one kind of byte array. */
