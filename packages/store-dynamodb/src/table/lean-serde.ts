@@ -1,6 +1,6 @@
 import type { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 
-/** What a command's schema is to the SDK's protocol. */
+/** The schema of a command, as the SDK's protocol takes it. */
 interface Operation {
   readonly namespace: string;
   readonly name: string;
@@ -13,7 +13,7 @@ interface RawResponse {
   readonly statusCode: number;
 }
 
-/** What the SDK's protocol (AWS JSON) needs of a client's configuration. */
+/** The SDK's protocol (AWS JSON), with the part of a client's configuration that it reads. */
 interface Protocol {
   serializeRequest(
     operation: Operation,
@@ -27,7 +27,7 @@ interface Protocol {
   ): Promise<never>;
 }
 
-/** Which the SDK makes for a command, and keeps. */
+/** The SDK makes a context for each command. */
 interface Context {
   readonly endpointV2?: unknown;
   readonly __smithy_context?: { readonly operationSchema?: readonly unknown[] };
