@@ -298,6 +298,7 @@ describe('beside a naive model, which asks the rules topic by topic', () => {
   });
 
   test('a granted filter matches no denied topic, and its messages are let in [SEC-RULES-1]', () => {
+    const tried = runs(10_000);
     let granted = 0;
     fc.assert(
       fc.property(rules, filter, qos, shareGroup, (all, requested, at, group) => {
@@ -311,8 +312,9 @@ describe('beside a naive model, which asks the rules topic by topic', () => {
           expect(mayReceive(identity, topic, group), topic).toBe(true);
         }
       }),
-      { numRuns: runs(10_000) },
+      { numRuns: tried },
     );
-    expect(granted).toBeGreaterThan(100);
+    // About one in ten is.
+    expect(granted).toBeGreaterThan(tried / 20);
   });
 });
