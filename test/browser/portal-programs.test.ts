@@ -184,7 +184,7 @@ clientSuite('the programs on the page for developers, pasted', (suite) => {
         }
         await page.goto(await siteOf(programs));
         await page.getByRole('button', { name: 'Publish', exact: true }).click();
-        await page.getByRole('status').getByText('Published').waitFor();
+        await eventually(() => page.getByRole('status').textContent()).toBe('Published');
         await eventually(() => page.getByRole('listitem').last().textContent()).toBe(LINE);
       });
     },
