@@ -7,7 +7,7 @@ import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
 import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { RemovalPolicy, Stack, Tags } from 'aws-cdk-lib/core';
+import { RemovalPolicy, Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
 import { GatewayApi, type GatewayStage } from './api.ts';
 import { createVerification, type Verification } from './authentication.ts';
@@ -24,7 +24,7 @@ import { HttpPublish } from './http-publish.ts';
 import { authorizationFunctionOf, isSigned } from './identity.ts';
 import { createIotCoreSources } from './iot-core.ts';
 import { createKafkaSources } from './kafka.ts';
-import { BrokerMetrics } from './metrics.ts';
+import { BrokerMetrics, namespaceOf } from './metrics.ts';
 import { createOperations } from './operations.ts';
 import { createPayloadChecks } from './payload-checks.ts';
 import type { Resources } from './permissions.ts';
@@ -391,13 +391,4 @@ export class ApusBroker extends Construct {
 
 function removalPolicyOf({ removalPolicy }: ApusBrokerProps): RemovalPolicy {
   return removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
-}
-
-/**
- * The metrics' namespace is unique for each broker of an account and Region: `Apus/apus/Broker` for the broker of the
- * stack `apus`.
- */
-function namespaceOf(broker: Construct): string {
-  const stack = Stack.of(broker);
-  return `Apus/${stack.stackName}/${broker.node.path.slice(stack.node.path.length + 1)}`;
 }

@@ -6,7 +6,8 @@ import {
   type TENANT_METRICS,
 } from '@apus/cloud/lambda';
 import { type IMetric, MathExpression, Metric, type MetricOptions, Stats } from 'aws-cdk-lib/aws-cloudwatch';
-import { Duration } from 'aws-cdk-lib/core';
+import { Duration, Stack } from 'aws-cdk-lib/core';
+import type { Construct } from 'constructs';
 import type { GatewayApi } from './api.ts';
 import { STAGE_NAME } from './defaults.ts';
 
@@ -154,4 +155,13 @@ export class BrokerMetrics {
       ...options,
     });
   }
+}
+
+/**
+ * The metrics' namespace is unique for each broker of an account and Region: `Apus/apus/Broker` for the broker of the
+ * stack `apus`.
+ */
+export function namespaceOf(broker: Construct): string {
+  const stack = Stack.of(broker);
+  return `Apus/${stack.stackName}/${broker.node.path.slice(stack.node.path.length + 1)}`;
 }

@@ -1,52 +1,23 @@
 import { isSuccess, reAuthenticate, removeMethod } from './auth-packets.ts';
 import { Alarm } from './environment.ts';
-import { gatewayError, type TransportError, tokenExpired, tooMuchWaiting, unreadable } from './errors.ts';
+import { gatewayError, tokenExpired, tooMuchWaiting, unreadable } from './errors.ts';
+import type { ExchangePorts } from './exchange-ports.ts';
 import { decodeServerFrame } from './frame.ts';
 import { Heartbeat } from './heartbeat.ts';
 import { HoldBack } from './hold-back.ts';
 import { DISCONNECT_CODE, FRAME_BYTES_MAX, KEPT_PACKET_ID_MAX } from './limits.ts';
-import type { Settings, TransportEvent } from './options.ts';
-import { type Memory, Outbound } from './outbound.ts';
+import { Outbound } from './outbound.ts';
 import { frameHas, isPlainDisconnect, type OutgoingFrame } from './outgoing-queue.ts';
 import { byteAt, concat, PINGREQ, PINGRESP, packetIdOf, qosOf, splitPackets, typeOf } from './packet.ts';
-import { PacketSplitter, type SplitPacket } from './packet-splitter.ts';
+import { PacketSplitter } from './packet-splitter.ts';
 import * as PacketType from './packet-type.ts';
 import { PartedReply, type Reply, type WholeReply } from './parted-reply.ts';
 import { Renewal } from './renewal.ts';
 import { BAD_AUTHENTICATION_METHOD, mayPass, SessionFacts } from './session-facts.ts';
-import { countReceived, type Statistics } from './statistics.ts';
+import { countReceived } from './statistics.ts';
 import { Unconfirmed } from './unconfirmed.ts';
 
 type Bytes = Uint8Array<ArrayBuffer>;
-
-export interface ExchangePorts {
-  readonly settings: Settings;
-  readonly memory: Memory;
-  readonly statistics: Statistics;
-  readonly sendText: (text: string) => void;
-  /** The library has written CONNECT. The argument is undefined if CONNECT has to leave in a frame. */
-  readonly connecting: (connect: Uint8Array | undefined) => void;
-  /** The secret of the ticket, if CONNECT came with the handshake. */
-  readonly secret: () => string;
-  /** Hands bytes to the library. */
-  readonly deliver: (bytes: Bytes) => void;
-  readonly connected: () => void;
-  readonly drained: () => void;
-  /** A packet cannot be sent. */
-  readonly refused: (packet: SplitPacket) => void;
-  /** Everything is sent and answered: the socket may be closed. */
-  readonly finished: (code: number) => void;
-  /** CONNACK refuses for a reason that may pass. */
-  readonly comeBack: () => void;
-  readonly fail: (error: TransportError) => void;
-  /** The server allows the session to move to another connection. */
-  readonly mayMove: (move: string) => void;
-  /** The library has written DISCONNECT. */
-  readonly leaving: () => void;
-  /** A new token has to be shown on another connection, if the session can move. */
-  readonly move: () => void;
-  readonly report: (event: TransportEvent) => void;
-}
 
 /** Translates between MQTT's bytes and text frames, for one connection. It knows nothing of sockets. */
 export class Exchange {
