@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { RawClient } from '../support/raw-client.ts';
 import { unique } from '../support/unique.ts';
 import { brokerTime } from './raw/broker-time.ts';
 import { expectMessage, type Fields, propertiesOf, publish, subscribe, usePeers } from './raw/peers.ts';
@@ -298,5 +299,79 @@ describe('many sessions', () => {
       await expectMessage(client, 'x');
       await client.expectNothing();
     }
+  });
+});
+
+describe('retained messages that SUBACK has promised', () => {
+  /** A client whose retained messages wait behind a message of its queue: its window has room for one. */
+  async function waiting() {
+    const { create, resume, clientId } = session('promised');
+    const narrow = { properties: { sessionExpiryInterval: 60, receiveMaximum: 1 } };
+    const [queued, kept] = [unique('queued'), unique('kept')];
+    const topics = ['a', 'b'].map((name) => `${kept}/${name}`);
+    const sender = await publisher();
+    for (const topic of topics) {
+      peers.forget(topic);
+      await publish(sender, { topic, payload: topic, qos: 1, retain: true });
+    }
+    const { client } = await peers.connect({ clientId, ...narrow });
+    await subscribe(client, queued, { qos: 1 });
+    for (const payload of ['1', '2']) await publish(sender, { topic: queued, payload, qos: 1 });
+    await expectMessage(client, '1');
+    expect(await subscribe(client, `${kept}/+`)).toBe(0);
+    await client.expectNothing();
+    return { client, create, resume, narrow, kept, topics };
+  }
+
+  /** Takes the two messages of the queue, and these retained ones; their topics tell no order. */
+  async function expectOnly(client: RawClient, topics: readonly string[]): Promise<void> {
+    const payloads: string[] = [];
+    for (const _ of ['1', '2', ...topics]) {
+      const { payload, qos, messageId, retain } = await client.expect('publish');
+      payloads.push(String(payload));
+      expect(retain).toBe(qos === 0);
+      if (qos === 1) client.send({ cmd: 'puback', messageId });
+    }
+    expect(payloads.sort()).toEqual(['1', '2', ...topics]);
+    await client.expectNothing();
+  }
+
+  it.each<[string, (client: RawClient) => unknown]>([
+    ['was cut', (client) => client.close()],
+    ['has said DISCONNECT', (client) => client.disconnect()],
+    ['is still there', () => undefined],
+  ])('come to the connection that follows one that %s, and once', async (_name, end) => {
+    const { client: first, resume, topics } = await waiting();
+    await end(first);
+    const { client, connack } = await resume();
+    expect(connack.sessionPresent).toBe(true);
+    await expectOnly(client, topics);
+    await client.disconnect();
+    await (await resume()).client.expectNothing();
+  });
+
+  it('come after two connections that took nothing', async () => {
+    const { client: first, resume, narrow, topics } = await waiting();
+    first.close();
+    await (await resume(narrow)).client.disconnect();
+    const { client } = await resume();
+    await expectOnly(client, topics);
+  });
+
+  it('do not come if the subscription has ended, or the session', async () => {
+    const { client: first, resume, kept } = await waiting();
+    first.send({ cmd: 'unsubscribe', messageId: 9, unsubscriptions: [`${kept}/+`] });
+    await first.expect('unsuback');
+    await subscribe(first, `${kept}/+`, { rh: 2 });
+    first.close();
+    const { client } = await resume();
+    await expectOnly(client, []);
+
+    const other = await waiting();
+    other.client.close();
+    const anew = await other.create();
+    expect(anew.connack.sessionPresent).toBe(false);
+    await subscribe(anew.client, `${other.kept}/+`, { rh: 2 });
+    await anew.client.expectNothing();
   });
 });

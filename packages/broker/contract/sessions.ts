@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sessionEndContract } from './session-end.ts';
 import { sessionOpenContract } from './session-open.ts';
 import { sessionOwnerContract } from './session-owner.ts';
+import { sessionReplaysContract } from './session-replays.ts';
 import { sessionResumeContract } from './session-resume.ts';
 import { sessionWillContract } from './session-will.ts';
 import { Client, type ContractOptions, type MakeStores } from './support.ts';
@@ -16,6 +17,7 @@ export function sessionStoreContract(
     sessionOpenContract(makeStores);
     sessionOwnerContract(makeStores);
     sessionEndContract(makeStores);
+    sessionReplaysContract(makeStores);
     sessionResumeContract(makeStores);
     sessionWillContract(makeStores);
 

@@ -32,6 +32,7 @@ import { isPresenceTopic } from './presence/names.ts';
 import { withAddress } from './quota-holder.ts';
 import { refuse } from './refuse.ts';
 import { credentialOf, endForbidden } from './renew.ts';
+import { notedReplays } from './replay.ts';
 import { reply } from './reply.ts';
 import { noteUnavailable } from './unavailable.ts';
 import { isWillOwedTo, publishWillOrRemind, willDelaySecondsOf } from './will.ts';
@@ -64,7 +65,8 @@ export function* admit(context: Context, link: Link, asked: Admission): Flow<voi
   if (opened.present && context.ports.authorizer.allowsEverything !== true)
     yield* endForbidden(context, opened.session, identity);
   const connection = connectionOf(context, admission, opened, nowMs);
-  link.state = { phase: 'connected', connection, isDraining: false, replays: [] };
+  const replays = opened.present ? yield* notedReplays(context, link, opened) : [];
+  link.state = { phase: 'connected', connection, isDraining: false, replays };
   reply(link, connection, {
     type: 'connack',
     // [MQTT-3.2.2-2] [MQTT-3.2.2-3]

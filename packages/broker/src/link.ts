@@ -58,6 +58,8 @@ export interface Replay {
   readonly subscription: Subscription;
   /** The cursor of the next page. */
   readonly from: string | undefined;
+  /** The session's record names its filter. @default false */
+  readonly isNoted?: boolean;
 }
 
 /**

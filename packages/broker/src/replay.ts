@@ -3,33 +3,138 @@ import type { Context } from './context.ts';
 import { handleFailures, isUnkept, queueLimits } from './deliver.ts';
 import { logDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
-import type { Connection, Link, Replay } from './link.ts';
+import { type Connection, type Link, namesOf, type Replay } from './link.ts';
 import type { Message } from './message.ts';
-import { type RetainedPage, Unavailable } from './ports/index.ts';
+import { type OpenedSession, type RetainedPage, Unavailable } from './ports/index.ts';
 import { isPresenceFilter } from './presence/names.ts';
 import type { Delivery, Subscription } from './session.ts';
 
 /** Retained messages sent at a time; between pages the link is asked how much it takes. */
 const PAGE_LENGTH = 32;
 
+/** Characters of the filters in a session's note: DynamoDB charges for each KB of the record that has it. */
+const NOTE_LENGTH_MAX = 16_384;
+
 /**
  * Sends retained messages to new subscriptions, a page at a time, while the link has room and no message waits in the
  * session's queue. So a hundred thousand of them need no memory, and none is dropped. A retained message that is read
  * later is newer: it can repeat a live message, and never undoes one.
+ *
+ * SUBACK has promised them. If some have to wait, the session's record names their filters: if the client comes back
+ * over another connection, they are sent from their beginning.
  */
 export function* replay(context: Context, link: Link, connection: Connection): Flow<void> {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.replays.length === 0) return;
+  const sending = { left: state.replays };
+  try {
+    yield* sendPages(context, link, connection, sending);
+  } finally {
+    yield* leaveReplays(context, link, connection, state.replays, sending.left);
+  }
+}
+
+/** The replays that the last connection of a session has left. A subscription that has ended since needs none. */
+export function* notedReplays(
+  { ports: { sessions, subscriptions } }: Context,
+  link: Link,
+  { session, previous }: OpenedSession,
+): Flow<readonly Replay[]> {
+  const noted = new Set(previous?.replays);
+  if (noted.size === 0) return [];
+  const held = yield* waitFor(subscriptions.list(session));
+  const replays = held
+    .filter(({ topicFilter, shareGroup }) => shareGroup === undefined && noted.has(topicFilter))
+    .map((subscription) => ({ subscription, from: undefined, isNoted: true }));
+  if (replays.length === 0) yield* waitFor(sessions.noteReplays(session, link.id, []));
+  return replays;
+}
+
+/** Ends the replays of subscriptions that have ended. */
+export function* stopReplays(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  isStopped: (subscription: Subscription) => boolean,
+): Flow<void> {
+  const { state } = link;
+  if (state.phase !== 'connected' || state.replays.length === 0) return;
+  const left = state.replays.filter(({ subscription }) => !isStopped(subscription));
+  if (left.length === state.replays.length) return;
+  // The note names an ended subscription: the others are noted anew.
+  const unnoted = left.map((each) => ({ ...each, isNoted: false }));
+  yield* leaveReplays(context, link, connection, state.replays, unnoted);
+}
+
+/** Leaves the rest of the replays `before` with the link, and their filters with the session. */
+function* leaveReplays(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  before: readonly Replay[],
+  left: readonly Replay[],
+): Flow<void> {
+  const isNoted = connection.expirySeconds > 0 && (yield* note(context, link, connection, before, left));
+  const { state } = link;
+  if (state.phase !== 'connected') return;
+  link.state = { ...state, replays: isNoted ? left.map((each) => ({ ...each, isNoted })) : left };
+}
+
+/**
+ * Whether the session's record names the filters of all that is left. If it cannot be written, the client's next packet
+ * tries again. A filter that needs no replay any more stays in the record until the last one does not.
+ */
+function* note(
+  { ports: { sessions, log } }: Context,
+  link: Link,
+  { session }: Connection,
+  before: readonly Replay[],
+  left: readonly Replay[],
+): Flow<boolean> {
+  const isToldAlready = left.every(({ isNoted }) => isNoted);
+  const isOver = left.length === 0 && before.some(({ isNoted }) => isNoted);
+  if (isToldAlready && !isOver) return true;
+  const filters = withinNote(left);
+  if (filters.length < left.length) log.warn('replays-not-noted', { ...namesOf(link), count: left.length });
+  try {
+    yield* waitFor(sessions.noteReplays(session, link.id, filters));
+    return true;
+  } catch (error) {
+    if (!(error instanceof Unavailable)) throw error;
+    const { reasonCode, message: reason } = error;
+    log.warn('unavailable', { what: 'the note of retained messages', reasonCode, reason });
+    return false;
+  }
+}
+
+/** The filters, without those beyond the limit. */
+function withinNote(replays: readonly Replay[]): readonly string[] {
+  const filters: string[] = [];
+  let length = 0;
+  for (const { subscription } of replays) {
+    length += subscription.topicFilter.length;
+    if (length > NOTE_LENGTH_MAX) break;
+    filters.push(subscription.topicFilter);
+  }
+  return filters;
+}
+
+function* sendPages(
+  context: Context,
+  link: Link,
+  connection: Connection,
+  sending: { left: readonly Replay[] },
+): Flow<void> {
   for (;;) {
-    const { state } = link;
-    if (state.phase !== 'connected') return;
-    const [current, ...rest] = state.replays;
-    if (current === undefined || link.roomBytes() <= 0) return;
+    const [current, ...rest] = sending.left;
+    if (current === undefined || link.state.phase !== 'connected' || link.roomBytes() <= 0) return;
     const page = yield* nextPage(context, link, connection, current);
     if (page === 'put-off') return link.putOff?.();
     if (page === 'held-back') return;
     for (const message of page.messages)
       yield* replayMessage(context, connection, current.subscription, message);
     const { next } = page;
-    link.state = { ...state, replays: next === undefined ? rest : [{ ...current, from: next }, ...rest] };
+    sending.left = next === undefined ? rest : [{ ...current, from: next }, ...rest];
   }
 }
 

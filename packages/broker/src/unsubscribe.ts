@@ -3,7 +3,9 @@ import type { Context } from './context.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, isReading, type Link } from './link.ts';
 import type { FilterName } from './ports/index.ts';
+import { stopReplays } from './replay.ts';
 import { reply } from './reply.ts';
+import type { Subscription } from './session.ts';
 import { parseStreamFilter } from './streams/names.ts';
 import { takeWrites } from './write-quota.ts';
 
@@ -21,7 +23,9 @@ export function* unsubscribe(
   const names = parsed.filter((name): name is FilterName => typeof name !== 'number');
   yield* takeWrites(context, connection, names.length);
   const existed = yield* waitFor(context.ports.subscriptions.remove(connection.session, names));
-  stopReplays(link, names);
+  const isNamed = ({ topicFilter }: Subscription) =>
+    names.some((name) => name.shareGroup === undefined && name.topicFilter === topicFilter);
+  yield* stopReplays(context, link, connection, isNamed);
   for (const { topicFilter, shareGroup } of names)
     if (shareGroup === undefined) {
       if (isReading(link)) link.readers?.delete(topicFilter);
@@ -44,13 +48,4 @@ function nameOf(context: Context, requested: string): FilterName | number {
   if (parsed instanceof Violation) return parsed.reasonCode;
   const invalid = validateTopicFilter(parsed.topicFilter, context.limits);
   return invalid === undefined ? parsed : invalid.reasonCode;
-}
-
-function stopReplays(link: Link, names: readonly FilterName[]): void {
-  const { state } = link;
-  if (state.phase !== 'connected' || state.replays.length === 0) return;
-  const isStopped = (topicFilter: string) =>
-    names.some((name) => name.shareGroup === undefined && name.topicFilter === topicFilter);
-  const replays = state.replays.filter(({ subscription }) => !isStopped(subscription.topicFilter));
-  link.state = { ...state, replays };
 }

@@ -112,6 +112,7 @@ export class ClusterSessions {
   }
 
   renew: SessionStore['renew'] = (...call) => this.#inner.renew(...call);
+  noteReplays: SessionStore['noteReplays'] = (...call) => this.#inner.noteReplays(...call);
   beginWill: SessionStore['beginWill'] = (...call) => this.#inner.beginWill(...call);
   doneWill: SessionStore['doneWill'] = (...call) => this.#inner.doneWill(...call);
   discardWill: SessionStore['discardWill'] = (...call) => this.#inner.discardWill(...call);

@@ -32,6 +32,8 @@ export interface StoredSession {
   /** The id under which the will has been begun. */
   readonly willMessageId: MessageId | undefined;
   readonly bindingRank: BindingRank;
+  /** See `SessionStore.noteReplays`. */
+  readonly replays: readonly string[] | undefined;
 }
 
 /** An owed will: its connection is not the last of its session any more, or the session is gone. */
@@ -166,6 +168,7 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
       session.willDue,
       session.willMessageId,
       session.bindingRank,
+      session.replays,
     ),
   (
     tenant,
@@ -179,6 +182,7 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
     willDue,
     willMessageId,
     bindingRank,
+    replays,
   ) => ({
     tenant,
     clientId,
@@ -191,6 +195,7 @@ export const sessionCodec: Codec<StoredSession> = codecOf(
     willDue,
     willMessageId,
     bindingRank,
+    replays,
   }),
 );
 

@@ -85,8 +85,8 @@ export class DurableSessions {
   /** Writes the session's own record as it stands. */
   save({ number, live }: DurableSession): void {
     const { tenant, clientId, state } = live;
-    const { expirySeconds, identity, bindingRank, will, attachedAtMs, detachedAtMs, lastConnectionId } =
-      state;
+    const { expirySeconds, identity, bindingRank, will, replays } = state;
+    const { attachedAtMs, detachedAtMs, lastConnectionId } = state;
     const record = {
       tenant,
       clientId,
@@ -99,6 +99,7 @@ export class DurableSessions {
       willDue: will?.due,
       willMessageId: will?.messageId,
       bindingRank,
+      replays,
     };
     this.#writer.put(sessionRecordKey(number), sessionCodec.encode(record));
   }

@@ -162,7 +162,10 @@ class Restore {
     const { session } = opened;
     sessions.detach({ session, connectionId, expirySeconds, nowMs: detachedAtMs, will: due });
     const live = sessions.live(session);
-    if (live?.state.will !== undefined) live.state.will.messageId = stored.willMessageId;
+    if (live === undefined) return undefined;
+    const { state } = live;
+    state.replays = stored.replays;
+    if (state.will !== undefined) state.will.messageId = stored.willMessageId;
     return live;
   }
 

@@ -106,6 +106,15 @@ export class DiskSessions implements SessionStore {
     return renewed && this.#saved(session, renewed);
   }
 
+  noteReplays(
+    session: SessionRef,
+    connectionId: ConnectionId,
+    topicFilters: readonly string[],
+  ): Awaitable<void> {
+    this.#memory.noteReplays(session, connectionId, topicFilters);
+    return this.#saved(session, undefined);
+  }
+
   /**
    * The beginning need not be durable before the will is published: every write of the publication comes after this
    * one.

@@ -42,6 +42,8 @@ export interface SessionState {
   attachedAtMs: number;
   detachedAtMs: number | undefined;
   resumableUntilMs: number | undefined;
+  /** See `SessionStore.noteReplays`. */
+  replays: readonly string[] | undefined;
   lastConnectionId: ConnectionId;
   /** Removed, or replaced by a newer incarnation. It takes no connection and no subscription any more. */
   hasEnded: boolean;
@@ -82,6 +84,7 @@ export class MemorySession implements SessionRef {
       attachedAtMs: 0,
       detachedAtMs: undefined,
       resumableUntilMs: undefined,
+      replays: undefined,
       lastConnectionId: '',
       hasEnded: false,
       queue: undefined,
@@ -113,7 +116,8 @@ export class MemorySession implements SessionRef {
       will: will?.will,
       willDue: will?.due,
       detachedAtMs,
-      resumableUntilMs: this.state.resumableUntilMs,
+      resumableUntilMs: this.#state.resumableUntilMs,
+      replays: this.#state.replays,
     };
   }
 }

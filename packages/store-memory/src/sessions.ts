@@ -123,6 +123,12 @@ export class MemorySessions implements SessionStore {
     return session;
   }
 
+  noteReplays(ref: SessionRef, connectionId: ConnectionId, topicFilters: readonly string[]): void {
+    const state = this.live(ref)?.state;
+    if (state?.lastConnectionId !== connectionId || state.hasEnded) return;
+    state.replays = topicFilters.length === 0 ? undefined : topicFilters;
+  }
+
   beginWill(ref: SessionRef, connectionId: ConnectionId, messageId: MessageId, nowMs: number): WillClaim {
     const held = this.willOf(ref, connectionId);
     // An owed will is due now. Any other has no time while its connection is there.

@@ -35,6 +35,8 @@ export interface SessionRecord {
   readonly rooms?: readonly PresencePlace[] | undefined;
   /** See `DetachSession`. */
   readonly resumableUntilMs?: number | undefined;
+  /** See `SessionStore.noteReplays`. @default none */
+  readonly replays?: readonly string[] | undefined;
 }
 
 /** When the will of an ended connection is published. */
@@ -151,6 +153,8 @@ export interface SessionStore {
    *
    * A session expires when its last connection ended `expirySeconds` ago, to the millisecond; NEVER_EXPIRES does not.
    *
+   * A session that continues keeps its noted replays; they are in `previous`.
+   *
    * In a session that continues, the window is empty from this call on, and everything inflight has to be sent again
    * before anything new: see `QueueStore.next`.
    *
@@ -188,6 +192,17 @@ export interface SessionStore {
     identity: Identity,
     move?: SessionMove,
   ): Awaitable<SessionRef | undefined>;
+
+  /**
+   * Notes the topic filters of subscriptions whose retained messages have not all been sent, in the place of those
+   * noted before: the session's next connection sends them. Does nothing when `connectionId` is not the session's last
+   * connection.
+   */
+  noteReplays(
+    session: SessionRef,
+    connectionId: ConnectionId,
+    topicFilters: readonly string[],
+  ): Awaitable<void>;
 
   /**
    * The will of this ended connection is about to be published as the message `messageId`. It stands until `doneWill`.

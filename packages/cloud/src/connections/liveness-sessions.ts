@@ -24,6 +24,7 @@ export class LivenessSessions implements SessionStore {
   renew: SessionStore['renew'] = (...call) => this.#store.renew(...call);
   detach: SessionStore['detach'] = (...call) => this.#store.detach(...call);
   end: SessionStore['end'] = (...call) => this.#store.end(...call);
+  noteReplays: SessionStore['noteReplays'] = (...call) => this.#store.noteReplays(...call);
   beginWill: SessionStore['beginWill'] = (...call) => this.#store.beginWill(...call);
   doneWill: SessionStore['doneWill'] = (...call) => this.#store.doneWill(...call);
   discardWill: SessionStore['discardWill'] = (...call) => this.#store.discardWill(...call);

@@ -40,6 +40,7 @@ export type Step =
     }
   | { do: 'lose'; client: string; expirySeconds: number }
   | { do: 'remove'; client: string }
+  | { do: 'note'; client: string; topicFilters: readonly string[] }
   | { do: 'beginWill' | 'doneWill' | 'discardWill'; nth: number }
   | { do: 'subscribe'; client: string; subscription: Subscription }
   | { do: 'unsubscribe'; client: string; topicFilter: string; shareGroup: string | undefined }
@@ -89,6 +90,10 @@ export const step: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ do: named('lose'), client, expirySeconds }) },
   { weight: 1, arbitrary: fc.record({ do: named('remove'), client }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({ do: named('note'), client, topicFilters: fc.subarray(['x', 'x/+', '#']) }),
+  },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -337,6 +342,8 @@ export class Walk {
       case 'remove':
         if (await sessions.remove(session)) await this.#clear(session);
         return;
+      case 'note':
+        return await sessions.noteReplays(session, record.lastConnectionId, each.topicFilters);
       case 'subscribe':
         await subscriptions.put(session, [each.subscription], 100);
         return;

@@ -201,7 +201,8 @@ async function write(
   const name = nameValue(key, tenant, clientId);
   const change = seen === undefined ? NO_WILL : willChangeOf(seen, tenant);
   const set = [...assignments(mode), ...change.set, ...(name === undefined ? [] : ['n = :name'])];
-  return await table.update(key, `SET ${set.join(', ')} REMOVE t, wm, wd, wr, rs, rl`, {
+  const remove = ['t', 'wm', 'wd', 'wr', 'rs', 'rl', ...(isSame(mode) ? [] : ['rt'])];
+  return await table.update(key, `SET ${set.join(', ')} REMOVE ${remove.join(', ')}`, {
     condition: [...CONDITIONS[mode], ...change.conditions].join(' AND '),
     ...(change.names !== undefined && { names: change.names }),
     values: {

@@ -25,7 +25,7 @@ import { type Opening, SessionSnapshot } from './session-ref.ts';
  * whole, `ep` how often it was opened, which fences a CONNECT that is late. The will of the last connection: `w`
  * (empty: none), `wd` due at, `wr` 1 when a return withdraws it, `wm` the message id under which it has been begun.
  * `ow`: wills of earlier connections that are owed, by connection, each with its identity `r`. `rm` and `rl`: its
- * rooms (presence/session-rooms.ts). `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were
+ * rooms (presence/session-rooms.ts). `rt`: filters of replays that are noted. `pi`, `pl`, `pa`, `pr`, `px`, `pz` are `i`, `l`, `a`, `r`, `x`, `z` as they were
  * before the last open; `po` is the connection whose will that open has left owed.
  */
 
@@ -155,6 +155,7 @@ export function recordOf(
     willDue: will && willDueOf(item),
     detachedAtMs: detachedAtMs === 0 ? undefined : detachedAtMs,
     resumableUntilMs: when === 'now' ? numberOf(item, 'rs') : undefined,
+    replays: replaysOf(item),
     hasRooms: rooms.length > 0,
     rooms,
   };
@@ -166,6 +167,11 @@ export function sessionEndsAtMs(item: Item): number | undefined {
   const expirySeconds = numberOf(item, 'x') ?? 0;
   if (detachedAtMs === 0 || expirySeconds === NEVER_EXPIRES) return undefined;
   return Math.max(detachedAtMs + expirySeconds * 1_000, numberOf(item, 'wd') ?? 0, numberOf(item, 'rs') ?? 0);
+}
+
+function replaysOf(item: Item): readonly string[] | undefined {
+  const json = textOf(item, 'rt');
+  return json === undefined ? undefined : (JSON.parse(json) as string[]);
 }
 
 function willDueOf(item: Item): WillDue | undefined {

@@ -187,6 +187,22 @@ export class DynamoSessions implements SessionStore {
     return new SessionSnapshot(session, attachment);
   }
 
+  async noteReplays(
+    { tenant, clientId, incarnation }: SessionRef,
+    connectionId: ConnectionId,
+    topicFilters: readonly string[],
+  ): Promise<void> {
+    const isOver = topicFilters.length === 0;
+    await this.#table.update(sessionItemKey(tenant, clientId), isOver ? 'REMOVE rt' : 'SET rt = :filters', {
+      condition: 'i = :incarnation AND l = :last',
+      values: {
+        ':incarnation': text(incarnation),
+        ':last': text(connectionId),
+        ...(!isOver && { ':filters': text(JSON.stringify(topicFilters)) }),
+      },
+    });
+  }
+
   beginWill: SessionStore['beginWill'] = (...call) => this.#wills.begin(...call);
   doneWill: SessionStore['doneWill'] = (...call) => this.#wills.done(...call);
   discardWill: SessionStore['discardWill'] = (...call) => this.#wills.discard(...call);
