@@ -130,6 +130,19 @@ describe('the messages of a topic', () => {
     expect(topic.sequence.position).toBe('f-15');
   });
 
+  test.each([1, 2])(
+    'of the epoch before (%d) come late to a topic that begins anew, and are lost',
+    (number) => {
+      const topic = sequenceFrom(0);
+      for (const each of [1, 2]) take(topic, each);
+      topic.sequence.begin({ epoch: 'f', after: 0, newest: 0 });
+      expect(take(topic, number)).toBe('lost');
+      take(topic, 1, { epoch: 'f' });
+      expect(topic.seen).toEqual(['1', '2', '1']);
+      expect(topic.sequence.position).toBe('f-1');
+    },
+  );
+
   test('begin at the position in SUBACK in a new epoch', () => {
     const topic = sequenceFrom(7);
     topic.sequence.begin({ epoch: 'f', after: 2, newest: 3 });

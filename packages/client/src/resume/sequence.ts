@@ -24,6 +24,8 @@ export interface Begin {
  */
 export class Sequence {
   #epoch: string;
+  /** The epoch before that. Its messages may still be on their way. */
+  #before: string | undefined;
   /** Number of the last message that was handed over. */
   #last: number;
   /**
@@ -56,7 +58,7 @@ export class Sequence {
     if (!goesOn) this.#held.clear();
     this.#last = goesOn ? Math.max(this.#last, after) : after;
     this.#past = this.#last;
-    this.#epoch = epoch;
+    this.#enter(epoch);
     this.#newest = newest;
     this.#stable = newest;
     for (const number of this.#held.keys()) if (number <= newest) this.#held.delete(number);
@@ -95,13 +97,18 @@ export class Sequence {
    */
   #changeTo({ epoch, number, stable }: Position): boolean {
     const isLater = number === 1 || number > Math.max(this.#last, this.#newest);
-    if (!isLater || this.#held.size > 0 || stable < number - 1) return false;
-    this.#epoch = epoch;
+    if (epoch === this.#before || !isLater || this.#held.size > 0 || stable < number - 1) return false;
+    this.#enter(epoch);
     this.#last = number - 1;
     this.#past = this.#last;
     this.#newest = 0;
     this.#stable = stable;
     return true;
+  }
+
+  #enter(epoch: string): void {
+    if (epoch !== this.#epoch) this.#before = this.#epoch;
+    this.#epoch = epoch;
   }
 
   #release(): void {
