@@ -30,10 +30,14 @@ if (process.argv.includes('build')) {
 if (process.argv.includes('test') && process.env.CI === undefined)
   console.error('Lighter than in CI (CONTRIBUTING.md, "Tests"): `CI=true npm test` runs everything.');
 
-/** `npm ci` if the lockfile fits, as in a clean clone; `npm install` while a developer changes packages. */
+/**
+ * `npm ci` if the lockfile fits, as in a clean clone; `npm install` while a developer changes packages. Npm's warnings
+ * about packages of others are nothing that the first reader of this terminal could act on.
+ */
 function install() {
-  if (spawnSync('npm', ['ci'], options('inherit')).status === 0) return;
-  run('npm', ['install']);
+  const quietly = '--loglevel=error';
+  if (spawnSync('npm', ['ci', quietly], options('inherit')).status === 0) return;
+  run('npm', ['install', quietly]);
 }
 
 /**

@@ -3,7 +3,7 @@ import { existsSync, rmSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
-import { build as buildPage } from 'vite';
+import { build as buildPage, createLogger } from 'vite';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const webClient = resolve(here, '..', '..', 'web-client');
@@ -45,10 +45,23 @@ await Promise.all([
   existsSync(webClient) && buildPages(),
 ]);
 
+/**
+ * Vite warns of its own reading of `composes: … from …`, in which an address (`url()`) would be lost: the composed files
+ * have none.
+ */
+function pageLogger() {
+  const logger = createLogger('warn');
+  const warnOnce = logger.warnOnce.bind(logger);
+  logger.warnOnce = (text, options) => {
+    if (!text.includes('the `from` option to `postcss.parse`')) warnOnce(text, options);
+  };
+  return logger;
+}
+
 /** The web client, and below it the developers' page in a folder of its own. */
 async function buildPages() {
   const outDir = join(dist, 'page');
-  const common = /** @type {const} */ ({ logLevel: 'warn' });
+  const common = /** @type {const} */ ({ logLevel: 'warn', customLogger: pageLogger() });
   await buildPage({
     ...common,
     root: webClient,
