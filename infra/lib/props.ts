@@ -132,8 +132,9 @@ export interface ApusBrokerProps {
   readonly fanOut?: FanOutProps;
 
   /**
-   * Seconds from the handshake to CONNECT, from 5 to 600; then the connection is cut. Such connections are looked for
-   * every ten minutes, so one lives that much longer at most.
+   * Seconds from the handshake to CONNECT, from 5 to 600; then the connection is closed. The sweep looks for such
+   * connections every ten minutes, so one lives that much longer at most. A connection whose handshake showed no token
+   * has ten seconds, where tokens or passwords are asked for.
    *
    * @default 30
    */
@@ -256,8 +257,10 @@ export interface ApusBrokerProps {
   readonly breaker?: BreakerProps | false;
 
   /**
-   * Eleven alarms, two more with each of `httpPublish` and `httpApi`, and a topic that they tell. `false`: none. @default alarms with a
-   * topic without subscriptions
+   * Twelve alarms, more with some other props (docs/deploy.md), and a topic that they notify. `false`: only the one that
+   * trips the breaker.
+   *
+   * @default alarms with a topic without subscriptions
    */
   readonly alarms?: AlarmProps | false;
 

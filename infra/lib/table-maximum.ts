@@ -24,8 +24,8 @@ interface Units {
 const FRAME: Units = { reads: 8, writes: 4 };
 
 /**
- * A copy of QoS 2 for a persistent session takes 4 writes and 4 reads, half of them of each table; one of QoS 1 takes 1
- * write and 3 reads. The reads left over are the sweep's, which scans: 128 units a page.
+ * A copy of QoS 2 for a persistent session takes 3 writes and 3 reads with its acknowledgements; one of QoS 1 takes 2 and
+ * 2, or 1 and 3 if the client is away. The reads left over are the sweep's, which scans: 128 units a page.
  */
 const POST: Units = { reads: 4, writes: 2 };
 
