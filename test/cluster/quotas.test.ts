@@ -182,42 +182,46 @@ if (program !== undefined)
 
 if (program !== undefined)
   describe('the deliveries of an identity', () => {
-    const PER_SECOND = 100;
-    const [SUBSCRIBERS, MESSAGES] = [5, 120];
+    const [PER_SECOND, DELIVERIES] = [100, 600];
+    const OF_IDENTITY = { identity: { deliveriesPerMinuteMax: 60 * PER_SECOND } };
+    const OF_TENANT = {
+      identity: { deliveriesPerMinuteMax: 0 },
+      tenant: { deliveriesPerMinuteMax: 60 * PER_SECOND },
+    };
 
     it.each([
-      ['an identity', { identity: { deliveriesPerMinuteMax: 60 * PER_SECOND } }],
-      [
-        'a tenant',
-        { identity: { deliveriesPerMinuteMax: 0 }, tenant: { deliveriesPerMinuteMax: 60 * PER_SECOND } },
-      ],
-    ])(
-      'are charged to %s also where its subscribers are at another process [SEC-QUOTA-1]',
-      async (_, quotas) => {
-        const engine = await startEngine(program);
-        onTestFinished(() => engine.stop());
-        const options = { authenticator: byUserName, quotas };
-        const members: RunningNode[] = [];
-        onTestFinished(async () => {
-          for (const member of members) await member.stop();
-        });
-        for (let count = 0; count < 2; count += 1) members.push(await startMember(engine.url, options));
-        const tenant = unique('t');
-        for (let count = 0; count < SUBSCRIBERS; count += 1) {
-          const subscriber = await tryToConnect(members[1]?.url ?? '', `${tenant}/s${count}`);
+      ['an identity', 'five subscribers are at another process', OF_IDENTITY, [5]],
+      ['a tenant', 'five subscribers are at another process', OF_TENANT, [5]],
+      ['an identity', 'each of three other processes has one subscriber', OF_IDENTITY, [1, 1, 1]],
+      ['a tenant', 'each of three other processes has one subscriber', OF_TENANT, [1, 1, 1]],
+    ])('are charged to %s also where %s [SEC-QUOTA-1]', async (_, __, quotas, subscribersElsewhere) => {
+      const engine = await startEngine(program);
+      onTestFinished(() => engine.stop());
+      const options = { authenticator: byUserName, quotas };
+      const members: RunningNode[] = [];
+      onTestFinished(async () => {
+        for (const member of members) await member.stop();
+      });
+      for (let count = 0; count <= subscribersElsewhere.length; count += 1)
+        members.push(await startMember(engine.url, options));
+      const tenant = unique('t');
+      for (const [index, subscribers] of subscribersElsewhere.entries())
+        for (let count = 0; count < subscribers; count += 1) {
+          const subscriber = await tryToConnect(members[index + 1]?.url ?? '', `${tenant}/s${index}${count}`);
           expect(subscriber && (await subscribed(subscriber, ['t']))).toBe(1);
         }
-        const publisher = await tryToConnect(members[0]?.url ?? '', `${tenant}/ada`);
-        const startedAtMs = performance.now();
-        for (let messageId = 1; messageId <= MESSAGES; messageId += 1)
-          publisher?.send({ cmd: 'publish', topic: 't', qos: 1, messageId, payload: 'x' });
-        for (let messageId = 1; messageId <= MESSAGES; messageId += 1) await publisher?.expect('puback');
-        // Beside the rate: a burst of a second, and at each process a tenth of a second and the message that is under way.
-        const atOnce = PER_SECOND + 2 * (PER_SECOND / 10 + SUBSCRIBERS);
-        const leastMs = ((SUBSCRIBERS * MESSAGES - 2 * atOnce) / PER_SECOND) * 1_000;
-        expect(performance.now() - startedAtMs).toBeGreaterThan(leastMs);
-      },
-    );
+      const each = subscribersElsewhere.reduce((sum, count) => sum + count, 0);
+      const messages = DELIVERIES / each;
+      const publisher = await tryToConnect(members[0]?.url ?? '', `${tenant}/ada`);
+      const startedAtMs = performance.now();
+      for (let messageId = 1; messageId <= messages; messageId += 1)
+        publisher?.send({ cmd: 'publish', topic: 't', qos: 1, messageId, payload: 'x' });
+      for (let messageId = 1; messageId <= messages; messageId += 1) await publisher?.expect('puback');
+      // Beside the rate: a burst of a second, and at each process a tenth of a second and the message that is under way.
+      const atOnce = PER_SECOND + members.length * (PER_SECOND / 10 + each);
+      const leastMs = ((DELIVERIES - 2 * atOnce) / PER_SECOND) * 1_000;
+      expect(performance.now() - startedAtMs).toBeGreaterThan(leastMs);
+    });
   });
 
 if (program !== undefined)

@@ -84,34 +84,40 @@ if (program !== undefined)
       await expect.poll(taken, ARRIVAL).toBe(true);
     });
 
-    it('refuses the messages in flight when it has hung for too long, and none waits for ever', async () => {
-      const { members } = await hangingRule();
-      // Each client has a message in flight before it can know that the queue is full.
-      const others = members.slice(1);
-      const clients = await Promise.all(
-        Array.from({ length: 2.5 * QUEUE_LENGTH }, (_, index) =>
-          clientFor((others[index % 2] as Serving).url),
-        ),
-      );
-      const startedAtMs = performance.now();
-      const outcomes = await Promise.all(
-        clients.map((client, index) =>
-          client.publishAsync('up/a', `late-${index}`, { qos: 1 }).then(
-            () => 0,
-            (error: mqtt.ErrorWithReasonCode) => error.code,
+    it.each([1, 2] as const)(
+      'refuses the messages in flight at QoS %i when it has hung for too long, ends no connection, and none waits for ever',
+      async (qos) => {
+        const { members } = await hangingRule();
+        // Each client has a message in flight before it can know that the queue is full.
+        const others = members.slice(1);
+        const clients = await Promise.all(
+          Array.from({ length: 2.5 * QUEUE_LENGTH }, (_, index) =>
+            clientFor((others[index % 2] as Serving).url),
           ),
-        ),
-      );
-      expect(new Set(outcomes)).toEqual(new Set([0, 0x97]));
-      expect(outcomes.filter((code) => code === 0).length).toBeLessThanOrEqual(QUEUE_LENGTH + WINDOW);
-      expect(performance.now() - startedAtMs).toBeLessThan(GIVEN_BACK_MS_MAX + 20_000);
-      const { data } = (await (await fetch(new URL('/api/v5/rules', members[1].pageUrl))).json()) as {
-        readonly data: readonly { readonly given_back: number; readonly given_up: number }[];
-      };
-      const [{ given_back, given_up } = { given_back: 0, given_up: 0 }] = data;
-      expect(given_up).toBeGreaterThan(0);
-      expect(given_back).toBe(given_up);
-    });
+        );
+        let ended = 0;
+        for (const client of clients) client.on('close', () => (ended += 1));
+        const startedAtMs = performance.now();
+        const outcomes = await Promise.all(
+          clients.map((client, index) =>
+            client.publishAsync('up/a', `late-${index}`, { qos }).then(
+              () => 0,
+              (error: mqtt.ErrorWithReasonCode) => error.code,
+            ),
+          ),
+        );
+        expect(new Set(outcomes)).toEqual(new Set([0, 0x97]));
+        expect(ended).toBe(0);
+        expect(outcomes.filter((code) => code === 0).length).toBeLessThanOrEqual(QUEUE_LENGTH + WINDOW);
+        expect(performance.now() - startedAtMs).toBeLessThan(GIVEN_BACK_MS_MAX + 20_000);
+        const { data } = (await (await fetch(new URL('/api/v5/rules', members[1].pageUrl))).json()) as {
+          readonly data: readonly { readonly given_back: number; readonly given_up: number }[];
+        };
+        const [{ given_back, given_up } = { given_back: 0, given_up: 0 }] = data;
+        expect(given_up).toBeGreaterThan(0);
+        expect(given_back).toBe(given_up);
+      },
+    );
 
     it('loses nothing when the process that runs it dies, and its successor gets the full queue', async () => {
       const { server, members } = await hangingRule();

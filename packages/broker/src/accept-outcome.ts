@@ -22,7 +22,9 @@ export type AcceptOutcome =
   /** As many delayed messages wait as may. */
   | 'delays-full'
   /** The system to which the message leaves (an `Outlet`) does not take it now. */
-  | 'outlet-refused';
+  | 'outlet-refused'
+  /** The same at another process, which found that out when other subscribers had the message. */
+  | 'outlet-refused-late';
 
 export interface AcceptOptions {
   /** The publisher that is charged for the deliveries. @default none */

@@ -225,6 +225,7 @@ function refusalReason({ limits }: Context, outcome: AcceptOutcome): string {
     case 'delays-full':
       return 'as many messages wait to be published later as may; try again later';
     case 'outlet-refused':
+    case 'outlet-refused-late':
       return 'the system that the message goes to does not take it now; try again later';
     case 'stream-contended':
       return 'more is published to one topic of a stream than its log takes; try again later';

@@ -132,7 +132,7 @@ function* forwardIfAllowed(
     if (!(yield* underWay(fanOut(context, message, wide, isAnswered, payer)))) return 'backlog-full';
   }
   yield* finish(deliverUnderWay(context, message, leavingNow(context, message, deliveries, options)));
-  if (wide.length > 0 && !(yield* isTaken(context, message))) return 'outlet-refused';
+  if (wide.length > 0 && !(yield* isTaken(context, message))) return 'outlet-refused-late';
   return deliveries.length + wide.length === 0 ? 'no-matching-subscribers' : 'delivered';
 }
 

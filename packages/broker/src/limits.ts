@@ -108,6 +108,11 @@ export interface BrokerOptions {
   readonly lossGraceSeconds: number;
   /** How long a member of a room whose client was lost stays at least. @default 5 */
   readonly presenceGraceSeconds?: number | undefined;
+  /**
+   * A repeated PUBLISH that a limit refuses for now ends the connection also in MQTT 5.0, which has an answer: on a door
+   * where a process may die between putting a message inflight for a subscriber and sending it. @default it is refused
+   */
+  readonly endsRefusedRepetitions?: boolean | undefined;
   /** Set on a door whose platform cuts every connection at a certain age. */
   readonly connectionLife?: ConnectionLife | undefined;
 }

@@ -224,7 +224,7 @@ function* publishExactlyOnce(context: Context, attempt: Attempt): Flow<void> {
   const outcome = yield* isRepetition ? underWay(accepting) : accepting;
   if (!isRefused(outcome))
     yield* underWay(whenDelivered(context, () => waitFor(received.markDelivered(session, packetId))));
-  else if (!(isRepetition && isForNow(outcome))) yield* waitFor(received.release(session, packetId));
+  else if (!isSentAgain(context, repeated, outcome)) yield* waitFor(received.release(session, packetId));
   yield* finish(acknowledge(context, repeated, outcome));
 }
 
@@ -274,6 +274,7 @@ const OUTCOME_CODES = {
   'presence-memory-full': ReasonCode.QuotaExceeded,
   'delays-full': ReasonCode.QuotaExceeded,
   'outlet-refused': ReasonCode.QuotaExceeded,
+  'outlet-refused-late': ReasonCode.QuotaExceeded,
 } as const;
 
 /** Reasons for refusals that a developer will want to read. */
@@ -301,6 +302,8 @@ function mayRepeat(
   return dup || (isResumed && ports.clock.now() - connectedAtMs < RESENDING_MS);
 }
 
+const OUTLET_REASON = 'the system that the message goes to does not take it now';
+
 /** Refusals that pass with time, and their reasons. */
 const REASONS_FOR_NOW = {
   'backlog-full': 'too much waits to be delivered',
@@ -309,7 +312,8 @@ const REASONS_FOR_NOW = {
   'memory-full': 'there is no memory for more messages',
   'tenant-queues-full': 'as much waits for the clients of this tenant as may',
   'delays-full': 'as many messages wait to be published later as may',
-  'outlet-refused': 'the system that the message goes to does not take it now',
+  'outlet-refused': OUTLET_REASON,
+  'outlet-refused-late': OUTLET_REASON,
   'stream-contended': 'more is published to one topic of a stream than its log takes',
 } as const;
 
@@ -318,10 +322,10 @@ function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_N
 }
 
 /**
- * PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. In MQTT 5.0 a client that is refused
- * gives the message up. MQTT 3.1.1 has no refusal, so the broker closes the connection: the client sends the message
- * again, and nothing is lost. The broker closes the connection for a repetition as well, since some recipients may
- * have it, or have it inflight:
+ * Whether the broker ends the connection of a client that it refuses for now. In MQTT 5.0 the client is told, gives the
+ * message up and goes on. MQTT 3.1.1 has no refusal: the client sends the message again on its next connection, and
+ * nothing is lost. On a door with `endsRefusedRepetitions` the connection ends for a repetition as well, since
+ * recipients may have it inflight:
  *
  *     publisher                          subscriber
  *     PUBLISH 5: its handler puts it inflight for the subscriber, and dies
@@ -331,15 +335,30 @@ function isForNow(outcome: AcceptOutcome): outcome is keyof typeof REASONS_FOR_N
  *                                        6
  *                                        … and with the next connection what is inflight: 5 [MQTT-4.6.0-6]
  */
-function acknowledge(
-  context: Context,
-  { link, connection, packet: { qos, packetId }, isRepetition }: Attempt,
-  outcome: AcceptOutcome,
-): Rest {
+function endsConnection(
+  { options: { endsRefusedRepetitions = false } }: Context,
+  { connection: { protocolVersion }, isRepetition }: Attempt,
+) {
+  return protocolVersion < 5 || (isRepetition && endsRefusedRepetitions);
+}
+
+/**
+ * Whether the client sends a refused QoS 2 message again, of which others may have copies: it keeps its id, so that they
+ * do not get it twice. A client whose connection has ended meanwhile does not know that it was refused.
+ */
+function isSentAgain(context: Context, attempt: Attempt, outcome: AcceptOutcome): boolean {
+  if (!isForNow(outcome) || !(attempt.isRepetition || outcome === 'outlet-refused-late')) return false;
+  return attempt.link.state.phase !== 'connected' || endsConnection(context, attempt);
+}
+
+/** PUBACK [MQTT-4.3.2-4] or PUBREC [MQTT-4.3.3-8], after the message is durable. */
+function acknowledge(context: Context, attempt: Attempt, outcome: AcceptOutcome): Rest {
+  const { link, connection } = attempt;
+  const { qos, packetId } = attempt.packet;
   const type = qos === 1 ? 'puback' : 'pubrec';
   const reasonCode = OUTCOME_CODES[outcome];
   const isV5 = connection.protocolVersion === 5;
-  if (isForNow(outcome) && (isRepetition || !isV5))
+  if (isForNow(outcome) && endsConnection(context, attempt))
     return disconnect(context, link, reasonCode, REASONS_FOR_NOW[outcome]);
   const answer = isV5 ? reasonCode : ReasonCode.Success;
   const reason = isV5 ? PRESENCE_REASONS[outcome] : undefined;

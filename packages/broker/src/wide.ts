@@ -1,17 +1,10 @@
-import { ReasonCode } from '@apus/mqtt';
 import type { Context } from './context.ts';
 import { deliver } from './deliver.ts';
 import { type Flow, finish, waitFor } from './flow.ts';
 import type { Message } from './message.ts';
-import {
-  type DeliveryPayer,
-  type FanOut,
-  type MatchedFilter,
-  Unavailable,
-  type WideFilter,
-} from './ports/index.ts';
+import type { DeliveryPayer, FanOut, MatchedFilter, WideFilter } from './ports/index.ts';
 import { route } from './route.ts';
-import { UnderWay, underWay } from './under-way.ts';
+import { underWay } from './under-way.ts';
 
 /** The filters that have further subscribers in shards. */
 export function wideFilters(tenant: string, matched: readonly MatchedFilter[]): WideFilter[] {
@@ -43,22 +36,10 @@ export function* hasRoom(context: Context, message: Message, wide: readonly Wide
 
 /**
  * Waits until all workers have the message as durable as its QoS asks. False: a process had no room for it for too
- * long, although other subscribers have it. At QoS 1 these may get it again. At QoS 2 the publisher is disconnected,
- * and sends it again under the same id: subscribers that have it do not get it twice.
+ * long, although other subscribers have it.
  */
 export function* isTaken(context: Context, message: Message): Flow<boolean> {
-  const taken = yield* underWay(waitFor(fanOutOf(context).confirmed?.(message) ?? true));
-  if (!taken && message.qos === 2 && message.publisherKey !== undefined) throw new UnderWay(new NoRoom());
-  return taken;
-}
-
-class NoRoom extends Unavailable {
-  override readonly name = 'NoRoom';
-  readonly reasonCode = ReasonCode.QuotaExceeded;
-
-  constructor() {
-    super('the system that the message goes to does not take it now');
-  }
+  return yield* underWay(waitFor(fanOutOf(context).confirmed?.(message) ?? true));
 }
 
 export function fanOutOf({ ports: { fanOut } }: Context): FanOut {

@@ -18,8 +18,12 @@ function quotaOf(...turns: readonly ('dies' | 'exceeded' | 'taken')[]): Delivery
 }
 
 describe('a PUBLISH that a limit refuses for now', () => {
-  const publishTo = async (deliveryQuota: DeliveryQuota, protocolVersion: ProtocolVersion = 5) => {
-    const door = new FakeDoor({ deliveryQuota });
+  const publishTo = async (
+    deliveryQuota: DeliveryQuota,
+    protocolVersion: ProtocolVersion = 5,
+    endsRefusedRepetitions = false,
+  ) => {
+    const door = new FakeDoor({ deliveryQuota, endsRefusedRepetitions });
     const subscriber = await door.connect({ clientId: 'subscriber' });
     await door.subscribe(subscriber, 'a', 2);
     subscriber.take();
@@ -55,9 +59,10 @@ describe('a PUBLISH that a limit refuses for now', () => {
     [2, true],
     [2, false],
   ] as const)(
-    'is not refused for good at QoS %i, DUP %s, where it may have been begun: the client repeats it until it is accepted',
+    'is not refused for good at QoS %i, DUP %s, where copies of it may be inflight unsent: the client repeats it until it is accepted',
     async (qos, dup) => {
-      const { door, subscriber, publisher, connect } = await publishTo(quotaOf('dies', 'exceeded', 'taken'));
+      const quota = quotaOf('dies', 'exceeded', 'taken');
+      const { door, subscriber, publisher, connect } = await publishTo(quota, 5, true);
       await expect(door.publish(publisher, 'a', 'x', { qos })).rejects.toThrow('died');
       await door.cut(publisher);
       const second = await connect();
@@ -72,8 +77,30 @@ describe('a PUBLISH that a limit refuses for now', () => {
     },
   );
 
+  it.each([
+    [1, 'puback'],
+    [2, 'pubrec'],
+  ] as const)(
+    'is refused at QoS %i where it may be a repetition, and the client goes on; after that its packet id is that of a new message [MQTT-4.3.3-9]',
+    async (qos, type) => {
+      const quota = quotaOf('dies', 'exceeded', 'exceeded', 'taken');
+      const { door, subscriber, publisher, connect } = await publishTo(quota);
+      await expect(door.publish(publisher, 'a', 'x', { qos })).rejects.toThrow('died');
+      await door.cut(publisher);
+      const second = await connect();
+      for (const payload of ['x', 'y']) {
+        await door.publish(second, 'a', payload, { qos, dup: payload === 'x' });
+        expect(second.take()).toMatchObject([{ type, reasonCode: ReasonCode.QuotaExceeded }]);
+      }
+      expect(second.isOpen).toBe(true);
+      await door.publish(second, 'a', 'z', { qos });
+      expect(second.take()).toMatchObject([{ type, reasonCode: 0 }]);
+      expect(subscriber.take()).toMatchObject([{ type: 'publish', payload: Buffer.from('z') }]);
+    },
+  );
+
   it('is answered with its reason code where the session was resumed a while ago: the client has finished its retransmissions', async () => {
-    const { door, publisher, connect } = await publishTo(quotaOf('exceeded'));
+    const { door, publisher, connect } = await publishTo(quotaOf('exceeded'), 5, true);
     await door.cut(publisher);
     const second = await connect();
     door.nowMs += 60_000;
@@ -126,12 +153,17 @@ describe('a PUBLISH that another process has had no room for', () => {
     return { ...other, door, subscriber, connect };
   };
 
-  it('is refused at QoS 1', async () => {
-    const { door, connect } = await publishTo(false);
+  it.each([
+    [1, 'puback'],
+    [2, 'pubrec'],
+  ] as const)('is refused at QoS %i by %s, and its publisher goes on', async (qos, type) => {
+    const { door, connect } = await publishTo(false, true);
     const publisher = await connect();
-    await door.publish(publisher, 'a', 'x', { qos: 1 });
-    expect(publisher.take()).toMatchObject([{ type: 'puback', reasonCode: ReasonCode.QuotaExceeded }]);
+    await door.publish(publisher, 'a', 'x', { qos });
+    expect(publisher.take()).toMatchObject([{ type, reasonCode: ReasonCode.QuotaExceeded }]);
     expect(publisher.isOpen).toBe(true);
+    await door.publish(publisher, 'b', 'y', { qos });
+    expect(publisher.take()).toMatchObject([{ type, reasonCode: 0 }]);
   });
 
   it('ends the connection in MQTT 3.1.1, whose client sends it again', async () => {
@@ -142,18 +174,26 @@ describe('a PUBLISH that another process has had no room for', () => {
     expect(publisher.isOpen).toBe(false);
   });
 
-  it('at QoS 2 is sent again under the same id on the next connection, as others have it [MQTT-4.3.3-10]', async () => {
-    const { door, connect, subscriber, handed } = await publishTo(false, true);
-    const first = await connect();
-    await door.publish(first, 'a', 'x', { qos: 2 });
-    expect(first.take()).toMatchObject([{ type: 'disconnect', reasonCode: ReasonCode.QuotaExceeded }]);
-    await door.cut(first);
-    const second = await connect();
-    await door.publish(second, 'a', 'x', { qos: 2, dup: true });
-    expect(second.take()).toMatchObject([{ type: 'pubrec', reasonCode: 0 }]);
-    expect(new Set(handed.map(({ id }) => id)).size).toBe(1);
-    expect(subscriber.take().length).toBe(1);
-  });
+  it.each([
+    ['MQTT 3.1.1, which cannot say so', 4, async () => {}],
+    ['a client that was cut meanwhile', 5, async (cut: () => Promise<void>) => await cut()],
+  ] as const)(
+    'at QoS 2 from %s, comes again under the same id on the next connection, as others have it [MQTT-4.3.3-10]',
+    async (_, version, meanwhile) => {
+      const { door, connect, subscriber, handed } = await publishTo(false, true);
+      const first = await connect(version);
+      const publishing = door.publish(first, 'a', 'x', { qos: 2 });
+      await meanwhile(async () => await door.cut(first));
+      await publishing;
+      expect(first.isOpen).toBe(false);
+      await door.cut(first);
+      const second = await connect(version);
+      await door.publish(second, 'a', 'x', { qos: 2, dup: true });
+      expect(second.take()).toMatchObject([{ type: 'pubrec', reasonCode: 0 }]);
+      expect(new Set(handed.map(({ id }) => id)).size).toBe(1);
+      expect(subscriber.take().length).toBe(1);
+    },
+  );
 
   it('from a caller over HTTP is refused at each QoS', async () => {
     const { door } = await publishTo(false);

@@ -35,6 +35,7 @@ export function gatewayBrokerOptions(
   return {
     ...options,
     ephemeralSessionsKeep: 'nothing',
+    endsRefusedRepetitions: true,
     lossGraceSeconds,
     connectionLife: { seconds: CONNECTION_SECONDS_MAX, graceSeconds: CUT_GRACE_SECONDS },
     limits: {

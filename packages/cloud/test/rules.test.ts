@@ -24,8 +24,8 @@ beforeEach(async () => {
   door = world.process({ name: 'door', rules: { filters, queue, backlog: { isFull: async () => isFull } } });
 });
 
-const publish = (connectionId: string, texts: readonly string[], topic: string) =>
-  world.publishThrough(door, connectionId, texts, topic);
+const publish = (connectionId: string, texts: readonly string[], topic: string, fields?: object) =>
+  world.publishThrough(door, connectionId, texts, topic, fields && { ...fields });
 const jobs = () => queue.entries.map(({ body }) => decodeRuleJob(body));
 
 describe('a message that a rule is for', () => {
@@ -84,15 +84,44 @@ describe('a message that a rule is for', () => {
     expect(outcome).toBeInstanceOf(QueueUnavailable);
   });
 
-  it('is refused with 0x97 where the queue is full, and reaches no subscriber', async () => {
-    const subscriber = await world.connect();
-    await world.frame(subscriber, subscribe('sensors/#', { qos: 1 }));
+  it.each([
+    [1, 'puback'],
+    [2, 'pubrec'],
+  ] as const)(
+    'is refused at QoS %i with 0x97 where the queue is full, reaches no subscriber, and its publisher goes on',
+    async (qos, cmd) => {
+      const subscriber = await world.connect();
+      await world.frame(subscriber, subscribe('sensors/#', { qos: 1 }));
+      isFull = true;
+      const connectionId = await world.connect();
+      expect(await publish(connectionId, ['x'], 'sensors/1', { qos })).toMatchObject([
+        { cmd, reasonCode: 0x97 },
+      ]);
+      expect([world.gateway.textsTo(subscriber), jobs()]).toEqual([[], []]);
+      expect(await publish(connectionId, ['x'], 'other', { qos })).toMatchObject([{ cmd, reasonCode: 0x10 }]);
+    },
+  );
+
+  it('ends the connection where a repetition at QoS 2 meets a full queue, as subscribers may have the first one inflight', async () => {
+    const kept = { clientId: 'kept', clean: false, properties: { sessionExpiryInterval: 60 } };
+    const repetition = { qos: 2, dup: true };
+    const first = await world.connect(kept);
+    const send = queue.send.bind(queue);
+    queue.send = async () => {
+      throw new QueueUnavailable(4, 'away');
+    };
+    await publish(first, ['x'], 'sensors/1', { qos: 2 });
+    queue.send = send;
     isFull = true;
-    const connectionId = await world.connect();
-    expect(await publish(connectionId, ['x'], 'sensors/1')).toMatchObject([
-      { cmd: 'puback', reasonCode: 0x97 },
+    const second = await world.connect(kept);
+    expect(await publish(second, ['x'], 'sensors/1', repetition)).toEqual([]);
+    expect(world.gateway.packetsTo(second)).toMatchObject([{ cmd: 'disconnect', reasonCode: 0x97 }]);
+    isFull = false;
+    const third = await world.connect(kept);
+    expect(await publish(third, ['x'], 'sensors/1', repetition)).toMatchObject([
+      { cmd: 'pubrec', reasonCode: 0x10 },
     ]);
-    expect([world.gateway.textsTo(subscriber), jobs()]).toEqual([[], []]);
+    expect(jobs()).toHaveLength(1);
   });
 });
 

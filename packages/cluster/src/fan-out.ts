@@ -213,10 +213,12 @@ function framesOf(
   parts: ReadonlyMap<string, Part>,
 ): Map<string, PublishFrame> {
   const frames = new Map<string, PublishFrame>();
+  // In equal parts: a frame for many processes is encoded once.
+  const shared = payer && { ...payer, paid: payer.paid / parts.size };
   for (const [process, { isPlain, groups }] of parts)
     frames.set(process, {
       type: 'publish',
-      ...{ tenant, message, isPlain, groups, hops, mayWait, payer },
+      ...{ tenant, message, isPlain, groups, hops, mayWait, payer: shared },
       isAgain: false,
     });
   return frames;

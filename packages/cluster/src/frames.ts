@@ -99,7 +99,7 @@ type MessageFields = [
   number | undefined,
   string | undefined,
 ];
-type PayerFields = [holder: string | undefined, identityMs: number, tenantMs: number];
+type PayerFields = [holder: string | undefined, identityMs: number, tenantMs: number, paid: number];
 type PublishFields = [
   'p',
   string,
@@ -138,7 +138,12 @@ function publishFields(frame: PublishFrame): PublishFields {
   const { tenant, message, isPlain, groups, hops, mayWait, isAgain, payer } = frame;
   const { id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey } = message;
   const fields: MessageFields = [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey];
-  const paying: PayerFields | undefined = payer && [payer.holder, payer.identityMs, payer.tenantMs];
+  const paying: PayerFields | undefined = payer && [
+    payer.holder,
+    payer.identityMs,
+    payer.tenantMs,
+    payer.paid,
+  ];
   return ['p', tenant, fields, isPlain, groups, hops, mayWait, isAgain, paying];
 }
 
@@ -146,6 +151,6 @@ function publishFrame(sent: PublishFields): PublishFrame {
   const [, tenant, fields, isPlain, groups, hops, mayWait, isAgain, paying] = sent;
   const [id, topic, payload, qos, retain, properties, expiresAtMs, publisherKey] = fields;
   const message = { id, topic, payload: owned(payload), qos, retain, properties, expiresAtMs, publisherKey };
-  const payer = paying && { holder: paying[0], identityMs: paying[1], tenantMs: paying[2] };
+  const payer = paying && { holder: paying[0], identityMs: paying[1], tenantMs: paying[2], paid: paying[3] };
   return { type: 'publish', tenant, message, isPlain, groups, hops, mayWait, isAgain, payer };
 }

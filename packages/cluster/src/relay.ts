@@ -137,8 +137,12 @@ export class Relay {
     this.#isRelaying = true;
     const relayed = broker.relay(tenant, message, matched, payer);
     this.#isRelaying = false;
+    // Where this process delivers, it has charged the payer for all but the part that was paid in advance.
+    const left = payer && matched.length > 0 ? { ...payer, paid: 0 } : payer;
     const passed =
-      wanted.size > 0 && frame.hops < HOPS_MAX ? this.#fanOut.handOn(frame, [...wanted]) : undefined;
+      wanted.size > 0 && frame.hops < HOPS_MAX
+        ? this.#fanOut.handOn({ ...frame, payer: left }, [...wanted])
+        : undefined;
     if (passed === undefined) return relayed instanceof Promise ? relayed : undefined;
     return Promise.all([relayed, passed]).then(() => {});
   }

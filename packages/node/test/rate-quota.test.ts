@@ -86,3 +86,19 @@ test('the quotas of the credential that was shown last count, and a debt stays',
   charges.packet(PUBLISH, 0);
   expect(charges.debtMs(0)).toBe(1_100);
 });
+
+test.each([1, 2, 3])(
+  'a message pays for each delivery, at %d other processes with two subscribers',
+  (processes) => {
+    const quotas = withQuotas(NODE_QUOTAS, { tenant: { deliveriesPerMinuteMax: 60 } });
+    const quota = new RateQuota(quotas, { now: () => 0 });
+    const publisher = { identity: identity('t', 'ada'), clientId: '' };
+    const charges = quota.chargesOf(publisher.identity, '');
+    const payer = quota.payerOf(publisher);
+    if (payer === undefined) throw new Error('a quota limits its deliveries');
+    quota.take(publisher, 1, [{ tenant: 't', topicFilter: '#', shards: 1, isBehind: false }]);
+    for (let count = 0; count < processes; count += 1)
+      quota.charge('t', { ...payer, paid: payer.paid / processes }, 2);
+    expect(charges.debtMs(0)).toBeCloseTo(1_000 * (1 + 2 * processes));
+  },
+);

@@ -116,6 +116,56 @@ describe('a rule', () => {
     await expect.poll(() => server.payloads(), { timeout: 20_000 }).toEqual(acknowledged);
   });
 
+  test.each([1, 2] as const)(
+    'refuses a client at QoS %i that has just come back to its session, and does not cut it',
+    async (qos) => {
+      const server = await receiver(() => {});
+      const rule = { filter: 'a', to: hook(server.url, { timeoutSeconds: 1 }), retrySecondsMax: 1 };
+      const node = await ruledNode([rule], { queueLengthMax: 10 });
+      const kept = { clean: false, clientId: 'kept', properties: { sessionExpiryInterval: 60 } };
+      const publish = (client: mqtt.MqttClient) =>
+        client.publishAsync('a', 'x', { qos }).then(
+          () => 0,
+          (error: mqtt.ErrorWithReasonCode) => error.code,
+        );
+      const before = await clientFor(node.url, kept);
+      while ((await publish(before)) === 0);
+      await before.endAsync();
+      const client = await clientFor(node.url, kept);
+      let ended = 0;
+      client.on('close', () => (ended += 1));
+      expect(await publish(client)).toBe(0x97);
+      await client.publishAsync('other', 'goes on', { qos });
+      expect(ended).toBe(0);
+    },
+  );
+
+  test.each([1, 2] as const)(
+    'cuts a client of MQTT 3.1.1 at QoS %i, which has no refusal, until it has room',
+    async (qos) => {
+      const server = await receiver(() => {});
+      const rule = { filter: 'a', to: hook(server.url, { timeoutSeconds: 1 }), retrySecondsMax: 1 };
+      const node = await ruledNode([rule], { queueLengthMax: 10 });
+      const filling = await clientFor(node.url);
+      const fill = () =>
+        filling.publishAsync('a', 'fills', { qos: 1 }).then(
+          () => true,
+          () => false,
+        );
+      while (await fill());
+      const client = await clientFor(node.url, { protocolVersion: 4, clean: false, clientId: 'old' });
+      let ended = 0;
+      client.on('close', () => (ended += 1));
+      const publishing = client.publishAsync('a', 'comes once', { qos });
+      await expect.poll(() => ended).toBeGreaterThan(1);
+      server.answer = SIMPLY_OK;
+      await publishing;
+      await expect
+        .poll(() => server.payloads().filter((text) => text === 'comes once'), { timeout: 20_000 })
+        .toHaveLength(1);
+    },
+  );
+
   test('publishes to another topic, at once or later', async () => {
     const node = await ruledNode([
       { name: 'now', filter: 'in/+/temp', to: { publish: { topic: 'out/{2}/{topic}', retain: true } } },

@@ -15,6 +15,8 @@ export interface DeliveryPayer {
   /** The cost of one delivery to the identity's account, in milliseconds; the next field has the tenant's. */
   readonly identityMs: number;
   readonly tenantMs: number;
+  /** How much of a delivery the publisher has paid for in advance at the process that charges this payer: 0 to 1. */
+  readonly paid: number;
 }
 
 /** Bounds the deliveries of one publisher. */
@@ -29,7 +31,10 @@ export interface DeliveryQuota {
    * @default no other process delivers
    */
   payerOf?(publisher: Publisher): DeliveryPayer | undefined;
-  /** Charges the publisher of a message that another process has accepted for the deliveries of this one. */
+  /**
+   * Charges the publisher of a message that another process has accepted for the deliveries of this one, less the part
+   * that it has paid.
+   */
   charge?(tenant: string, payer: DeliveryPayer, deliveries: number): void;
 }
 

@@ -268,14 +268,15 @@ export class World {
     return await this.frame(connectionId, ...packets);
   }
 
-  /** Publishes one frame at QoS 1 that a process of the test's choice handles. */
+  /** Publishes one frame that a process of the test's choice handles. */
   async publishThrough(
     door: Process,
     connectionId: string,
     texts: readonly string[],
     topic: string,
+    fields: Fields = { qos: 1 },
   ): Promise<ReceivedPacket[]> {
-    const packets = texts.map((text, index) => publish(topic, text, { messageId: index + 1, qos: 1 }));
+    const packets = texts.map((text, index) => publish(topic, text, { messageId: index + 1, ...fields }));
     return await this.#frameTo(door, connectionId, packets);
   }
 

@@ -51,11 +51,11 @@ export class RateAccount {
     this.charge((count + elsewhere) * this.#msPerDelivery, nowMs);
   }
 
-  /** Charges deliveries for a publisher at another process, which has paid for one of them. */
-  chargeRelayed(count: number, nowMs: number, msPerDelivery: number): void {
+  /** Charges deliveries for a publisher at another process, which has paid for a part (0 to 1) of one of them. */
+  chargeRelayed(count: number, nowMs: number, msPerDelivery: number, paid: number): void {
     if (msPerDelivery === 0 || count === 0) return;
     this.#delivered?.add(count, nowMs);
-    this.charge((count - 1) * msPerDelivery, nowMs);
+    this.charge((count - paid) * msPerDelivery, nowMs);
   }
 
   /** The cost of a delivery, in ms. 0: deliveries are free. */

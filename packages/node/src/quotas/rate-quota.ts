@@ -80,7 +80,7 @@ export class Charges {
   payer(): DeliveryPayer | undefined {
     const [identityMs, tenantMs] = [this.#identity.msPerDelivery, this.#tenant.msPerDelivery];
     if (identityMs + tenantMs + this.#all.msPerDelivery === 0) return undefined;
-    return { holder: identityMs > 0 ? this.#holder : undefined, identityMs, tenantMs };
+    return { holder: identityMs > 0 ? this.#holder : undefined, identityMs, tenantMs, paid: 1 };
   }
 
   /** The longest of the debts. */
@@ -143,13 +143,13 @@ export class RateQuota implements DeliveryQuota {
     return this.#chargesNow(publisher).payer();
   }
 
-  charge(tenant: string, { holder, identityMs, tenantMs }: DeliveryPayer, deliveries: number): void {
+  charge(tenant: string, { holder, identityMs, tenantMs, paid }: DeliveryPayer, deliveries: number): void {
     const nowMs = this.#clock.now();
+    const { identity, tenant: ofTenants } = this.#quotas;
     if (holder !== undefined)
-      this.#identityAccount(holder, this.#quotas.identity).chargeRelayed(deliveries, nowMs, identityMs);
-    if (tenantMs > 0)
-      this.#tenantAccount(tenant, this.#quotas.tenant).chargeRelayed(deliveries, nowMs, tenantMs);
-    this.#all.chargeRelayed(deliveries, nowMs, this.#all.msPerDelivery);
+      this.#identityAccount(holder, identity).chargeRelayed(deliveries, nowMs, identityMs, paid);
+    if (tenantMs > 0) this.#tenantAccount(tenant, ofTenants).chargeRelayed(deliveries, nowMs, tenantMs, paid);
+    this.#all.chargeRelayed(deliveries, nowMs, this.#all.msPerDelivery, paid);
   }
 
   #chargesNow({ identity, clientId }: Publisher): Charges {

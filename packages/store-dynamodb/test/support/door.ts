@@ -35,6 +35,7 @@ const OPTIONS = {
   overlapping: 'one',
   responseInformation: undefined,
   ephemeralSessionsKeep: 'nothing',
+  endsRefusedRepetitions: true,
   lossGraceSeconds: 5,
 } as const;
 
