@@ -302,8 +302,6 @@ function isFetching(packet: Packet | Violation): boolean {
  *                                        loads the same; saves: r, q
  *     (were it to send the page and save: r at its third …)
  * … q would be lost; where this one had sent the page as well, it would come twice
- *
- * It does dequeue messages for which its acknowledgements make room: the publisher that has appended them relies on it.
  */
 function leaveReplays(link: GatewayLink): void {
   const { state } = link;

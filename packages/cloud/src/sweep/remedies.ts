@@ -156,10 +156,11 @@ export class SweepRemedies {
 
   /**
    * Writes the tombstone first, against a late frame; then tells the session, even if another process wrote the
-   * tombstone.
+   * tombstone. Closes the connection at last: if a process got 410 for an open one, wrote the tombstone and died, the
+   * client notices the close alone, and would otherwise hear nothing until its next packet.
    */
   async #lose(
-    { broker, links }: Outbox,
+    { broker, links, poster }: Outbox,
     { tenant, clientId }: SessionName,
     connectionId: ConnectionId,
     atMs: number | undefined,
@@ -167,7 +168,9 @@ export class SweepRemedies {
   ): Promise<void> {
     await links.end(connectionId);
     const isNews = await broker.lostUnnoticed(tenant, clientId, connectionId, { atMs, wasCut });
-    if (isNews) this.#counts.connectionsLost += 1;
+    if (!isNews) return;
+    this.#counts.connectionsLost += 1;
+    if (wasCut !== true) await poster.delete(connectionId);
   }
 
   /**

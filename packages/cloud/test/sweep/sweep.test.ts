@@ -51,6 +51,7 @@ describe('a connection past its life', () => {
       detachedAtMs: beganAtMs + TWO_HOURS_MS,
     });
     expect(await world.process().cloud.stores.links.load('a')).toMatchObject({ phase: 'closed' });
+    expect(world.gateway.deleted, 'the gateway has cut it').toEqual([]);
   });
 
   it('leaves its will, which is due by now', async () => {
@@ -151,6 +152,8 @@ describe('a session whose connection is over', () => {
     expect(await world.sweep()).toMatchObject({ connectionsLost: 1 });
     expect(await recordOf('a')).toMatchObject({ attachment: undefined, detachedAtMs: endedAtMs });
     expect(world.gateway.textsTo('watcher')).toEqual(['gone']);
+    // If a post was answered 410 although the connection was open, its client would wait in vain.
+    expect(world.gateway.deleted).toEqual(['a']);
   });
 
   it('is read while its change is new, and not by every pass', async () => {
