@@ -26,13 +26,25 @@ const DWELLERS: readonly Terms[] = [
   { name: 'dweller-4', member: 'steady', sessionExpirySeconds: 0 },
 ];
 
+/** A client that connects anew after a loss, and takes the messages of its queue one by one. */
+const ONE_AT_A_TIME = { offersNothing: true, receiveMaximum: 1 } as const;
+
+interface WatcherTerms {
+  readonly name: string;
+  readonly sessionExpirySeconds: number;
+  readonly offersNothing?: boolean;
+  readonly receiveMaximum?: number;
+}
+
 /**
  * One watcher gets the changes while it is away, and the whole room once; the other gets the room on each connection.
+ *
+ * @param resumes the first one goes on with its session after a loss; otherwise it connects anew
  */
-const WATCHERS = [
-  { name: 'room-watcher-0', sessionExpirySeconds: 86_400 },
+const watchers = (resumes: boolean): readonly WatcherTerms[] => [
+  { name: 'room-watcher-0', sessionExpirySeconds: 86_400, ...(!resumes && ONE_AT_A_TIME) },
   { name: 'room-watcher-1', sessionExpirySeconds: 0 },
-] as const;
+];
 
 /** A program in a room, as described in docs/presence.md: it publishes in `connect`. */
 class Dweller {
@@ -108,7 +120,7 @@ class Watcher {
     emulator: InProcessEmulator,
     books: Books,
     truth: RoomTruth,
-    { name, sessionExpirySeconds }: { readonly name: string; readonly sessionExpirySeconds: number },
+    { name, ...others }: WatcherTerms,
   ) {
     this.ledger = new WatcherLedger(name, truth);
     this.#program = new RoomWatcher({
@@ -118,7 +130,7 @@ class Watcher {
     });
     this.client = new SimClient(
       emulator,
-      { clientId: name, sessionExpirySeconds },
+      { clientId: name, ...others },
       {
         connected: (_, isSessionPresent) => {
           this.ledger.listens();
@@ -154,12 +166,14 @@ export class Rooms {
   readonly #problems: Problem[] = [];
   #said = 0;
 
-  constructor(emulator: InProcessEmulator, books: Books, isUsed: boolean) {
+  /** @param resumes see `watchers` */
+  constructor(emulator: InProcessEmulator, books: Books, isUsed: boolean, resumes: boolean) {
     this.#emulator = emulator;
     this.#books = books;
-    const watchers = isUsed ? WATCHERS : [];
     const dwellers = isUsed ? DWELLERS : [];
-    this.#watchers = watchers.map((terms) => new Watcher(emulator, books, this.#truth, terms));
+    this.#watchers = (isUsed ? watchers(resumes) : []).map(
+      (terms) => new Watcher(emulator, books, this.#truth, terms),
+    );
     this.#dwellers = dwellers.map((terms) => new Dweller(emulator, books, this.#truth, terms));
   }
 
