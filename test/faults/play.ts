@@ -175,7 +175,7 @@ function setUp(
   const guests = new Guests(world.emulator, books, published);
   const readers = new StreamReaders(world.emulator, books);
   const conflated = new ConflatedReaders(world.emulator, books, hasConflated(seed, size));
-  const rooms = new Rooms(world.emulator, books, hasRoom(seed, size), seed % 4 === 1);
+  const rooms = new Rooms(world.emulator, books, hasRoom(seed, size));
   return { world, cast, guests, readers, conflated, rooms, outside, books, published };
 }
 

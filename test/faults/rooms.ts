@@ -26,25 +26,13 @@ const DWELLERS: readonly Terms[] = [
   { name: 'dweller-4', member: 'steady', sessionExpirySeconds: 0 },
 ];
 
-/** A client that connects anew after a loss, and takes the messages of its queue one by one. */
-const ONE_AT_A_TIME = { offersNothing: true, receiveMaximum: 1 } as const;
-
-interface WatcherTerms {
-  readonly name: string;
-  readonly sessionExpirySeconds: number;
-  readonly offersNothing?: boolean;
-  readonly receiveMaximum?: number;
-}
-
 /**
  * One watcher gets the changes while it is away, and the whole room once; the other gets the room on each connection.
- *
- * @param resumes the first one goes on with its session after a loss; otherwise it connects anew
  */
-const watchers = (resumes: boolean): readonly WatcherTerms[] => [
-  { name: 'room-watcher-0', sessionExpirySeconds: 86_400, ...(!resumes && ONE_AT_A_TIME) },
+const WATCHERS = [
+  { name: 'room-watcher-0', sessionExpirySeconds: 86_400 },
   { name: 'room-watcher-1', sessionExpirySeconds: 0 },
-];
+] as const;
 
 /** A program in a room, as described in docs/presence.md: it publishes in `connect`. */
 class Dweller {
@@ -120,7 +108,7 @@ class Watcher {
     emulator: InProcessEmulator,
     books: Books,
     truth: RoomTruth,
-    { name, ...others }: WatcherTerms,
+    { name, sessionExpirySeconds }: { readonly name: string; readonly sessionExpirySeconds: number },
   ) {
     this.ledger = new WatcherLedger(name, truth);
     this.#program = new RoomWatcher({
@@ -130,7 +118,7 @@ class Watcher {
     });
     this.client = new SimClient(
       emulator,
-      { clientId: name, ...others },
+      { clientId: name, sessionExpirySeconds },
       {
         connected: (_, isSessionPresent) => {
           this.ledger.listens();
@@ -166,14 +154,12 @@ export class Rooms {
   readonly #problems: Problem[] = [];
   #said = 0;
 
-  /** @param resumes see `watchers` */
-  constructor(emulator: InProcessEmulator, books: Books, isUsed: boolean, resumes: boolean) {
+  constructor(emulator: InProcessEmulator, books: Books, isUsed: boolean) {
     this.#emulator = emulator;
     this.#books = books;
+    const watchers = isUsed ? WATCHERS : [];
     const dwellers = isUsed ? DWELLERS : [];
-    this.#watchers = (isUsed ? watchers(resumes) : []).map(
-      (terms) => new Watcher(emulator, books, this.#truth, terms),
-    );
+    this.#watchers = watchers.map((terms) => new Watcher(emulator, books, this.#truth, terms));
     this.#dwellers = dwellers.map((terms) => new Dweller(emulator, books, this.#truth, terms));
   }
 
