@@ -1,42 +1,24 @@
-import { ALIVE_ROUTE } from '@apus/cloud/lambda';
 import type { Dashboard, Metric, MetricOptions } from 'aws-cdk-lib/aws-cloudwatch';
 import type { Grant, IGrantable } from 'aws-cdk-lib/aws-iam';
 import type { IKey } from 'aws-cdk-lib/aws-kms';
 import { FunctionUrlAuthType, type IFunction } from 'aws-cdk-lib/aws-lambda';
-import { RetentionDays } from 'aws-cdk-lib/aws-logs';
 import type { Bucket } from 'aws-cdk-lib/aws-s3';
-import { type ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
+import type { ISecret, Secret } from 'aws-cdk-lib/aws-secretsmanager';
 import type { ITopic } from 'aws-cdk-lib/aws-sns';
-import { RemovalPolicy, Tags } from 'aws-cdk-lib/core';
+import { Tags } from 'aws-cdk-lib/core';
 import { Construct } from 'constructs';
-import { GatewayApi, type GatewayStage } from './api.ts';
-import { createVerification, type Verification } from './authentication.ts';
-import { breakerJson } from './breaker-settings.ts';
-import { calledAs } from './broker-function.ts';
+import type { GatewayApi } from './api.ts';
+import { createParts, removalPolicyOf } from './broker-parts.ts';
 import { BROKER_TAG } from './budget.ts';
 import { checkProps } from './check-props.ts';
-import { createBackups, serviceKeyOf, withCompliance } from './compliance.ts';
-import { MEMORY_MEGABYTES, POSTS_PER_SECOND } from './defaults.ts';
-import { sharedEnvironment } from './environment.ts';
-import { type FunctionDefaults, Functions } from './functions.ts';
-import { HttpApi, type HttpApiFunctionProps } from './http-api.ts';
-import { HttpPublish } from './http-publish.ts';
-import { authorizationFunctionOf, isSigned } from './identity.ts';
-import { createIotCoreSources } from './iot-core.ts';
-import { createKafkaSources } from './kafka.ts';
-import { BrokerMetrics, namespaceOf } from './metrics.ts';
-import { createOperations } from './operations.ts';
-import { createPayloadChecks } from './payload-checks.ts';
-import type { Resources } from './permissions.ts';
+import { withCompliance } from './compliance.ts';
+import type { HttpApi } from './http-api.ts';
+import type { HttpPublish } from './http-publish.ts';
+import { isSigned } from './identity.ts';
+import type { BrokerMetrics } from './metrics.ts';
 import type { ApusBrokerProps } from './props.ts';
 import { PropsError } from './props-error.ts';
-import { createFanOutQueue, createRuleQueues, createTimerQueue } from './queues.ts';
-import { createRotation } from './rotation.ts';
-import { createRulesFunction } from './rules.ts';
-import { connectSources, fanOutBudget } from './sources.ts';
-import { type BrokerTable, StateTables } from './table.ts';
-import { tableMaximumOf } from './table-maximum.ts';
-import { UsageExport } from './usage-export.ts';
+import type { BrokerTable } from './table.ts';
 
 /**
  * An MQTT broker: a WebSocket API, functions, two tables, two queues, and alarms for them. docs/deploy.md has its costs
@@ -95,108 +77,28 @@ export class ApusBroker extends Construct {
     checkProps(this, given);
     const props = withCompliance(this, given, removalPolicyOf(given));
     Tags.of(this).add(BROKER_TAG, this.node.path);
-    const resources = this.#createResources(props);
-    if (props.compliance === true) createBackups(this, resources.state, props.encryptionKey);
-    const namespace = props.metricsNamespace ?? namespaceOf(this);
-    const secretProps = { removalPolicy: removalPolicyOf(props), encryptionKey: props.encryptionKey };
-    const verification = createVerification(this, props, secretProps);
-    const checks = createPayloadChecks(this, props.topics);
-    const defaults = {
-      environment: {
-        ...sharedEnvironment(resources, props, namespace),
-        ...verification.sharedVariables,
-        ...checks?.variables,
-      },
-      layers: checks === undefined ? [] : [checks.layer],
-      memorySizeMegabytes: props.memorySizeMegabytes ?? MEMORY_MEGABYTES,
-      logRetention: props.logRetention ?? RetentionDays.TWO_WEEKS,
-      logKey: serviceKeyOf(props),
-      tracing: props.tracing ?? false,
-      resources,
-    };
-    const budget = fanOutBudget(props.fanOut?.maxPostsPerSecond ?? POSTS_PER_SECOND);
-    const functions = new Functions(this, {
-      ...defaults,
-      verification,
-      postsPerWorkerSecond: budget.postsPerWorkerSecond,
-      reservedConcurrency: props.reservedConcurrency,
-      hasAliases: props.rollbackOnAlarm ?? false,
-    });
-    const stage = this.#createStage(resources.api, functions, props);
-    const sources = connectSources(this, functions, resources, budget);
-    this.#rotate(props, verification, defaults);
-    const protection = props.httpPublish ?? false;
-    this.#httpPublish =
-      protection === false
-        ? undefined
-        : new HttpPublish(this, {
-            ...defaults,
-            protection,
-            secretProps,
-            tenants: props.httpPublishTenants,
-            reservedConcurrency: props.publishReservedConcurrency,
-            hasAlias: props.rollbackOnAlarm ?? false,
-            keysSecret: props.publishKeysSecret,
-          });
-    const rules =
-      resources.rules &&
-      createRulesFunction(this, { ...defaults, queues: resources.rules, rules: props.rules ?? [] });
-    this.rules = rules;
-    const apiProtection = props.httpApi ?? false;
-    this.#httpApi =
-      apiProtection === false
-        ? undefined
-        : new HttpApi(this, {
-            ...defaults,
-            protection: apiProtection,
-            stage,
-            breaker: breakerJson(props, resources.api, stage),
-            bridges: props,
-            rules,
-            topics: props.topics,
-            clientUrl: props.domain === undefined ? undefined : stage.url,
-            allowedOrigins: props.allowedOrigins,
-            reservedConcurrency: props.apiReservedConcurrency,
-          });
-    const kafka = createKafkaSources(this, { ...defaults, bridges: props.kafka ?? [] });
-    const iotCore = createIotCoreSources(this, {
-      ...defaults,
-      bridges: props.iotCore ?? [],
-      encryptionKey: props.encryptionKey,
-    });
-    const usageExport = this.#exportUsage(props, defaults);
-    this.usageBucket = usageExport?.bucket;
-    this.#api = resources.api;
-    this.#isSigned = isSigned(props);
-    this.#metrics = new BrokerMetrics(namespace, resources.api);
-    const operations = createOperations(this, props, {
-      ...defaults,
-      ...resources,
-      metrics: this.#metrics,
-      functions,
-      stage,
-      sources,
-      publish: this.#httpPublish?.lambda,
-      httpApi: this.#httpApi?.lambda,
-      kafka,
-      iotCore,
-      rulesFunction: rules,
-      usageExport: usageExport?.lambda,
-      hasTenantMetrics: props.tenantMetrics !== undefined,
-    });
-    this.url = stage.url;
-    this.domainTarget = stage.domainTarget;
-    this.apiId = resources.api.api.apiId;
-    this.table = resources.state.table;
-    this.sessionsTable = resources.state.sessionsTable;
-    this.streamsTable = resources.state.streamsTable;
-    this.tokenSecret = verification.secret;
-    this.publishKeys = this.#httpPublish?.keys;
+    const parts = createParts(this, props);
+    const { api, state } = parts.resources;
+    this.url = parts.stage.url;
+    this.domainTarget = parts.stage.domainTarget;
+    this.apiId = api.api.apiId;
+    this.table = state.table;
+    this.sessionsTable = state.sessionsTable;
+    this.streamsTable = state.streamsTable;
+    this.tokenSecret = parts.verification.secret;
+    this.publishKeys = parts.httpPublish?.keys;
     this.encryptionKey = props.encryptionKey;
-    this.alarmTopic = operations.alarmTopic;
-    this.breaker = operations.breaker;
-    this.dashboard = operations.dashboard;
-    this.operator = functions.operator;
+    this.alarmTopic = parts.operations.alarmTopic;
+    this.breaker = parts.operations.breaker;
+    this.dashboard = parts.operations.dashboard;
+    this.operator = parts.functions.operator;
+    this.rules = parts.rules;
+    this.usageBucket = parts.usageExport?.bucket;
+    this.#httpPublish = parts.httpPublish;
+    this.#httpApi = parts.httpApi;
+    this.#metrics = parts.metrics;
+    this.#api = api;
+    this.#isSigned = isSigned(props);
   }
 
   /**
@@ -324,60 +226,6 @@ export class ApusBroker extends Construct {
     return this.#metrics.integrationErrors(options);
   }
 
-  #createResources(props: ApusBrokerProps): Resources {
-    const { encryptionKey } = props;
-    const state = new StateTables(this, {
-      ...props.table,
-      maximum: tableMaximumOf(props),
-      hasStreams: (props.streams ?? []).length > 0,
-      hasPresence: props.presence === true,
-      removalPolicy: removalPolicyOf(props),
-      ...(encryptionKey !== undefined && { encryptionKey }),
-    });
-    const fanOut = createFanOutQueue(this, encryptionKey);
-    const timers = createTimerQueue(this, encryptionKey);
-    const rules = (props.rules ?? []).length > 0 ? createRuleQueues(this, encryptionKey) : undefined;
-    const authorizationFunction = authorizationFunctionOf(props);
-    return { state, fanOut, timers, rules, api: new GatewayApi(this), authorizationFunction };
-  }
-
-  #createStage(api: GatewayApi, { gateway, disconnect }: Functions, props: ApusBrokerProps): GatewayStage {
-    const { accessLogs = false, withoutExtensions = [] } = props;
-    api.route(calledAs(gateway), calledAs(disconnect), isSigned(props));
-    if (!withoutExtensions.includes(ALIVE_ROUTE)) api.routeSignsOfLife();
-    return api.createStage({
-      throttle: props.throttle ?? {},
-      accessLogs: accessLogs === false ? undefined : accessLogs === true ? {} : accessLogs,
-      domain: props.domain,
-      logKey: serviceKeyOf(props),
-    });
-  }
-
-  #exportUsage(
-    props: ApusBrokerProps,
-    defaults: FunctionDefaults & Pick<HttpApiFunctionProps, 'resources'>,
-  ): UsageExport | undefined {
-    const { usageExport: format, encryptionKey, compliance: isVersioned = false } = props;
-    if (format === undefined) return undefined;
-    const { table } = defaults.resources.state;
-    const removalPolicy = removalPolicyOf(props);
-    return new UsageExport(this, { ...defaults, table, format, encryptionKey, removalPolicy, isVersioned });
-  }
-
-  #rotate(
-    { rotateTokenSecretDays: days }: ApusBrokerProps,
-    { secret }: Verification,
-    { logRetention, logKey, tracing }: FunctionDefaults,
-  ): void {
-    if (days === undefined) return;
-    if (secret instanceof Secret) createRotation(this, { secret, days, logRetention, logKey, tracing });
-    else
-      throw new PropsError(
-        this,
-        'rotateTokenSecretDays is for the secret that the stack generates, and there is none.',
-      );
-  }
-
   #requireHttpApi(): HttpApi {
     if (this.#httpApi !== undefined) return this.#httpApi;
     throw new PropsError(this, 'there is no HTTP API of operators, since httpApi is false.');
@@ -387,8 +235,4 @@ export class ApusBroker extends Construct {
     if (this.#httpPublish !== undefined) return this.#httpPublish;
     throw new PropsError(this, 'there is no HTTP endpoint, since httpPublish is false.');
   }
-}
-
-function removalPolicyOf({ removalPolicy }: ApusBrokerProps): RemovalPolicy {
-  return removalPolicy ?? RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE;
 }

@@ -77,15 +77,8 @@ function forwardTo(
     const outcome = deliveries.length === 0 ? 'no-matching-subscribers' : 'delivered';
     return sending === undefined ? outcome : sentAs(outcome, sending);
   }
-  return forwardIfAllowed(
-    context,
-    tenant,
-    stream,
-    message,
-    { deliveries, wide, isToBeRetained },
-    options,
-    mayCause,
-  );
+  const forwarding = { tenant, message, options, stream, deliveries, wide, isToBeRetained };
+  return forwardIfAllowed(context, forwarding, mayCause);
 }
 
 function* sentAs(outcome: AcceptOutcome, sending: Flow<void>): Flow<AcceptOutcome> {
@@ -114,17 +107,12 @@ function deliverUnderWay(context: Context, message: Message, deliveries: readonl
 /** For streams, for subscribers that workers serve, and for a quota that has to be read first. */
 function* forwardIfAllowed(
   context: Context,
-  tenant: string,
-  stream: StreamDeclaration | undefined,
-  message: Message,
-  recipients: Placing,
-  options: AcceptOptions,
+  forwarding: Forwarding,
   mayCause: Awaitable<boolean>,
 ): Flow<AcceptOutcome> {
   if (!(yield* waitFor(mayCause))) return 'deliveries-exceeded';
-  if (stream !== undefined)
-    return yield* appendAndDeliver(context, tenant, stream, message, recipients, options);
-  const { deliveries, wide } = recipients;
+  const { message, options, stream, deliveries, wide } = forwarding;
+  if (stream !== undefined) return yield* appendAndDeliver(context, forwarding, stream);
   // Before any delivery: a publisher that is refused sends again, and subscribers should not get the message twice.
   const isAnswered = hasAnswer(message, options);
   if (wide.length > 0) {
@@ -142,7 +130,12 @@ interface Recipients {
   readonly wide: readonly WideFilter[];
 }
 
-interface Placing extends Recipients {
+/** A message with its subscribers, before it is delivered. */
+interface Forwarding extends Recipients {
+  readonly tenant: string;
+  readonly message: Message;
+  readonly options: AcceptOptions;
+  readonly stream: StreamDeclaration | undefined;
   /** The message is retained when it has its place in the log, and before its subscribers are looked up. */
   readonly isToBeRetained: boolean;
 }
@@ -154,12 +147,10 @@ interface Placing extends Recipients {
  */
 function* appendAndDeliver(
   context: Context,
-  tenant: string,
+  before: Forwarding,
   stream: StreamDeclaration,
-  message: Message,
-  before: Placing,
-  options: AcceptOptions,
 ): Flow<AcceptOutcome> {
+  const { tenant, message, options } = before;
   const { isWill = false } = options;
   if (!isWill && before.wide.length > 0 && !(yield* hasRoom(context, message, before.wide)))
     return 'backlog-full';

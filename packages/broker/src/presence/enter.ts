@@ -31,26 +31,32 @@ export function* enter(
   const changed =
     message.payload.length === 0
       ? yield* leaveRoom(context, presence, connection.session, place, link.id)
-      : yield* put(context, presence, link, connection, place, message, isRepetition);
+      : yield* put(context, presence, { link, connection, place, message, isRepetition });
   if (typeof changed === 'string') return changed;
   if (changed.written !== undefined) yield* waitFor(changed.written);
   return 'delivered';
+}
+
+/** The message with which a client makes a member present. */
+interface Entering {
+  readonly link: Link;
+  readonly connection: Connection;
+  readonly place: PresencePlace;
+  readonly message: Message;
+  readonly isRepetition: boolean;
 }
 
 /** Makes the member present, and tells watchers if something has changed. */
 function* put(
   context: Context,
   presence: Presence,
-  link: Link,
-  connection: Connection,
-  place: PresencePlace,
-  message: Message,
-  isRepetition: boolean,
+  entering: Entering,
 ): Flow<PresenceChange | AcceptOutcome> {
+  const { link, connection, place } = entering;
   const isFirst = connection.isPresent !== true;
   // Before the member is present: `begins` looks for its end.
   if (isFirst && presence.begins !== undefined) yield* waitFor(presence.begins(connection.session));
-  const changed = yield* change(context, presence, connection, place, message, isRepetition);
+  const changed = yield* change(context, presence, entering);
   if (typeof changed === 'string') return changed;
   noteMember(link);
   if (changed.change === 'joined' || changed.change === 'changed')
@@ -99,11 +105,9 @@ function* isConnected({ ports }: Context, { session }: Connection): Flow<boolean
 function* change(
   { limits, ports }: Context,
   { store }: Presence,
-  { identity, session }: Connection,
-  place: PresencePlace,
-  message: Message,
-  isRepetition: boolean,
+  { connection, place, message, isRepetition }: Entering,
 ): Flow<PresenceChange | AcceptOutcome> {
+  const { identity, session } = connection;
   const owner = { session, holder: quotaHolderOf(identity, session.clientId), isRepetition };
   const presenceLimits: PresenceLimits = {
     membersMax: limits.presenceMembersMax,

@@ -22,30 +22,30 @@ export function* readOn(context: Context, link: Link, connection: Connection): F
     const { reader } = subscription;
     if (!(reader instanceof StreamReader)) continue;
     if (reader.isLost) return yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
+    if (reader.behind.size === 0) continue;
+    const reading = { link, connection, subscription, reader };
     for (const [topic, cursor] of reader.behind) {
       if (reader.isResting(topic)) continue;
-      if (!(yield* readTopic(context, link, connection, subscription, reader, topic, cursor))) return;
+      if (!(yield* mayRead(context, connection, topic))) reader.behind.delete(topic);
+      else if (!(yield* readTopic(context, reading, topic, cursor))) return;
     }
   }
 }
 
+/** A subscription that is behind in some topics. */
+interface Reading {
+  readonly link: Link;
+  readonly connection: Connection;
+  readonly subscription: Subscription;
+  readonly reader: StreamReader;
+}
+
 /** False: the link has no more room. */
-function* readTopic(
-  context: Context,
-  link: Link,
-  connection: Connection,
-  subscription: Subscription,
-  reader: StreamReader,
-  topic: string,
-  cursor: Cursor,
-): Flow<boolean> {
-  if (!(yield* mayRead(context, connection, topic))) {
-    reader.behind.delete(topic);
-    return true;
-  }
-  if (!(yield* sendValues(context, link, connection, subscription, cursor))) return false;
+function* readTopic(context: Context, reading: Reading, topic: string, cursor: Cursor): Flow<boolean> {
+  const { link, connection, subscription, reader } = reading;
+  if (!(yield* sendValues(context, reading, cursor))) return false;
   while (cursor.after < cursor.heldUpTo) {
-    const page = yield* readPage(context, link, connection, topic, cursor);
+    const page = yield* readPage(context, reading, topic, cursor);
     if (page === 'no-room') return false;
     if (page === 'lost') {
       yield* disconnect(context, link, ReasonCode.QuotaExceeded, OVERTAKEN);
@@ -85,9 +85,7 @@ function* mayRead({ ports }: Context, { identity, session }: Connection, topic: 
 
 function* sendValues(
   context: Context,
-  link: Link,
-  connection: Connection,
-  subscription: Subscription,
+  { link, connection, subscription }: Reading,
   cursor: Cursor,
 ): Flow<boolean> {
   while (cursor.values !== undefined) {
@@ -101,12 +99,12 @@ function* sendValues(
 
 function* readPage(
   context: Context,
-  link: Link,
-  { identity: { tenant } }: Connection,
+  { link, connection }: Reading,
   topic: string,
   { epoch, after }: Cursor,
 ): Flow<readonly StreamEntry[] | 'lost' | 'no-room'> {
   const { streams } = context.ports;
+  const { tenant } = connection.identity;
   const bytes = link.roomBytes();
   if (bytes <= 0 || streams === undefined) return 'no-room';
   return yield* waitFor(streams.store.read(tenant, topic, epoch, after, { messages: PAGE_LENGTH, bytes }));

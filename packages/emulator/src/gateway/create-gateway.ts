@@ -36,7 +36,8 @@ export function createGateway(
   const counters = new Counters(clock);
   const dice = new Dice(random.fork(), (name) => counters.event(name));
   const functions: Gateway['functions'][number][] = [];
-  const createFunction = functionFactory(settings, random, principals, endpoint, counters, dice, functions);
+  const account = { settings, random, principals, endpoint, counters, dice, functions };
+  const createFunction = functionFactory(account);
   const activity = new Activity();
   const gateway: Gateway = {
     settings,
@@ -62,16 +63,21 @@ export function createGateway(
   return gateway;
 }
 
+/** The parts of an account that its functions share. */
+interface Account {
+  readonly settings: Settings;
+  readonly random: Random;
+  readonly principals: Principals;
+  readonly endpoint: Endpoint;
+  readonly counters: Counters;
+  readonly dice: Dice;
+  /** The functions of the account. Each new one is added. */
+  readonly functions: Gateway['functions'][number][];
+}
+
 /** Functions of one account: they share its concurrency, and each of their environments has credentials of its own. */
-function functionFactory(
-  settings: Settings,
-  random: Random,
-  principals: Principals,
-  endpoint: Endpoint,
-  counters: Counters,
-  dice: Dice,
-  functions: Gateway['functions'][number][],
-): CreateFunction {
+function functionFactory(account: Account): CreateFunction {
+  const { settings, random, principals, endpoint, counters, dice, functions } = account;
   const { accountId, clock, faults, limits, region } = settings;
   const concurrency = { max: limits.concurrentExecutionsMax, running: 0 };
   let environments = 0;

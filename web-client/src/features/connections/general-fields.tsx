@@ -12,18 +12,17 @@ import { UrlInput } from './url-input.tsx';
 
 const DOORS = ['auto', 'node', 'gateway'] as const;
 
+interface ProfileProps {
+  readonly profile: ConnectionProfile;
+  readonly set: (changes: Partial<ConnectionProfile>) => void;
+}
+
 /** The server, the client identifier, and the session. */
 export function GeneralFields({ form, onChange }: FieldsProps) {
   const { t } = useTranslation();
-  const [isSplit, setSplit] = useState(false);
   const { profile } = form;
   const set = (changes: Partial<ConnectionProfile>): void =>
     onChange({ ...form, profile: { ...profile, ...changes } });
-  const split = (): void => {
-    const next = withSplitUrl(form);
-    setSplit(next !== form);
-    if (next !== form) onChange(next);
-  };
   return (
     <Section title={t('connections.editor.general')}>
       <TextInput
@@ -31,14 +30,52 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
         value={profile.name}
         onChange={(event) => set({ name: event.currentTarget.value })}
       />
-      <UrlInput
-        label={t('connections.editor.url')}
-        description={isSplit ? t('connections.editor.urlSplit') : undefined}
-        value={profile.url}
-        onChange={(url) => set({ url })}
-        onBlur={split}
-        required
+      <AddressField form={form} onChange={onChange} />
+      <ProtocolFields profile={profile} set={set} />
+      <ClientIdField profile={profile} set={set} />
+      <TimeFields profile={profile} set={set} />
+      <Switch
+        label={t('connections.editor.cleanStart')}
+        description={t('connections.editor.cleanStartHint')}
+        checked={profile.cleanStart}
+        onChange={(event) => set({ cleanStart: event.currentTarget.checked })}
       />
+      <Switch
+        label={t('connections.editor.reconnect')}
+        checked={profile.reconnect}
+        onChange={(event) => set({ reconnect: event.currentTarget.checked })}
+      />
+      <KeepFields profile={profile} onChange={set} />
+    </Section>
+  );
+}
+
+/** The URL. Credentials in it move to their own fields. */
+function AddressField({ form, onChange }: FieldsProps) {
+  const { t } = useTranslation();
+  const [isSplit, setSplit] = useState(false);
+  const { profile } = form;
+  const split = (): void => {
+    const next = withSplitUrl(form);
+    setSplit(next !== form);
+    if (next !== form) onChange(next);
+  };
+  return (
+    <UrlInput
+      label={t('connections.editor.url')}
+      description={isSplit ? t('connections.editor.urlSplit') : undefined}
+      value={profile.url}
+      onChange={(url) => onChange({ ...form, profile: { ...profile, url } })}
+      onBlur={split}
+      required
+    />
+  );
+}
+
+function ProtocolFields({ profile, set }: ProfileProps) {
+  const { t } = useTranslation();
+  return (
+    <>
       <Select
         label={t('connections.editor.door')}
         data={[
@@ -58,22 +95,37 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
         value={String(profile.protocolVersion)}
         onChange={(entered) => set({ protocolVersion: entered === '4' ? 4 : 5 })}
       />
-      <TextInput
-        label={t('connections.editor.clientId')}
-        placeholder={t('connections.editor.clientIdHint')}
-        spellCheck={false}
-        value={profile.clientId}
-        onChange={(event) => set({ clientId: event.currentTarget.value })}
-        rightSection={
-          <IconButton
-            label={t('connections.editor.clientIdMake')}
-            size={24}
-            onClick={() => set({ clientId: makeClientId() })}
-          >
-            <IconDice5 size={16} stroke={1.5} />
-          </IconButton>
-        }
-      />
+    </>
+  );
+}
+
+function ClientIdField({ profile, set }: ProfileProps) {
+  const { t } = useTranslation();
+  return (
+    <TextInput
+      label={t('connections.editor.clientId')}
+      placeholder={t('connections.editor.clientIdHint')}
+      spellCheck={false}
+      value={profile.clientId}
+      onChange={(event) => set({ clientId: event.currentTarget.value })}
+      rightSection={
+        <IconButton
+          label={t('connections.editor.clientIdMake')}
+          size={24}
+          onClick={() => set({ clientId: makeClientId() })}
+        >
+          <IconDice5 size={16} stroke={1.5} />
+        </IconButton>
+      }
+    />
+  );
+}
+
+/** Keep Alive, and the waits before a connection is given up or made anew. */
+function TimeFields({ profile, set }: ProfileProps) {
+  const { t } = useTranslation();
+  return (
+    <>
       <OptionalNumberInput
         label={t('connections.editor.keepAlive')}
         suffix={` ${t('connections.editor.seconds')}`}
@@ -109,18 +161,6 @@ export function GeneralFields({ form, onChange }: FieldsProps) {
         value={profile.heartbeatSeconds}
         onChange={(heartbeatSeconds) => set({ heartbeatSeconds })}
       />
-      <Switch
-        label={t('connections.editor.cleanStart')}
-        description={t('connections.editor.cleanStartHint')}
-        checked={profile.cleanStart}
-        onChange={(event) => set({ cleanStart: event.currentTarget.checked })}
-      />
-      <Switch
-        label={t('connections.editor.reconnect')}
-        checked={profile.reconnect}
-        onChange={(event) => set({ reconnect: event.currentTarget.checked })}
-      />
-      <KeepFields profile={profile} onChange={set} />
-    </Section>
+    </>
   );
 }

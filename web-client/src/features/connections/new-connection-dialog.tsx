@@ -7,6 +7,7 @@ import { openView } from '../../state/routes.ts';
 import { keepSecrets } from '../../state/secrets.ts';
 import { type ConnectionForm, isUrlRight, nameOfUrl, savedForm, withSplitUrl } from './connection-form.ts';
 import { keepEdit } from './edits-store.ts';
+import type { FieldsProps } from './section.tsx';
 import { mayWantToken } from './url-help.ts';
 import { UrlInput } from './url-input.tsx';
 
@@ -14,7 +15,7 @@ import { UrlInput } from './url-input.tsx';
 export function NewConnectionDialog({ close }: { readonly close: () => void }) {
   const { t } = useTranslation();
   const [form, setForm] = useState<ConnectionForm>(() => ({ profile: newProfile(''), secrets: {} }));
-  const { profile, secrets } = form;
+  const { profile } = form;
   const isRight = isUrlRight(profile.url.trim());
   const named = (): ConnectionForm => {
     const saved = savedForm(form);
@@ -47,42 +48,7 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
     >
       <form onSubmit={(event) => void connect(event)} noValidate>
         <Stack gap="sm">
-          <UrlInput
-            label={t('connections.editor.url')}
-            required
-            data-autofocus
-            value={profile.url}
-            onChange={(url) => setForm({ ...form, profile: { ...profile, url } })}
-            onBlur={() => setForm(withSplitUrl(form))}
-          />
-          {(secrets.token !== undefined || mayWantToken(profile.url.trim())) && (
-            <PasswordInput
-              label={t('connections.editor.token')}
-              description={t('connections.tokenHint')}
-              autoComplete="off"
-              value={secrets.token ?? ''}
-              onChange={({ currentTarget: { value: token } }) =>
-                setForm({ ...form, secrets: { ...secrets, token } })
-              }
-            />
-          )}
-          <TextInput
-            label={t('connections.editor.username')}
-            autoComplete="username"
-            spellCheck={false}
-            value={profile.username}
-            onChange={({ currentTarget: { value: username } }) =>
-              setForm({ ...form, profile: { ...profile, username } })
-            }
-          />
-          <PasswordInput
-            label={t('connections.editor.password')}
-            autoComplete="current-password"
-            value={secrets.password ?? ''}
-            onChange={({ currentTarget: { value: password } }) =>
-              setForm({ ...form, secrets: { ...secrets, password } })
-            }
-          />
+          <MainFields form={form} onChange={setForm} />
           <Group justify="space-between" gap="xs">
             <Button px="xs" variant="subtle" onClick={() => void more()}>
               {t('connections.moreFields')}
@@ -99,5 +65,51 @@ export function NewConnectionDialog({ close }: { readonly close: () => void }) {
         </Stack>
       </form>
     </Modal>
+  );
+}
+
+/** Address and credentials. The token is asked for where the address is that of a gateway. */
+function MainFields({ form, onChange }: FieldsProps) {
+  const { t } = useTranslation();
+  const { profile, secrets } = form;
+  return (
+    <>
+      <UrlInput
+        label={t('connections.editor.url')}
+        required
+        data-autofocus
+        value={profile.url}
+        onChange={(url) => onChange({ ...form, profile: { ...profile, url } })}
+        onBlur={() => onChange(withSplitUrl(form))}
+      />
+      {(secrets.token !== undefined || mayWantToken(profile.url.trim())) && (
+        <PasswordInput
+          label={t('connections.editor.token')}
+          description={t('connections.tokenHint')}
+          autoComplete="off"
+          value={secrets.token ?? ''}
+          onChange={({ currentTarget: { value: token } }) =>
+            onChange({ ...form, secrets: { ...secrets, token } })
+          }
+        />
+      )}
+      <TextInput
+        label={t('connections.editor.username')}
+        autoComplete="username"
+        spellCheck={false}
+        value={profile.username}
+        onChange={({ currentTarget: { value: username } }) =>
+          onChange({ ...form, profile: { ...profile, username } })
+        }
+      />
+      <PasswordInput
+        label={t('connections.editor.password')}
+        autoComplete="current-password"
+        value={secrets.password ?? ''}
+        onChange={({ currentTarget: { value: password } }) =>
+          onChange({ ...form, secrets: { ...secrets, password } })
+        }
+      />
+    </>
   );
 }

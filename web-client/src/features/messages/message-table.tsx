@@ -1,7 +1,7 @@
 import { Button, Center, EmptyState } from '@mantine/core';
 import { useElementSize } from '@mantine/hooks';
 import { IconInbox, IconPlayerPlay } from '@tabler/icons-react';
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { useVirtualizer, type VirtualItem } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type UIEvent, useEffect, useMemo, useRef } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile, LoggedMessage } from '../../engine/types.ts';
@@ -50,13 +50,8 @@ export function MessageTable({
   isFiltered,
   problem,
 }: MessageTableProps) {
-  const { t } = useTranslation();
   const scroller = useRef<HTMLDivElement>(null);
   useMessageList(list);
-  const colors = useMemo(
-    (): RowColors => new Map(profile.subscriptions.map(({ id, color }) => [id, color])),
-    [profile.subscriptions],
-  );
   const { ref: sizer, width } = useElementSize();
   const rowHeight = width > 0 && width <= NARROW_PX ? ROW_HEIGHT.narrow : ROW_HEIGHT.wide;
   const chosen = useChosenColumns(profile.subscriptions);
@@ -93,25 +88,10 @@ export function MessageTable({
     virtualizer.scrollToIndex(rows.rowOf(next));
   };
   const items = virtualizer.getVirtualItems();
-  const active =
-    selected &&
-    items.find(({ index }) => {
-      const row = rows.at(index);
-      return row?.type === 'message' && row.message.sequence === selected.sequence;
-    });
+  const active = selected && items.find(({ index }) => isRowOf(rows, index, selected));
   return (
     <div className={classes.wrap} ref={sizer}>
-      {list.isHeld && list.newWhileHeld > 0 && (
-        <Button
-          className={classes.pill}
-          size="compact-xs"
-          radius="xl"
-          leftSection={<IconPlayerPlay size={12} />}
-          onClick={resume}
-        >
-          {t('messages.heldNew', { count: list.newWhileHeld })}
-        </Button>
-      )}
+      <NewWhileHeld list={list} onResume={resume} />
       <div
         ref={scroller}
         role="grid"
@@ -130,33 +110,75 @@ export function MessageTable({
           <Nothing profile={profile} isFiltered={isFiltered} problem={problem} />
         ) : (
           <div role="rowgroup" className={classes.rows} style={{ height: virtualizer.getTotalSize() }}>
-            {items.map(({ index, start }) => {
-              const row = rows.at(index);
-              if (row === undefined) return null;
-              const key = index - (items[0]?.index ?? 0);
-              const place = { rowIndex: index + 2, top: start };
-              if (row.type === 'mark')
-                return <MarkRow key={key} {...place} columns={columns.length} mark={row.placed.mark} />;
-              const { message } = row;
-              return (
-                <MessageRow
-                  key={key}
-                  {...place}
-                  id={rowId(profile.id, index)}
-                  message={message}
-                  fate={message.fate}
-                  columns={columns}
-                  colors={colors}
-                  isSelected={selected?.sequence === message.sequence}
-                  onSelect={onSelect}
-                />
-              );
-            })}
+            <Rows {...{ profile, rows, items, columns, selected, onSelect }} />
           </div>
         )}
       </div>
     </div>
   );
+}
+
+interface NewWhileHeldProps {
+  readonly list: MessageList;
+  readonly onResume: () => void;
+}
+
+/** How many messages have come while the list is held, as a button that resumes it. */
+function NewWhileHeld({ list, onResume }: NewWhileHeldProps) {
+  const { t } = useTranslation();
+  if (!list.isHeld || list.newWhileHeld === 0) return null;
+  return (
+    <Button
+      className={classes.pill}
+      size="compact-xs"
+      radius="xl"
+      leftSection={<IconPlayerPlay size={12} />}
+      onClick={onResume}
+    >
+      {t('messages.heldNew', { count: list.newWhileHeld })}
+    </Button>
+  );
+}
+
+interface RowsProps extends Pick<MessageTableProps, 'profile' | 'selected' | 'onSelect'> {
+  readonly rows: MarkedRows;
+  readonly items: readonly VirtualItem[];
+  readonly columns: readonly ColumnId[];
+}
+
+/** The rows that are in sight. Their keys are their places, so that a scroll changes rows and makes none. */
+function Rows({ profile, rows, items, columns, selected, onSelect }: RowsProps) {
+  const colors = useMemo(
+    (): RowColors => new Map(profile.subscriptions.map(({ id, color }) => [id, color])),
+    [profile.subscriptions],
+  );
+  return items.map(({ index, start }) => {
+    const row = rows.at(index);
+    if (row === undefined) return null;
+    const key = index - (items[0]?.index ?? 0);
+    const place = { rowIndex: index + 2, top: start };
+    if (row.type === 'mark')
+      return <MarkRow key={key} {...place} columns={columns.length} mark={row.placed.mark} />;
+    const { message } = row;
+    return (
+      <MessageRow
+        key={key}
+        {...place}
+        id={rowId(profile.id, index)}
+        message={message}
+        fate={message.fate}
+        columns={columns}
+        colors={colors}
+        isSelected={selected?.sequence === message.sequence}
+        onSelect={onSelect}
+      />
+    );
+  });
+}
+
+function isRowOf(rows: MarkedRows, index: number, { sequence }: LoggedMessage): boolean {
+  const row = rows.at(index);
+  return row?.type === 'message' && row.message.sequence === sequence;
 }
 
 function rowId(connectionId: string, index: number): string {

@@ -1,6 +1,6 @@
 import { Button, FileButton, Group, SegmentedControl, Text } from '@mantine/core';
 import { IconCode, IconFileUpload } from '@tabler/icons-react';
-import { type DragEvent, useState } from 'react';
+import { type DragEvent, type ReactNode, useState } from 'react';
 import { useTranslation } from 'react-i18next';
 import type { ConnectionProfile } from '../../engine/types.ts';
 import { publishLength } from '../../engine/wire/publish-length.ts';
@@ -27,9 +27,6 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
   const { id } = profile;
   const { t } = useTranslation();
   const { format, payload } = draft;
-  const canFormat =
-    format === 'json' && readDraft.payload.trim() !== '' && jsonProblem(readDraft.payload) === undefined;
-  const [isOver, setOver] = useState(false);
   const [isCode, setCode] = useState(false);
   const [problem, setProblem] = useState('');
   const take = async (file: File | null | undefined): Promise<void> => {
@@ -39,55 +36,10 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
     setProblem(read === undefined ? t('publish.fileTooLarge', { name: file.name, max }) : '');
     if (read !== undefined) setDraft(id, read);
   };
-  const dropped = (event: DragEvent): void => {
-    setOver(false);
-    const [file] = event.dataTransfer.files;
-    if (file === undefined) return;
-    // The editor would insert the file's bytes as text, even if they are none.
-    event.preventDefault();
-    event.stopPropagation();
-    void take(file);
-  };
-  const prettify = (): void => {
-    // The last result may belong to an older text.
-    if (jsonProblem(payload) !== undefined) return;
-    setDraft(id, { payload: JSON.stringify(JSON.parse(payload), undefined, 2) });
-  };
-  const choose = (value: string): void => {
-    const changes = converted(draft, formatOf(value));
-    if (typeof changes === 'string') {
-      setProblem(t(`publish.problems.${changes}`));
-      return;
-    }
-    setProblem('');
-    setDraft(id, changes);
-  };
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is the mouse's way to do what the button does
-    <div
-      className={classes.editor}
-      data-over={isOver || undefined}
-      onDragOver={(event) => {
-        if (!event.dataTransfer.types.includes('Files')) return;
-        event.preventDefault();
-        setOver(true);
-      }}
-      onDragLeave={() => setOver(false)}
-      onDropCapture={dropped}
-    >
+    <DropArea onFile={take}>
       <Group gap={6} className={classes.editorHead} wrap="nowrap">
-        <SegmentedControl
-          size="xs"
-          aria-label={t('publish.format')}
-          data={FORMATS.map((value) => ({ value, label: t(`publish.formats.${value}`) }))}
-          value={format}
-          onChange={choose}
-        />
-        {format === 'json' && (
-          <Button variant="subtle" size="compact-xs" flex="none" disabled={!canFormat} onClick={prettify}>
-            {t('publish.pretty')}
-          </Button>
-        )}
+        <FormatControls id={id} draft={draft} readDraft={readDraft} onProblem={setProblem} />
         <IconButton
           label={t('publish.codeEditor')}
           aria-pressed={isCode}
@@ -123,7 +75,86 @@ export function PayloadEditor({ profile, draft, readDraft }: PayloadEditorProps)
           openCode={() => setCode(true)}
         />
       </div>
+    </DropArea>
+  );
+}
+
+interface DropAreaProps {
+  readonly onFile: (file: File) => Promise<void>;
+  readonly children: ReactNode;
+}
+
+/** Takes a file that is dropped anywhere on the editor. */
+function DropArea({ onFile, children }: DropAreaProps) {
+  const [isOver, setOver] = useState(false);
+  const dropped = (event: DragEvent): void => {
+    setOver(false);
+    const [file] = event.dataTransfer.files;
+    if (file === undefined) return;
+    // The editor would insert the file's bytes as text, even if they are none.
+    event.preventDefault();
+    event.stopPropagation();
+    void onFile(file);
+  };
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: dropping is the mouse's way to do what the button does
+    <div
+      className={classes.editor}
+      data-over={isOver || undefined}
+      onDragOver={(event) => {
+        if (!event.dataTransfer.types.includes('Files')) return;
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDropCapture={dropped}
+    >
+      {children}
     </div>
+  );
+}
+
+interface FormatControlsProps extends Pick<PayloadEditorProps, 'draft' | 'readDraft'> {
+  readonly id: string;
+  /** Empty: there is none. */
+  readonly onProblem: (problem: string) => void;
+}
+
+/** The format of the payload, and for JSON a button that indents it. */
+function FormatControls({ id, draft, readDraft, onProblem }: FormatControlsProps) {
+  const { t } = useTranslation();
+  const { format, payload } = draft;
+  const canFormat =
+    format === 'json' && readDraft.payload.trim() !== '' && jsonProblem(readDraft.payload) === undefined;
+  const prettify = (): void => {
+    // The last result may belong to an older text.
+    if (jsonProblem(payload) !== undefined) return;
+    setDraft(id, { payload: JSON.stringify(JSON.parse(payload), undefined, 2) });
+  };
+  const choose = (value: string): void => {
+    const changes = converted(draft, formatOf(value));
+    if (typeof changes === 'string') {
+      onProblem(t(`publish.problems.${changes}`));
+      return;
+    }
+    onProblem('');
+    setDraft(id, changes);
+  };
+  return (
+    <>
+      <SegmentedControl
+        size="xs"
+        aria-label={t('publish.format')}
+        data={FORMATS.map((value) => ({ value, label: t(`publish.formats.${value}`) }))}
+        value={format}
+        onChange={choose}
+      />
+      {format === 'json' && (
+        <Button variant="subtle" size="compact-xs" flex="none" disabled={!canFormat} onClick={prettify}>
+          {t('publish.pretty')}
+        </Button>
+      )}
+    </>
   );
 }
 

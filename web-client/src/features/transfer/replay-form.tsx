@@ -38,6 +38,16 @@ const PACE_NAMES = ['original', 'slow', 'double', 'tenfold', 'hundredfold', 'rat
 
 const RATE_MAX = 5_000;
 
+interface ChosenPace {
+  readonly name: PaceName;
+  /** The rate, for the pace of that name. */
+  readonly perSecond: number;
+}
+
+function paceOf({ name, perSecond }: ChosenPace): Pace {
+  return name === 'rate' ? { kind: 'rate', perSecond } : PACES[name];
+}
+
 interface ReplayFormProps {
   readonly messages: readonly FiledMessage[];
   readonly profile: ConnectionProfile;
@@ -50,15 +60,17 @@ export function ReplayForm({ messages, profile }: ReplayFormProps) {
   const replay = useTransfer((state) => state.replay);
   const [direction, setDirection] = useState<(typeof DIRECTIONS)[number]>('all');
   const hasTimes = messages.every(({ atMs }) => atMs !== undefined);
-  const [paceName, setPaceName] = useState<PaceName>(hasTimes ? 'original' : 'rate');
-  const [perSecond, setPerSecond] = useState(10);
+  const [chosenPace, setChosenPace] = useState<ChosenPace>({
+    name: hasTimes ? 'original' : 'rate',
+    perSecond: 10,
+  });
   const [topicPrefix, setTopicPrefix] = useState('');
   const [keepsRetain, setKeepsRetain] = useState(true);
   const chosen = useMemo(
     () => messages.filter((message) => direction === 'all' || message.direction === direction),
     [messages, direction],
   );
-  const pace: Pace = paceName === 'rate' ? { kind: 'rate', perSecond } : PACES[paceName];
+  const pace = paceOf(chosenPace);
   const durationMs = replayDurationMs(chosen, pace);
   const isPrefixWrong = /[+#\0]/.test(topicPrefix);
   const isRunning = replay?.progress.state === 'running';
@@ -78,29 +90,7 @@ export function ReplayForm({ messages, profile }: ReplayFormProps) {
         onChange={(value) => setDirection(DIRECTIONS.find((known) => known === value) ?? 'all')}
       />
       <div className={classes.fields} data-top>
-        <Select
-          label={t('transfer.pace')}
-          w={250}
-          data={PACE_NAMES.map((value) => ({
-            value,
-            label: t(`transfer.paces.${value}`),
-            disabled: !hasTimes && value !== 'rate' && value !== 'fast',
-          }))}
-          description={hasTimes ? undefined : t('transfer.noTimes')}
-          value={paceName}
-          onChange={(value) => setPaceName(PACE_NAMES.find((known) => known === value) ?? 'original')}
-        />
-        {paceName === 'rate' && (
-          <NumberInput
-            label={t('transfer.rate')}
-            w={110}
-            min={1}
-            max={RATE_MAX}
-            clampBehavior="strict"
-            value={perSecond}
-            onChange={(value) => setPerSecond(Math.max(1, Number(value) || 1))}
-          />
-        )}
+        <PaceFields hasTimes={hasTimes} pace={chosenPace} onChange={setChosenPace} />
         <TextInput
           label={t('transfer.prefix')}
           description={t('transfer.prefixHint')}
@@ -131,6 +121,46 @@ export function ReplayForm({ messages, profile }: ReplayFormProps) {
         </Text>
       </Group>
       {replay !== undefined && <ReplayProgressBar replay={replay} />}
+    </>
+  );
+}
+
+interface PaceFieldsProps {
+  /** The messages have times, so they can be sent at the pace at which they came. */
+  readonly hasTimes: boolean;
+  readonly pace: ChosenPace;
+  readonly onChange: (pace: ChosenPace) => void;
+}
+
+function PaceFields({ hasTimes, pace, onChange }: PaceFieldsProps) {
+  const { t } = useTranslation();
+  return (
+    <>
+      <Select
+        label={t('transfer.pace')}
+        w={250}
+        data={PACE_NAMES.map((value) => ({
+          value,
+          label: t(`transfer.paces.${value}`),
+          disabled: !hasTimes && value !== 'rate' && value !== 'fast',
+        }))}
+        description={hasTimes ? undefined : t('transfer.noTimes')}
+        value={pace.name}
+        onChange={(value) =>
+          onChange({ ...pace, name: PACE_NAMES.find((known) => known === value) ?? 'original' })
+        }
+      />
+      {pace.name === 'rate' && (
+        <NumberInput
+          label={t('transfer.rate')}
+          w={110}
+          min={1}
+          max={RATE_MAX}
+          clampBehavior="strict"
+          value={pace.perSecond}
+          onChange={(value) => onChange({ ...pace, perSecond: Math.max(1, Number(value) || 1) })}
+        />
+      )}
     </>
   );
 }
