@@ -1,6 +1,7 @@
 // Measures what `npm run simulate -- cluster` is calibrated by: CPU of the processes and of their engine for a message, a
 // CONNECT and a SUBSCRIBE, and the memory of a connection and of a filter, here and at the other processes.
-//   node test/cluster/bench/constants.mjs COMMAND [SECONDS]     COMMAND: `apus.js` as `npm run build` makes it
+//   node test/cluster/bench/constants.mjs COMMAND [SECONDS [PART…]]
+// COMMAND: `apus.js` as `npm run build` makes it. PART: pairs, fan-out, stream, state, memory; all of them by default.
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -11,20 +12,38 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Redis } from 'iovalkey';
 import mqtt from 'mqtt';
 
-const [command, seconds = '6'] = process.argv.slice(2);
+const [command, seconds = '6', ...named] = process.argv.slice(2);
 const ENGINE_PORT = 7392;
 const TICKS_PER_SECOND = 100;
 const PAYLOAD = randomBytes(256);
 /** Of the generator, which shares the machine: beyond it the processes wait for it. */
-const BURST_MS = 10;
+const BURST_MS = 1;
 const CONNECTIONS = 2_000;
 const FILTERS = 20;
+const IDLE_CONNECTIONS = 10_000;
+/** V8 gives memory back when nothing has happened for some seconds. */
+const IDLE_SECONDS = 20;
 
-for (const size of [1, 2, 3])
-  for (const perSecond of [10, 40]) await withCluster(size, (all) => pairs(all, perSecond));
-for (const size of [1, 2, 3]) await withCluster(size, (all) => fanOut(all));
-for (const size of [1, 2, 3]) await withCluster(size, stream);
-for (const size of [1, 2, 3]) await withCluster(size, state);
+const SIZES = [1, 2, 3];
+const PARTS = {
+  async pairs() {
+    for (const size of SIZES)
+      for (const perSecond of [10, 40]) await withCluster(size, (all) => pairs(all, perSecond));
+  },
+  async 'fan-out'() {
+    for (const size of SIZES) await withCluster(size, fanOut);
+  },
+  async stream() {
+    for (const size of SIZES) await withCluster(size, stream);
+  },
+  async state() {
+    for (const size of SIZES) await withCluster(size, state);
+  },
+  async memory() {
+    await withCluster(1, memory);
+  },
+};
+for (const name of named.length > 0 ? named : Object.keys(PARTS)) await PARTS[name]();
 
 /** 100 publishers, each with one subscriber, at another process where there is one. */
 async function pairs({ urls, measured, size }, perSecond) {
@@ -38,12 +57,15 @@ async function pairs({ urls, measured, size }, perSecond) {
     clients.push(reader, await connect(urls[(index + 1) % size]));
   }
   const writers = clients.filter((_, index) => index % 2 === 1);
+  let at = 0;
+  // One after another: messages of one moment would share a turn of the process, and an entry for the next one.
   const send = () => {
-    for (const [index, writer] of writers.entries()) writer.publish(`t/${index}`, PAYLOAD, { qos: 1 });
+    at = (at + 1) % count;
+    writers[at].publish(`t/${at}`, PAYLOAD, { qos: 1 });
   };
-  await run(send, perSecond, 3);
+  await run(send, count * perSecond, 3);
   const before = received;
-  const used = await measured(() => run(send, perSecond, Number(seconds)));
+  const used = await measured(() => run(send, count * perSecond, Number(seconds)));
   say(`pairs, QoS 1, ${count * perSecond}/s, ${size} processes`, received - before, used);
   for (const client of clients) client.end(true);
 }
@@ -112,6 +134,32 @@ async function state({ urls, measured, size, engineBytes, residentBytes }) {
   const grown = residentBytes().map((bytes, index) => ((bytes - residentBefore[index]) / count).toFixed(0));
   console.log(`  engine bytes a filter: ${(((await engineBytes()) - engineConnected) / count).toFixed(0)}`);
   console.log(`  resident bytes a filter, at each process: ${grown.join(', ')}`);
+  for (const client of clients) client.end(true);
+}
+
+/** What a process and idle connections take, before and after messages. */
+async function memory({ urls, residentBytes }) {
+  const show = (what) => console.log(`resident MB, ${what}: ${(residentBytes()[0] / 1e6).toFixed(0)}`);
+  await sleep(2_000);
+  show('a process that has just started');
+  const clients = [];
+  while (clients.length < IDLE_CONNECTIONS)
+    clients.push(...(await Promise.all(Array.from({ length: 100 }, () => connect(urls[0])))));
+  show(`${IDLE_CONNECTIONS} connections, at once`);
+  await sleep(IDLE_SECONDS * 1_000);
+  show(`${IDLE_CONNECTIONS} connections, ${IDLE_SECONDS} s later`);
+  const count = 1_000;
+  for (let index = 0; index < count; index += 1)
+    await clients[index].subscribeAsync(`t/${index}`, { qos: 1 });
+  let at = 0;
+  const send = () => {
+    at = (at + 1) % count;
+    clients[count + at].publish(`t/${at}`, PAYLOAD, { qos: 1 });
+  };
+  await run(send, 3 * count, Number(seconds));
+  show(`the same after ${seconds} s of ${3 * count} messages/s between ${count} pairs`);
+  await sleep(IDLE_SECONDS * 1_000);
+  show(`the same ${IDLE_SECONDS} s later`);
   for (const client of clients) client.end(true);
 }
 

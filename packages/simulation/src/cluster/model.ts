@@ -87,7 +87,7 @@ function sized(
   const hops = workload.messagesPerSecond * othersReached(workload.recipients, processes);
   const bytes =
     PROCESS_BYTES +
-    (connections / processes) * CONNECTION_BYTES +
+    (connections / processes) * CONNECTION_BYTES[bounds] +
     routesOf(workload, processes) * ROUTE_BYTES[bounds];
   const engine = engineOf(workload, bounds, processes, hops);
   const back = backSecondsOf(workload, bounds, processes, busy, filters / connections);

@@ -33,7 +33,7 @@ describe('the model of a cluster', () => {
     const size = (changes: object) => sizeCluster({ ...PAIRS, ...changes }, 'usual')?.processes ?? 0;
     expect(size({})).toBe(34);
     expect(size({ connectionsPerProcessMax: 20_000 })).toBe(100);
-    expect(size({ messagesPerSecond: 200_000 })).toBeGreaterThan(60);
+    expect(size({ messagesPerSecond: 200_000 })).toBeGreaterThan(40);
     expect(size({ messagesPerSecond: 200_000, coreSpeed: 2 })).toBe(34);
     expect(size({ connections: 10, filters: 10, messagesPerSecond: 1 })).toBe(2);
   });
@@ -48,11 +48,13 @@ describe('the model of a cluster', () => {
     const found = sizeCluster(workload, 'usual');
     expect(found?.processes).toBe(2);
     // Half of the messages cross to the other process; a ping of each client in 300 s.
-    const micros = 1_000 * (70 + 0.5 * 100) + (20_000 / 300) * 25;
+    const micros = 1_000 * (44 + 0.5 * 66) + (20_000 / 300) * 15;
     expect(found?.busy).toBeCloseTo(micros / 1e6 / 2);
-    expect(found?.engine.busy).toBeCloseTo((500 * 9.2) / 1e6);
+    expect(found?.engine.busy).toBeCloseTo((500 * 5.1) / 1e6);
+    // 10,000 connections in each, and half of the filters are the other's.
+    expect(found?.bytes).toBeCloseTo(111e6 + 10_000 * 4_200 + 5_000 * 600);
     // The other one takes 10,000 clients, each with half a filter, in what it has left of its core.
-    const back = 10_000 * (635 + 0.5 * (134 + 13));
+    const back = 10_000 * (480 + 0.5 * (131 + 9.5));
     expect(found?.backSeconds).toBeCloseTo(5 + back / 1e6 / (1 - (found?.busy ?? 0)));
   });
 
