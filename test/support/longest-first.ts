@@ -48,6 +48,8 @@ const SECONDS: readonly (readonly [folder: string, seconds: number])[] = [
   ['test/bridges/', 15],
   ['test/cluster/', 15],
   ['test/browser/', 15],
+  // At each door.
+  ['test/behaviour/', 5],
 ];
 const LONGEST_SECONDS = 30;
 const USUAL_SECONDS = 1.5;
