@@ -26,6 +26,7 @@ export const LONGEST: readonly string[] = [
   'test/browser/web-client-admin.test.ts',
   'test/cloud/runaway.test.ts',
   'test/attacks/memory-attacks.test.ts',
+  'test/costs/bench/operations.test.ts',
   'test/behaviour/presence.test.ts',
   'test/behaviour/streams-cut.test.ts',
   'test/faults/faults.test.ts',
