@@ -14,28 +14,7 @@ const ALONE = [
   'test/faults/*.test.ts',
 ];
 
-/** Its doors would share one watcher, as processes of a cluster do not. */
-const NOT_IN_A_CLUSTER = ['test/behaviour/users-file.test.ts'];
-
 const IS_CI = process.env.CI !== undefined;
-
-/** Tests of all that the processes of a cluster share. The rest of the suite is about one connection: over a cluster it runs in CI. */
-const SHARED_IN_A_CLUSTER = [
-  ...['bans', 'client-events', 'clients-mqttjs', 'conflation', 'dropped', 'flow-control', 'holding-quotas'],
-  ...[
-    'ordering',
-    'overlapping',
-    'presence',
-    'publish',
-    'qos1',
-    'qos2',
-    'queue',
-    'renewal',
-    'retained',
-    'session',
-  ],
-  ...['shared', 'streams', 'streams-cut', 'streams-resume', 'take-over', 'tenants', 'will'],
-].map((name) => `test/behaviour/${name}.test.ts`);
 
 export default defineConfig({
   // Workspace packages are read from their sources: nothing has to be built before a test.
@@ -62,6 +41,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'node',
+          // The behaviour suite runs at each door.
+          runner: './test/support/each-door.ts',
           include: [
             'packages/*/test/**/*.test.ts',
             'web-client/test/**/*.test.ts',
@@ -73,25 +54,6 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'alone', include: ALONE, isolate: true } },
-      {
-        // The behaviour suite once more, in text frames through the Lambda handlers behind the emulator.
-        extends: true,
-        test: {
-          name: 'gateway',
-          include: ['test/behaviour/**/*.test.ts'],
-          env: { APUS_TEST_DOOR: 'gateway' },
-        },
-      },
-      {
-        // And once over three processes of a cluster, at their node doors.
-        extends: true,
-        test: {
-          name: 'cluster',
-          include: IS_CI ? ['test/behaviour/**/*.test.ts'] : SHARED_IN_A_CLUSTER,
-          exclude: [...configDefaults.exclude, ...NOT_IN_A_CLUSTER],
-          env: { APUS_TEST_DOOR: 'cluster' },
-        },
-      },
     ],
   },
 });

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { isRunning } from './is-running.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 /** A folder below node_modules, so that a build finds the packages that it does not contain. */
@@ -52,14 +53,6 @@ async function taken(lock: string): Promise<boolean> {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
     const holder = await readlink(lock).catch(() => undefined);
     if (holder !== undefined && !isRunning(Number(holder))) await rm(lock, { force: true });
-    return false;
-  }
-}
-
-function isRunning(pid: number): boolean {
-  try {
-    return process.kill(pid, 0);
-  } catch {
     return false;
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A door under test: the addresses at which clients reach a broker. The behaviour suite is written once against this
  * interface. `APUS_TEST_URL=ws://127.0.0.1:9001/mqtt npm test` points the suite at a running broker, Apus or another
- * one.
+ * one; with `APUS_TEST_DOOR=gateway` that is a gateway door.
  */
 export interface Door {
   readonly name: string;
@@ -15,15 +15,28 @@ export interface Door {
 /** The doors of Apus on which the behaviour suite runs. */
 export type DoorName = 'node' | 'gateway';
 
-/** `APUS_TEST_DOOR=gateway` runs the suite in text frames at the gateway door; otherwise it is the node door. */
-export const doorUnderTest: DoorName = process.env.APUS_TEST_DOOR === 'gateway' ? 'gateway' : 'node';
+/** What the behaviour suite runs at: a door, or the node doors of three processes over which a test's clients are spread. */
+export type Entrance = DoorName | 'cluster';
 
-/** `APUS_TEST_DOOR=cluster` runs the suite at the node door of three processes, over which the clients of a test are spread. */
-export const isClusterUnderTest: boolean = process.env.APUS_TEST_DOOR === 'cluster';
+/**
+ * The door at which the tests run that are now collected or executed: `each-door.ts` changes it. In all other files it is the
+ * node door.
+ */
+export let doorUnderTest: DoorName = 'node';
+
+/** Whether these tests run at the node doors of a cluster. */
+export let isClusterUnderTest = false;
 
 /**
  * The shortest wait of a lost connection's will: at the gateway door the handler of its DISCONNECT may still be
  * running. The tests start that door with less than its five seconds, which `packages/cloud/test/timers/wills.test.ts`
  * checks.
  */
-export const LOSS_GRACE_SECONDS = doorUnderTest !== 'gateway' ? 0 : process.env.APUS_TEST_URL ? 5 : 1;
+export let LOSS_GRACE_SECONDS = 0;
+
+/** The tests that follow run there. */
+export function goTo(entrance: Entrance): void {
+  doorUnderTest = entrance === 'gateway' ? 'gateway' : 'node';
+  isClusterUnderTest = entrance === 'cluster';
+  LOSS_GRACE_SECONDS = doorUnderTest !== 'gateway' ? 0 : process.env.APUS_TEST_URL ? 5 : 1;
+}

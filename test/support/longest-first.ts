@@ -26,6 +26,7 @@ export const LONGEST: readonly string[] = [
   'test/browser/web-client-admin.test.ts',
   'test/cloud/runaway.test.ts',
   'test/attacks/memory-attacks.test.ts',
+  'test/costs/bench/operations.test.ts',
   'test/behaviour/presence.test.ts',
   'test/behaviour/streams-cut.test.ts',
   'test/faults/faults.test.ts',
@@ -48,6 +49,8 @@ const SECONDS: readonly (readonly [folder: string, seconds: number])[] = [
   ['test/bridges/', 15],
   ['test/cluster/', 15],
   ['test/browser/', 15],
+  // At each door.
+  ['test/behaviour/', 5],
 ];
 const LONGEST_SECONDS = 30;
 const USUAL_SECONDS = 1.5;

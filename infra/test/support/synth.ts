@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Template } from 'aws-cdk-lib/assertions';
 import { App, Stack } from 'aws-cdk-lib/core';
+import { scratchFolder } from '../../../test/support/scratch-folder.ts';
 import { ApusBroker } from '../../lib/apus-broker.ts';
 import { createApp } from '../../lib/create-app.ts';
 import type { ApusBrokerProps } from '../../lib/props.ts';
@@ -19,8 +19,7 @@ export function testContext(): Record<string, unknown> {
 export const LEAN = { stackTraces: false, treeMetadata: false, analyticsReporting: false } as const;
 
 /** Where assemblies go until the tests are over; CDK would leave them where it makes them. */
-const ASSEMBLIES = mkdtempSync(join(tmpdir(), 'apus-assemblies-'));
-process.once('exit', () => rmSync(ASSEMBLIES, { recursive: true, force: true }));
+const ASSEMBLIES = scratchFolder('apus-assemblies');
 
 /** A folder of its own for each app. */
 export function newOutdir(): string {

@@ -1,0 +1,9 @@
+/** Whether a process with this id exists. */
+export function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch (error) {
+    // It is another user's.
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
