@@ -21,8 +21,9 @@ export default defineConfig({
   resolve: { conditions: ['source'] },
   ssr: { resolve: { conditions: ['source'] } },
   test: {
-    // Half of the tests wait for a network, a program or a timer: six workers keep two processors busy.
-    maxWorkers: 3 * availableParallelism(),
+    // Half of the tests wait for a network, a program or a timer: six workers keep two processors busy. In CI, where more
+    // of them run, five do.
+    maxWorkers: Math.ceil((IS_CI ? 2.5 : 3) * availableParallelism()),
     // These end what hangs, and judge nothing: a machine may be busy many times over.
     testTimeout: 180_000,
     hookTimeout: 180_000,
