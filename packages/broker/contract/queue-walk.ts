@@ -62,6 +62,18 @@ const PAST_AN_EXPIRED_MESSAGE: Step[] = [
   OFFERED,
 ];
 
+/** Three expired messages are as many as the page has room for. */
+const BEHIND_EXPIRED_MESSAGES: Step[] = [
+  { ...OFFERED, isHeld: true, lifeMs: 1 },
+  { ...OFFERED, lifeMs: 1 },
+  { ...OFFERED, lifeMs: 1 },
+  OFFERED,
+  { do: 'sleep', ms: 1 },
+  OFFERED,
+  { do: 'next', limit: { messages: 3, bytes: 10 } },
+  { do: 'next', limit: { messages: 3, bytes: 10 } },
+];
+
 /** Random calls, compared with a model that counts everything anew at each step. */
 export function queueWalkContract(makeStores: MakeStores): void {
   const walk = async (
@@ -100,7 +112,10 @@ export function queueWalkContract(makeStores: MakeStores): void {
       // Roomy: when an expired message stops counting towards the limits is not promised.
       const limits: QueueLimits = { queueLengthMax: 100, queueBytesMax: 10_000, whenFull: 'drop-oldest' };
       const lifeMs = fc.option(fc.integer({ min: 1, max: 10 }), { nil: undefined });
-      await walk(limits, lifeMs, [[3, PAST_AN_EXPIRED_MESSAGE]]);
+      await walk(limits, lifeMs, [
+        [3, PAST_AN_EXPIRED_MESSAGE],
+        [2, BEHIND_EXPIRED_MESSAGES],
+      ]);
     });
   });
 }
