@@ -16,7 +16,10 @@ const TITLES: Readonly<Record<Entrance, string>> = {
 /** Its doors would share one watcher, as processes of a cluster do not. */
 const NOT_IN_A_CLUSTER = ['users-file'];
 
-/** Files about all that the processes of a cluster share. The other files are about one connection: over a cluster they run in CI. */
+/**
+ * Files about all that the processes of a cluster share. The other files are about one connection: over a cluster they
+ * run in CI.
+ */
 const SHARED_IN_A_CLUSTER = [
   ...['bans', 'client-events', 'clients-mqttjs', 'conflation', 'dropped', 'flow-control', 'holding-quotas'],
   ...[

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { isRunning } from './is-running.ts';
 
 /**
- * A new folder for this process, which is removed when the process ends. A process that is killed outright leaves its folder
- * behind: the next process that asks for a folder of the same name removes it.
+ * A new folder for this process, which is removed when the process ends. A process that is killed outright leaves its
+ * folder behind: the next process that asks for a folder of the same name removes it.
  *
  * @param name begins the folder's name, which the id of the process follows
  * @param parent where the folder is made

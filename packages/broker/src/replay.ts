@@ -30,7 +30,7 @@ export function* replay(context: Context, link: Link, connection: Connection): F
   try {
     yield* sendPages(context, link, connection, sending);
   } finally {
-    yield* leaveReplays(context, link, connection, state.replays, sending.left);
+    yield* keepReplays(context, link, connection, state.replays, sending.left);
   }
 }
 
@@ -63,11 +63,11 @@ export function* stopReplays(
   if (left.length === state.replays.length) return;
   // The note names an ended subscription: the others are noted anew.
   const unnoted = left.map((each) => ({ ...each, isNoted: false }));
-  yield* leaveReplays(context, link, connection, state.replays, unnoted);
+  yield* keepReplays(context, link, connection, state.replays, unnoted);
 }
 
-/** Leaves the rest of the replays `before` with the link, and their filters with the session. */
-function* leaveReplays(
+/** Keeps the rest of the replays `before` with the link, and their filters with the session. */
+function* keepReplays(
   context: Context,
   link: Link,
   connection: Connection,

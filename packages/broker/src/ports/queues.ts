@@ -96,8 +96,8 @@ export interface QueueStore {
    * Dequeues the next page that may be sent; an empty one while the session is offline. First come the packets that
    * have to be sent again since `SessionStore.open` [MQTT-4.4.0-1], in their old order and under their packet ids
    * [MQTT-4.6.0-5]: messages with `dup` set, expired or not, since their delivery has begun; and PUBREL for a message
-   * whose PUBREC has come. Then come the messages that wait; expired ones are deleted [MQTT-3.3.2-5], and
-   * may make the page shorter. An empty page says that none may be sent now.
+   * whose PUBREC has come. Then come the messages that wait; expired ones are deleted [MQTT-3.3.2-5], and may
+   * make the page shorter. An empty page says that none may be sent now.
    *
    * Each entry carries the session's current connection. CONNECT has to be the first to call this: until then the
    * queue may take the previous connection for the current one.
