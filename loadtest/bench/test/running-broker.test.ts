@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { isRunning } from '../../../test/support/is-running.ts';
 import { CannotInstall } from '../brokers/broker.ts';
 import { once, run } from '../install.ts';
 import { BrokerFailed, startBroker } from '../running-broker.ts';
@@ -27,14 +28,6 @@ const program = (code: string) => ({
 
 const LISTENS = "require('node:net').createServer((s) => s.destroy()).listen(PORT, '127.0.0.1')";
 
-const isThere = (pid: number) => {
-  try {
-    return process.kill(pid, 0);
-  } catch {
-    return false;
-  }
-};
-
 // The benchmark reads what a broker uses from /proc, which only Linux has.
 describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => {
   it('is used when it listens, and has ended when it is stopped, even if it ignores SIGTERM', async () => {
@@ -45,9 +38,9 @@ describe.runIf(process.platform === 'linux')('a broker of the benchmark', () => 
     expect(broker.url).toMatch(/^ws:\/\/127\.0\.0\.1:\d+\/mqtt$/);
     expect(broker.use().residentBytes).toBeGreaterThan(0);
     const pid = Number(readFileSync(file, 'utf8'));
-    expect(isThere(pid)).toBe(true);
+    expect(isRunning(pid)).toBe(true);
     await broker.stop();
-    expect(isThere(pid)).toBe(false);
+    expect(isRunning(pid)).toBe(false);
     expect(() => broker.use()).toThrow(BrokerFailed);
     await broker.stop();
   });
