@@ -1,5 +1,6 @@
 import { GatheredJobs } from '@apus/cloud/lambda';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { cases } from '../support/runs.ts';
 import { DEFAULT_SIZE, type History, runHistory, warmUp } from './history.ts';
 import { reportOf } from './report.ts';
 
@@ -7,7 +8,7 @@ import { reportOf } from './report.ts';
  * `npm run test:faults` runs many more, and longer ones. A history ends when all messages have arrived, and not by the
  * clock.
  */
-const SEEDS = [1, 2, 50];
+const SEEDS = cases([1, 50], [2]);
 /** With every tenth seed all clients stay for two hours. */
 const AGED_SEED = 50;
 const SIZE = { ...DEFAULT_SIZE, durationMs: 3_000 };
@@ -88,9 +89,9 @@ describe('a deployment during faults', () => {
   it(
     'does not meet faults that are left out',
     async () => {
-      const { struck, steps } = await historyOf(2);
+      const { struck, steps } = await historyOf(1);
       const only = new Set(struck.slice(0, 3));
-      const less = await runHistory({ seed: 2, size: SIZE, steps, only });
+      const less = await runHistory({ seed: 1, size: SIZE, steps, only });
       expect(less.struck.length).toBeGreaterThan(0);
       expect([...only]).toEqual(expect.arrayContaining([...less.struck]));
     },

@@ -31,7 +31,16 @@ export function programOrSkip({ programs, args, status, reason }: Wanted): strin
   return undefined;
 }
 
+/** By program and arguments. Each test of a cluster asks, and each question is a process. */
+const statuses = new Map<string, number | null | undefined>();
+
 function statusOf(program: string, args: readonly string[]): number | null | undefined {
+  const command = [program, ...args].join(' ');
+  if (!statuses.has(command)) statuses.set(command, askedStatus(program, args));
+  return statuses.get(command);
+}
+
+function askedStatus(program: string, args: readonly string[]): number | null | undefined {
   try {
     execFileSync(program, args, { stdio: 'ignore' });
     return 0;
