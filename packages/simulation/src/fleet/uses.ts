@@ -1,4 +1,4 @@
-import { MEASURED_BUDGETS as MEASURED } from '@apus/cost';
+import { MEASURED_BUDGETS as MEASURED, type Units } from '@apus/cost';
 import type { StoreUse } from '../model.ts';
 
 /** The use of the store by the frames of a returning client with one filter. Measured: docs/costs.md. */
@@ -8,8 +8,7 @@ export const CONNECT_USE: StoreUse = { calls: 2, ...MEASURED.connect };
 
 export const SUBSCRIBE_USE: StoreUse = {
   calls: 5,
-  reads: MEASURED.subscribeFrame.reads + MEASURED.subscribeFilter.reads,
-  writes: MEASURED.subscribeFrame.writes + MEASURED.subscribeFilter.writes,
+  ...sum(MEASURED.subscribeFrame, MEASURED.subscribeFilter),
 };
 
 /** CONNECT to a session that continues, and dequeues the messages that wait. */
@@ -26,20 +25,25 @@ export function acknowledgeUse(waiting: number): StoreUse {
   return { calls: 2, reads: MEASURED.acknowledgeFrame.reads, writes: waiting * MEASURED.acknowledge.writes };
 }
 
-/** The end of a connection: in the table "Connection lost, clean, one filter". */
-export const LOSS_USE: StoreUse = { calls: 3, reads: 2, writes: 4 };
+/** The end of a connection whose client does not resume costs as much as its DISCONNECT. */
+export const LOSS_USE: StoreUse = { calls: 3, ...sum(MEASURED.disconnect, MEASURED.disconnectFilter) };
 
-/** The loss of a persistent session costs as much as its DISCONNECT. */
-export const KEPT_LOSS_USE: StoreUse = { calls: 3, reads: 2, writes: 3 };
+export const KEPT_LOSS_USE: StoreUse = { calls: 3, ...MEASURED.lossPersistent };
 
-/**
- * Computed, not measured: a lost connection that may be resumed is marked, and its session ends after the grace period.
- */
+/** Computed, not measured: a lost connection that may be resumed is marked. */
 export const MARK_LOST_USE: StoreUse = { calls: 1, reads: 1, writes: 1 };
-export const END_LOST_USE: StoreUse = { calls: 3, reads: 2, writes: 3 };
 
-/** Computed, not measured: a move of a session with one filter (4 and 5), and the end of the buffer. */
-export const RESUME_USE: StoreUse = { calls: 6, reads: 5, writes: 6 };
+/** The rest of a loss: the session ends after its grace period. */
+export const END_LOST_USE: StoreUse = {
+  calls: 3,
+  ...difference(sum(MEASURED.loss, MEASURED.lossFilter), MARK_LOST_USE),
+};
+
+/** The rest of a loss and its resume, with the timer that finds the client back. */
+export const RESUME_USE: StoreUse = {
+  calls: 6,
+  ...difference(sum(MEASURED.resume, MEASURED.resumeFilter), MARK_LOST_USE),
+};
 
 /** A post to a lost connection reads where its messages belong, for each message that is kept. */
 export const BUFFER_READS = 1;
@@ -48,3 +52,11 @@ export const BUFFER_READS = 1;
 export const CONNACK_BYTES = 75;
 export const SUBACK_BYTES = 23;
 export const RESUMED_BYTES = 75;
+
+function sum(one: Units, other: Units): Units {
+  return { reads: one.reads + other.reads, writes: one.writes + other.writes };
+}
+
+function difference(whole: Units, part: Units): Units {
+  return { reads: whole.reads - part.reads, writes: whole.writes - part.writes };
+}
