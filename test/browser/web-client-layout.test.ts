@@ -1,8 +1,30 @@
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { expect, it } from 'vitest';
+import { gate } from '../support/gate.ts';
 import type { ClientPage, PageOptions } from './support/client-page.ts';
 import { clientSuite } from './support/client-suite.ts';
 import { eventually } from './support/eventually.ts';
+
+/** Hinted letters of a system have widths of whole pixels, which add up beside a row of words. */
+const SHIFT_PX_MAX = { x: 20, y: 1 };
+
+interface Place {
+  readonly name: string;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** The middle of everything that can be pressed. */
+async function controlsOf(page: Page): Promise<readonly Place[]> {
+  return await page.evaluate(`[...document.querySelectorAll('button, a, input, label')].map((control) => {
+    const { x, y, width, height } = control.getBoundingClientRect();
+    return { name: control.ariaLabel ?? control.textContent, x: x + width / 2, y: y + height / 2 };
+  })`);
+}
+
+function isMoved(before: Place, after: Place): boolean {
+  return Math.abs(before.x - after.x) > SHIFT_PX_MAX.x || Math.abs(before.y - after.y) > SHIFT_PX_MAX.y;
+}
 
 clientSuite('the layout of the web client', (suite) => {
   const open = (options: PageOptions = {}): Promise<ClientPage> => suite.openConnected('messages', options);
@@ -40,6 +62,33 @@ clientSuite('the layout of the web client', (suite) => {
     await page.getByRole('button', { name: 'Put it into the publish panel' }).click();
     await eventually(() => topic.inputValue()).toBe('fold/again');
   });
+
+  it.each([1_280, 1_440])(
+    'moves nothing from under the pointer when its fonts arrive, %i px wide',
+    async (width) => {
+      const client = await open({ width });
+      const { page } = client;
+      const fonts = gate();
+      let requested = 0;
+      await page.route('**/*.woff2', async (route) => {
+        requested += 1;
+        await fonts.opened;
+        await route.continue();
+      });
+      await client.subscribe('fonts/#');
+      // The page fetches them behind its first message.
+      await suite.other.publishAsync('fonts/first', 'x');
+      await eventually(() => requested).toBeGreaterThan(0);
+      const before = await controlsOf(page);
+      fonts.open();
+      await eventually(() => page.evaluate(`document.fonts.check('14px "Inter Variable"')`)).toBe(true);
+      const after = await controlsOf(page);
+      expect(before.length).toBeGreaterThan(30);
+      expect(after.length).toBe(before.length);
+      const moved = before.filter((control, index) => isMoved(control, after[index] ?? control));
+      expect(moved).toEqual([]);
+    },
+  );
 
   it.each([
     [1_280, 'below'],

@@ -1,5 +1,6 @@
 import './app/mantine.css';
 import './app/global.css';
+import './app/stand-in-fonts.css';
 import './i18n/index.ts';
 import { MantineProvider } from '@mantine/core';
 import { StrictMode } from 'react';

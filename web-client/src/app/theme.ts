@@ -28,8 +28,10 @@ export const theme = createTheme({
   cursorType: 'pointer',
   // Menus and dialogs do not fade for users who have asked their system for less motion.
   respectReducedMotion: true,
-  fontFamily: '"Inter Variable", system-ui, -apple-system, "Segoe UI", Roboto, sans-serif',
-  fontFamilyMonospace: '"JetBrains Mono Variable", ui-monospace, Menlo, Consolas, monospace',
+  fontFamily:
+    '"Inter Variable", "Inter as Arial", "Inter as Roboto", "Inter as DejaVu Sans", system-ui, sans-serif',
+  fontFamilyMonospace:
+    '"JetBrains Mono Variable", ui-monospace, Menlo, "JetBrains Mono as Consolas", monospace',
   fontSizes: { xs: '12px', sm: '13px', md: '14px', lg: '16px', xl: '18px' },
   autoContrast: true,
   // By name: the components themselves are loaded with the views that use them.
