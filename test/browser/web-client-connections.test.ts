@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SignJWT } from 'jose';
-import type { Locator } from 'playwright-core';
+import type { Locator, Request } from 'playwright-core';
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest';
 import { freePort } from '../support/free-port.ts';
 import type { ClientPage } from './support/client-page.ts';
@@ -291,12 +291,19 @@ clientSuite('connections in the web client', (suite) => {
     onTestFinished(() => fleeting.stop());
     const client = await suite.openUrl(`${fleeting.pageUrl}#/messages`);
     const { page } = client;
+    const seen: string[] = [];
+    const pending = new Set<Request>();
+    page.on('request', (request) => {
+      seen.push(request.url());
+      pending.add(request);
+    });
+    page.on('requestfinished', (request) => pending.delete(request));
     await client.connected();
     await client.subscribe('back/#');
-    // Fetches the scripts of the other views while the server is there.
-    await eventually(() =>
-      page.evaluate("performance.getEntriesByType('resource').map(({ name }) => name).join()"),
-    ).toContain('connection-view');
+    // The page fetches all scripts of the other views at once, while the server is there.
+    await eventually(() => seen.some((url) => url.includes('connection-view')) && pending.size === 0).toBe(
+      true,
+    );
     await fleeting.stop();
     await page.getByRole('banner').getByRole('img', { name: 'Waiting to try again' }).waitFor();
     await client.openView('Connection');
