@@ -237,11 +237,11 @@ function originsOf(options: NodeOptions): GatewayOrigins {
     checkCookieOrigins(identity, allowed === 'loopback' ? 'any' : allowed, HOW_TO_ALLOW);
   if (allowed === 'any') return 'any';
   if (allowed === 'loopback') return [LOOPBACK_ORIGINS];
-  // Any program of this machine can serve a page, which a cookie of its reader's is not for.
+  // Any program of this machine can serve a page, and no such page may act with the cookie of its reader.
   return identity?.cookie === undefined ? [...allowed, LOOPBACK_ORIGINS] : allowed;
 }
 
-/** A client has to show who it is, or the operator has said that it need not. */
+/** Whether clients have to authenticate, or the operator has allowed anonymous ones. */
 function isProtected(options: NodeOptions): boolean {
   const { identity, authenticator, allowAnonymous } = options;
   return identity !== undefined || authenticator !== undefined || allowAnonymous === true;
