@@ -110,8 +110,8 @@ export interface ApusBrokerProps {
    * How operators call the HTTP API of the deployment: `/api/v5/…`, as at a node (docs/api.md).
    *
    * - `'iam'`: requests are signed with credentials of AWS; `grantApi` allows a grantee.
-   * - `{ keysSha256 }`: requests carry a key of at least 16 random bytes; the stack has its SHA-256 in hex. There may be
-   *   up to ten keys, so that one can be replaced. The URL is public, and each refused request is billed as a Lambda
+   * - `{ keysSha256 }`: requests carry a key of at least 16 random bytes; the stack has its SHA-256 in hex. There may
+   *   be up to ten keys, so that one can be replaced. The URL is public, and each refused request is billed as a Lambda
    *   request too.
    * - `false`: there is no such URL.
    *
@@ -218,8 +218,8 @@ export interface ApusBrokerProps {
    */
   readonly tenantMetrics?: number;
   /**
-   * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour (docs/usage.md). Needs
-   * `usage`.
+   * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour
+   * (docs/usage.md). Needs `usage`.
    *
    * @default no export, and no bucket
    */
@@ -236,7 +236,8 @@ export interface ApusBrokerProps {
 
   /**
    * Bridges from AWS IoT Core of this account and Region (docs/iot-core.md), as the list in the file of
-   * `apus serve --bridges`. Each mapping is an IoT rule; all of them share a queue, its dead-letter queue and a function.
+   * `apus serve --bridges`. Each mapping is an IoT rule; all of them share a queue, its dead-letter queue and a
+   * function.
    *
    * @default none
    */
@@ -251,7 +252,10 @@ export interface ApusBrokerProps {
    */
   readonly rules?: readonly GivenRule[];
 
-  /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
+  /**
+   * The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`.
+   * @default none
+   */
   readonly limits?: Partial<BrokerLimits>;
 
   /**
@@ -363,7 +367,10 @@ export interface ApusBrokerProps {
    */
   readonly otlpUrl?: string;
 
-  /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/`, the stack's name and the construct's path in it */
+  /**
+   * Namespace of the metrics in CloudWatch; one for each broker.
+   * @default `Apus/`, the stack's name and the construct's path in it
+   */
   readonly metricsNamespace?: string;
 }
 

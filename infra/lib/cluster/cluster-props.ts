@@ -64,7 +64,10 @@ export type EngineDurability = 'sync' | 'async' | 'disabled';
 export interface ManagedEngineProps {
   /** @default 'sync' */
   readonly durability?: EngineDurability;
-  /** One of the families R6g, R7g, M6g, M7g or C7gn, unless the durability is `'disabled'`. @default 'cache.m7g.large' */
+  /**
+   * One of the families R6g, R7g, M6g, M7g or C7gn, unless the durability is `'disabled'`.
+   * @default 'cache.m7g.large'
+   */
   readonly nodeType?: string;
   /**
    * Replicas besides the primary, from 1 to 5, in other Availability Zones.

@@ -32,8 +32,8 @@ export interface DecoderOptions {
  * Decodes the packets of one connection from bytes in any pieces.
  *
  * Unless `copies` is set, binary fields are views of the bytes pushed and stay valid as long as the caller does not
- * write to those: copy a payload that is kept for long, or it keeps the whole piece alive. After a violation nothing more is
- * decoded. Nothing that a peer sends makes `push` throw.
+ * write to those: copy a payload that is kept for long, or it keeps the whole piece alive. After a violation nothing
+ * more is decoded. Nothing that a peer sends makes `push` throw.
  */
 export class PacketDecoder {
   readonly #framer: Framer;

@@ -16,7 +16,7 @@ export interface Inspected {
   properties: AnyProperties;
 }
 
-/** The packets that `inspect` walks; the others are read whole by `readConnect`, `readPublish` and `readAcknowledgement`. */
+/** The packets that `inspect` walks; `readConnect`, `readPublish` and `readAcknowledgement` read the others whole. */
 export type InspectedType = Exclude<
   PacketType,
   'connect' | 'publish' | 'puback' | 'pubrec' | 'pubrel' | 'pubcomp' | 'pingreq' | 'pingresp'

@@ -24,7 +24,10 @@ export const METRICS = {
   publishesRefused: 'PublishesRefused',
   /** Connections cut because they never sent CONNECT. */
   connectTimeouts: 'ConnectTimeouts',
-  /** Packets and frames refused since a store or a queue did not answer, most often for being throttled; and hooks that did not. */
+  /**
+   * Packets and frames refused since a store or a queue did not answer (most often it was throttled), and requests that
+   * a hook did not answer.
+   */
   unavailable: 'Unavailable',
   /** Messages without a delivery, since their publisher had used up its quota of deliveries. */
   identitiesLimited: 'IdentitiesLimited',
