@@ -39,7 +39,7 @@ export interface IamAuthentication {
  */
 export interface IamProps extends TokenRulesProps {
   /**
-   * The same as rules with conditions (docs/rules.md). They are evaluated before the lists.
+   * Rules with conditions (docs/rules.md). They are evaluated before the lists.
    * @default none
    */
   readonly rules?: readonly unknown[];
@@ -59,7 +59,8 @@ export interface IdentityProps {
   readonly cookie?: string;
   /**
    * CONNECT may have a user name and a password, or a token as password. A handshake without a token is then accepted,
-   * and costs something before its client is known: if it sends no CONNECT, it stays open until the sweep finds it.
+   * and costs something before its client is known. If no CONNECT shows a password within ten seconds, the connection
+   * is closed.
    * @default false
    */
   readonly mqttPassword?: boolean;

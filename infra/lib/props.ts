@@ -17,7 +17,7 @@ import type { TableProps } from './table-props.ts';
 
 export type * from './operation-props.ts';
 
-/** How operators are told from others: by a signature of AWS, or by a key of which this is the SHA-256 in hex. */
+/** How operators authenticate: with a signature of AWS, or with a key whose SHA-256 in hex is listed here. */
 export type HttpApiProps = 'iam' | { readonly keysSha256: readonly string[] } | false;
 
 /** The props of an `ApusBroker`. Each has a default: `new ApusBroker(stack, 'Broker')` is a whole broker. */
@@ -31,8 +31,8 @@ export interface ApusBrokerProps {
   readonly authentication?: Authentication;
 
   /**
-   * The clients that may connect, in full: the JSON that `apus serve --identity FILE` reads (docs/identity.md). Secrets are
-   * named by their ARN, `"generated"` being one that the stack makes.
+   * The clients that may connect, in full: the JSON that `apus serve --identity FILE` reads (docs/identity.md). Secrets
+   * are named by their ARN; `"generated"` names a secret that the stack creates.
    *
    * @default what `authentication` says
    * @example
@@ -52,10 +52,10 @@ export interface ApusBrokerProps {
   readonly tokenDefaultRules?: TokenRulesProps;
 
   /**
-   * Web pages that may connect, by origin: `https://app.example.com`. Pages of other origins are refused in `$connect`
-   * (403); programs that are no browsers name no origin, and are not asked for one.
+   * Web pages that may connect, by origin: `https://app.example.com`. A handshake from a page of another origin is
+   * refused in `$connect` (403). Programs other than browsers send no origin, and may connect.
    *
-   * @default pages of every site may, where they show a token
+   * @default pages of every site may connect, if they show a token
    */
   readonly allowedOrigins?: readonly string[];
 
@@ -72,45 +72,47 @@ export interface ApusBrokerProps {
   readonly httpPublish?: 'iam' | 'keys' | false;
 
   /**
-   * Days between two rotations of the secret that the stack generates, 1 to 1,000: a new key signs, the former one is
-   * known until the next rotation, so tokens have to end before that. The program that makes tokens has to read the
-   * secret again, as `apus token` does: the first key of its list signs.
+   * Days between two rotations of the secret that the stack generates, from 1 to 1,000. A rotation adds a new key,
+   * which signs; the broker accepts the former key until the next rotation, so tokens have to expire before that. The
+   * program that makes tokens has to read the secret again, as `apus token` does: the first key of its list signs.
    *
-   * @default it is rotated by hand (`apus token rotate`)
+   * @default the owner rotates the secret by hand (`apus token rotate`)
    */
   readonly rotateTokenSecretDays?: number;
 
   /**
-   * The secret that holds the keys of `httpPublish: 'keys'`, as docs/deploy.md has it: of yours, or left by a broker that
-   * is gone.
+   * An existing secret with the keys of `httpPublish: 'keys'` (docs/deploy.md): one of yours, or one that a deleted
+   * broker has left.
    *
-   * @default Secrets Manager makes one with a key, $0.40 a month
+   * @default Secrets Manager generates a secret with one key, $0.40 a month
    */
   readonly publishKeysSecret?: ISecret;
 
   /**
-   * Tenants for which backends may publish that sign their requests (`httpPublish: 'iam'`); the first is meant where a
-   * request names none. With keys each key has its tenant.
+   * Tenants for which backends that sign their requests (`httpPublish: 'iam'`) may publish. A request that names no
+   * tenant is for the first one. With `'keys'` each key has its tenant.
    *
    * @default the default tenant alone
    */
   readonly httpPublishTenants?: readonly string[];
 
   /**
-   * The most environments that the function behind `httpPublish` gets, and that are kept for it. Lambda answers 429
-   * beyond it, and bills nothing for that: it is what bounds the bill of a flood of requests to the public URL. A new
-   * account has a concurrency of ten in all, of which nothing can be reserved: a deployment with this prop fails there.
+   * Execution environments that are reserved for the function behind `httpPublish`, and the most that it gets. Lambda
+   * answers 429 to further requests, and bills nothing for that: so this bounds the bill of a flood of requests to the
+   * public URL. A new account has a concurrency of ten in all and can reserve none of it: there a deployment with this
+   * prop fails.
    *
-   * @default none are reserved: it gets what the account has left
+   * @default none are reserved: the function gets what the account has left
    */
   readonly publishReservedConcurrency?: number;
 
   /**
-   * How operators call the HTTP API of the deployment: `/api/v5/…` as a node has it (docs/api.md).
+   * How operators call the HTTP API of the deployment: `/api/v5/…`, as at a node (docs/api.md).
    *
    * - `'iam'`: requests are signed with credentials of AWS; `grantApi` allows a grantee.
-   * - `{ keysSha256 }`: requests carry a key of at least 16 random bytes, of which the stack has the SHA-256 in hex: up to
-   *   ten, so that one can be replaced. The URL is public, and each refused request is billed as a Lambda request too.
+   * - `{ keysSha256 }`: requests carry a key of at least 16 random bytes; the stack has its SHA-256 in hex. There may
+   *   be up to ten keys, so that one can be replaced. The URL is public, and each refused request is billed as a Lambda
+   *   request too.
    * - `false`: there is no such URL.
    *
    * @default false
@@ -118,10 +120,10 @@ export interface ApusBrokerProps {
   readonly httpApi?: HttpApiProps;
 
   /**
-   * The most environments that the function behind `httpApi` gets, and that are kept for it: it bounds the bill of a flood
-   * of requests to the public URL. A new account can reserve none.
+   * Execution environments that are reserved for the function behind `httpApi`, and the most that it gets. This bounds
+   * the bill of a flood of requests to the public URL. A new account can reserve none.
    *
-   * @default none are reserved: it gets what the account has left
+   * @default none are reserved: the function gets what the account has left
    */
   readonly apiReservedConcurrency?: number;
 
@@ -133,51 +135,53 @@ export interface ApusBrokerProps {
 
   /**
    * Seconds from the handshake to CONNECT, from 5 to 600; then the connection is closed. The sweep looks for such
-   * connections every ten minutes, so one lives that much longer at most. A connection whose handshake showed no token
-   * has ten seconds, where tokens or passwords are asked for.
+   * connections every ten minutes, so a connection may stay open for ten minutes more. If tokens or passwords are
+   * required, a connection whose handshake showed no token is closed after ten seconds.
    *
    * @default 30
    */
   readonly connectTimeoutSeconds?: number;
 
   /**
-   * Seconds that a client which has lost its connection may take to go on with its session, without a CONNECT: at most
-   * 240. Until then a session that ends with its connection keeps up to 32 messages, or 8 KB, for it. 0: not at all.
+   * Seconds, at most 240, within which a client that has lost its connection may resume its session without a CONNECT.
+   * Until then a session that ends with its connection keeps up to 32 messages, or 8 KB, for the client. 0: the client
+   * cannot resume.
    *
    * @default 60
    */
   readonly resumeSeconds?: number;
 
   /**
-   * Milliseconds from the move of a session to a new connection until the first connection is cut: at most 1,000. 0 cuts
-   * the first one before its subscriptions carry the new one, which keeps the order of a publisher's messages over all
-   * topics. Set it where `apus probe` says that posts which were accepted do not arrive before a cut: then the order is
-   * kept for each subscription, and a move takes that much longer.
+   * Milliseconds from the move of a session to a new connection until its old connection is cut, at most 1,000. With 0
+   * the old connection is cut before its subscriptions carry the new one, which keeps the order of a publisher's
+   * messages over all topics. Set it if `apus probe` reports that accepted posts do not arrive before a cut. The order
+   * is then kept for each subscription, and a move takes that much longer.
    *
    * @default 0
    */
   readonly cutAfterMs?: number;
 
   /**
-   * Extensions of the wire (docs/text-frames.md, section 10) that the broker does not take although clients offer them,
-   * where `apus probe` says that what one rests on is otherwise in your account.
+   * Extensions of the text frames (docs/text-frames.md, section 10) that the broker does not accept, although clients
+   * offer them. Name an extension here if `apus probe` reports that your account does not behave as the extension
+   * needs.
    *
    * @default none
    */
   readonly withoutExtensions?: readonly string[];
 
   /**
-   * Quotas of one identity, of one tenant, and of all together, where they differ from the defaults
+   * Quotas of one identity, of one tenant, and of all clients together, where they differ from the defaults
    * (`packages/broker/src/quotas.ts`; docs/fan-out.md, "What one identity may cause"). 0 lifts a quota.
    *
-   * @default 100 frames, 1,000 publishes and 256 KB a second, 3,000 writes and 30,000 deliveries a minute, 10,000
-   * connections and 50,000 sessions for an identity; of the messages a minute at which the breaker trips six tenths for a
-   * tenant and seven for all
+   * @default for an identity 100 frames, 1,000 publishes and 256 KB a second, 3,000 writes and 30,000 deliveries a
+   * minute, 10,000 connections and 50,000 sessions; for a tenant six tenths, and for all clients seven tenths, of the
+   * messages a minute at which the breaker trips
    */
   readonly quotas?: GivenQuotaScopes;
 
   /**
-   * Topics whose history is kept for readers (docs/streams.md), in a table of its own: as the list in the file of
+   * Topics whose history is kept for readers (docs/streams.md), in a separate table: the list in the file of
    * `apus serve --streams`.
    *
    * @default none, and no such table
@@ -185,8 +189,8 @@ export interface ApusBrokerProps {
   readonly streams?: readonly GivenStream[];
 
   /**
-   * Descriptions of topics (docs/portal.md), as the file of `apus serve --topics`. Payloads of those with `checkPayload` are
-   * compared with their schemas, which are compiled at synthesis into a layer of the functions.
+   * Descriptions of topics (docs/portal.md): the content of the file of `apus serve --topics`. Payloads of topics with
+   * `checkPayload` are compared with their schemas, which are compiled at synthesis into a layer of the functions.
    *
    * @default no payload is checked, and there is no layer
    */
@@ -206,78 +210,85 @@ export interface ApusBrokerProps {
    */
   readonly usage?: boolean;
   /**
-   * Metrics of the largest tenants by their messages, with `tenant` as a dimension, and a graph of them: from 1 to 50 of each
-   * minute and environment; all others are one. $0.60 a month for each.
+   * Metrics of the tenants with the most messages, with `tenant` as a dimension, and a graph of them. The number, from
+   * 1 to 50, is that of the tenants in each minute and execution environment; all others share one metric. $0.60 a
+   * month for each.
    *
    * @default none: all metrics are of all tenants together
    */
   readonly tenantMetrics?: number;
   /**
-   * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour (docs/usage.md). Needs
-   * `usage`.
+   * Writes the usage of each day into a bucket, as CSV or as JSON lines, a line for each tenant and hour
+   * (docs/usage.md). Needs `usage`.
    *
    * @default no export, and no bucket
    */
   readonly usageExport?: 'csv' | 'jsonl';
 
   /**
-   * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`: Amazon MSK by the ARN of its
-   * cluster, or another Apache Kafka by its brokers. Each bridge is a function, and each of its topics an event source
-   * mapping of Lambda.
+   * Bridges from Kafka (docs/bridges.md), as the list in the file of `apus serve --bridges`. The cluster is Amazon MSK,
+   * named by its ARN, or another Apache Kafka, named by its brokers. Each bridge is a function, and each of its topics
+   * an event source mapping of Lambda.
    *
    * @default none
    */
   readonly kafka?: readonly GivenKafkaBridge[];
 
   /**
-   * Bridges from AWS IoT Core of this account and region (docs/iot-core.md), as the list in the file of
-   * `apus serve --bridges`. Each mapping is an IoT rule; a queue, its dead letters and a function are made for all of them.
+   * Bridges from AWS IoT Core of this account and Region (docs/iot-core.md), as the list in the file of
+   * `apus serve --bridges`. Each mapping is an IoT rule; all of them share a queue, its dead-letter queue and a
+   * function.
    *
    * @default none
    */
   readonly iotCore?: readonly GivenIotCoreBridge[];
 
   /**
-   * Messages that leave (docs/bridges.md), as the list in the file of `apus serve --rules`: to webhooks, SQS, EventBridge,
-   * Lambda, IoT Core, or another topic. Secrets are `{ secretArn }`. A queue, its dead letters and a function are made for them.
+   * Rules that send messages to webhooks, SQS, EventBridge, Lambda, IoT Core, Kafka, or another topic
+   * (docs/bridges.md), as the list in the file of `apus serve --rules`. Secrets are `{ secretArn }`. All rules share a
+   * queue, its dead-letter queue and a function.
    *
-   * @default none: nothing is made, and no message is compared with anything
+   * @default none: nothing is created, and no message is compared with rules
    */
   readonly rules?: readonly GivenRule[];
 
-  /** The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`. @default none */
+  /**
+   * The broker's limits that differ from its defaults, each explained in `packages/broker/src/limits.ts`.
+   * @default none
+   */
   readonly limits?: Partial<BrokerLimits>;
 
   /**
-   * Stops a runaway within some two minutes: frames of clients, publishes of backends, workers. `false`: nothing does
-   * but the throttles.
+   * Stops a runaway within some two minutes: frames of clients, publishes of backends, and workers. With `false` only
+   * the throttles limit a runaway.
    *
    * @default 100,000 messages a minute
    */
   readonly breaker?: BreakerProps | false;
 
   /**
-   * Twelve alarms, more with some other props (docs/deploy.md), and a topic that they notify. `false`: only the one that
-   * trips the breaker.
+   * Twelve alarms, and more with some other props (docs/deploy.md), and a topic that they notify. With `false` there is
+   * only the alarm that trips the breaker.
    *
    * @default alarms with a topic without subscriptions
    */
   readonly alarms?: AlarmProps | false;
 
   /**
-   * A budget of AWS for what is tagged as this broker's. It costs nothing, says so hours late, and stops nothing: the breaker
-   * does. It counts once the tag `apus:broker` is activated as a cost allocation tag in the account's billing.
+   * A budget of AWS for the costs with this broker's tag. It costs nothing, reports an excess hours late, and stops
+   * nothing: that is the breaker's work. It counts only after the tag `apus:broker` is activated as a cost allocation
+   * tag in the account's billing.
    *
    * @default none
    */
   readonly budget?: BudgetProps;
 
   /**
-   * A deployment of new code goes back by itself: CodeDeploy sends a tenth of the frames, jobs and requests to it for ten
-   * minutes, then all. Where an alarm on errors goes off within that time, the former code takes all of them again,
-   * and CloudFormation the rest of the deployment. Needs `alarms`. $0.20 a month, for two alarms on workers.
+   * Deploys new code gradually: CodeDeploy sends it a tenth of the frames, jobs and requests for ten minutes, and then
+   * all. If an alarm on errors goes off within that time, the former code takes all of them again, and CloudFormation
+   * rolls back the rest of the deployment. Needs `alarms`. $0.20 a month, for two alarms on workers.
    *
-   * @default false: all of it goes to the new code at once
+   * @default false: the new code takes everything at once
    */
   readonly rollbackOnAlarm?: boolean;
 
@@ -306,10 +317,11 @@ export interface ApusBrokerProps {
   readonly encryptionKey?: IKey;
 
   /**
-   * `true`: the stack passes the packs NIST 800-53 R5, HIPAA Security and PCI DSS 3.2.1 of cdk-nag. The `encryptionKey`, or
-   * one that the stack makes and that rotates, encrypts the functions' logs and the topics as well; the tables have
-   * point-in-time recovery and a daily backup of 35 days. Rules that a broker of this kind cannot follow are
-   * acknowledged, each with its reason (docs/deploy.md, "Compliance"). $1.00 a month for the key, $3.70 a GB for the backups.
+   * With `true` the stack passes the packs NIST 800-53 R5, HIPAA Security and PCI DSS 3.2.1 of cdk-nag. The key of
+   * `encryptionKey`, or a rotating key that the stack creates, encrypts the functions' logs and the topics as well; the
+   * tables have point-in-time recovery and a daily backup of 35 days. Rules that a broker of this kind cannot follow
+   * are acknowledged, each with its reason (docs/deploy.md, "Compliance"). $1.00 a month for the key, $3.70 a GB for
+   * the backups.
    *
    * @default false
    */
@@ -324,20 +336,20 @@ export interface ApusBrokerProps {
   readonly memorySizeMegabytes?: number;
 
   /**
-   * Environments that are kept for the gateway's function, and the most that it gets. A new account has a concurrency
-   * of ten in all, of which nothing can be reserved: a deployment with this prop fails there.
+   * Execution environments that are reserved for the gateway's function, and the most that it gets. A new account has a
+   * concurrency of ten in all and can reserve none of it: there a deployment with this prop fails.
    *
    * @default none are reserved
    */
   readonly reservedConcurrency?: number;
 
-  /** The least that the functions log. A line for each frame would cost as much as the frame. @default 'warn' */
+  /** The lowest level that the functions log. A line for each frame would cost as much as the frame. @default 'warn' */
   readonly logLevel?: 'error' | 'warn' | 'info' | 'debug';
 
   /** How long logs are kept. @default RetentionDays.TWO_WEEKS */
   readonly logRetention?: RetentionDays;
 
-  /** A line of API Gateway's for every frame: $0.25 to $0.50 a million. @default false */
+  /** A line in API Gateway's access log for every frame: $0.25 to $0.50 a million. @default false */
   readonly accessLogs?: AccessLogProps | boolean;
 
   /**
@@ -348,14 +360,17 @@ export interface ApusBrokerProps {
   readonly tracing?: boolean;
 
   /**
-   * A collector of OpenTelemetry, which takes OTLP over HTTP: `https://collector.example.com`. Functions send it the traces of
-   * messages whose publishers ask for them (docs/observability.md), each at the end of its event.
+   * A collector of OpenTelemetry that takes OTLP over HTTP: `https://collector.example.com`. Functions send it the
+   * traces of messages whose publishers ask for them (docs/observability.md), each at the end of its event.
    *
    * @default no traces
    */
   readonly otlpUrl?: string;
 
-  /** Namespace of the metrics in CloudWatch; one for each broker. @default `Apus/`, the stack's name and the construct's path in it */
+  /**
+   * Namespace of the metrics in CloudWatch; one for each broker.
+   * @default `Apus/`, the stack's name and the construct's path in it
+   */
   readonly metricsNamespace?: string;
 }
 

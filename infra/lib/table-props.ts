@@ -24,15 +24,15 @@ export interface TableProps {
    */
   readonly warmWriteUnitsPerSecond?: number;
   /**
-   * Read units a second beyond which DynamoDB throttles each of the tables (its on-demand maximum): the last stop of a bill,
-   * which throttles all clients. $10.80 a day for each 1,000 that are used throughout. 0 lifts it; the account's quota
-   * is 40,000.
+   * Read units a second beyond which DynamoDB throttles each of the tables (its on-demand maximum). This is the last
+   * limit of a bill, and it throttles all clients. $10.80 a day for each 1,000 that are used throughout. 0 lifts it;
+   * the account's quota is 40,000.
    *
    * @default 8 for each frame of `throttle.framesPerSecond`, and 4 for each post of `fanOut.maxPostsPerSecond`
    */
   readonly maxReadRequestUnits?: number;
   /**
-   * The same for write units. $54.00 a day for each 1,000 that are used throughout. 0 lifts it.
+   * The maximum of write units. $54.00 a day for each 1,000 that are used throughout. 0 lifts it.
    *
    * @default 4 for each frame of `throttle.framesPerSecond`, and 2 for each post of `fanOut.maxPostsPerSecond`
    */
@@ -46,9 +46,9 @@ export interface AdoptedTables {
   /** The table of connections and sessions: the output `SessionsTableName`. */
   readonly sessionsTableName: string;
   /**
-   * The history of streams: the output `StreamsTableName`. For a broker that declares `streams`.
+   * The table of streams: the output `StreamsTableName`. For a broker that declares `streams`.
    *
-   * @default it makes one, where it declares streams
+   * @default the stack creates one, if it declares streams
    */
   readonly streamsTableName?: string;
 }

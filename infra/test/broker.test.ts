@@ -123,7 +123,7 @@ describe('the functions', () => {
     expect(variablesOf(template, 'BrokerGateway').APUS_METRICS_NAMESPACE).toBe('Apus/Test/Broker');
   });
 
-  it('are told limits only where they differ', () => {
+  it('get only the limits that differ from the defaults', () => {
     expect(variablesOf(template, 'BrokerGateway').APUS_LIMITS).toBeUndefined();
     const { template: limited } = synthBroker({ limits: { receiveMaximum: 7 } });
     expect(variablesOf(limited, 'BrokerFanOut').APUS_LIMITS).toBe('{"receiveMaximum":7}');
@@ -157,7 +157,7 @@ describe('the tables', () => {
     destroyed.hasResource('AWS::SecretsManager::Secret', { DeletionPolicy: 'Delete' });
   });
 
-  it('has what the owner pays for', () => {
+  it('has the features that the owner pays for', () => {
     const { template: dear } = synthBroker({
       table: { pointInTimeRecovery: true, deletionProtection: true, warmWriteUnitsPerSecond: 8_000 },
     });
@@ -311,7 +311,7 @@ describe('a key of the owner', () => {
     keyed.hasResourceProperties('AWS::SecretsManager::Secret', { KmsKeyId: Match.anyValue() });
   });
 
-  it('is not there by default, as it costs a dollar a month', () => {
+  it('does not exist by default, as it costs a dollar a month', () => {
     template.resourceCountIs('AWS::KMS::Key', 0);
     template.resourcePropertiesCountIs('AWS::SQS::Queue', { SqsManagedSseEnabled: true }, 4);
   });

@@ -15,17 +15,17 @@ function named(name: string, message = '', code?: string): Error {
 }
 
 describe('the Region', () => {
-  it('is whatever is configured', async () => {
+  it('is the configured one', async () => {
     expect(await regionOf(async () => 'eu-west-1')).toBe('eu-west-1');
   });
 
-  it('is asked for when nothing is configured', async () => {
+  it('has to be named when none is configured', async () => {
     await expect(regionOf(() => Promise.reject(new Error('Region is missing')))).rejects.toThrow(
       'No Region is set. Say --region eu-west-1',
     );
   });
 
-  it('is one that exists, and those nearby are named', async () => {
+  it('has to exist, and the error names similar ones', async () => {
     await expect(regionOf(async () => 'eu-wast-1')).rejects.toThrow(
       /^"eu-wast-1" is no Region of AWS that is known here\. There are .*eu-west-1/,
     );
@@ -38,18 +38,18 @@ describe('the Region', () => {
 describe('the account', () => {
   afterEach(() => void vi.unstubAllEnvs());
 
-  it('is whose the credentials are', async () => {
+  it('is the account of the credentials', async () => {
     const account = await accountOf(sts({ Account: '123456789012' }), 'eu-west-1', undefined);
     expect(account).toEqual({ accountId: '123456789012', region: 'eu-west-1' });
   });
 
-  it('is the one that was named, or nothing is done', async () => {
+  it('has to be the named one, or nothing is done', async () => {
     await expect(accountOf(sts({ Account: '123456789012' }), 'eu-west-1', '1')).rejects.toThrow(
       'Your credentials are for the account 123456789012, and --account says 1. Nothing was changed.',
     );
   });
 
-  it('that no profile leads to names the profile', async () => {
+  it('without credentials for the profile is an error that names the profile', async () => {
     vi.stubEnv('AWS_PROFILE', 'prod');
     const error = named('CredentialsProviderError');
     await expect(accountOf(sts({ error }), 'eu-west-1', undefined)).rejects.toThrow(
@@ -57,7 +57,7 @@ describe('the account', () => {
     );
   });
 
-  it('may have to enable its Region first, which answers like a key that is not known', async () => {
+  it('may have to enable its Region first: AWS answers as for an unknown key', async () => {
     const client = sts({ error: named('InvalidClientTokenId') });
     await expect(accountOf(client, 'ap-east-1', undefined)).rejects.toThrow(
       'Or ap-east-1 has not been enabled for the account',
@@ -65,7 +65,7 @@ describe('the account', () => {
     await expect(accountOf(client, 'eu-west-1', undefined)).rejects.toThrow(/or the profile\.$/);
   });
 
-  it('cannot be asked for where an emulator was meant that is not there', async () => {
+  it('is not requested from AWS where an emulator was meant that does not answer', async () => {
     vi.stubEnv('AWS_ENDPOINT_URL', 'http://127.0.0.1:1');
     const error = named('Error', '', 'ECONNREFUSED');
     await expect(accountOf(sts({ error }), 'eu-west-1', undefined)).rejects.toThrow(
@@ -80,7 +80,7 @@ describe('the account', () => {
     [named('SignatureDoesNotMatch'), 'The secret does not belong to the access key'],
     [named('Error', '', 'ENOTFOUND'), 'AWS cannot be reached in eu-west-1 (ENOTFOUND).'],
     [named('Odd', 'who knows'), 'Odd: who knows'],
-  ])('%s is said in a sentence', async (error, sentence) => {
+  ])('%s is reported in a sentence', async (error, sentence) => {
     await expect(accountOf(sts({ error }), 'eu-west-1', undefined)).rejects.toThrow(sentence);
   });
 });

@@ -35,29 +35,29 @@ const adopt = (tables: Readonly<Record<string, string | undefined>>, keys = KEYS
   requireAdoptable(dynamoDb(tables, keys), ADOPTED, { region: 'eu-west-1', encryptionKeyArn: undefined });
 
 describe('a table that is to be adopted', () => {
-  it('is one that a broker has left', async () => {
+  it('may be one that a deleted broker has left', async () => {
     await expect(adopt({ M: 'messages', S: 'sessions' })).resolves.toBeUndefined();
   });
 
-  it('has to be there', async () => {
+  it('has to exist', async () => {
     await expect(adopt({ M: 'messages' })).rejects.toThrow(
       '--adopt-sessions-table: there is no table S in eu-west-1.',
     );
   });
 
-  it('is not the other one of the two', async () => {
+  it('must not be the other of the two tables', async () => {
     await expect(adopt({ M: 'sessions', S: 'messages' })).rejects.toThrow(
       '--adopt-table: the table M holds sessions (tag apus:table), and messages are expected.',
     );
   });
 
-  it('that was restored from a backup has no tag, and the error says how it gets one', async () => {
+  it('that was restored from a backup has no tag, and the error says how to add it', async () => {
     await expect(adopt({ M: undefined, S: 'sessions' })).rejects.toThrow(
       'aws dynamodb tag-resource --region eu-west-1 --resource-arn M --tags Key=apus:table,Value=messages',
     );
   });
 
-  it('is encrypted with a key that the deployment is given', async () => {
+  it('has to be encrypted with the key of the deployment, if it is encrypted with a key', async () => {
     const client = dynamoDb({ M: 'messages', S: 'sessions' }, KEYS, 'arn:key');
     const region = 'eu-west-1';
     const adoptWith = (encryptionKeyArn?: string) =>
@@ -70,7 +70,7 @@ describe('a table that is to be adopted', () => {
     }
   });
 
-  it('has the keys of a broker', async () => {
+  it('has to have the keys of a broker', async () => {
     const keys = [{ AttributeName: 'id', KeyType: 'HASH' }];
     await expect(adopt({ M: 'messages', S: 'sessions' }, keys)).rejects.toThrow(
       "--adopt-table: the table M has the keys id HASH, and a broker's has p HASH, s RANGE.",
@@ -115,7 +115,7 @@ describe('a deployment', () => {
   const owner = { uses: ['M', 'S'], made: ['M', 'S'] } as const;
   const adopter = { uses: ['M', 'S'], made: [] } as const;
 
-  it('adopts tables that no other broker uses', async () => {
+  it('may adopt tables that no other broker uses', async () => {
     await expect(requireTablesToUse(cloudFormation({}), 'apus', ADOPTED)).resolves.toBeUndefined();
     await expect(
       requireTablesToUse(cloudFormation({ apus: adopter }), 'apus', ADOPTED),
@@ -127,7 +127,7 @@ describe('a deployment', () => {
     }
   });
 
-  it('that forgets what was adopted is refused, with the flags', async () => {
+  it('that omits adopted tables is refused, and the error names the flags', async () => {
     await expect(requireTablesToUse(cloudFormation({ apus: adopter }), 'apus', undefined)).rejects.toThrow(
       'would begin with empty ones. Say --adopt-table M --adopt-sessions-table S',
     );
@@ -136,7 +136,7 @@ describe('a deployment', () => {
     ).resolves.toBeUndefined();
   });
 
-  it('that forgets its history of streams is refused, where it declares streams', async () => {
+  it('that declares streams and omits their adopted table is refused', async () => {
     const all = { uses: ['M', 'S', 'H'], made: [] } as const;
     const forgets = (hasStreams: boolean) =>
       requireTablesToUse(cloudFormation({ apus: all }), 'apus', ADOPTED, hasStreams);
@@ -146,7 +146,7 @@ describe('a deployment', () => {
     await expect(forgets(false)).resolves.toBeUndefined();
   });
 
-  it('that has made its history of streams itself is refused all the same when it forgets the others', async () => {
+  it('with its own table of streams is refused, too, when it omits the other tables', async () => {
     const beside = { uses: ['M', 'S', 'H'], made: ['H'] } as const;
     const client = () => cloudFormation({ apus: beside });
     await expect(requireTablesToUse(client(), 'apus', undefined, true)).rejects.toThrow(
@@ -159,7 +159,7 @@ describe('a deployment', () => {
     );
   });
 
-  it('does not adopt its own tables: CloudFormation would take them out of the stack, and maybe delete them', async () => {
+  it('does not adopt its own tables: CloudFormation would remove them from the stack, and maybe delete them', async () => {
     await expect(requireTablesToUse(cloudFormation({ apus: owner }), 'apus', ADOPTED)).rejects.toThrow(
       'The table M is the stack\'s own ("apus")',
     );
@@ -191,14 +191,14 @@ describe('the output after a stack is destroyed', () => {
     );
   });
 
-  it('names the history of streams, for which streams have to be declared', () => {
+  it('names the table of streams, for which streams have to be declared', () => {
     const left = [...Outputs.slice(0, 2), { OutputKey: 'StreamsTableName', OutputValue: 'H' }];
     expect(goingOn({ ...stack, Outputs: left }, () => true, 'eu-west-1').at(-1)).toBe(
       '  npm run deploy -- --name apus --region eu-west-1 --streams FILE --adopt-table M --adopt-sessions-table S --adopt-streams-table H',
     );
   });
 
-  it('is empty where the tables are gone', () => {
+  it('is empty if the tables were deleted', () => {
     expect(goingOn({ ...stack, Outputs }, (id) => id.startsWith('arn'), 'eu-west-1')).toEqual([]);
   });
 });

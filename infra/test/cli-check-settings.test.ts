@@ -5,7 +5,7 @@ import type { SettingName } from '../lib/settings.ts';
 const check = (settings: Partial<Record<SettingName, string>>) =>
   checkSettings(new Map(Object.entries(settings) as [SettingName, string][]));
 
-it('settings are looked at before anything is asked of AWS', async () => {
+it('settings are checked before the first request to AWS', async () => {
   await expect(check({ framesPerSecond: 'many' })).rejects.toThrow(
     '--frames-per-second is a whole number, not "many".',
   );
@@ -17,7 +17,7 @@ it('settings are looked at before anything is asked of AWS', async () => {
   await expect(check({ domainName: 'mqtt.example.com' })).rejects.toThrow('need each other');
 });
 
-it('settings that are right pass', async () => {
+it('valid settings pass', async () => {
   await expect(check({})).resolves.toBeUndefined();
   await expect(check({ framesPerSecond: '50', httpPublish: 'iam' })).resolves.toBeUndefined();
 });

@@ -40,7 +40,7 @@ describe('flags', () => {
 });
 
 describe('settings of a command', () => {
-  it('are its flags, and beneath them those of cdk.json, as in the app', () => {
+  it('are its flags, and then those of cdk.json, as in the app', () => {
     const { settings } = parseFlags(['--region', 'eu-west-1'], SETTING_NAMES, EXTRAS);
     const read = settingsFrom({ settings }, { region: 'us-east-1', name: 'prod' });
     expect(targetOf(read)).toEqual({ stackName: 'prod', account: undefined, region: 'eu-west-1' });
@@ -65,13 +65,13 @@ describe('settings of a command', () => {
 describe('the output of a deployment', () => {
   const deployed = { stackName: 'apus', accountId: '1', region: 'eu-west-1' };
 
-  it('says where to connect, and how to get a token', () => {
+  it('says where clients connect, and how to get a token', () => {
     const text = summaryOf({ Url: 'wss://x/mqtt', TokenSecretArn: 'arn:secret' }, deployed);
     expect(text).toContain('  wss://x/mqtt\n');
     expect(text).toContain('apus token --secret-id arn:secret ');
   });
 
-  it('says where backends publish, and with what', () => {
+  it('says where backends publish, and with which credentials', () => {
     const outputs = { Url: 'wss://x/mqtt', HttpPublishUrl: 'https://y/' };
     expect(summaryOf(outputs, deployed)).toContain('https://y/api/v5/publish, with requests that are signed');
     expect(summaryOf({ ...outputs, PublishKeysArn: 'arn:keys' }, deployed)).toContain(

@@ -22,12 +22,12 @@ function gone(): never {
 }
 
 describe('a stack', () => {
-  it('that is not there is none', async () => {
+  it('that does not exist is undefined', async () => {
     const { client } = cloudFormation({ DescribeStacksCommand: gone });
     expect(await findStack(client, 'apus')).toBeUndefined();
   });
 
-  it('that cannot be asked about is an error', async () => {
+  it('that cannot be read is an error', async () => {
     const denied = () => {
       throw new Error('not authorized');
     };
@@ -35,7 +35,7 @@ describe('a stack', () => {
     await expect(findStack(client, 'apus')).rejects.toThrow('not authorized');
   });
 
-  it('of somebody else is left alone', () => {
+  it('that belongs to no broker is not changed', () => {
     expect(() => requireOurs(stackOf('CREATE_COMPLETE'), 'apus')).toThrow('The name is taken');
     const ours = { ...stackOf('CREATE_COMPLETE'), Tags: [{ Key: 'apus:stack', Value: 'broker' }] };
     expect(() => requireOurs(ours, 'apus')).not.toThrow();
@@ -76,7 +76,7 @@ describe('resources that an earlier run has left', () => {
     expect(sent[0]).toBe('ContinueUpdateRollbackCommand');
   });
 
-  it('that cannot be deleted: the error names the resource in the way', async () => {
+  it('that cannot be deleted are an error that names the resource', async () => {
     const StackEvents = [
       {
         LogicalResourceId: 'Table',
@@ -105,7 +105,7 @@ describe('resources that an earlier run has left', () => {
     expect(isUsable(stackOf(status))).toBe(is);
   });
 
-  it('need no request when the stack is whole', async () => {
+  it('need no request when the stack is complete', async () => {
     const { client, sent } = cloudFormation({});
     await repair(client, 'apus', 'none');
     expect(sent).toEqual([]);

@@ -56,7 +56,7 @@ describe('a stage', () => {
     expect(settingsOf('--tracing')).toEqual({ tracing: 'true' });
   });
 
-  it('tells a removal where it is, and nothing else', () => {
+  it('gives a removal the name of its stack and the Region, and nothing else', () => {
     keep('{"region": "eu-west-1", "framesPerSecond": 50}');
     const flags = withStage(parseFlags(['--stage', 'prod'], ['name', 'region'], EXTRAS), ['name', 'region']);
     expect(Object.fromEntries(flags.settings)).toEqual({ name: 'apus-prod', region: 'eu-west-1' });

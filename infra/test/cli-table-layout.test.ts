@@ -21,7 +21,7 @@ function dynamoDb(tables: Readonly<Record<string, readonly (string | undefined)[
 }
 
 describe('the tables that a deployment goes on with', () => {
-  it('may be empty, not there yet, or of this layout', async () => {
+  it('may be empty, missing, or of this layout', async () => {
     const client = dynamoDb({ M: ['2', '2'], S: [] });
     await expect(requireLayout(client, ['M', 'S', 'gone'])).resolves.toBeUndefined();
   });
@@ -30,7 +30,7 @@ describe('the tables that a deployment goes on with', () => {
     ['1', 'layout 1'],
     ['3', 'layout 3'],
     [undefined, 'layout unknown'],
-  ])('stop it where an item says layout %s', async (layout, said) => {
+  ])('stop the deployment if an item has layout %s', async (layout, said) => {
     await expect(requireLayout(dynamoDb({ M: [], S: ['2', layout] }), ['M', 'S'])).rejects.toThrow(
       `The table S has items of ${said}, and this version of Apus reads layout 2. Nothing has been changed.`,
     );

@@ -115,7 +115,7 @@ describe('the processes', () => {
     expect(StopTimeout).toBeLessThanOrEqual(120);
   });
 
-  it('become more when processors or connections ask for it, and at most so many', () => {
+  it('become more when processors or connections exceed their targets, up to a limit', () => {
     template.hasResourceProperties('AWS::ApplicationAutoScaling::ScalableTarget', {
       MinCapacity: 2,
       MaxCapacity: 10,
@@ -292,7 +292,7 @@ describe('the network', () => {
 describe('alarms', () => {
   const alarms = propertiesOf(template, 'AWS::CloudWatch::Alarm');
 
-  it('are seven for people, tell a topic, and are none where the owner wants none', () => {
+  it('are seven, notify a topic, and can be switched off', () => {
     // Auto scaling makes its own at deployment.
     expect(alarms).toHaveLength(7);
     for (const { AlarmActions } of alarms)
@@ -300,7 +300,7 @@ describe('alarms', () => {
     OWN_ENGINE.template.resourceCountIs('AWS::CloudWatch::Alarm', 0);
   });
 
-  it('look at each node of the engine, as a failover makes another one the primary', () => {
+  it('watch each node of the engine, since a failover makes another one the primary', () => {
     const text = JSON.stringify(alarms);
     expect(text).toContain('-0001-001');
     expect(text).toContain('-0001-002');
@@ -330,7 +330,7 @@ it.each<[string, Partial<ApusClusterProps>]>([
   expect(() => app.synth()).not.toThrow();
 });
 
-describe('a prop that cannot be is said at synthesis, with what it may be', () => {
+describe('an invalid prop is reported at synthesis, with the allowed values', () => {
   it.each<[string, unknown, string]>([
     [
       'one task',

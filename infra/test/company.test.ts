@@ -51,7 +51,7 @@ describe('a deployment with the flags for a company', () => {
     });
   });
 
-  it('alarms on slow frames, and on a sweep that does not run: there no data is the trouble', () => {
+  it('has alarms on slow frames, and on a sweep that does not run: there missing data is the alarm', () => {
     template.hasResourceProperties('AWS::CloudWatch::Alarm', {
       MetricName: 'Duration',
       ExtendedStatistic: 'p99',
@@ -89,7 +89,7 @@ describe('a deployment with the flags for a company', () => {
   });
 });
 
-it('none of it is there by default', () => {
+it('has none of this by default', () => {
   const { template } = synthBroker();
   template.resourceCountIs('AWS::Budgets::Budget', 0);
   template.resourceCountIs('AWS::CloudWatch::Alarm', 12);

@@ -53,7 +53,7 @@ function silentClient(url: string): Promise<Duplex> {
 describe('the container', () => {
   const built = new Built();
 
-  it('is built of files that are there, on a Node.js that the packages take', () => {
+  it('is built of existing files, on a Node.js that the packages support', () => {
     const { engines } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       engines: { node: string };
     };
@@ -73,7 +73,7 @@ describe('the container', () => {
     ]);
   });
 
-  it('starts the command that the build makes, which lets a client in only where it has been told which may connect', async () => {
+  it('starts the command of the build, which admits no client before its owner says which may connect', async () => {
     const [program, script] = jsonOf('ENTRYPOINT');
     expect([program, script]).toEqual(['node', '/app/packages/cli/dist/apus.js']);
     const data = mkdtempSync(join(tmpdir(), 'apus-'));

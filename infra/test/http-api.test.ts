@@ -11,7 +11,7 @@ const OF_API = { Description: 'Apus: the HTTP API of operators' };
 const KEYED = { httpApi: { keysSha256: [HASH] } };
 
 describe('the HTTP API of operators', () => {
-  it('is not there by default', () => {
+  it('does not exist by default', () => {
     const { template, broker } = synthBroker();
     template.resourceCountIs('AWS::Lambda::Url', 0);
     expect(() => broker.httpApiUrl).toThrow('httpApi is false');
@@ -34,7 +34,7 @@ describe('the HTTP API of operators', () => {
     });
   });
 
-  it('knows a key by its hash alone, needs no secret, and costs nothing at rest', () => {
+  it('stores only the hash of a key, needs no secret, and costs nothing while idle', () => {
     const { template, broker } = synthBroker(KEYED);
     const before = synthBroker().template;
     template.hasResourceProperties('AWS::Lambda::Function', {
@@ -84,7 +84,7 @@ describe('the HTTP API of operators', () => {
     return Object.values(functions)[0]?.Properties.Environment.Variables as Readonly<Record<string, unknown>>;
   };
 
-  it('knows the breaker by its limits and its stage, and none where the owner wants none', () => {
+  it('knows the limits and the stage of the breaker, and none where the owner wants none', () => {
     const breaker = { messagesPerMinuteMax: 5_000, resetMinutes: 0 };
     const given = JSON.stringify(
       variablesOf({ ...KEYED, breaker, throttle: { framesPerSecond: 50 } }).APUS_BREAKER,
@@ -98,7 +98,7 @@ describe('the HTTP API of operators', () => {
     expect(variablesOf({ ...KEYED, breaker: false })).not.toHaveProperty('APUS_BREAKER');
   });
 
-  it('knows the bridges, which alone tells an operator of a deployment that they are there', () => {
+  it('knows the bridges, as no other part of a deployment reports them to an operator', () => {
     const kafka = [
       {
         ...{ name: 'orders', tenant: 'acme', kafka: { brokers: ['b-1.example:9096', 'b-2.example:9096'] } },
@@ -131,7 +131,7 @@ describe('the HTTP API of operators', () => {
     expect(() => synthBroker({ topics })).not.toThrow();
   });
 
-  it('lets pages call it that may connect, which have to bring the key themselves', () => {
+  it('can be called by the pages that may connect, if they send the key', () => {
     const origins = (props: object) => {
       const [url] = Object.values(synthBroker(props).template.findResources('AWS::Lambda::Url'));
       return url?.Properties.Cors;
@@ -147,7 +147,7 @@ describe('the HTTP API of operators', () => {
     template.hasResourceProperties('AWS::Lambda::Function', { ...OF_API, ReservedConcurrentExecutions: 3 });
   });
 
-  it('has alarms for what fails and what is refused [SEC-API-1]', () => {
+  it('has alarms for failures and for refused requests [SEC-API-1]', () => {
     const alarms = Object.values(synthBroker(KEYED).template.findResources('AWS::CloudWatch::Alarm'));
     const refused = alarms.filter(({ Properties }) => Properties.MetricName === 'Url4xxCount');
     expect(refused.map(({ Properties }) => Properties)).toMatchObject([

@@ -62,7 +62,7 @@ describe('publishing over HTTPS', () => {
     });
   });
 
-  it('is not there by default', () => {
+  it('does not exist by default', () => {
     const { template } = synthBroker({ httpPublish: false });
     template.resourceCountIs('AWS::Lambda::Url', 0);
     template.resourceCountIs('AWS::Lambda::Function', 7);

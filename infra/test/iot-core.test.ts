@@ -42,7 +42,7 @@ describe('a broker with a bridge from AWS IoT Core', () => {
     );
   });
 
-  it('has one function for the queue, which says of each message whether it comes again', () => {
+  it('has one function for the queue, which reports each message that has to come again', () => {
     template.hasResourceProperties('AWS::Lambda::EventSourceMapping', {
       BatchSize: 10,
       FunctionName: { Ref: Match.stringLikeRegexp('^BrokerIotCore') },
@@ -65,7 +65,7 @@ it('a broker without such a bridge has no rule, queue and function for it', () =
   expect(JSON.stringify(synthBroker().template.toJSON())).not.toContain('IotCore');
 });
 
-it('a bridge that a deployment cannot have is refused at synth', () => {
+it('a bridge that a deployment does not support is refused at synthesis', () => {
   expect(() => synthBroker({ iotCore: [{ ...THINGS, out: [{ filter: 'a' }] } as never] })).toThrow(
     'iotCore[0].out is for the node: messages of a deployment leave for IoT Core by a rule',
   );

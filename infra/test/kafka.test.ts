@@ -216,7 +216,7 @@ it('a broker without bridges has no function for them, and no alarm', () => {
   expect(JSON.stringify(template.toJSON())).not.toContain('Kafka');
 });
 
-it('a bridge that a deployment cannot have is refused at synth', () => {
+it('a bridge that a deployment does not support is refused at synthesis', () => {
   const kafka = [{ ...MSK, out: [{ filter: 'a', topic: 'b' }] }];
   expect(() => synthBroker({ kafka })).toThrow('kafka[0].out is for the node');
   const long = Array.from({ length: 50 }, (_, index) => ({

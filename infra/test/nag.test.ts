@@ -44,7 +44,7 @@ it('finds nothing that is not acknowledged with a reason', () => {
   expect(findingsOf(usualPacks, (app) => new ApusStack(app, 'Apus'))).toBeUndefined();
 });
 
-it('finds nothing where everything is switched on', () => {
+it('finds nothing with every feature switched on', () => {
   const broker: ApusBrokerProps = {
     accessLogs: true,
     tracing: true,
@@ -155,7 +155,7 @@ it('audits have findings without compliance: nothing is acknowledged that it men
   }
 });
 
-it('each pack is awake', () => {
+it('each pack finds mistakes that were made for it', () => {
   const found = findingsOf(everyPack, (app) => {
     const stack = new Stack(app, 'Other');
     new Queue(stack, 'Queue');

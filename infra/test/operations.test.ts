@@ -71,7 +71,7 @@ describe('alarms', () => {
     expect(refused(template)).toEqual([]);
   });
 
-  it('tell a topic when they go off, and when all is well again', () => {
+  it('notify a topic when they go off, and when all is well again', () => {
     const topic = { Ref: expect.stringMatching(/^BrokerAlarmTopic/) };
     for (const { AlarmActions, OKActions } of alarms) {
       expect(AlarmActions).toContainEqual(topic);
@@ -149,7 +149,7 @@ describe('the dashboard', () => {
     expect(metrics.length).toBeLessThanOrEqual(FREE_DASHBOARD_METRICS);
   });
 
-  it('reckons the dollars of an hour by the price book', () => {
+  it('computes the dollars of an hour by the price book', () => {
     const widget = widgets(whole).find(({ properties }) => properties.title === 'Dollars an hour');
     const [options] = widget?.properties.metrics[0] ?? [];
     const { expression = '' } = options as { expression?: string };
@@ -166,7 +166,7 @@ describe('the dashboard', () => {
     expect(expression).not.toMatch(/\de-\d/);
   });
 
-  it('is not there when the owner wants none', () => {
+  it('does not exist when the owner does not want it', () => {
     synthBroker({ dashboard: false }).template.resourceCountIs('AWS::CloudWatch::Dashboard', 0);
   });
 });
@@ -203,7 +203,7 @@ describe('traces', () => {
     expect(senders).toHaveLength(broker.length);
   });
 
-  it('are of none by default', () => {
+  it('are off by default', () => {
     for (const { TracingConfig } of functionsOf(template)) expect(TracingConfig).toBeUndefined();
     expect(JSON.stringify(template.toJSON())).not.toContain('xray:');
   });

@@ -13,7 +13,7 @@ function referring(type: string): string[] {
 }
 
 describe('the function of the operator', () => {
-  it('is there, with time for two looks at the whole table', () => {
+  it('exists, with time for two scans of the whole table', () => {
     template.hasResourceProperties('AWS::Lambda::Function', {
       Description: Match.stringLikeRegexp('kicks and bans'),
       Timeout: 840,
@@ -34,7 +34,7 @@ describe('the function of the operator', () => {
     }
   });
 
-  it('is for whom the owner names', () => {
+  it('may be invoked by grantees of the owner', () => {
     const { template: granted } = synthBroker({}, (broker, stack) => {
       const admin = new Role(stack, 'Admin', { assumedBy: new ServicePrincipal('ec2.amazonaws.com') });
       broker.grantOperate(admin);

@@ -45,18 +45,18 @@ describe('a broker whose payloads are checked', () => {
     });
   });
 
-  it('gives the breaker none', () => {
+  it('the breaker gets none of them', () => {
     const breaker = functionsOf(made.template).find(({ id }) => id.startsWith('BrokerBreaker'));
     expect(breaker?.properties.Layers).toBeUndefined();
   });
 
-  it('has all in the layer that the module needs', () => {
+  it('the layer has everything that the module needs', () => {
     const [topic] = createRequire(import.meta.url)(layerFolder(made)) as readonly CheckedTopic[];
     expect(topic).toMatchObject({ topicFilter: 'sensors/+' });
     expect([topic?.isValid({ id: 's-1' }), topic?.isValid({ id: 'x' })]).toEqual([true, false]);
   });
 
-  it('brings no engine of patterns where no schema has one', () => {
+  it('the layer has no engine of patterns if no schema has one', () => {
     const payload = { type: 'number' };
     const plain = synthBroker({ topics: { topics: [{ ...CHECKED, payload }] } });
     expect(readdirSync(layerFolder(plain)).sort()).toEqual(['index.cjs', 'package.json']);
@@ -77,7 +77,7 @@ it.each([
   [{ topics: [{ ...CHECKED, chekPayload: true }] }, /has no field "chekPayload"/],
   [{ topics: [{ ...CHECKED, payload: { pattern: '(?=a)' } }] }, /topics: .*payload/],
   [{ topics: manyTopics() }, /bytes when they are compiled/],
-])('topics that the functions could not check are refused at synth (%#)', (topics, sentence) => {
+])('topics that the functions could not check are refused at synthesis (%#)', (topics, sentence) => {
   expect(() => synthBroker({ topics })).toThrow(sentence);
 });
 

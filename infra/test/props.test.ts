@@ -182,7 +182,7 @@ describe('an invalid prop is reported at synthesis, with the allowed values', ()
       { memorySizeMegabytes: 10_240, connectTimeoutSeconds: 600, fanOut: { maxPostsPerSecond: 256_000 } },
     ],
     ['none', { breaker: false, alarms: false, dashboard: false, httpPublish: false }],
-  ])('the %s that may be', (_, props) => {
+  ])('the allowed %s', (_, props) => {
     expect(() => synthBroker(props)).not.toThrow();
   });
 });

@@ -19,7 +19,7 @@ it.each([
   ).toEqual(expected);
 });
 
-it('are those that were given, beside others', () => {
+it('given quotas stay as they are, beside those that follow from the breaker', () => {
   const quotas = { identity: { framesPerSecondMax: 5 }, broker: { messagesPerMinuteMax: 7 } };
   expect(quotasOf({ quotas })).toEqual(quotas);
   expect(quotasOf({ quotas, breaker: { messagesPerMinuteMax: 10_000 } })).toEqual({

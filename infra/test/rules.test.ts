@@ -74,7 +74,7 @@ describe('a broker with rules', () => {
     expect(JSON.parse(rules.APUS_RULES)).toEqual([HOOK, ...OTHERS]);
   });
 
-  it('may reach its targets, and nothing else', () => {
+  it('may use its targets, and nothing else', () => {
     const all = permissionsOf(template, 'BrokerRulesRole');
     const own = all.filter((each) => /^(events|iot|lambda|secretsmanager)|orders/.test(each));
     expect(own).toEqual([
@@ -188,11 +188,11 @@ it.each<[string, object[], string]>([
     Array.from({ length: 30 }, (_, index) => ({ ...HOOK, name: `rule-${index}` })),
     'as JSON, and a function takes 2048',
   ],
-])('%s is refused at synth', (_, rules, sentence) => {
+])('%s is refused at synthesis', (_, rules, sentence) => {
   expect(() => synthBroker({ rules: rules as never })).toThrow(sentence);
 });
 
-it('rules and streams that are too much together for a function are refused at synth', () => {
+it('rules and streams that are too large together for a function are refused at synthesis', () => {
   const rules = Array.from({ length: 8 }, (_, index) => ({ ...HOOK, name: `rule-${index}` }));
   const streams = Array.from({ length: 22 }, (_, index) => {
     return { name: `stream-number-${index}`, topicFilter: `topics/of/stream/${index}/#`, messagesMax: 100 };

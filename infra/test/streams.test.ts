@@ -35,13 +35,16 @@ describe('a broker with streams', () => {
     });
   });
 
-  it.each(['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep'])('%s knows them and the table', (id) => {
-    const { APUS_STREAMS, APUS_STREAMS_TABLE_NAME } = variablesOf(template, `Broker${id}`);
-    expect(JSON.parse(String(APUS_STREAMS))).toEqual(STREAMS);
-    expect(APUS_STREAMS_TABLE_NAME).toEqual({ Ref: expect.stringMatching(/^BrokerStreamsTable/) });
-  });
+  it.each(['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep'])(
+    '%s knows the streams and their table',
+    (id) => {
+      const { APUS_STREAMS, APUS_STREAMS_TABLE_NAME } = variablesOf(template, `Broker${id}`);
+      expect(JSON.parse(String(APUS_STREAMS))).toEqual(STREAMS);
+      expect(APUS_STREAMS_TABLE_NAME).toEqual({ Ref: expect.stringMatching(/^BrokerStreamsTable/) });
+    },
+  );
 
-  it('lets no function scan the table, or take something out of it', () => {
+  it('no function may scan the table, or delete from it', () => {
     for (const id of ['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator']) {
       const allowed = permissionsOf(template, `Broker${id}Role`).filter((each) =>
         each.endsWith('{BrokerStreamsTable}'),
@@ -66,7 +69,7 @@ describe('a broker with presence', () => {
   const { template } = synthBroker({ presence: true });
 
   it.each(['Gateway', 'Disconnect', 'FanOut', 'Timers', 'Sweep', 'Operator'])(
-    '%s knows it, and may take members out of the table',
+    '%s knows of presence, and may delete members from the table',
     (id) => {
       const { APUS_PRESENCE, APUS_STREAMS, APUS_STREAMS_TABLE_NAME } = variablesOf(template, `Broker${id}`);
       expect([APUS_PRESENCE, APUS_STREAMS]).toEqual(['on', undefined]);
@@ -93,7 +96,7 @@ it.each([
     Array.from({ length: 60 }, (_, index) => ({ name: `s${index}`, topicFilter: `topic-${index}/#` })),
     /bytes as JSON/,
   ],
-])('streams that a function could not have are refused at synth (%#)', (streams, sentence) => {
+])('streams that a function could not have are refused at synthesis (%#)', (streams, sentence) => {
   expect(() => synthBroker({ streams })).toThrow(sentence);
 });
 

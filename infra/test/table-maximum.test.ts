@@ -42,7 +42,7 @@ function dollarsOf(used: Partial<Usage>): string {
 }
 
 describe('the on-demand maximum of a table', () => {
-  it('is there by default, and follows the throttles of frames and posts [SEC-COST-1]', () => {
+  it('exists by default, and follows the throttles of frames and posts [SEC-COST-1]', () => {
     expect(maximumIn({})).toEqual({ MaxReadRequestUnits: 8_000, MaxWriteRequestUnits: 4_000 });
     const less = { throttle: { framesPerSecond: 50 }, fanOut: { maxPostsPerSecond: 100 } };
     expect(maximumIn(less)).toEqual({ MaxReadRequestUnits: 800, MaxWriteRequestUnits: 400 });

@@ -8,7 +8,7 @@ function dashboardOf(template: Template): string {
   return JSON.stringify(Object.values(template.findResources('AWS::CloudWatch::Dashboard')));
 }
 
-it('tells tenants apart by metrics where the owner asks for it, and draws the largest', () => {
+it('the largest tenants have metrics and a graph if the owner asks for them', () => {
   const { template, stack } = synthBroker({ tenantMetrics: 5 });
   template.hasResourceProperties('AWS::Lambda::Function', {
     Environment: { Variables: Match.objectLike({ APUS_TENANT_METRICS: '5' }) },
@@ -21,7 +21,7 @@ it('tells tenants apart by metrics where the owner asks for it, and draws the la
   expect(Annotations.fromStack(stack).findWarning('*', Match.stringLikeRegexp('MathExpression'))).toEqual([]);
 });
 
-it('has neither without the prop', () => {
+it('without the prop there are no such metrics, and no graph', () => {
   const { template } = synthBroker();
   expect(dashboardOf(template)).not.toContain('TenantMessages');
   expect(JSON.stringify(template.findResources('AWS::Lambda::Function'))).not.toContain(
@@ -29,7 +29,7 @@ it('has neither without the prop', () => {
   );
 });
 
-it('takes so many tenants as a dashboard shows', () => {
+it('the number of tenants is limited by what a dashboard shows', () => {
   expect(() => synthBroker({ tenantMetrics: 51 })).toThrow(/tenantMetrics/);
   expect(() => synthBroker({ tenantMetrics: 0 })).toThrow(/tenantMetrics/);
   expect(dashboardOf(synthApp({ tenantMetrics: '3' }))).toContain('TenantMessagesIn');

@@ -9,7 +9,7 @@ it('without the prop there is no bucket', () => {
   expect(broker.usageBucket).toBeUndefined();
 });
 
-it('needs usage that is counted, and a format that there is', () => {
+it('an export needs usage that is counted, and a valid format', () => {
   expect(() => synthBroker({ usageExport: 'csv' })).toThrow(/usageExport needs usage/);
   expect(() => synthBroker({ usage: true, usageExport: 'xlsx' as 'csv' })).toThrow(/one of csv, jsonl/);
 });
@@ -62,7 +62,7 @@ describe('a broker that exports its usage', () => {
     });
   });
 
-  it('runs once a day when the day before is over, again where it fails, and has an alarm', () => {
+  it('runs once a day when the day before is over, is repeated if it fails, and has an alarm', () => {
     template.hasResourceProperties('AWS::Events::Rule', {
       ScheduleExpression: 'cron(20 1 * * ? *)',
       Targets: [Match.objectLike({ RetryPolicy: { MaximumRetryAttempts: 2 } })],
@@ -78,7 +78,7 @@ it('a deployment asks for it by a flag, and says the name of the bucket', () => 
   template.hasOutput('UsageBucketName', { Value: Match.anyValue() });
 });
 
-it('compliance encrypts the bucket with the key, and keeps what was replaced', () => {
+it('compliance encrypts the bucket with the key, and keeps replaced versions', () => {
   const { template } = synthBroker({ usage: true, usageExport: 'csv', compliance: true });
   template.hasResourceProperties('AWS::S3::Bucket', {
     VersioningConfiguration: { Status: 'Enabled' },

@@ -176,7 +176,7 @@ for (const protocolVersion of [4, 5] as const) {
   });
 }
 
-describe('mqtt.js with what is new in MQTT 5.0', () => {
+describe('mqtt.js with the new features of MQTT 5.0', () => {
   const version = { protocolVersion: 5 } as const;
 
   test('asks a question and gets its answer by Response Topic and Correlation Data', async () => {

@@ -133,7 +133,7 @@ describe('Clean Session of MQTT 3.1.1', () => {
     expect((await expectMessage(client, '2')).qos).toBe(2);
   });
 
-  it('0 resends what was not acknowledged, with DUP [MQTT3-4.4.0-1] [MQTT3-3.3.1-1]', async () => {
+  it('0 resends unacknowledged messages, with DUP [MQTT3-4.4.0-1] [MQTT3-3.3.1-1]', async () => {
     const clientId = unique('stored');
     const topic = unique('stored');
     const first = await connect({ clientId, clean: false });

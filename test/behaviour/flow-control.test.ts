@@ -246,7 +246,7 @@ describe(withOptions('Options of flow control'), NEEDS_OWN_DOOR, () => {
   });
 
   test(
-    'no more than inflightMessagesMax are sent unacknowledged, whatever the client would take [MQTT-4.9.0-1]',
+    'no more than inflightMessagesMax are sent unacknowledged, even if the client would take more [MQTT-4.9.0-1]',
     KEPT_AT_NODE,
     async () => {
       for (const subscriber of [await door.connect(), await door.connect311()]) {

@@ -35,7 +35,7 @@ describe('PINGREQ', () => {
     await client.expectNothing();
   });
 
-  it('is answered whatever Keep Alive says [MQTT-3.12.4-1]', async () => {
+  it('is answered with any Keep Alive [MQTT-3.12.4-1]', async () => {
     for (const keepalive of [0, 1, 65_535]) {
       const { client } = await peers.connect({ keepalive });
       await client.expectNothing();

@@ -183,7 +183,7 @@ describe('The RETAIN flag of a forwarded message', () => {
     }
   });
 
-  test('is 1 on subscribing, whatever Retain As Published says [MQTT-3.3.1-9]', async () => {
+  test('is 1 on subscribing, with Retain As Published and without [MQTT-3.3.1-9]', async () => {
     const topic = unique('t');
     await retain(topic, 'kept');
     for (const rap of [true, false]) {

@@ -94,7 +94,7 @@ describe('A shared subscription', () => {
     expect(toHigh?.every(({ qos }) => qos === 2)).toBe(true);
   });
 
-  test('may have wildcards, and its filter is what stands after the share name [MQTT-4.8.2-1] [MQTT-4.8.2-2]', async () => {
+  test('may have wildcards, and its filter is the part behind the share name [MQTT-4.8.2-1] [MQTT-4.8.2-2]', async () => {
     const topic = unique('t');
     const group = await Group.of(2, `$share/g/${topic}/+/x/#`);
     const publisher = await door.connect();

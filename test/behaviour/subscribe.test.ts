@@ -187,7 +187,7 @@ describe('A subscription', () => {
     });
   }
 
-  test('with No Local does not get the client’s own messages, whatever connection it uses [MQTT-3.8.3-3]', async () => {
+  test('with No Local does not get the client’s own messages, on any of its connections [MQTT-3.8.3-3]', async () => {
     const topic = unique('t');
     const clientId = unique('c');
     const before = await door.resume(clientId);

@@ -51,7 +51,7 @@ describe('a second connection with the same client identifier', () => {
     await expectMessage(second.client, 'x');
   });
 
-  it('gets what the first has not acknowledged, with DUP and the same packet identifier [MQTT-4.4.0-1] [MQTT-3.3.1-1]', async () => {
+  it('gets the unacknowledged messages of the first, with DUP and the same packet identifier [MQTT-4.4.0-1] [MQTT-3.3.1-1]', async () => {
     const clientId = unique('same');
     const topic = unique('same');
     const first = await peers.connect({ clientId, ...staying });

@@ -178,7 +178,7 @@ describe('Topic aliases that the broker sets', () => {
   }
 
   for (const topicAliasMaximum of [1, 3, 65535]) {
-    test(`a client with a Topic Alias Maximum of ${topicAliasMaximum} can resolve what it is sent [MQTT-3.1.2-26] [MQTT-3.3.2-11]`, async () => {
+    test(`a client with a Topic Alias Maximum of ${topicAliasMaximum} can resolve the aliases that it is sent [MQTT-3.1.2-26] [MQTT-3.3.2-11]`, async () => {
       const topic = unique('t');
       const subscriber = await door.connect({ properties: { topicAliasMaximum } });
       await subscriber.subscribe(`${topic}/#`, { qos: 1 });
@@ -188,7 +188,7 @@ describe('Topic aliases that the broker sets', () => {
   }
 
   test(
-    'the publisher’s alias is not what the subscriber sees [MQTT-3.1.2-26] [MQTT-3.1.2-27]',
+    'the publisher’s alias is not passed on to the subscriber [MQTT-3.1.2-26] [MQTT-3.1.2-27]',
     NO_ALIASES_AT_GATEWAY,
     async () => {
       const topic = unique('t');

@@ -155,7 +155,7 @@ if (program !== undefined)
       expect(await after.got(1)).toEqual(['kept']);
     });
 
-    it('that was only stopped for a while: it ends itself when it wakes, and its sessions are elsewhere', async () => {
+    it('that was only stopped for a while: it ends itself when it wakes, and its sessions have moved to others', async () => {
       const { members } = await cluster(2);
       const [one, two] = members as [Serving, Serving];
       const [topic, clientId] = [unique('t'), unique('c')];

@@ -118,7 +118,7 @@ if (program !== undefined)
     it.each<[NodeOptions, RegExp]>([
       [{ dataDirectory: '/nowhere' }, /--data/],
       [{ openGateway: async () => Promise.reject(new Error('not reached')) }, /--gateway-port/],
-    ])('what processes do not share is refused at the start: %o', async (options, sentence) => {
+    ])('options that processes do not share are refused at the start: %o', async (options, sentence) => {
       await expect(startMember(engine.url, options)).rejects.toThrow(sentence);
     });
 
@@ -135,7 +135,7 @@ if (program !== undefined)
       expect(leases).toEqual(leases.map(() => '0'));
     });
 
-    it('one that is known to be dead is given up at once, and its sessions are here', async () => {
+    it('a process that is known to be dead is given up at once, and its sessions are taken over', async () => {
       const [topic, clientId] = [unique('t'), unique('c')];
       const dead = await startMember(engine.url);
       const before = await connect(dead, { clientId, ...KEPT });

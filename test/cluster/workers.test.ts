@@ -238,7 +238,7 @@ if (program !== undefined)
         1,
         /^apus: Processes that share.*--data\).*\n$/,
       ],
-    ])('what a process refuses is said once: %j', async (args, status, sentence) => {
+    ])('a refusal of the processes is reported once: %j', async (args, status, sentence) => {
       const { code, stderr } = await built.run(['serve', '--workers', '2', '--port', '0', ...args]);
       expect(stderr).toMatch(sentence);
       expect(code).toBe(status);

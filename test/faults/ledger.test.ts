@@ -169,10 +169,10 @@ describe('messages to a session that ends with its connection', () => {
   });
 
   it.each([
-    ['before it was granted', ['handled', 'granted'], []],
-    ['after that', ['granted', 'handled'], ['gap: t 2 never came, and nothing was said']],
+    ['before', ['handled', 'granted'], []],
+    ['after', ['granted', 'handled'], ['gap: t 2 never came, and nothing was said']],
   ] as const)(
-    'asks of a new subscription for what a handler began with %s or not',
+    'are required from the grant of the subscription on: handled %s it',
     (_when, order, problems) => {
       const ledger = new GapLedger();
       ledger.told('anew');
@@ -186,7 +186,7 @@ describe('messages to a session that ends with its connection', () => {
     ['before', ['gap', 'handled'], ['gap: t 2 never came, and nothing was said']],
     ['after', ['handled', 'gap'], []],
   ] as const)(
-    'takes a word %s a handler began with it, whatever came late since, or not',
+    'are covered by a gap that is reported after their handler began, and by no earlier one: reported %s',
     (_when, order, problems) => {
       const ledger = new GapLedger();
       for (const each of ['anew', 'granted', 'lost'] as const) ledger.told(each);

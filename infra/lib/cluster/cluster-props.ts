@@ -9,25 +9,25 @@ import type { DomainProps } from '../props.ts';
 
 /** Props of `ApusCluster`. docs/deploy-cluster.md has the costs and the guarantees. */
 export interface ApusClusterProps {
-  /** The image that `infra/container/Dockerfile` makes, in a registry of yours. No registry has it. */
+  /** The image that `infra/container/Dockerfile` builds, from your own registry: no public registry has it. */
   readonly image: ContainerImage;
   /** The host name for clients, and its certificate: the load balancer terminates TLS. */
   readonly domain: DomainProps;
   /**
-   * Authentication (docs/identity.md). A `secretArn` may be `"generated"`: a secret that the stack makes.
+   * Authentication (docs/identity.md). A `secretArn` may be `"generated"`: a secret that the stack creates.
    *
    * @default tokens that are signed (HS256) with a generated secret
    */
   readonly identity?: ClusterIdentityProps;
   /** The engine that the processes share. @default ElastiCache for Valkey, made by the construct */
   readonly engine?: ManagedEngineProps | OwnEngineProps;
-  /** The processes: one to a task of Fargate, each on one core. */
+  /** The processes: one in each task of Fargate, each on one core. */
   readonly tasks?: TaskProps;
   /**
-   * The network. The balancer stands in its public subnets, the tasks in its private ones with a way out, the engine in
-   * its isolated ones, or in the private ones where there are none.
+   * The network. The balancer is in its public subnets, and the tasks are in its private subnets with a way out. The
+   * engine is in its isolated subnets, or in the private ones if there are none.
    *
-   * @default one of its own in two Availability Zones, with a NAT gateway
+   * @default a network of its own in two Availability Zones, with a NAT gateway
    */
   readonly vpc?: IVpc;
   /** Networks that may connect, as `203.0.113.0/24`. @default everybody */
@@ -40,13 +40,13 @@ export interface ApusClusterProps {
   readonly removalPolicy?: RemovalPolicy;
 }
 
-/** An identity as docs/identity.md has it, for a node: without IAM, which is the gateway's. */
+/** An identity configuration for a node (docs/identity.md): without IAM, which only the gateway has. */
 export type ClusterIdentityProps = Omit<IdentityProps, 'iam' | 'mqttPassword'>;
 
 export interface ClusterAlarmProps {
   /** Gets a mail from each alarm, once it has confirmed the subscription. @default none */
   readonly email?: string;
-  /** A topic of yours that is told instead of one of the construct's. @default a topic of the construct's */
+  /** A topic of yours that the alarms notify. @default the construct creates one */
   readonly topic?: ITopic;
 }
 
@@ -56,7 +56,7 @@ export interface ClusterAlarmProps {
  *   message is lost when a node of the engine fails.
  * - `'async'`: up to ten seconds of acknowledged messages are lost when the engine's primary fails.
  * - `'disabled'`: the engine has its data only in memory. When the primary fails, messages that its replica does not
- *   have yet are lost; when both fail, everything.
+ *   have yet are lost; when both fail, all data are lost.
  */
 export type EngineDurability = 'sync' | 'async' | 'disabled';
 
@@ -64,7 +64,10 @@ export type EngineDurability = 'sync' | 'async' | 'disabled';
 export interface ManagedEngineProps {
   /** @default 'sync' */
   readonly durability?: EngineDurability;
-  /** One of the families R6g, R7g, M6g, M7g or C7gn, unless the durability is `'disabled'`. @default 'cache.m7g.large' */
+  /**
+   * One of the families R6g, R7g, M6g, M7g or C7gn, unless the durability is `'disabled'`.
+   * @default 'cache.m7g.large'
+   */
   readonly nodeType?: string;
   /**
    * Replicas besides the primary, from 1 to 5, in other Availability Zones.
@@ -80,15 +83,15 @@ export interface ManagedEngineProps {
 
 /** An engine of yours: Valkey, Redis from 6.2 on, or MemoryDB. Its security group has to let the tasks in. */
 export interface OwnEngineProps {
-  /** Without the password, as `rediss://apus@engine.example.com:6379`. */
+  /** The address without the password, such as `rediss://apus@engine.example.com:6379`. */
   readonly url: string;
-  /** Holds the password as a plain string. @default none is asked for */
+  /** The secret that holds the password as a plain string. @default the engine asks for no password */
   readonly passwordSecret?: ISecret;
 }
 
 export interface TaskProps {
   /**
-   * At least 2, so that one is left if another dies.
+   * The fewest tasks: at least 2, so that one is left if another dies.
    * @default 2
    */
   readonly least?: number;

@@ -11,7 +11,7 @@ export interface PublishedStream {
   readonly payloadBytes: number;
   /** Messages handed to the network: their counters are 0 to `sent` - 1. */
   readonly sent: number;
-  /** Messages that were due and not sent, because the client was not connected or too far behind. */
+  /** Counters of messages above QoS 0 that the broker has not acknowledged. */
   readonly unacknowledged: readonly number[];
   /** Messages that were due and were not sent, since the client was not connected or too far behind. */
   readonly notSent: number;

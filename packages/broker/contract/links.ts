@@ -37,7 +37,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       expect(await links.load(unique('connection'))).toBeUndefined();
     });
 
-    it('loads what was saved last', async () => {
+    it('loads the state that was saved last', async () => {
       const links = await makeLinks();
       const id = unique('connection');
       expect(await links.save(id, { phase: 'new' })).toBe(true);
@@ -65,7 +65,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       expect(await links.load(id)).toEqual(state);
     });
 
-    it('gives what it loaded to the caller alone', async () => {
+    it('loads a copy: changes by the caller are not stored', async () => {
       const links = await makeLinks();
       const id = unique('connection');
       await links.save(id, STATE);
@@ -84,7 +84,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       expect(await links.load(id)).toEqual({ phase: 'closed', before: STATE });
     });
 
-    it('tells what stood there to the first that ends it, and to others that it is closed', async () => {
+    it('returns a closed state with the former one to each caller after the first that ends it', async () => {
       const links = await makeLinks();
       const id = unique('connection');
       await links.save(id, STATE);
@@ -115,7 +115,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
         expect(await links.resume(lost, next)).toEqual(kept);
       });
 
-      it('has nothing kept once it has resumed: a later sender is told where it is', async () => {
+      it('has no kept packets after it has resumed: a later sender learns the new connection', async () => {
         expect(await links.resume(lost, next)).toEqual({ packets: [], hasMissed: false });
         const closed = { phase: 'closed', before: STATE, movedTo: next, isResumed: true };
         expect(await links.keep(lost, [packet(1)])).toEqual(closed);
@@ -130,7 +130,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
         expect(await links.load(lost)).toMatchObject({ movedTo: next });
       });
 
-      it('is told that it has missed some, when more come than are kept', async () => {
+      it('is told that packets are missing when more come than are kept', async () => {
         for (let n = 0; n < LOST_PACKETS_MAX; n += 1) await links.keep(lost, [packet(n)]);
         expect(await links.load(lost)).not.toHaveProperty('hasMissed');
         await links.keep(lost, [packet(99)]);
@@ -143,20 +143,23 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       it.each([
         ['at once', [LOST_BYTES_MAX + 1], 0],
         ['together', [LOST_BYTES_MAX - 1, 2], 1],
-      ])('is told so when they have too many bytes %s', async (_when, lengths, fitting) => {
-        for (const length of lengths) await links.keep(lost, [packet(1, length)]);
-        const kept = await links.resume(lost, next);
-        expect(kept?.packets).toHaveLength(fitting);
-        expect(kept?.hasMissed).toBe(true);
-      });
+      ])(
+        'is told that packets are missing when they have too many bytes %s',
+        async (_when, lengths, fitting) => {
+          for (const length of lengths) await links.keep(lost, [packet(1, length)]);
+          const kept = await links.resume(lost, next);
+          expect(kept?.packets).toHaveLength(fitting);
+          expect(kept?.hasMissed).toBe(true);
+        },
+      );
 
-      it('is told so when a sender says that it keeps nothing', async () => {
+      it('is told that packets are missing when a sender says that it keeps nothing', async () => {
         await links.keep(lost, []);
         expect(await links.resume(lost, next)).toEqual({ packets: [], hasMissed: true });
       });
     });
 
-    it('keeps nothing for a connection that is there, and resumes none', async () => {
+    it('neither keeps packets for a connection that has not ended, nor resumes it', async () => {
       const links = await makeLinks();
       const id = unique('connection');
       await links.save(id, STATE);
@@ -166,7 +169,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       expect(await links.resume(unique('connection'), id)).toBeUndefined();
     });
 
-    it('that moves is closed, and says to each caller where it has gone and what stood there', async () => {
+    it('that moves is closed, and each caller gets its former state and its new connection', async () => {
       const links = await makeLinks();
       const [from, to] = [unique('connection'), unique('connection')];
       await links.save(from, STATE);
@@ -198,7 +201,7 @@ export function linkStoreContract(name: string, makeLinks: () => Awaitable<LinkS
       expect(await links.move(unknown, to)).toBeUndefined();
     });
 
-    it('adopts the state of another once: a repetition leaves what has been saved since', async () => {
+    it('adopts the state of another once: a repetition leaves later saves as they are', async () => {
       const links = await makeLinks();
       const id = unique('connection');
       await links.save(id, { phase: 'new' });

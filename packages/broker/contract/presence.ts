@@ -93,7 +93,7 @@ export function presenceStoreContract(name: string, makeStores: () => Awaitable<
       expect(await listed()).toEqual([]);
     });
 
-    it('says what watchers are to be told, at once or when it is asked', async () => {
+    it('returns the changes for watchers, at once or when it is asked', async () => {
       const { ref } = await connected();
       const message = data('ann', 'here');
       const joined = await store.put(placeOf('ann'), ownerOf(ref), message, LIMITS, NOW_MS);
@@ -150,7 +150,7 @@ export function presenceStoreContract(name: string, makeStores: () => Awaitable<
       expect(await rooms(other.ref)).toEqual(['hall/bob']);
     });
 
-    it('knows them when the session has ended, and another incarnation stands there', async () => {
+    it('knows them after the session has ended and another incarnation has replaced it', async () => {
       const client = await connected();
       await put(client.ref, 'ann');
       await client.open({ cleanStart: true });

@@ -5,7 +5,7 @@ import { copyOf, type MakeStores, NOW_MS, summary } from './support.ts';
 /** The queue of a session that ends. */
 export function queueEndContract(makeStores: MakeStores): void {
   describe('clear', () => {
-    it('returns what was never acknowledged, oldest first', async () => {
+    it('returns the unacknowledged messages, oldest first', async () => {
       const client = await QueueClient.make(makeStores, 3);
       const [, second] = await client.offerAll(['a', 'b', 'c', 'd', 'e']);
       await client.complete(second?.packetId ?? 0);
@@ -23,7 +23,7 @@ export function queueEndContract(makeStores: MakeStores): void {
       expect(summary(await client.unacknowledged())).toEqual(['b']);
     });
 
-    it('keeps what a shared subscription needs to pass a message on', async () => {
+    it('keeps the share group with a message, so that another member can get it', async () => {
       const client = await QueueClient.make(makeStores);
       const share = { shareGroup: 'g', topicFilter: 'a/+' };
       await client.offer('a', { share });
@@ -44,12 +44,12 @@ export function queueEndContract(makeStores: MakeStores): void {
       expect((await client.offer('c')).packetId).toBeGreaterThan(0);
     });
 
-    it('returns nothing where nothing was offered', async () => {
+    it('returns nothing for a session that was offered nothing', async () => {
       const client = await QueueClient.make(makeStores);
       expect(await client.unacknowledged()).toEqual([]);
     });
 
-    it('is for one incarnation: the newer one keeps its own', async () => {
+    it('clears one incarnation: the newer one keeps its messages', async () => {
       const client = await QueueClient.make(makeStores);
       await client.offerAll(['a', 'b']);
       const discarded = copyOf(await client.session());

@@ -29,7 +29,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       });
     });
 
-    it('says for which session something gave way', async () => {
+    it('says for which session it has dropped a message', async () => {
       const limits: QueueLimits = { ...ROOMY, queueLengthMax: 1, whenFull: 'drop-oldest' };
       const full = await QueueClient.make(makeStores);
       const roomy = await QueueClient.beside(full);
@@ -69,7 +69,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       expect(await offer(7)).toBe(0);
     });
 
-    it('drops as many of the oldest as a long message needs', async () => {
+    it('drops as many of the oldest messages as a long one needs', async () => {
       const limits: QueueLimits = { ...ROOMY, queueBytesMax: 4 * BYTES, whenFull: 'drop-oldest' };
       // Eleven bytes: beside them there is room for one of four.
       expect(await offline(['a', 'b', 'c', 'd', 'eeeeeeee'], limits)).toEqual({
@@ -79,7 +79,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       });
     });
 
-    it('gives way altogether for a message that just fits it', async () => {
+    it('drops all its messages for one that just fits into it', async () => {
       const limits: QueueLimits = { ...ROOMY, queueBytesMax: 2 * BYTES, whenFull: 'drop-oldest' };
       const longest = 'x'.repeat(2 * BYTES - 'a/b'.length);
       expect(await offline(['a', 'b', longest], limits)).toMatchObject({
@@ -108,7 +108,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       });
     });
 
-    it('does not keep back what may be sent at once', async () => {
+    it('does not hold back a message that may be sent at once', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const limits = { ...ROOMY, queueLengthMax: 0 };
       const deliveries = [await client.offer('a', { limits }), await client.offer('b', { limits })];
@@ -120,7 +120,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       expect([third.packetId, third.dropped]).toEqual([0, 1]);
     });
 
-    it('does not count what is inflight', async () => {
+    it('does not count inflight messages', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
       const dropped = [];
@@ -129,7 +129,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       expect(dropped).toEqual([0, 0, 0, 1]);
     });
 
-    it('has room again when something was dequeued', async () => {
+    it('has room again after a message was dequeued', async () => {
       const client = await QueueClient.make(makeStores);
       const limits: QueueLimits = { queueLengthMax: 1, queueBytesMax: BYTES, whenFull: 'drop-newest' };
       await client.offer('a', { limits, isHeld: true });
@@ -139,7 +139,7 @@ export function queueLimitsContract(makeStores: MakeStores): void {
       expect(await client.dequeued()).toEqual(['c']);
     });
 
-    it('is one session’s own: the answer adds up those of all', async () => {
+    it('has a limit for each session: the answer adds up what all have dropped', async () => {
       const client = await QueueClient.make(makeStores);
       const other = await QueueClient.beside(client);
       const third = await QueueClient.beside(client);

@@ -48,7 +48,7 @@ export function queueRepeatContract(makeStores: MakeStores): void {
       expect(receiver.count(message.id)).toBe(1);
     });
 
-    it('while the queue is full of it and others lets none of them give way', async () => {
+    it('drops no other message while the queue is full', async () => {
       const receiver = await QueueReceiver.make(makeStores);
       await receiver.client.lose();
       const limits = { ...ROOMY, queueLengthMax: 2 };

@@ -9,7 +9,7 @@ export function queueResendContract(makeStores: MakeStores): void {
     queued.map((each) => (each.type === 'publish' ? each.delivery.packetId : each.packetId));
 
   describe('a session that continues', () => {
-    it('sends again what is inflight, in its old order, before what waits [MQTT-4.4.0-1]', async () => {
+    it('sends inflight messages again, in their old order, before waiting ones [MQTT-4.4.0-1]', async () => {
       const client = await QueueClient.make(makeStores, 3);
       const ids = (await client.offerAll(['a', 'b', 'c', 'd'])).map(({ packetId }) => packetId);
       await client.lose();
@@ -21,7 +21,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       expect(await client.dequeued()).toEqual([]);
     });
 
-    it('addresses what is sent again to its new connection, also what was offered under a copy of its name', async () => {
+    it('sends inflight messages to its new connection, also those offered under a copy of its ref', async () => {
       const client = await QueueClient.make(makeStores);
       const delivery = deliveryTo(copyOf(await client.session()));
       await client.stores.queues.offer(client.message('a'), [delivery], ROOMY);
@@ -33,7 +33,7 @@ export function queueResendContract(makeStores: MakeStores): void {
       expect(queued).toMatchObject({ delivery: { packetId: delivery.packetId, session: { attachment } } });
     });
 
-    it('marks what is sent again as DUP, and only that [MQTT-3.3.1-1]', async () => {
+    it('marks the messages that are sent again as DUP, and no others [MQTT-3.3.1-1]', async () => {
       const client = await QueueClient.make(makeStores, 2);
       await client.offerAll(['a', 'b', 'c']);
       await client.lose();
@@ -147,7 +147,7 @@ export function queueResendContract(makeStores: MakeStores): void {
     });
 
     it.each([10, 1])(
-      'on a connection that is gone: its PUBREL goes to the one of now, or the message does (window of %i)',
+      'on a lost connection: the present connection is sent its PUBREL, or the message (window of %i)',
       async (receiveMaximum) => {
         const client = await QueueClient.make(makeStores);
         const [first, second] = await client.offerAll(['a', 'b'], { qos: 2 });

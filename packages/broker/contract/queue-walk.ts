@@ -100,11 +100,11 @@ export function queueWalkContract(makeStores: MakeStores): void {
   const never = fc.constant(undefined);
 
   describe('agrees with a naive model, in any order of calls', () => {
-    it('where the oldest gives way', async () => {
+    it('with drop-oldest', async () => {
       await walk({ queueLengthMax: 4, queueBytesMax: 24, whenFull: 'drop-oldest' }, never);
     });
 
-    it('where the newest gives way', async () => {
+    it('with drop-newest', async () => {
       await walk({ queueLengthMax: 4, queueBytesMax: 24, whenFull: 'drop-newest' }, never);
     });
 

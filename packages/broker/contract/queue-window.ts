@@ -6,7 +6,7 @@ import { type MakeStores, NOW_MS } from './support.ts';
 /** Which messages `next` dequeues, and how acknowledgements make room in the window. */
 export function queueWindowContract(makeStores: MakeStores): void {
   describe('next', () => {
-    it('dequeues what waits in its order, as far as the window goes [MQTT-4.6.0-5]', async () => {
+    it('dequeues waiting messages in their order, as far as the window has room [MQTT-4.6.0-5]', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const [first, second] = await client.offerAll(['a', 'b', 'c', 'd', 'e']);
       await client.complete(second?.packetId ?? 0);
@@ -26,7 +26,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
       expect(await client.dequeued(2)).toEqual(['e']);
     });
 
-    it('skips and forgets what expired while it waited [MQTT-3.3.2-5]', async () => {
+    it('skips and deletes messages that expired while they waited [MQTT-3.3.2-5]', async () => {
       const client = await QueueClient.make(makeStores, 2);
       await client.offer('a', { isHeld: true, expiresAtMs: NOW_MS + 10 });
       await client.offer('b', { isHeld: true });
@@ -36,7 +36,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
       expect(await client.length()).toBe(1);
     });
 
-    it('finds nothing where nothing was ever offered', async () => {
+    it('finds nothing for a session that was never offered a message', async () => {
       const client = await QueueClient.make(makeStores);
       expect(await client.dequeued()).toEqual([]);
       expect(await client.length()).toBe(0);
@@ -51,7 +51,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
       expect(await client.dequeued()).toEqual(['b']);
     });
 
-    it('does not know an id that was never given, or is done with', async () => {
+    it('does not know an id that was never assigned, or whose exchange is complete', async () => {
       const client = await QueueClient.make(makeStores, 2);
       const { packetId } = await client.offer('a');
       expect(await client.complete((packetId % KEPT_PACKET_ID_MAX) + 1)).toBe(false);
@@ -62,7 +62,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
       expect(ids.filter((id) => id > 0)).toHaveLength(2);
     });
 
-    it('of a session that was never offered anything is not known', async () => {
+    it('does not know an id of a session that was never offered a message', async () => {
       const client = await QueueClient.make(makeStores);
       expect(await client.complete(1)).toBe(false);
       expect(await client.release(1)).toBe(false);
@@ -121,7 +121,7 @@ export function queueWindowContract(makeStores: MakeStores): void {
     });
   });
 
-  it('length counts what waits, not what is inflight', async () => {
+  it('length counts waiting messages, and not inflight ones', async () => {
     const client = await QueueClient.make(makeStores, 2);
     await client.offerAll(['a', 'b', 'c']);
     expect(await client.length()).toBe(1);

@@ -69,7 +69,7 @@ export function receivedStoreContract(
       expect((await begin(7, 2)).state).toBe('new');
     });
 
-    it('does not release what it does not know', async () => {
+    it('does not release an unknown packet id', async () => {
       expect(await received.release(session, 7)).toBe(false);
       await begin(7, 1);
       await received.release(session, 7);

@@ -77,7 +77,7 @@ export function retainedPagesContract(makeStores: MakeStores): void {
       expect((await page('#', next, 7)).messages).toEqual((await page('#', next, 7)).messages);
     });
 
-    it('skip nothing that stays while topics come and go between them', async () => {
+    it('skip no message that stays while topics come and go between them', async () => {
       await fill(40);
       const topics = await readAll('#', 4, async (count) => {
         // Ever another topic goes, among those read and those to be read, and one comes; so do deeper ones.
@@ -109,7 +109,7 @@ export function retainedPagesContract(makeStores: MakeStores): void {
       expect(from).toBeUndefined();
     });
 
-    it('leave out what has expired', async () => {
+    it('leave out expired messages', async () => {
       for (let index = 0; index < 30; index += 1) {
         await put(`wide/${index}`, 1, index % 3 === 0 ? {} : { expiresAtMs: NOW_MS });
       }

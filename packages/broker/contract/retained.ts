@@ -208,7 +208,7 @@ export function retainedStoreContract(
     });
 
     describe('match', () => {
-      it('finds what the filter matches', async () => {
+      it('finds the messages that the filter matches', async () => {
         for (const topic of ['a', 'a/b', 'a/c', 'a/b/c', 'b', '/a']) await put(topic);
         expect(await found('a/b')).toEqual(['a/b 1']);
         expect(await found('a/+')).toEqual(['a/b 1', 'a/c 1']);
@@ -235,7 +235,7 @@ export function retainedStoreContract(
         });
       });
 
-      it('does not show what has expired', async () => {
+      it('does not show expired messages', async () => {
         await put('gone', 1, { expiresAtMs: NOW_MS + 1000 });
         await put('stays', 1, { expiresAtMs: NOW_MS + 1001 });
         expect(await found('#', NOW_MS + 999)).toEqual(['gone 1', 'stays 1']);

@@ -15,7 +15,7 @@ export function sessionEndContract(makeStores: MakeStores): void {
   const stored = async () => await sessions.get(client.tenant, client.clientId);
 
   describe('get', () => {
-    it('knows nothing of a client that never came', async () => {
+    it('finds no session of a client that has never connected', async () => {
       expect(await stored()).toBeUndefined();
     });
 
@@ -31,7 +31,7 @@ export function sessionEndContract(makeStores: MakeStores): void {
   });
 
   describe('detach', () => {
-    it('answers the record as it then stands, and stores it', async () => {
+    it('returns the record as it then stands, and stores it', async () => {
       const { session } = await client.open({ will: WILL });
       const willDue = { atMs: NOW_MS + 9, isWithdrawnByReturn: true };
       const detached = await client.detach({ expirySeconds: 30, nowMs: NOW_MS + 5, will: willDue });
@@ -50,7 +50,7 @@ export function sessionEndContract(makeStores: MakeStores): void {
       }
     });
 
-    it('answers once', async () => {
+    it('returns the record once', async () => {
       await client.open();
       expect(await client.detach()).toBeDefined();
       expect(await client.detach({ expirySeconds: 0, nowMs: NOW_MS + 1 })).toBeUndefined();

@@ -27,7 +27,7 @@ export function sessionOpenContract(makeStores: MakeStores): void {
       });
     });
 
-    it('stores what the request says [MQTT-3.1.2-7]', async () => {
+    it('stores the fields of the request [MQTT-3.1.2-7]', async () => {
       const { session } = await client.open({ expirySeconds: 7, will: WILL });
       const record = await stored();
       expect(record).toMatchObject({
@@ -69,7 +69,7 @@ export function sessionOpenContract(makeStores: MakeStores): void {
       expect(record?.will).toBeUndefined();
     });
 
-    it('begins anew once the session has expired, and hands over what stood there [MQTT-4.1.0-2]', async () => {
+    it('begins anew after the session has expired, and returns the expired one [MQTT-4.1.0-2]', async () => {
       const first = await client.open({ will: WILL });
       await client.lose(NOW_MS);
       const second = await client.open({ nowMs: NOW_MS + 60_000 });

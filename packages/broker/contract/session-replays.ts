@@ -17,7 +17,7 @@ export function sessionReplaysContract(makeStores: MakeStores): void {
   const noted = async () => (await sessions.get(client.tenant, client.clientId))?.replays ?? [];
 
   describe('noteReplays', () => {
-    it('notes nothing at first, and replaces what was noted', async () => {
+    it('has no note at first, and replaces an earlier one', async () => {
       await client.open();
       expect(await noted()).toEqual([]);
       await note(['a/+', 'b/#']);
@@ -39,7 +39,7 @@ export function sessionReplaysContract(makeStores: MakeStores): void {
       expect((await client.open()).previous?.replays ?? []).toEqual([]);
     });
 
-    it('is for one incarnation', async () => {
+    it('notes for one incarnation', async () => {
       await client.open();
       await note(['a/+']);
       await client.open({ cleanStart: true });
@@ -61,7 +61,7 @@ export function sessionReplaysContract(makeStores: MakeStores): void {
       expect(await sessions.get(client.tenant, client.clientId)).toBeUndefined();
     });
 
-    it('takes that of the last connection after its end', async () => {
+    it('takes a note of the last connection after its end', async () => {
       await client.open();
       await client.lose(NOW_MS);
       await note(['a/+']);

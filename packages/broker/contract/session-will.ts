@@ -87,7 +87,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
       expect(await begin()).toEqual(NONE);
     });
 
-    it('finds nothing of a session that never was', async () => {
+    it('finds no will of a session that has never existed', async () => {
       const { session } = await client.open();
       const unknownSession = { ...copyOf(session), key: `${session.key}x`, clientId: `${session.clientId}x` };
       expect(await sessions.beginWill(unknownSession, 'x', messageId(1), NOW_MS)).toEqual(NONE);
@@ -169,7 +169,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
   });
 
   describe.each([false, true])('open, Clean Start %s', (cleanStart) => {
-    it('asks whether a will that stands there is owed, once a will stands there', async () => {
+    it('asks whether a will is owed if there is one, and not otherwise', async () => {
       const asked: [SessionRecord, boolean][] = [];
       const isWillOwed: OpenSession['isWillOwed'] = (previous, present) => {
         asked.push([previous, present]);
@@ -204,20 +204,17 @@ export function sessionWillContract(makeStores: MakeStores): void {
       expect((await stored())?.will).toBeUndefined();
     });
 
-    it.each([false, true])(
-      'keeps one that is owed until it is done with (taken over: %s)',
-      async (isTaken) => {
-        const first = await open({ will: WILL });
-        if (!isTaken) await client.lose();
-        const { owedWillOf } = await open({ cleanStart, will: SECOND, isWillOwed: () => true });
-        expect(owedWillOf).toBe(first.connectionId);
-        expect(await begin(first.connectionId)).toMatchObject({ will: { topic: 'gone' }, isRepeat: false });
-        expect(await begin(first.connectionId)).toMatchObject({ will: { topic: 'gone' }, isRepeat: true });
-        await done(first.connectionId);
-        expect(await begin(first.connectionId)).toEqual(NONE);
-        expect((await stored())?.will).toMatchObject({ topic: 'second' });
-      },
-    );
+    it.each([false, true])('keeps an owed will until it is done (taken over: %s)', async (isTaken) => {
+      const first = await open({ will: WILL });
+      if (!isTaken) await client.lose();
+      const { owedWillOf } = await open({ cleanStart, will: SECOND, isWillOwed: () => true });
+      expect(owedWillOf).toBe(first.connectionId);
+      expect(await begin(first.connectionId)).toMatchObject({ will: { topic: 'gone' }, isRepeat: false });
+      expect(await begin(first.connectionId)).toMatchObject({ will: { topic: 'gone' }, isRepeat: true });
+      await done(first.connectionId);
+      expect(await begin(first.connectionId)).toEqual(NONE);
+      expect((await stored())?.will).toMatchObject({ topic: 'second' });
+    });
 
     it('owes a will that has been begun, whatever the rule decides, and keeps its message', async () => {
       const first = await open({ will: WILL });
@@ -242,7 +239,7 @@ export function sessionWillContract(makeStores: MakeStores): void {
       expect(await begin(third.connectionId)).toMatchObject({ will: { topic: 'third' }, isRepeat: true });
     });
 
-    it('lets a DISCONNECT discard what is owed and not begun', async () => {
+    it('lets a DISCONNECT discard an owed will that has not been begun', async () => {
       const isWillOwed = () => true;
       const first = await open({ will: WILL });
       const second = await open({ cleanStart, will: SECOND, isWillOwed });

@@ -154,7 +154,7 @@ export function streamStoreContract(
       expect(await read('s/a', firstKept - 1)).toHaveLength(10);
     });
 
-    it('hands out from a number on what is kept of it', async () => {
+    it('hands out the kept messages from a number on', async () => {
       await fill('s/a', 12);
       const end = await tail('s/a');
       const from = async (number: number) => await store.firstKept(tenant, STREAM, end, number, NOW_MS);
@@ -205,7 +205,7 @@ export function streamStoreContract(
       expect((await store.findAppended(tenant, 's/a', numberedMessage(6).id))?.entry.number).toBe(1);
     });
 
-    it('has the last value of each key, and none that an empty payload has taken out', async () => {
+    it('has the last value of each key, and no key that an empty payload has deleted', async () => {
       for (const [number, key, text] of [
         [1, 'x', 'a'],
         [2, 'y', 'b'],

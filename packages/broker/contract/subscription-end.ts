@@ -32,7 +32,7 @@ export function subscriptionEndContract(makeStores: MakeStores): void {
       expect(await subscriptions.list(session)).toEqual([]);
     });
 
-    it('answers which existed, in the order of the argument', async () => {
+    it('returns which of them existed, in the order of the argument', async () => {
       await put(subscriptionTo('a'));
       await put(subscriptionTo('b', { shareGroup: 'g' }));
       const filters = [
@@ -74,7 +74,7 @@ export function subscriptionEndContract(makeStores: MakeStores): void {
   });
 
   describe('clear', () => {
-    it('removes all that the session holds', async () => {
+    it('removes all subscriptions of the session', async () => {
       for (const filter of ['a', '+', '#']) await put(subscriptionTo(filter));
       await put(subscriptionTo('a', { shareGroup: 'g' }));
       await subscriptions.clear(session);
@@ -84,7 +84,7 @@ export function subscriptionEndContract(makeStores: MakeStores): void {
       expect(await put(subscriptionTo('a'))).toBe('added');
     });
 
-    it('leaves a newer incarnation what it holds [MQTT-3.1.2-4]', async () => {
+    it('leaves the subscriptions of a newer incarnation [MQTT-3.1.2-4]', async () => {
       await put(subscriptionTo('a'));
       await put(subscriptionTo('b'));
       const { session: newer } = await client.open({ cleanStart: true });
@@ -104,7 +104,7 @@ export function subscriptionEndContract(makeStores: MakeStores): void {
       expect(await match('a')).toEqual([]);
     });
 
-    it('does nothing for a session that holds nothing', async () => {
+    it('does nothing for a session without subscriptions', async () => {
       await subscriptions.clear(session);
       expect(await subscriptions.list(session)).toEqual([]);
     });
@@ -117,7 +117,7 @@ export function subscriptionEndContract(makeStores: MakeStores): void {
     expect(shown.every(({ session: each }) => each.attachment === undefined)).toBe(true);
   });
 
-  it('lists what a session holds, through a reconnection too [MQTT-4.1.0-1]', async () => {
+  it('lists the subscriptions of a session, also after a reconnection [MQTT-4.1.0-1]', async () => {
     const held = [subscriptionTo('a'), subscriptionTo('b/#', { shareGroup: 'g', qos: 2 })];
     await subscriptions.put(session, held, MAXIMUM);
     await client.lose();

@@ -126,7 +126,7 @@ export function subscriptionPutContract(makeStores: MakeStores): void {
       expect(await put(subscriptionTo('d'))).toBe('over-limit');
     });
 
-    it('counts so beyond the subscriptions that stand together too', async () => {
+    it('counts heavy subscriptions in the same way when there are many of them', async () => {
       const filters = Array.from({ length: 40 }, (_, index) => subscriptionTo(`${index}${'/+'.repeat(16)}`));
       const outcomes = await subscriptions.put(session, filters, 70);
       expect(outcomes.filter((outcome) => outcome === 'added')).toHaveLength(35);

@@ -23,7 +23,7 @@ export type AcceptOutcome =
   | 'delays-full'
   /** The system to which the message leaves (an `Outlet`) does not take it now. */
   | 'outlet-refused'
-  /** The same at another process, which found that out when other subscribers had the message. */
+  /** Another process had no room in its outlet for the message, and said so when other subscribers had it already. */
   | 'outlet-refused-late';
 
 export interface AcceptOptions {

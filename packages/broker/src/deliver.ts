@@ -6,7 +6,7 @@ import { isExpired, type Message } from './message.ts';
 import type { Appended, FailedPush, Offer, Offered, QueueLimits, Routed } from './ports/index.ts';
 import { type Attachment, type Delivery, deliveryOf, KEPT_PACKET_ID_MAX } from './session.ts';
 
-/** How many members of a share group one copy is passed to, each of which has ended meanwhile. */
+/** How many members of a share group are tried for one copy, if the session of each has ended when the copy comes. */
 const PASSES_MAX = 8;
 
 /**

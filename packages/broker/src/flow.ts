@@ -1,6 +1,6 @@
 /**
- * One text for both doors: at the node a port answers from memory, in the cloud over the network. A use case is a
- * generator, with `yield* waitFor(port.call())` in the place of `await`: an answer that is there already costs no
+ * One implementation for both doors: at the node a port answers from memory, in the cloud over the network. A use case
+ * is a generator, with `yield* waitFor(port.call())` in the place of `await`: an answer that is there already costs no
  * promise and no turn of the event loop.
  */
 export type Awaitable<T> = T | Promise<T>;
@@ -15,7 +15,7 @@ export function* finish(rest: Rest): Flow<void> {
   if (rest !== undefined) yield* rest;
 }
 
-/** A result that is a word; or a use case that will return it. */
+/** A result that is known already (a string), or a use case that will return it. */
 export type Outcome<T extends string> = T | Flow<T>;
 
 export function* outcomeOf<T extends string>(outcome: Outcome<T>): Flow<T> {

@@ -25,7 +25,7 @@ export function quotaHolderOf(
   return { tenant, kind: 'address', name: address };
 }
 
-/** A key that no other holder has, whatever its tenant. */
+/** A key that is unique among the holders of all tenants. */
 export function quotaHolderKey({
   tenant,
   kind,

@@ -63,7 +63,8 @@ export const ROOMS_POLL_MS = 10;
 export const COUNTS_STEP = 500;
 
 /**
- * A client that finds no room is asked for again after this long: another client's end may be under way to the engine.
+ * The pause before a process asks the engine again for room that it did not get: the end of another client may be on
+ * its way to the engine.
  */
 export const COUNTS_AGAIN_MS = 100;
 
@@ -71,8 +72,9 @@ export const COUNTS_AGAIN_MS = 100;
 export const COUNTS_RETRY_MS = 1_000;
 
 /**
- * Each process may reserve two of so many parts of a quota beyond what its clients hold, so that not each client asks
- * the engine; until a client of another process finds no room. Nothing is reserved of a smaller quota.
+ * Each process may reserve two of so many parts of a quota beyond what its clients hold, so that it need not ask the
+ * engine for each client. It stops when a client of another process finds no room. Of a quota below this number nothing
+ * is reserved.
  */
 export const SPARE_PARTS = 1024;
 

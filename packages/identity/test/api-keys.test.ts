@@ -159,7 +159,7 @@ describe('a client that shows a key', () => {
     expect(await authenticator.authenticate({ token: 'e30.e30.e30', address })).toHaveProperty('notMine');
   });
 
-  it('is told to come again while the keys cannot be read', async () => {
+  it('is told to try again later while the keys cannot be read', async () => {
     const read = () => Promise.reject(new Error('no permission'));
     const stored = new StoredApiKeys({ what: 'The keys', read, clock: { now: () => 0 } });
     const answer = await new ApiKeyAuthenticator('apiKeys', stored).authenticate({ token: KEY, address });

@@ -118,7 +118,7 @@ describe('one address that guesses many names', () => {
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
   });
 
-  test('leaves a name that has logged in from there its five tries', () => {
+  test('still allows five tries for a name that has logged in from there', () => {
     const stage = new Stage();
     stage.limiter.right('ada', HERE);
     spray(stage);
@@ -126,7 +126,7 @@ describe('one address that guesses many names', () => {
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
   });
 
-  test('is not forgiven for a password of the attacker’s own', () => {
+  test('keeps its count when the attacker logs in with a password of their own', () => {
     const stage = new Stage();
     for (let index = 0; index <= 30; index++) {
       stage.limiter.wrong(`user ${index}`, HERE);
@@ -157,7 +157,7 @@ describe('many addresses that guess one name', () => {
     expect(stage.limiter.refusal('ada', HERE)).toBeUndefined();
   });
 
-  test('leave an address from which the name has logged in its five tries', () => {
+  test('still allow five tries from an address from which the name has logged in', () => {
     const stage = new Stage();
     stage.limiter.right('ada', HERE);
     stage.guessesOfMany(500, 'ada');
@@ -167,7 +167,7 @@ describe('many addresses that guess one name', () => {
     expect(stage.limiter.waitMs('ada', HERE)).toBe(1_000);
   });
 
-  test('leave an ordinary name an hour after the last guess', () => {
+  test('stop reducing the five tries of a name an hour after the last guess', () => {
     const stage = new Stage();
     stage.guessesOfMany(500, 'ada');
     stage.nowMs += HOUR_MS;

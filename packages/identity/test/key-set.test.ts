@@ -113,7 +113,7 @@ describe('keys of a provider', () => {
     expect(await verify(token)).toMatchObject({ refused: 0x87 });
   });
 
-  it('stay in use for a day while the provider is unavailable; then a client is told to come again', async () => {
+  it('stay in use for a day while the provider is unavailable; then a client is told to try again later', async () => {
     const { verify, clock, logged } = provider();
     const token = await one.sign({ ...CLAIMS, exp: NOW_MS / 1000 + 3 * 86_400 });
     expect(await verify(token)).toMatchObject({ name: 'ada' });
@@ -135,7 +135,7 @@ describe('keys of a provider', () => {
     ['no key set', { body: '{"keys": 7}' }],
     ['more than 256 KB', { body: `{"keys": [], "x": "${'x'.repeat(256 * 1024)}"}` }],
   ])(
-    'are away when the provider answers with %s, and are asked for every two seconds at most',
+    'are unavailable when the provider answers with %s, and are requested at most every two seconds',
     async (_what, answer) => {
       server.answer = answer;
       const { verify, clock } = provider();

@@ -135,7 +135,7 @@ describe('a tenant with an identity provider', () => {
 describe('the plan of a tenant [SEC-TENANT-8]', () => {
   const plan = { connectionsMax: 3, publishesPerSecondMax: 5 };
 
-  it('applies to each identity of it, whoever signed its token', async () => {
+  it('applies to each identity of it, also if the owner of the broker has signed its token', async () => {
     put({ name: 'acme', keys: [own.jwk], plan });
     const verify = chainOf();
     expect(await verify(await own.sign({ tenant: 'acme' }))).toMatchObject({ plan });

@@ -50,8 +50,8 @@ export function decodeRange(
   if (short !== undefined) return short;
   const reader = new PacketReader(bytes, start + fixedHeaderLength(bytes, start), end, copies);
   switch (type) {
-    // These make up nearly all traffic, and connecting: the strict walk already sees every field of them, so it builds
-    // the packet itself, and mqtt-packet's second pass over the same bytes is saved.
+    // These packets and CONNECT are nearly all of the traffic. The strict walk sees every field of them, so it builds
+    // the packet itself, and saves mqtt-packet's second pass over the same bytes.
     case 'connect':
       return finish(reader, readConnect(reader));
     case 'publish':
@@ -79,7 +79,10 @@ const SHORT_ACKNOWLEDGEMENT_BYTES = 4;
 /** Frozen, since all of them share it. */
 const NO_PROPERTIES = Object.freeze({});
 
-/** Every second packet is one: it is read where it stands. Undefined: it is another packet, or has no identifier. */
+/**
+ * Reads a short acknowledgement in place: about every second packet is one. Undefined: it is another packet, or has no
+ * identifier.
+ */
 function shortAcknowledgement(
   bytes: Uint8Array,
   start: number,

@@ -9,7 +9,8 @@ export interface DecoderOptions {
   /** The largest packet taken, in bytes, fixed header included; a larger one is refused from its header alone. */
   maximumPacketSize: number;
   /**
-   * The largest CONNECT that a server takes, where that is smaller: it is read before anything is known of its sender.
+   * The largest CONNECT that a server takes, if it is smaller: nothing is known of the sender of a CONNECT before it is
+   * read.
    * @default `maximumPacketSize`
    */
   connectBytesMax?: number;
@@ -31,8 +32,8 @@ export interface DecoderOptions {
  * Decodes the packets of one connection from bytes in any pieces.
  *
  * Unless `copies` is set, binary fields are views of the bytes pushed and stay valid as long as the caller does not
- * write to those: copy a payload that is kept for long, or it keeps the whole piece alive. After a violation nothing more is
- * decoded. Nothing that a peer sends makes `push` throw.
+ * write to those: copy a payload that is kept for long, or it keeps the whole piece alive. After a violation nothing
+ * more is decoded. Nothing that a peer sends makes `push` throw.
  */
 export class PacketDecoder {
   readonly #framer: Framer;
@@ -95,7 +96,7 @@ export class PacketDecoder {
     this.#framer.clear();
   }
 
-  /** The next packet, or the violation that ends all, or `undefined` until more bytes come. */
+  /** The next packet; or a violation, after which nothing is decoded; or `undefined` until more bytes come. */
   next(): Packet | Violation | undefined {
     if (this.#failed) return undefined;
     const found = this.#framer.cut();

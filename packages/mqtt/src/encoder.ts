@@ -47,7 +47,10 @@ export function encodePacket(packet: Packet, version: ProtocolVersion): Uint8Arr
   return generate(toMqttPacket(packet, version), { protocolVersion: version });
 }
 
-/** For a refusal that MQTT 3.1.1 has no return code for and that the caller sends all the same [MQTT3-3.2.2-6]. */
+/**
+ * The return code for a refusal that MQTT 3.1.1 has no code for, if the caller sends a CONNACK nevertheless
+ * [MQTT3-3.2.2-6].
+ */
 const SERVER_UNAVAILABLE = 3;
 
 /** MQTT 3.1 has no Session Present: the byte is reserved. */
@@ -64,8 +67,9 @@ const FIRST_BYTES: Readonly<Record<AcknowledgementPacket['type'], number>> = {
 };
 
 /**
- * One for every QoS 1 message: two bytes and the Packet Identifier, and the Reason Code where it is not 0x00. An empty
- * property section, which mqtt-packet writes out, may be left out (sections 3.4.2.2.1 and 3.14.2.2.1).
+ * Encodes an acknowledgement, of which every QoS 1 message needs one: two bytes, the Packet Identifier, and the Reason
+ * Code if it is not 0x00. It leaves out an empty property section, which mqtt-packet would write (sections 3.4.2.2.1
+ * and 3.14.2.2.1).
  */
 function encodeAcknowledgement(
   { type, packetId, reasonCode }: AcknowledgementPacket,

@@ -95,7 +95,7 @@ export class FilterTree<T extends NonNullable<unknown>> {
   }
 }
 
-/** Where the name stands behind these levels of a filter. */
+/** The position in the name after these levels of a filter. */
 function follow(label: readonly string[], levels: readonly string[], depth: number): number {
   let at = depth;
   for (const level of label) {

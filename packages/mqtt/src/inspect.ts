@@ -16,14 +16,14 @@ export interface Inspected {
   properties: AnyProperties;
 }
 
-/** The packets that `inspect` walks; the others are read whole by `readConnect`, `readPublish` and `readAcknowledgement`. */
+/** The packets that `inspect` walks; `readConnect`, `readPublish` and `readAcknowledgement` read the others whole. */
 export type InspectedType = Exclude<
   PacketType,
   'connect' | 'publish' | 'puback' | 'pubrec' | 'pubrel' | 'pubcomp' | 'pingreq' | 'pingresp'
 >;
 export type InspectedPacket = Extract<Packet, { type: InspectedType }>;
 
-/** Walks a packet after its fixed header and holds it against the specification. Failures go to the reader. */
+/** Walks through a packet after its fixed header and checks it against the specification. Failures go to the reader. */
 export function inspect(
   reader: PacketReader,
   type: InspectedType,
@@ -147,7 +147,7 @@ function inspectAuth(reader: PacketReader, version: ProtocolVersion, receiver: R
     reader.malformed('MQTT 3.1.1 has no AUTH');
     return { properties: {} };
   }
-  const isShort = reader.remaining === 0; // It then means Success (3.15.2.1).
+  const isShort = reader.remaining === 0; // Without a reason code AUTH means Success (3.15.2.1).
   const reasonCode = isShort ? ReasonCode.Success : reader.uint8('the reason code');
   // [MQTT-3.15.2-1]
   if (!isReasonCodeAllowed('auth', reasonCode, receiver)) {

@@ -41,7 +41,7 @@ export function makeNode<T>(root: TrieNode<T>, levels: readonly string[]): TrieN
   return node;
 }
 
-/** Removes the value of these levels, and what led to it alone. Whether there was one. */
+/** Removes the value of these levels, and the nodes that led to it alone. Returns whether there was a value. */
 export function removeValue<T>(root: TrieNode<T>, levels: readonly string[]): boolean {
   let parent = root;
   let node = root;
@@ -86,7 +86,7 @@ function detach<T>(parent: TrieNode<T>, child: TrieNode<T>): void {
   if (parent.children?.size === 0) parent.children = undefined;
 }
 
-/** A node without a value that leads to one other is that other. */
+/** Merges a node that has no value and a single child with that child. */
 function joinOnlyChild<T>(node: TrieNode<T>): void {
   if (node.value !== undefined || node.children?.size !== 1) return;
   for (const child of node.children.values()) {

@@ -112,7 +112,7 @@ function readWill(reader: PacketReader, flags: number, version: ProtocolVersion)
   return {
     topic,
     payload: reader.binary('the will payload'),
-    // 3 was refused with the flags.
+    // A Will QoS of 3 was refused with the flags.
     qos: ((flags & FLAGS_WILL_QOS) >> 3) as QoS,
     retain: (flags & FLAG_WILL_RETAIN) !== 0,
     properties,

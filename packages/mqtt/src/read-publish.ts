@@ -12,7 +12,7 @@ export function readPublish(
   version: ProtocolVersion,
   receiver: Role,
 ): PublishPacket {
-  const qos = ((firstByte >> 1) & 0b11) as QoS; // 3 was refused with the fixed header [MQTT-3.3.1-4]
+  const qos = ((firstByte >> 1) & 0b11) as QoS; // QoS 3 was refused with the fixed header [MQTT-3.3.1-4]
   const topic = reader.utf8String('the topic name'); // [MQTT-3.3.2-1]
   const packetId = qos === 0 ? 0 : readPacketId(reader, version); // [MQTT-2.2.1-2]
   const properties: PublishProperties = version === 5 ? readProperties(reader, 'publish') : {};
@@ -64,7 +64,7 @@ function checkProperties(reader: PacketReader, properties: PublishProperties, re
   checkResponseTopic(reader, properties.responseTopic);
 }
 
-/** It is a topic name like any other (3.3.2.3.5). */
+/** A Response Topic is a topic name like any other (3.3.2.3.5). */
 export function checkResponseTopic(reader: PacketReader, responseTopic: string | undefined): void {
   if (responseTopic === undefined) return;
   if (responseTopic === '') {

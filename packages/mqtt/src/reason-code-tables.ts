@@ -12,7 +12,7 @@ const CONNECT_OUTCOMES = new Set([
 const SUBSCRIBE_OUTCOMES = new Set([0x00, 0x01, 0x02, 0x80, 0x83, 0x87, 0x8f, 0x91, 0x97, 0x9e, 0xa1, 0xa2]);
 const UNSUBSCRIBE_OUTCOMES = new Set([0x00, 0x11, 0x80, 0x83, 0x87, 0x8f, 0x91]);
 
-/** The Reason Codes a packet may carry, by who reads it (tables of sections 3.2 to 3.15). */
+/** The Reason Codes that a packet may carry, by the side that reads the packet (tables of sections 3.2 to 3.15). */
 const ALLOWED: Readonly<Record<Role, Partial<Record<PacketType, ReadonlySet<number>>>>> = {
   server: {
     puback: PUBLISH_OUTCOMES,
@@ -98,7 +98,7 @@ export function toConnackReturnCode(reasonCode: number): number | undefined {
   return CONNACK_RETURN_CODES.get(reasonCode);
 }
 
-/** The way back, for reading a server's CONNACK of MQTT 3.1.1. */
+/** The Reason Code of MQTT 5.0 for a CONNACK return code of MQTT 3.1.1, which a client reads. */
 export function fromConnackReturnCode(returnCode: number): number | undefined {
   return REASON_CODES_OF_RETURN_CODES[returnCode];
 }

@@ -83,7 +83,7 @@ function granted(reasonCodes: readonly number[], version: ProtocolVersion): numb
   return reasonCodes.map((code) => (version < 5 && isFailure(code) ? ReasonCode.UnspecifiedError : code));
 }
 
-/** These mqtt-packet wants as booleans; the Maximum QoS is a byte and wants a number. */
+/** mqtt-packet takes these properties as booleans. The Maximum QoS is a byte, which it takes as a number. */
 const BOOLEANS: ReadonlySet<string> = new Set([
   'payloadFormatIndicator',
   'requestProblemInformation',

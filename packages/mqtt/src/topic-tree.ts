@@ -52,7 +52,7 @@ export class TopicTree<T extends NonNullable<unknown>> {
       const depth = follow(node.label, levels, top.depth);
       if (depth === NO_MATCH) continue;
       const level = levels[depth];
-      // Behind the last level, and at `#`, which includes the parent level (4.7.1.2).
+      // The filter matches here after its last level, and at `#`, which includes the parent level (4.7.1.2).
       if ((level === undefined || level === '#') && node.value !== undefined) yield node.value;
       const nodes = this.#next(node, level);
       if (nodes !== undefined) stack.push({ nodes, depth });
@@ -78,7 +78,7 @@ function* withoutDollar<T>(
   }
 }
 
-/** Where the filter stands behind these levels of a name: at its `#`, once that has been reached. */
+/** The position in the filter after these levels of a name. At a `#` the filter takes no further levels. */
 function follow(label: readonly string[], levels: readonly string[], depth: number): number {
   let at = depth;
   for (const level of label) {

@@ -10,8 +10,8 @@ export class Violation {
   readonly reasonCode: number;
   readonly reason: string;
   /**
-   * Set for a CONNECT that can be refused with a CONNACK: the version to say it in, which is the nearest we speak
-   * where the client's is none of ours. Without it a CONNECT is answered by closing.
+   * The version of the CONNACK that can refuse a CONNECT: the client's version, or the nearest one that we speak.
+   * Undefined: a CONNECT is answered by closing the connection.
    */
   readonly answerAs: ProtocolVersion | undefined;
 

@@ -83,7 +83,7 @@ describe('mqtt-packet, which most clients are built on', () => {
     });
   });
 
-  it('writes what a client and a server say to each other, and we read it', () => {
+  it('writes the packets of a client and a server, and we read them', () => {
     const exchange: [MqttPacket, ProtocolVersion, 'server' | 'client', object][] = [
       [
         { cmd: 'connect', clientId: 'c', clean: true, keepalive: 30, protocolVersion: 4 },

@@ -30,7 +30,7 @@ export function createMemoryBudget(
 }
 
 function availableBytes(memoryShares: number): number {
-  // In a container its limit, on the machine's own its memory; 0 or a huge number where there is none.
+  // The memory limit of the container. Without a container, Node.js returns 0 or a huge number.
   const constrained = process.constrainedMemory();
   const memory = constrained > 0 ? Math.min(constrained, totalmem()) : totalmem();
   return Math.min(getHeapStatistics().heap_size_limit, Math.floor(memory / memoryShares));

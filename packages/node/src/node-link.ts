@@ -165,7 +165,10 @@ export class NodeLink
     return this.#reading.heldBytes;
   }
 
-  /** A packet that was taken since shows that the client goes on. */
+  /**
+   * Since when the connection has held bytes of its client; a packet that the broker has taken since begins the time
+   * anew.
+   */
   get heldSinceMs(): number {
     return Math.max(this.#reading.heldSinceMs, this.#lastPacketAtMs);
   }
@@ -242,7 +245,7 @@ export class NodeLink
     this.disconnect(ReasonCode.QuotaExceeded, 'Unfinished packets of all clients take too much memory');
   }
 
-  /** For the turns. */
+  /** Called by `Turns`. */
   handle(packet: Packet | Violation): Awaitable<void> {
     if (this.#mayBeElsewhere) return this.#handleFirst(packet);
     const nowMs = this.#context.scheduler.now();
@@ -321,7 +324,7 @@ export class NodeLink
     this.#turns.advance();
   }
 
-  /** For the WebSocket. */
+  /** Called by the WebSocket. */
   received(bytes: Uint8Array, start: number, end: number): void {
     if (this.#isClosing || this.#reading.isDeaf) return;
     this.traffic.receivedBytes += end - start;
@@ -343,7 +346,7 @@ export class NodeLink
     this.#turns.end(`the WebSocket closed with ${code}`);
   }
 
-  /** For the outbox: bytes have left this process. */
+  /** Called by the outbox: bytes have left this process. */
   written(): void {
     if (this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
     this.#isStalled = false;

@@ -50,7 +50,8 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   /** Starts bridges to other systems. @default none */
   readonly openBridges?: OpenBridges | undefined;
   /**
-   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. A data directory and a gateway door are for a node that stands alone (docs/cluster.md).
+   * Makes this process one of a cluster: `openCluster` of `@apus/cluster`. A data directory and a gateway door are for
+   * a node that stands alone (docs/cluster.md).
    * @default none
    */
   readonly openCluster?: OpenCluster | undefined;
@@ -70,19 +71,25 @@ export interface NodeOptions extends Optional<BrokerLimits>, Optional<NodeLimits
   readonly quotas?: GivenQuotaScopes | undefined;
   /** Topics whose messages are kept for those who come later (docs/streams.md). @default none */
   readonly streams?: readonly GivenStream[] | undefined;
-  /** Describes topics to developers, and checks payloads (docs/portal.md): `readTopicsFile` of `@apus/topics`. @default none */
+  /**
+   * Describes topics to developers, and checks payloads (docs/portal.md): `readTopicsFile` of `@apus/topics`.
+   * @default none
+   */
   readonly topics?: NodeTopics | undefined;
   /** Sends traces of messages whose publishers ask for it (docs/observability.md). @default none */
   readonly traces?: TracesOptions | undefined;
-  /** How long a member of a room stays whose client was lost (docs/presence.md). @default 5, or the Will Delay Interval */
+  /**
+   * How long a member of a room stays whose client was lost (docs/presence.md).
+   * @default 5, or the Will Delay Interval
+   */
   readonly presenceGraceSeconds?: number | undefined;
   /** @default 'one' */
   readonly overlapping?: BrokerOptions['overlapping'] | undefined;
   /** Response Information for clients that ask for it; `%c` becomes the client identifier. @default none */
   readonly responseInformation?: string | undefined;
   /**
-   * The clients that may connect, and their rules, at both doors: `readIdentity` and `parseIdentity` read one. It takes the place
-   * of `authenticator`, `authorizer`, `authenticationMethods` and `usersFile`.
+   * The clients that may connect, and their rules, at both doors: `readIdentity` and `parseIdentity` read one. It takes
+   * the place of `authenticator`, `authorizer`, `authenticationMethods` and `usersFile`.
    *
    * @default all clients, on a loopback address only
    */
@@ -237,11 +244,11 @@ function originsOf(options: NodeOptions): GatewayOrigins {
     checkCookieOrigins(identity, allowed === 'loopback' ? 'any' : allowed, HOW_TO_ALLOW);
   if (allowed === 'any') return 'any';
   if (allowed === 'loopback') return [LOOPBACK_ORIGINS];
-  // Any program of this machine can serve a page, which a cookie of its reader's is not for.
+  // Any program of this machine can serve a page, and no such page may act with the cookie of its reader.
   return identity?.cookie === undefined ? [...allowed, LOOPBACK_ORIGINS] : allowed;
 }
 
-/** A client has to show who it is, or the operator has said that it need not. */
+/** Whether clients have to authenticate, or the operator has allowed anonymous ones. */
 function isProtected(options: NodeOptions): boolean {
   const { identity, authenticator, allowAnonymous } = options;
   return identity !== undefined || authenticator !== undefined || allowAnonymous === true;

@@ -98,7 +98,7 @@ describe('GET /api/v5/streams/NAME/messages', () => {
     expect((answer.body as { readonly message: string }).message).toMatch(message);
   });
 
-  test('with a since that is none is answered 400', async () => {
+  test('with an invalid `since` is answered 400', async () => {
     const { list } = await nodeWith(['1'], 'one');
     expect((await list('since=yesterday', 'one')).status).toBe(400);
   });

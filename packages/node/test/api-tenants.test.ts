@@ -81,13 +81,13 @@ describe('the API for a tenant without anything, beside one with everything', ()
   });
 });
 
-test('an address is banned for all tenants, and each is told', async () => {
+test('an address is banned for all tenants, and each of them sees the ban', async () => {
   const node = await nodeForTest(OPTIONS);
   expect(await post(node, OTHER, '/banned', { as: 'peerhost', who: '192.0.2.7' })).toBe(200);
   expect((await ask(node, OWN, '/banned')).body).toMatchObject({ data: [{ who: '192.0.2.7' }] });
 });
 
-test('a tenant with a name that cannot be is refused', async () => {
+test('a tenant with an invalid name is refused', async () => {
   const node = await nodeForTest(OPTIONS);
   for (const name of ['a b', '', 'x'.repeat(65)])
     expect(await ask(node, name, '/clients')).toMatchObject({ status: 400, body: { code: 'BAD_REQUEST' } });

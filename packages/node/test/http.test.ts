@@ -18,7 +18,7 @@ test('/healthz says how many clients there are and for how long it has run', asy
   expect(await response.json()).toEqual({ status: 'ok', connections: 1, uptimeSeconds: 90 });
 });
 
-test('every answer tells the browser to be careful', async () => {
+test('every answer has a content security policy, and forbids to guess its type', async () => {
   const node = await nodeForTest();
   for (const path of ['/', '/healthz', '/nothing']) {
     const { headers } = await fetch(new URL(path, node.httpUrl));
@@ -48,7 +48,7 @@ test('only GET and HEAD are answered', async () => {
   expect(response.status).toBe(405);
 });
 
-test('a port in use is told in a sentence', async () => {
+test('a port in use is reported in a sentence', async () => {
   const other = createServer().listen(0, '127.0.0.1');
   onTestFinished(() => void other.close());
   await once(other, 'listening');

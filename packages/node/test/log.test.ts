@@ -24,7 +24,7 @@ test('a line for people shows no control characters of a client', () => {
   expect(prettyLine(ENTRY, true)).toContain(`${escapeCharacter}[33mprotocol-violation`);
 });
 
-test('a line has an end, and still says whom it is about', () => {
+test('a long line is cut, and still names its client', () => {
   const many = Object.fromEntries(
     [...Array(5_000).keys()].map((index) => [`field${index}`, 'x'.repeat(100)]),
   );
@@ -46,7 +46,7 @@ test('no field takes the place of time, level and event', () => {
   expect(JSON.parse(line)).toMatchObject({ level: 'warn', event: 'protocol-violation' });
 });
 
-test('a level takes itself and what is graver', () => {
+test('a log writes the lines of its own level and of graver ones', () => {
   const events: string[] = [];
   const log = new NodeLog('warn', ({ event }) => events.push(event), { now: () => 0 });
   log.debug('debug');

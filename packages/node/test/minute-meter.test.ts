@@ -15,7 +15,7 @@ test('counts the last minute, and forgets at most five seconds too early', () =>
   }
 });
 
-test('has nothing of what is a minute old, however long nobody has looked', () => {
+test('counts nothing that is a minute old, even if it has not been read for long', () => {
   for (const laterMs of [MINUTE_MS, MINUTE_MS + 1, 7 * MINUTE_MS, 86_400_000]) {
     const meter = new MinuteMeter();
     meter.add(5, 1_000);

@@ -34,7 +34,7 @@ async function nodeWithOutlet(takes: (message: Message) => boolean) {
 }
 
 describe('a message that leaves for another system', () => {
-  test('is answered and delivered when that has it; others do not wait', async () => {
+  test('is answered and delivered when the other system has it; other messages do not wait', async () => {
     const { client, seen, arrived } = await nodeWithOutlet(() => true);
     await client.publishAsync('out/a', '1', { qos: 2 });
     await client.publishAsync('in/a', '2', { qos: 1 });
@@ -43,7 +43,7 @@ describe('a message that leaves for another system', () => {
   });
 
   test.each([1, 2] as const)(
-    'is refused with 0x97 at QoS %i where that does not take it, and reaches no subscriber',
+    'is refused with 0x97 at QoS %i where the other system does not take it, and reaches no subscriber',
     async (qos) => {
       const { client, arrived } = await nodeWithOutlet(
         ({ payload }) => Buffer.from(payload).toString() !== 'no',

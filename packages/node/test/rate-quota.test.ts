@@ -45,7 +45,7 @@ test('accounts without a debt are forgotten when there are too many, and those w
   expect(quota.chargesOf(identity('t', 'runaway'), '').debtMs(5_000)).toBeGreaterThan(4_000);
 });
 
-test('a message that was delayed pays at the quotas of now, and brings back none that it was published under [SEC-TENANT-8]', () => {
+test('a delayed message pays by the present quotas, and does not restore those of its publishing [SEC-TENANT-8]', () => {
   const time = { nowMs: 0 };
   const quota = new RateQuota(NODE_QUOTAS, { now: () => time.nowMs });
   const planned = { ...identity('t', 'ada'), plan: { deliveriesPerMinuteMax: 60, bytesPerSecondMax: 10 } };

@@ -63,7 +63,7 @@ test('a call goes before the packets that wait', async () => {
   await expect.poll(() => calls, PATIENT).toEqual(['connect', 'drain', 'pingreq']);
 });
 
-test('a failed call is told once, and the end of the connection still is', async () => {
+test('a failed call is reported once, and so is the end of the connection', async () => {
   const { calls, turns } = turnsWith(() => Promise.reject(new Error('no database')));
   turns.push(Buffer.concat([CONNECT, PINGREQ]));
   turns.end('closed');

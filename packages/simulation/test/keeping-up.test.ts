@@ -11,17 +11,22 @@ const BEHIND = { connections: 2_000, recipients: 1_000, messagesPerSecond: 2, wa
 const ROOM = { quotas: { ...DEFAULT_QUOTAS, messagesPerMinuteMax: 1_000_000 } };
 
 describe('a system that falls behind', () => {
-  it.each([20, 60])('is said not to keep up, with the rate that it bears, in a window of %d s', (seconds) => {
-    const prediction = simulate(workloadFrom({ ...BEHIND, seconds }), ROOM);
-    expect(prediction.keepsUp).toBe(false);
-    const borne = prediction.borneMessagesPerSecond ?? Number.NaN;
-    expect(borne).toBeGreaterThan(0.5);
-    expect(borne).toBeLessThanOrEqual(1.2);
-    expect(predictionText(prediction)).toMatch(
-      /does not keep up with the quotas as they are: \d+ messages wait after \d+ s.*It bears about [\d.]+ messages a second/,
-    );
-    expect(simulate(workloadFrom({ ...BEHIND, messagesPerSecond: borne, seconds }), ROOM).keepsUp).toBe(true);
-  });
+  it.each([20, 60])(
+    'is reported not to keep up, with its sustainable rate, in a window of %d s',
+    (seconds) => {
+      const prediction = simulate(workloadFrom({ ...BEHIND, seconds }), ROOM);
+      expect(prediction.keepsUp).toBe(false);
+      const borne = prediction.borneMessagesPerSecond ?? Number.NaN;
+      expect(borne).toBeGreaterThan(0.5);
+      expect(borne).toBeLessThanOrEqual(1.2);
+      expect(predictionText(prediction)).toMatch(
+        /does not keep up with the quotas as they are: \d+ messages wait after \d+ s.*It bears about [\d.]+ messages a second/,
+      );
+      expect(simulate(workloadFrom({ ...BEHIND, messagesPerSecond: borne, seconds }), ROOM).keepsUp).toBe(
+        true,
+      );
+    },
+  );
 
   it('keeps up once its quotas are raised', () => {
     const { liftedQuotas } = simulate(workloadFrom({ ...BEHIND, seconds: 60 }));
@@ -63,7 +68,7 @@ describe("the deployment's own limits", () => {
     );
   });
 
-  it('are played: light clients of a tenant trip the breaker, and a rate that it lets pass is said', () => {
+  it('are simulated: light clients of a tenant trip the breaker, and the rate that it lets pass is reported', () => {
     const given = { connections: 20_000, messagesPerSecond: 800, seconds: 20 };
     // Room in the stage's throttle: the breaker alone is met.
     const quotas = { ...DEFAULT_QUOTAS, stageFramesPerSecond: 5_000 };
@@ -78,7 +83,7 @@ describe("the deployment's own limits", () => {
     expect(prediction.lifted.tripsBreaker).toBe(false);
   });
 
-  it('are played: a busy publisher is refused for its deliveries, and no more of them pass than a minute has', () => {
+  it('are simulated: a busy publisher is refused for its deliveries, and no more of them pass than its quota of a minute', () => {
     const given = { connections: 1_000, publishers: 1, recipients: 100, messagesPerSecond: 40, seconds: 60 };
     const quotas = { ...DEFAULT_QUOTAS, maxPostsPerSecond: 10_000, messagesPerMinuteMax: 10_000_000 };
     const prediction = simulate(workloadFrom({ ...given, warmUpSeconds: 120 }), { quotas });
@@ -92,7 +97,7 @@ describe("the deployment's own limits", () => {
     expect(prediction.lifted.tally.publishesOverLimit).toBe(0);
   });
 
-  it('are played: a publisher with too many frames is cut', () => {
+  it('are simulated: a publisher with too many frames is cut', () => {
     const given = {
       connections: 100,
       publishers: 1,

@@ -34,7 +34,7 @@ describe('a queue of shards', () => {
     expect(shown(queue.take())).toEqual([['a', [2]]]);
   });
 
-  it('gives what was not done before what came after it', () => {
+  it('puts unfinished jobs before those that came after them', () => {
     const queue = new ShardQueue(1);
     queue.put('a', job(1));
     queue.put('a', job(2));

@@ -229,7 +229,7 @@ describe('throttles', () => {
     expect(tally.readUnits).toBeLessThanOrEqual(300 * 11);
   });
 
-  it('a message group takes 300 calls a second: beyond it sends are refused, and their frames fail', () => {
+  it('a message group takes 300 calls a second: further sends are refused, and their frames fail', () => {
     const given = { connections: 4_000, topics: 1, recipients: 13, messagesPerSecond: 400, seconds: 10 };
     const quotas = quotasWith({ lambdaConcurrency: 10_000 });
     const run = (topics: number) =>

@@ -103,7 +103,7 @@ function hex(number: number, digits: number): string {
   return number.toString(16).padStart(digits, '0');
 }
 
-/** 128 bits of SHA-256: nobody can find two names with the same digest. */
+/** 128 bits of SHA-256: to find two names with the same digest takes some 2^64 attempts. */
 function digest(name: string): string {
   return createHash('sha256').update(name).digest('base64url').slice(0, 22);
 }

@@ -70,7 +70,7 @@ describe('a data file that is cut short', () => {
     expect(await refusalOf(directory)).toContain('it ends after');
   });
 
-  it('by pages that are not in use is none', async () => {
+  it('by pages that are not in use is read in full', async () => {
     const directory = await filled();
     const path = fileOf(directory);
     // As if the last transaction had taken ten more pages and given them back: they were never written.
@@ -117,7 +117,7 @@ describe('a data file with a page that is overwritten', () => {
   });
 });
 
-describe('a record that is none', () => {
+describe('a record that cannot be read', () => {
   const GARBAGE = [
     ['bytes that mean nothing', Buffer.from([0xc1, 1, 2])],
     ['a number', Buffer.from([7])],

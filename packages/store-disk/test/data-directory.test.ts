@@ -54,18 +54,18 @@ describe('a data directory', () => {
     await (await open(directory)).close();
   });
 
-  it('is refused where a file stands', async () => {
+  it('is refused where there is a file of its name', async () => {
     const file = join(temporaryDirectory(), 'file');
     writeFileSync(file, '');
     expect(await refusalOf(file)).toContain(`${file} cannot be used: EEXIST`);
   });
 
-  it('is refused where none can be made', async () => {
+  it('is refused where it cannot be made', async () => {
     expect(await refusalOf('/dev/null/apus')).toContain('/dev/null/apus cannot be used: ENOTDIR');
   });
 
   it.each(['something else', Buffer.alloc(100_000, 7)])(
-    'is refused with a data file that is none',
+    'is refused if its data file is something else',
     async (bytes) => {
       const directory = temporaryDirectory();
       writeFileSync(join(directory, 'apus.mdb'), bytes);

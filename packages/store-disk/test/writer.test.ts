@@ -113,7 +113,7 @@ describe('limits', () => {
     expect(disk.commits.map(({ keys }) => keys)).toEqual([['a'], ['b']]);
   });
 
-  it(`keeps also those waiting to whom nothing is promised once ${PENDING_BYTES_MAX} bytes wait`, async () => {
+  it(`makes callers wait that are promised nothing, once ${PENDING_BYTES_MAX} bytes wait`, async () => {
     const disk = new SlowDisk();
     disk.put('a');
     expect(disk.writer.accepted('value')).toBe('value');

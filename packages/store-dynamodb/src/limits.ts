@@ -11,8 +11,8 @@ export const SHAPES_MAX = 64;
 
 /**
  * Subscribers in the head of a filter. Eight take one write unit and twelve take two, also with tokens; the thirteenth
- * makes a job, a worker and its claim for each message. In a shard each from the ninth on would cost two units as
- * well: the attempt at the full head, and the entry.
+ * makes a job, a worker and its claim for each message. To place the ninth to twelfth in a shard would save nothing:
+ * the attempt at the full head and the entry in the shard cost two units as well.
  */
 export const INLINE_SUBSCRIBERS_MAX = 12;
 
@@ -99,12 +99,14 @@ export const RETRY_MS_MAX = 2_500;
 export const DECISIONS_MAX = 8;
 
 /**
- * Places in a topic's log that an append tries, since other publishers have taken those before. With calls of 4 ms a
- * topic takes some 150 messages a second. Beyond it, or after `RETRY_MS_MAX`: 0x97.
+ * Places in a topic's log that one append tries: a try fails if another publisher has taken the place. With calls of 4
+ * ms a topic takes some 150 messages a second. Beyond it, or after `RETRY_MS_MAX`: 0x97.
  */
 export const STREAM_APPENDS_TRIED_MAX = 50;
 
-/** A reader that began in time is sent history for this much longer. */
+/**
+ * A log can be read for this much longer than its stream keeps messages, so that a reader that began in time can go on.
+ */
 export const STREAM_SLACK_MS = 60_000;
 
 /**
@@ -140,12 +142,12 @@ export const PRESENCE_COUNT_FRESH_MS = 60_000;
 /** A tick that has been due for so long has lost its timer. */
 export const PRESENCE_TICK_LATE_MS = 60_000;
 
-/** The same for a conflated group. */
+/** A tick of a conflated group that has been due for so long has lost its timer. */
 export const CONFLATED_TICK_LATE_MS = 60_000;
 
 /**
- * By then the function of timers has told a group, or is dead: it has 30 seconds. Below its queue's visibility
- * timeout.
+ * How long a process may work on the tick of a group before another process may begin the tick again. The timers'
+ * function has ended by then, after 30 seconds at most. Below the visibility timeout of its queue.
  */
 export const CONFLATED_CLAIM_MS = 40_000;
 
@@ -167,7 +169,10 @@ export const PRESENCE_REPEATED_MS = 120_000;
 /** One in this many changes of a tenant's number is written, as this many. */
 export const COUNT_SAMPLE = 64;
 
-/** The same for a number of bytes: a write for each 64 KB, which are 64 write units themselves. */
+/**
+ * Bytes that one write of a tenant's number stands for. A change of 64 KB is always written, and costs 64 write units
+ * itself.
+ */
 export const BYTES_SAMPLE = 64 * 1_024;
 
 /** A number over a tenant is read again after this time. */

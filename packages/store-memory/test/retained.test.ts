@@ -44,7 +44,7 @@ describe('MemoryRetained with more matches than it looks up anew for each page',
     expect(even.every((topic) => topic.startsWith('even/'))).toBe(true);
   });
 
-  it('skips nothing that stays while most of them go and others come', () => {
+  it('skips no message that stays while most of them go and others come', () => {
     const retained = new MemoryRetained();
     fill(retained);
     const staysAlways = (index: number) => index % 10 === 7;

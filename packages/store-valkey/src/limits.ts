@@ -50,7 +50,7 @@ export const STREAM_SLACK_MS = 60_000;
 /** Messages of a stream that one command reads. */
 export const STREAM_MESSAGES_READ_MAX = 1000;
 
-/** The same in bytes of messages. */
+/** Bytes of messages of a stream that one command reads. */
 export const STREAM_BYTES_READ_MAX = 4 * 1024 * 1024;
 
 /** Topics of a stream that one command looks at. */

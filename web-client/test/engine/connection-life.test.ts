@@ -47,7 +47,7 @@ const SUBSCRIBE = 8;
 
 describe.each(DOORS)('at the %s door', (door) => {
   test.each([4, 5] as const)(
-    'a refusal is told by its reason and not tried again (MQTT version %i)',
+    'a refusal is reported with its reason and not tried again (MQTT version %i)',
     async (protocolVersion) => {
       const node = await startGuarded();
       const profile = profileFor(urlOf(node, door), { door, protocolVersion, username: 'ada' });
@@ -61,7 +61,7 @@ describe.each(DOORS)('at the %s door', (door) => {
     },
   );
 
-  test('a subscription and a publish that the server refuses are told by their reason', async () => {
+  test('a refused subscription and a refused publish are reported with their reason', async () => {
     const node = await startGuarded();
     const subscription = subscriptionFor('others/#');
     const profile = profileFor(urlOf(node, door), { door, username: 'ada', subscriptions: [subscription] });
@@ -81,7 +81,7 @@ describe.each(DOORS)('at the %s door', (door) => {
     expect(test.status?.phase).toBe('connected');
   });
 
-  test('the will is published where it is asked for at the end, and not otherwise', async () => {
+  test('the will is published if the end asks for it, and not otherwise', async () => {
     const node = await startBroker();
     const subscription = subscriptionFor('last/#');
     const watcher = new TestConnection(profileFor(node.url, { subscriptions: [subscription] })).open();
@@ -99,7 +99,7 @@ describe.each(DOORS)('at the %s door', (door) => {
     expect(watcher.received.map((message) => message.text())).toEqual(['bye']);
   });
 
-  test('a session is resumed, with what came meanwhile', async () => {
+  test('a session is resumed, with the messages that came meanwhile', async () => {
     const node = await startBroker();
     const subscription = subscriptionFor('t');
     const profile = profileFor(urlOf(node, door), {
@@ -156,7 +156,7 @@ describe.each(DOORS)('at the %s door', (door) => {
   });
 });
 
-test('a URL that is none is told before a socket is made', async () => {
+test('an invalid URL is reported before a socket is made', async () => {
   for (const url of ['http://127.0.0.1/mqtt', 'nowhere', 'ws://127.0.0.1/mqtt#x']) {
     const test = new TestConnection(profileFor(url)).open();
     await test.until(({ status }) => status?.phase === 'failed');
@@ -221,7 +221,7 @@ test('a topic alias stands for its topic in the log', async () => {
   expect([...(test.messages[1]?.packet.subarray(2, 4) ?? [])]).toEqual([0, 0]);
 });
 
-test('only what the server has to know is sent: not a colour, not a name', async () => {
+test('only options for the server are sent: not a colour, not a name', async () => {
   const node = await startBroker();
   const subscription = subscriptionFor('t');
   const test = new TestConnection(

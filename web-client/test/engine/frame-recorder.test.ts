@@ -156,7 +156,7 @@ test('a ping of the transport has a frame, and no packet of the timeline', () =>
   ]);
 });
 
-test('packets that have not left when the socket ends never do, and those that are too large neither', () => {
+test('packets that have not left when the socket ends never do, nor do those that are too large', () => {
   const { recorder, links, write } = setUp();
   const large = write([0x30, 0xfe, 0xbf, 1, ...new Array<number>(24_574).fill(0)]);
   const waiting = write(PUBLISH_A);

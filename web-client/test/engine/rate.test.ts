@@ -8,7 +8,7 @@ test('a steady stream has its rate', () => {
   expect(last).toBe(100);
 });
 
-test('it falls to nothing within two seconds when nothing comes', () => {
+test('it falls to zero within two seconds when nothing comes', () => {
   const rate = new Rate();
   rate.sample(0, 0);
   rate.sample(1_000, 500);

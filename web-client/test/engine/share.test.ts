@@ -95,7 +95,7 @@ test.each([
   expect(sharedProfile(hash)).toBeUndefined();
 });
 
-test('values that do not fit are left at their defaults', () => {
+test('invalid values are replaced by their defaults', () => {
   const profile = readProfile({
     url: 'ws://x/mqtt',
     door: 'cellar',
@@ -115,7 +115,7 @@ test('values that do not fit are left at their defaults', () => {
   expect(profile?.subscriptions.map(({ filter }) => filter)).toEqual(['a']);
 });
 
-test('a URL with credentials gives them away to the fields that are for them', () => {
+test('credentials in a URL move to their own fields', () => {
   expect(splitUrl('wss://ada:p%40ss@x.example/mqtt?jwt=abc&a=1', 'jwt')).toEqual({
     url: 'wss://x.example/mqtt?a=1',
     username: 'ada',

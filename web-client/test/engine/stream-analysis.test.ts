@@ -26,7 +26,7 @@ test.each([
   ['{"ts":'],
   ['[1]'],
   [{ ts: NOW_MS - 3_600_000 }],
-])('what is no time of sending gives none: %j', (payload) => {
+])('other values give no latency: %j', (payload) => {
   expect(look(payload).latencyMs).toBeUndefined();
 });
 

@@ -9,7 +9,7 @@ test('chosen columns stand in the order of the table, and the topic is always am
   expect(chosenColumns(['userProperties', 'time'])).toEqual(['time', 'topic', 'userProperties']);
 });
 
-test('a stored column that is none is left out', () => {
+test('a stored column that does not exist is left out', () => {
   expect(chosenColumns(['colour', 'time'])).toEqual(['time', 'topic']);
 });
 

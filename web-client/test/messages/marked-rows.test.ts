@@ -46,7 +46,7 @@ test('a mark stands between the messages that it came between', () => {
   expect([0, 1, 2].map((index) => new MarkedRows(list).rowOf(index))).toEqual([1, 2, 4]);
 });
 
-test('drops with nothing in between are told in one notice', () => {
+test('drops without a message in between become one notice', () => {
   const { list, append } = setUp();
   append('a', [[1, 5]]);
   append('', [[0, 2]]);

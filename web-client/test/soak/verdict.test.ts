@@ -53,7 +53,7 @@ function withHeap(...mebibytes: readonly number[]): Second[] {
 }
 
 describe('the verdict of a soak run', () => {
-  it('has nothing to say of a run in which nothing is wrong', () => {
+  it('reports nothing for a run without a problem', () => {
     expect(problemsOf(run(), RATE)).toEqual([]);
   });
 

@@ -20,7 +20,7 @@ test('paths are at the page’s own host, and ports where they are named', () =>
   expect(endpoints.map((endpoint) => endpoint.maximumPacketSizeBytes)).toEqual([undefined, 24_573]);
 });
 
-test('the API is at the page’s own host, whatever the file says: its key is sent there', () => {
+test('the API is at the page’s own host, also if the file names another: its key is sent there', () => {
   const api = (path: string) => siteFrom({ api: { path, access: 'key' } }, PAGE).api;
   expect(api('/api/v5')).toMatchObject({
     url: 'https://tools.example/api/v5',

@@ -17,7 +17,7 @@ test('without anything stored the page is as at the start', () => {
   expect(readLayout(null)).toEqual(AT_START);
 });
 
-test('of what was stored only what is of its kind is taken', () => {
+test('of the stored values only valid ones are taken', () => {
   const stored = { isPublishFolded: 'yes', messageColumns: ['time', 7], besideIds: 'all', publishPx: '9px' };
   expect(readLayout({ ...stored, subscriptionsPx: 250, hidesPings: true })).toEqual({
     ...AT_START,

@@ -12,7 +12,7 @@ import type { Failure, Target } from './target.ts';
 
 /** Most messages at QoS 1 and 2 that are under way; further ones wait in the session's queue. */
 const WINDOW = 100;
-/** The same with QoS 0: above it QoS 0 messages are dropped. */
+/** Most messages that are under way, QoS 0 included. Above it QoS 0 messages are dropped. */
 const UNDER_WAY_MAX = 500;
 /**
  * How long the queue of a rule outlives the process. The broker's own limit, `sessionExpirySecondsMax`, may be lower.

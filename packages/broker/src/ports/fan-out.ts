@@ -32,7 +32,7 @@ export interface FanOut {
   /** Whether `accept` would take a message that first needs its place in a stream. */
   hasRoom(filters: readonly WideFilter[], message: Message): Awaitable<boolean>;
 
-  /** Takes the message whatever waits: it has its place in a stream. */
+  /** Takes the message even if the queues are full: it has its place in a stream, and cannot be refused any more. */
   take(message: Message, filters: readonly WideFilter[], payer?: DeliveryPayer): void;
 
   /**

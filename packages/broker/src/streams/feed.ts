@@ -233,7 +233,7 @@ function* readPage(context: Context, stream: StreamDeclaration, place: Place): F
   const limit = { ...PAGE, messages: Math.min(PAGE.messages, place.upTo - last) };
   const page = yield* waitFor(context.ports.streams?.store.read(tenant, topic, epoch, last, limit));
   if (page === 'lost') return yield* overtaken(context, stream, place);
-  // No process appends what this one has been told of.
+  // The log ends here: entries that this process was told of, and that were never appended, are waited for no longer.
   if (page === undefined || page.length === 0) place.upTo = last;
   for (const entry of page ?? []) {
     place.last = entry.number;

@@ -10,7 +10,10 @@ export const KEY_SHA256 = /^[0-9a-f]{64}$/;
 /** Keys that are known at a time: one that is used, and those that are being replaced. */
 export const API_KEYS_MAX = 10;
 
-/** Requests of one operator, of all operators, and of strangers, which one environment takes. */
+/**
+ * The rates of requests that one environment takes from one operator, from all operators, and from one address that
+ * shows no valid key.
+ */
 const RATES = {
   caller: { perSecond: 10, burst: 40 },
   environment: { perSecond: 20, burst: 80 },
@@ -18,11 +21,11 @@ const RATES = {
 } as const;
 
 export interface OperatorAccess {
-  /** Undefined: callers are whom Lambda has verified by their signature. */
+  /** Undefined: requests carry a signature, which Lambda has verified. */
   readonly keysSha256: readonly string[] | undefined;
 }
 
-/** Lets operators in, each at a bounded rate, and says whose tenant they ask about [SEC-API-1]. */
+/** Authenticates operators, limits their requests, and finds the tenant of each request [SEC-API-1]. */
 export class OperatorGate {
   readonly #limiter: RequestLimiter;
   readonly #hashes: readonly Buffer[] | undefined;
@@ -32,7 +35,7 @@ export class OperatorGate {
     this.#hashes = keysSha256?.map((hash) => Buffer.from(hash, 'hex'));
   }
 
-  /** The tenant that the request speaks of, or why it is not answered. */
+  /** The tenant of the request, or the answer that refuses it. */
   admit(request: HttpRequest): string | HttpAnswer {
     const caller = this.#callerOf(request);
     if (typeof caller !== 'string') return caller;

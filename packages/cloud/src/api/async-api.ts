@@ -8,7 +8,7 @@ export interface DescribedTopics {
   readonly server: ServerDescription;
 }
 
-/** The document for developers, without examples of what flows: a deployment keeps none. */
+/** The AsyncAPI document for developers. It has no examples from live messages: a deployment keeps none. */
 export function asyncApiHandlers({ described, streams }: ApiContext) {
   return {
     getAsyncApi: ({ tenant }) => {

@@ -36,7 +36,7 @@ async function list(context: ApiContext, request: ApiRequest): Promise<HttpAnswe
   return partOf(fitting.map(withoutTenant), paging);
 }
 
-/** It takes most of a minute, until no process goes by the list of before. */
+/** The answer takes most of a minute: until then another process may still use the list from before the ban. */
 async function add(context: ApiContext, request: ApiRequest): Promise<HttpAnswer> {
   const fields = objectIn(request);
   const unknown = NOT_OF_A_BAN.find((name) => name in fields);

@@ -8,7 +8,7 @@ import type { Stage } from './stage.ts';
 
 const MINUTE_MS = 60_000;
 
-/** API Gateway answers some ten questions a second about all stages of an account. */
+/** API Gateway takes some ten calls a second about all stages of an account, so an answer is kept for a while. */
 const STAGE_KEPT_MS = 10_000;
 
 /** The breaker of a deployment, as the construct has made it. */
@@ -19,18 +19,18 @@ export interface BreakerSettings {
   readonly framesPerSecond: number;
   readonly trippedFramesPerSecond: number;
   readonly messagesPerMinuteMax: number;
-  /** 0: it closes by hand alone. */
+  /** 0: the breaker closes only by hand. */
   readonly resetMinutes: number;
 }
 
-/** The breaker, and what tells its state. */
+/** The breaker, and the sources of its state. */
 export interface ApiBreaker {
   readonly settings: BreakerSettings;
   readonly readStage: () => Promise<Stage>;
   readonly messages: Pick<GatewayMessages, 'lastMinute'>;
 }
 
-/** The state of the breaker is the throttle of the stage: nothing else has to remember it [SEC-QUOTA-7]. */
+/** The state of the breaker is the throttle of the stage, and is stored nowhere else [SEC-QUOTA-7]. */
 export function breakerHandlers({ breaker, clock }: ApiContext) {
   if (breaker === undefined) return { getBreaker: () => NO_BREAKER } satisfies Partial<Handlers>;
   const { settings, messages } = breaker;
@@ -44,7 +44,7 @@ export function breakerHandlers({ breaker, clock }: ApiContext) {
 
 const NO_BREAKER = problem('NOT_FOUND', 'This deployment has no breaker (breaker: false).');
 
-/** Remembers the stage for a while, and also that API Gateway did not answer. */
+/** Keeps the answer of API Gateway for a while, also a failure. */
 function lookingAt({ readStage }: ApiBreaker, clock: Clock): () => Promise<Stage> {
   let kept: { readonly stage: Promise<Stage>; readonly untilMs: number } | undefined;
   return async () => {

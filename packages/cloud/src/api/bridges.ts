@@ -10,7 +10,7 @@ export interface DeployedBridge {
   readonly group?: string;
 }
 
-/** AWS runs the sources of a deployment's bridges: it alone knows their state and their counts. */
+/** AWS runs the sources of a deployment's bridges: only AWS knows their state and their counts. */
 const UNKNOWN = { status: null, since: null, last_error: null, in: {}, out: { waiting: null } };
 
 export function bridgeHandlers({ bridges = [] }: ApiContext) {

@@ -19,7 +19,7 @@ export interface ApiContext extends Omit<OperatorOptions, 'sleep'> {
   readonly rules?: ApiRules | undefined;
   /** @default none */
   readonly bridges?: readonly DeployedBridge[] | undefined;
-  /** Undefined: there is no CloudWatch, and a question says so. */
+  /** Undefined: there is no CloudWatch, and requests for metrics are refused as unavailable. */
   readonly counters?: MonthCounters | undefined;
   /** Undefined where the deployment has none. */
   readonly breaker?: ApiBreaker | undefined;

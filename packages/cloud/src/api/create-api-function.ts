@@ -109,7 +109,7 @@ async function answer(
   });
 }
 
-/** Undefined: it is a bug, or the infrastructure. */
+/** Undefined: the error is a defect, or comes from the infrastructure. */
 function answerOfError(error: unknown): HttpAnswer | undefined {
   if (error instanceof ApiProblem || error instanceof StreamQuestionError)
     return problem(error.code, error.message);

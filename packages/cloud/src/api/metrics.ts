@@ -16,7 +16,7 @@ import type { HttpAnswer } from '../publish/http.ts';
 import { ApiProblem } from './api-problem.ts';
 import { type ApiContext, type Handlers, ok } from './context.ts';
 
-/** EMQX's names of what the functions count. */
+/** Counters of the functions that EMQX has a name for. */
 const EMQX: Readonly<Partial<Record<EmqxName, MetricName>>> = {
   'packets.publish.received': METRICS.messagesIn,
   'packets.publish.sent': METRICS.messagesOut,
@@ -26,7 +26,7 @@ const EMQX: Readonly<Partial<Record<EmqxName, MetricName>>> = {
   'delivery.dropped': METRICS.messagesDropped,
 };
 
-/** For what EMQX has no name. */
+/** Counters that EMQX has no name for. */
 const OWN: Readonly<Record<string, readonly [MetricName, string]>> = {
   apus_posts_gone_total: [METRICS.postsGone, 'Posts to connections that were gone.'],
   apus_posts_throttled_total: [METRICS.postsThrottled, 'Posts that API Gateway refused for their rate.'],
@@ -46,7 +46,7 @@ const OWN: Readonly<Record<string, readonly [MetricName, string]>> = {
   ],
 };
 
-/** The same of rules, where a deployment has some. */
+/** Counters of rules, which EMQX has no name for either. Present only where the deployment has rules. */
 const OF_RULES: typeof OWN = {
   apus_rule_messages_sent_total: [
     BRIDGE_METRICS.ruleMessagesSent,

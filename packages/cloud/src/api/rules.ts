@@ -5,7 +5,7 @@ import { ApiProblem } from './api-problem.ts';
 import { type ApiContext, type ApiRequest, type Handlers, NO_CONTENT, ok } from './context.ts';
 import { pageAnswer, pagingOf, placeOf } from './pages.ts';
 
-/** With less left the function of rules is waited for no longer. */
+/** Time that is kept for the answer: the call on the function of rules is given up this long before the end. */
 const RESERVE_MS = 5_000;
 
 /** Looks at the queue of dead letters that one request to delete them makes: a thousand letters each. */
@@ -25,7 +25,7 @@ const UNKNOWN = {
 
 type Answered<Field extends string> = Extract<RulesAnswer, Readonly<Record<Field, unknown>>>;
 
-/** Rules, and the messages that they have given up: the function of rules answers, as only it has their queues. */
+/** Rules, and their dead letters. The function of rules answers, since only that function can read its queues. */
 export function ruleHandlers({ rules }: ApiContext) {
   const ofRule = (handle: (rules: ApiRules, request: ApiRequest) => Promise<HttpAnswer>) => {
     return async (request: ApiRequest): Promise<HttpAnswer> => {

@@ -23,7 +23,7 @@ const SESSIONS_MAX = 1_000;
 /** Lists that are read side by side. */
 const LISTS_AT_ONCE = 25;
 
-/** With less left no further page is begun. */
+/** A request with less time left begins no further page. */
 const RESERVE_MS = 15_000;
 
 /**

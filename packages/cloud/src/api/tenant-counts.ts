@@ -4,10 +4,10 @@ import type { InvocationContext } from '../events/gateway.ts';
 import { sessionsOf } from '../operator/table-walk.ts';
 import { ApiProblem } from './api-problem.ts';
 
-/** With less left the walk over the table is given up. */
+/** A request with less time left gives up the walk over the table. */
 const RESERVE_MS = 15_000;
 
-/** A walk reads every session: it is not repeated for a page that is loaded again. */
+/** A walk reads every session, so its counts serve later requests for this long. */
 const KEPT_MS = 60_000;
 
 const TENANTS_MAX = 1_000;
@@ -28,7 +28,7 @@ export class TenantCounts {
     this.#clock = clock;
   }
 
-  /** @throws {ApiProblem} where the time is not enough */
+  /** @throws {ApiProblem} if there is not enough time for the walk */
   async of(tenant: string, invocation: InvocationContext): Promise<Counts> {
     const nowMs = this.#clock.now();
     const known = this.#kept.get(tenant);

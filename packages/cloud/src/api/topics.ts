@@ -10,18 +10,18 @@ import { filterOf } from './subscription.ts';
 /** Rounds over the table that one list of topic filters takes at most: 4 MB each, 512 read units. */
 const ROUNDS_MAX = 8;
 
-/** Sessions of a tenant whose subscriptions such a list is made of at most: a read unit each, where they have few. */
+/** Sessions of a tenant from which one list is made at most: each costs a read unit where it has few subscriptions. */
 const SESSIONS_MAX = 2_000;
 
-/** Topic filters of such a list. */
+/** Topic filters that one list holds at most. */
 const FILTERS_MAX = 10_000;
 
 const LISTS_AT_ONCE = 25;
 
-/** With less left the walk is given up. */
+/** A request with less time left gives up the walk. */
 const RESERVE_MS = 15_000;
 
-/** The list is not made again for its next page, or a page that is loaded again. */
+/** A list serves the requests for its next pages, and repeated requests, for this long. */
 const KEPT_MS = 60_000;
 
 const TENANTS_MAX = 20;
@@ -32,8 +32,8 @@ interface Kept {
 }
 
 /**
- * The topic filters that have subscribers. Only a walk over all sessions knows each once, so it is made where they are
- * few; where they are many the answer says why not.
+ * The topic filters that have subscribers. Only a walk over all sessions finds each filter once. So the list is made
+ * for a tenant with few sessions; for a tenant with more, the answer says why there is none.
  */
 export function topicHandlers(context: ApiContext) {
   const kept = new Map<string, Kept>();

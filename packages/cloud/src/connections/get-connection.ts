@@ -6,7 +6,7 @@ export type ConnectionStatus =
   | { readonly lastActiveAtMs: number }
   /** 410. */
   | 'gone'
-  /** It did not say: the account is throttled, or the gateway fails. */
+  /** Unknown: the account is throttled, or the gateway fails. */
   | 'unknown';
 
 /** The answer to GetConnection. */

@@ -17,7 +17,7 @@ import { agreedWith } from './agreement.ts';
 import { bytesOf } from './frame.ts';
 import { ORDINARY_CONNACK } from './text-frame.ts';
 
-/** The client comes back: it cannot know how far its CONNECT came. */
+/** The answer does not say how far the CONNECT came: the client comes back and sends it again. */
 const UNAVAILABLE: ProxyResult = { statusCode: 503, body: 'Unavailable for a moment. Try again later.' };
 
 const OVER: ProxyResult = { statusCode: 410, body: 'The connection is over.' };

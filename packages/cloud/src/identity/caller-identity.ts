@@ -8,7 +8,7 @@ const SOURCE = 'iam';
 /** `arn:aws:iam::123456789012:user/path/ada` */
 const USER = /^arn:[\w-]+:iam::\d{12}:user\/(?:.+\/)?([^/]+)$/;
 
-/** `arn:aws:sts::123456789012:assumed-role/Role/session`, and the same of `federated-user/bob`. */
+/** `arn:aws:sts::123456789012:assumed-role/Role/session`, or with `federated-user/bob` at its end. */
 const SESSION = /^arn:[\w-]+:sts::\d{12}:(?:assumed-role\/([^/]+)|(federated-user))\/([^/]+)$/;
 
 const ROOT = /^arn:[\w-]+:iam::\d{12}:(root)$/;

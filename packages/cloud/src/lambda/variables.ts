@@ -4,7 +4,7 @@ export const VARIABLES = {
   tableName: 'APUS_TABLE_NAME',
   /** Connections, sessions and their records: the sweep goes over them every ten minutes. */
   sessionsTableName: 'APUS_SESSIONS_TABLE_NAME',
-  /** The history of streams, and members of rooms: nothing goes over it. Not set: there are none. */
+  /** The history of streams, and members of rooms: the sweep does not read this table. Not set: there are none. */
   streamsTableName: 'APUS_STREAMS_TABLE_NAME',
   /** The streams: JSON, as the list in the file of `apus serve --streams`. Not set: there are none. */
   streams: 'APUS_STREAMS',
@@ -38,7 +38,10 @@ export const VARIABLES = {
   managementEndpoint: 'APUS_MANAGEMENT_ENDPOINT',
   /** Authentication: JSON, as the file of `apus serve --identity`. */
   identity: 'APUS_IDENTITY',
-  /** The hook that is asked where an identity's own rules do not say: JSON, as `authorization` in that file. Not set: nothing. */
+  /**
+   * The hook that decides where an identity's own rules do not: JSON, as `authorization` in that file. Not set: no
+   * hook.
+   */
   authorization: 'APUS_AUTHORIZATION',
   /** `anonymous`: no token is asked for. Only ever set by the owner's explicit choice. */
   authentication: 'APUS_AUTHENTICATION',

@@ -24,19 +24,22 @@ export const METRICS = {
   publishesRefused: 'PublishesRefused',
   /** Connections cut because they never sent CONNECT. */
   connectTimeouts: 'ConnectTimeouts',
-  /** Packets and frames refused since a store or a queue did not answer, most often for being throttled; and hooks that did not. */
+  /**
+   * Packets and frames refused since a store or a queue did not answer (most often it was throttled), and requests that
+   * a hook did not answer.
+   */
   unavailable: 'Unavailable',
   /** Messages without a delivery, since their publisher had used up its quota of deliveries. */
   identitiesLimited: 'IdentitiesLimited',
 } as const;
 
-/** The same where an owner has asked for what they count. */
+/** Metrics that exist only where an owner has asked for the feature that they count. */
 export const OPTIONAL_METRICS = {
   /** Payloads that the schema of their topic does not allow. */
   payloadsRefused: 'PayloadsRefused',
 } as const;
 
-/** The same of the functions of bridges and rules, where a deployment has some. */
+/** Metrics of the functions of bridges and rules, where a deployment has some. */
 export const BRIDGE_METRICS = {
   /** Records of Kafka that can be no message, or that the broker refuses for good. */
   kafkaRecordsSkipped: 'KafkaRecordsSkipped',
@@ -57,7 +60,7 @@ export type MetricName =
   | (typeof OPTIONAL_METRICS)[keyof typeof OPTIONAL_METRICS]
   | (typeof BRIDGE_METRICS)[keyof typeof BRIDGE_METRICS];
 
-/** The same of the largest tenants, with `tenant` as a second dimension, where an owner asks for them. */
+/** Messages of the largest tenants, with `tenant` as a second dimension, where an owner asks for them. */
 export const TENANT_METRICS = {
   messagesIn: 'TenantMessagesIn',
   messagesOut: 'TenantMessagesOut',

@@ -6,19 +6,19 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /**
- * A minute is read when it is this old. CloudWatch takes metrics out of logs within some minutes: a count that grew
- * after it was told would look to Prometheus as if the counter had begun anew.
+ * A minute is read when it is this old. CloudWatch takes metrics out of logs within some minutes. A minute that was
+ * read earlier could still grow, and Prometheus would take the difference for a restart of the counter.
  */
 const COMPLETE_AFTER_MS = 5 * MINUTE_MS;
 
-/** Sweeps count connections every ten minutes. */
+/** The time in which the last sweep is looked for: sweeps count connections every ten minutes. */
 const CONNECTIONS_MS = 20 * MINUTE_MS;
 
 /** The counters of the functions since the month began, and the connections that the last sweep has seen. */
 export interface MonthFigures {
   readonly since: Range;
   readonly counts: ReadonlyMap<MetricName, number>;
-  /** Undefined: no sweep has said. */
+  /** Undefined: no recent sweep has counted them. */
   readonly connections: number | undefined;
 }
 
@@ -28,9 +28,9 @@ interface Kept {
 }
 
 /**
- * Counters made of the metrics of CloudWatch, which has a value for each minute or hour. They begin with the month (UTC),
- * as those of a process begin with its start. Every environment that is asked in a minute answers the same: it adds up
- * whole hours, which it remembers, and the minutes behind them, which it reads once a minute.
+ * Counters made of the metrics of CloudWatch, which has a value for each minute or hour. They begin with the month
+ * (UTC), as the counters of a process begin with its start. All environments give the same answer in the same minute:
+ * each adds up whole hours, which it remembers, and the minutes after them, which it reads once a minute.
  */
 export class MonthCounters {
   readonly #metrics: CloudWatchMetrics;

@@ -7,15 +7,15 @@ export interface TenantTraffic {
   readonly messagesOut: number;
 }
 
-/** All tenants but the largest. No name of a tenant has a blank. */
+/** The name for all tenants but the largest. It has a blank, which no tenant's name has. */
 export const OTHER_TENANTS = 'all others';
 
-/** Tenants that are counted apart between two flushes; beyond it they are of the others. */
+/** Tenants that are counted one by one between two flushes. Further tenants are counted as `OTHER_TENANTS`. */
 const TENANTS_MAX = 1_000;
 
 /**
- * The traffic of the largest tenants between two flushes: each value of a dimension is a metric to pay for, so all others
- * are one.
+ * Counts the traffic of tenants between two flushes. CloudWatch bills each value of a dimension as a metric, so only
+ * the largest tenants have values of their own, and all others share one.
  */
 export class TenantMeter implements UsageCounter {
   readonly #largest: number;
@@ -36,7 +36,7 @@ export class TenantMeter implements UsageCounter {
     sum.messagesOut += messagesOut;
   }
 
-  /** The largest first, then all others together; what is taken is forgotten. */
+  /** Returns the counts and begins anew: the largest tenants first, then all others together. */
   take(): readonly TenantTraffic[] {
     const all = [...this.#byTenant].map(([tenant, sum]) => ({ tenant, ...sum }));
     this.#byTenant = new Map();
@@ -63,7 +63,7 @@ export class TenantMeter implements UsageCounter {
   }
 }
 
-/** Counts with both. */
+/** Counts with both counters. */
 export function both(
   one: UsageCounter | undefined,
   other: UsageCounter | undefined,

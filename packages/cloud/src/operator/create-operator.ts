@@ -32,7 +32,7 @@ import type { UsersRequest } from './users-request.ts';
  */
 const LIST_IN_FORCE_MS = 40_000;
 
-/** With less time left nothing further is begun. */
+/** A request with less time left begins no further round. */
 const RESERVE_MS = 15_000;
 
 export interface OperatorOptions extends EnforcementOptions {
@@ -44,7 +44,7 @@ export interface OperatorOptions extends EnforcementOptions {
   readonly sessions: Pick<SessionStore, 'get'>;
   /** @default none */
   readonly streams?: Streams | undefined;
-  /** Where usage is counted. @default it is not, and a question says so */
+  /** Where usage is counted. @default usage is not counted, and a request for it is refused */
   readonly usage?: UsageStore | undefined;
   /** @default none */
   readonly presence?: DynamoPresence | undefined;

@@ -27,7 +27,7 @@ export async function answerOfStreams(
       streams: streams === undefined ? [] : await listStreams(streams.declared, streams.store, tenant),
     };
   const question = readQuestion(streams?.declared, request.name, request.fields);
-  // A question names a stream: there are some.
+  // `readQuestion` has found the stream, so there are streams.
   const { store } = streams as Streams;
   return await streamMessages({ store, tenant, nowMs: now(), bytesMax: PAGE_BYTES }, question);
 }

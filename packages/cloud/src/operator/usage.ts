@@ -28,7 +28,10 @@ export async function answerOfUsage(
   return { data, meta: { from, to, by } };
 }
 
-/** After its last row each environment may have worked for ten seconds more, and then have died: uncertain time. */
+/**
+ * After its last row each environment may have counted for ten more seconds and then have died. This time is reported
+ * as uncertain.
+ */
 function uncertainOf(rows: readonly ProcessUsageRow[]): readonly UsageRow[] {
   const last = new Map<string, ProcessUsageRow>();
   for (const row of rows)

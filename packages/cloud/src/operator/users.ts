@@ -5,7 +5,7 @@ import type { DynamoUsers } from '@apus/store-dynamodb';
 import { OperatorRequestError } from './request-error.ts';
 import type { UsersRequest } from './users-request.ts';
 
-/** A user that was taken away. */
+/** A user that was removed. */
 export const REMOVED: Expulsion = {
   reasonCode: ReasonCode.NotAuthorized,
   reason: 'this user is not known here any more',
@@ -32,7 +32,7 @@ export async function listUsers(
   return { users: listed, ...(page.next !== undefined && { next: page.next }) };
 }
 
-/** False when there is none of that name. Connections that are open stay. */
+/** Replaces the password of a user; open connections stay open. Returns false if there is no user of this name. */
 export async function setPassword(
   users: DynamoUsers,
   { tenant, name, password }: Extract<UsersRequest, { action: 'set-password' }>,
@@ -44,7 +44,10 @@ export async function setPassword(
   throw new OperatorRequestError(`The user "${name}" is being changed by somebody else: try again.`);
 }
 
-/** A session of that name which a password has opened: tokens of the same name have an end, and keys are named. */
+/**
+ * Whether the session belongs to a user who has logged in with a password. An identity from a token has an end, and one
+ * from a key has the id of its key.
+ */
 export function isOfUser(identity: Identity, tenant: string, name: string): boolean {
   const { expiresAtMs, tokenId } = identity;
   const isByPassword = expiresAtMs === undefined && tokenId === undefined;

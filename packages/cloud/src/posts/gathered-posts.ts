@@ -20,8 +20,8 @@ export interface Sender {
   /** Returns the connections that did not get all their packets. A sender that ends these itself returns none. */
   post(posts: ReadonlyMap<ConnectionId, PacketSequence>): Promise<readonly FailedPost[]>;
   /**
-   * Resolves when these connections have been sent their frames, or are closed, or the time is out. Absent if `post`
-   * waits for that.
+   * Resolves when the frames for these connections are sent, or the connections are closed, or the time is out. Absent
+   * if `post` waits for that.
    */
   hasLeft?(connectionIds: readonly ConnectionId[]): Promise<void>;
 }

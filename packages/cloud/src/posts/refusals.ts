@@ -1,19 +1,25 @@
-/** Posts count for one to two of these. */
+/** The time after which old counts are dropped: a post counts for one to two of these. */
 const WINDOW_MS = 5_000;
 
-/** If this share of posts is refused, the account is throttled; below it some clients do not read. */
+/**
+ * At or above this share of refused posts, the account counts as throttled. Below it, the clients that are refused do
+ * not read.
+ */
 const THROTTLED_SHARE = 0.1;
 
-/** Fewer refused posts prove nothing. */
+/** The account counts as throttled only after this many refused posts: fewer could be chance. */
 const THROTTLED_MIN = 5;
 
-/** So many successful posts are assumed beside those seen, since a few prove little. */
+/** Successful posts that are added to those counted, so that a few refusals at the start weigh less. */
 const ASSUMED_TAKEN = 5;
 
-/** A connection is given up when chance would refuse it as often in less than one of so many cases. */
+/**
+ * A connection is given up after so many refusals that throttling alone would cause them with less than this
+ * probability.
+ */
 const CHANCE = 1 / 10_000;
 
-/** However rare refusals are, a moment's trouble of one connection passes within this many tries. */
+/** A connection is tried this often even if refusals are rare, as its trouble may pass within a moment. */
 const TRIES_MIN = 4;
 
 /**

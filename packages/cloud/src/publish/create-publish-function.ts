@@ -26,9 +26,9 @@ export interface PublishFunctionOptions {
   readonly tenants?: readonly [string, ...string[]] | undefined;
   /** @default the broker's own default */
   readonly topicLevelsMax?: number;
-  /** Is told how many messages each request has published. */
+  /** Called with the number of messages that each request has published. */
   readonly count?: (messages: number) => void;
-  /** Is told of each request that is refused for its key (401), or since too many came (429). */
+  /** Called for each request that is refused for its key (401), or because too many came (429). */
   readonly countRefused?: () => void;
   /** Gives callers the plans of their tenants. @default there are no plans */
   readonly plans?: Pick<KnownTenants, 'planned'> | undefined;

@@ -26,7 +26,7 @@ export class Fields {
     return this.#values[name] ?? undefined;
   }
 
-  /** A string that is well-formed Unicode: anything else would change on its way. */
+  /** A string that is well-formed Unicode: UTF-8 cannot carry half of a surrogate pair. */
   text(name: string): string | undefined {
     const value = this.raw(name);
     if (value === undefined) return undefined;

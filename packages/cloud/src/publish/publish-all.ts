@@ -5,13 +5,13 @@ import type { InvocationContext } from '../events/gateway.ts';
 import { inOneEvent } from '../outbox.ts';
 import { NotReached, type PublishOutcome } from './outcomes.ts';
 
-/** With less time left no further message is begun: those under way have to be posted and answered. */
+/** A request with less time left begins no further message: those under way still have to be posted and answered. */
 const RESERVE_MS = 8_000;
 
 /**
  * Publishes messages in their order, and waits until they have left: posted or stored for every recipient, or in the
- * queue of the workers. After one that could not be accepted none is: it would overtake that one when it is sent
- * again.
+ * queue of the workers. After a message that could not be accepted, no further one is accepted: it would overtake the
+ * first when that is sent again.
  *
  * Rejects only for a defect. Messages that were accepted before may have left, although the caller was not told.
  */

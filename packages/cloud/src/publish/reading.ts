@@ -85,7 +85,7 @@ async function messages(
   try {
     const question = readQuestion(streams?.declared, name, fieldsOfQuery(query));
     if (!(await maySubscribe(options, caller, question.topic))) return forbidden(caller, question.topic);
-    // A question names a stream: there are some.
+    // `readQuestion` has found the stream, so there are streams.
     const { store } = streams as Streams;
     const reading = { store, tenant: caller.tenant, nowMs: clock.now(), bytesMax: PAGE_BYTES };
     const { messages: data, next } = await streamMessages(reading, question);

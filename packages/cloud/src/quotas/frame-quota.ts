@@ -6,14 +6,14 @@ import { costsOf, perSecond } from './rates.ts';
 import { type Exhausted, firstExhausted, type QuotaScope, SharedQuota } from './shared-quota.ts';
 
 /**
- * How much may come at once. A client that is cut for exceeding its rate has sent this much and no more, whatever its
- * rate: at five times the rate, as much as the stage allows, this takes two and a half seconds.
+ * How much may come at once. A client that is cut for exceeding its rate has sent this much at most. At five times its
+ * rate, the most that the stage allows, a client has sent this much after two and a half seconds.
  */
 const BURST_MS = 10_000;
 
 /**
- * How long an identity that was cut is refused: otherwise it would be back at once, for as many frames as its debt has
- * shrunk by, and each way back costs more than they do.
+ * How long an identity that was cut is refused. Without this pause the client would come back at once and send as many
+ * frames as its debt has shrunk by, and each reconnect costs more than those frames.
  */
 const FINE_MS = 10_000;
 

@@ -21,7 +21,7 @@ import {
   sampleFor,
 } from '@apus/store-dynamodb';
 
-/** How long a holder without room is refused without asking again. */
+/** How long an environment refuses a full holder without asking the store again. */
 const FULL_MS = 10_000;
 
 /** The sweep is asked to count a full holder at most this often. */

@@ -23,7 +23,7 @@ export interface RuleLine {
   readonly dead_letters: number;
 }
 
-/** The mistake in the request, in a sentence. `missing`: of what it names there is none. */
+/** The mistake in the request, in a sentence. `missing`: which of the things that the request names does not exist. */
 export interface RulesRefusal {
   readonly error: string;
   readonly missing?: 'rule' | 'letter';

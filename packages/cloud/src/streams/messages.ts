@@ -43,7 +43,7 @@ interface TopicLog extends StreamTopicTail {
 export async function streamMessages(reading: StreamReading, question: StreamQuestion): Promise<StreamPage> {
   const { store, tenant, nowMs } = reading;
   const { stream, topic, isReverse } = question;
-  // A look does not open a topic.
+  // `topics` reads the log without opening the topic.
   const [tail] = await store.topics(tenant, stream, topic, 1, nowMs);
   if (tail === undefined || typeof tail === 'string') return pageOf([], undefined);
   const log = { ...tail, firstKept: await store.firstKept(tenant, stream, tail, 1, nowMs) };
@@ -54,7 +54,8 @@ export async function streamMessages(reading: StreamReading, question: StreamQue
 }
 
 /**
- * Number of the message before the first one that is meant, when read forward; backward, of the last one that is meant.
+ * Where the page begins: reading forward, the number of the message before the page; backward, the number of its newest
+ * message.
  */
 async function afterOf(
   { store, tenant, nowMs }: StreamReading,

@@ -73,19 +73,20 @@ export interface Pass {
 const LIFE_MARGIN_SECONDS = 300;
 
 /**
- * A process may still be working on anything younger: a handler lives for five seconds, and a timer comes again within
- * minutes.
+ * A process may still be working on anything younger: a handler lives for five seconds, and a failed timer comes again
+ * within minutes.
  */
 const OLD_ENOUGH_SECONDS = 60;
 
 /**
- * A handler that dies after it has written a message into a window and before it posts it leaves a place taken:
- * nothing is sent twice on one connection [MQTT-4.4.0-1]. If all places are taken so, only a new connection helps. A
- * client that takes longer than this to acknowledge anything is cut as well, and comes back.
+ * A handler that dies after it has written a message into a window, and before it posts the message, leaves that place
+ * taken: on the same connection the message is not sent again [MQTT-4.4.0-1]. If all places of a window are taken like
+ * this, only a new connection helps. So a connection whose client has acknowledged nothing for this long is closed, and
+ * the client comes back.
  */
 const STUCK_SECONDS = 300;
 
-/** A session or will that has been due for longer has lost its timer, or has none. */
+/** A session or will that has been due for longer has no timer, or its timer was lost. */
 const LATE_SECONDS = 60;
 
 export function judge(swept: Swept, pass: Pass): readonly Finding[] {
@@ -107,7 +108,7 @@ export function judge(swept: Swept, pass: Pass): readonly Finding[] {
   }
 }
 
-/** It happened so long ago that no process works on it any more. */
+/** Whether the time is so long ago that no process works on the item any more. */
 export function isOldEnough(atMs: number, pass: Pass): boolean {
   return isPast(atMs, OLD_ENOUGH_SECONDS, pass);
 }

@@ -18,10 +18,10 @@ import { noSweepCounts, type Remedy, type SweepCounts, SweepRemedies } from './r
 import { tallied, wrongTallies } from './retained-tally.ts';
 import { waitingTallied, writeStorage } from './storage.ts';
 
-/** With less time left no further page is read: the sweep has to end its work and write its progress. */
+/** A run with less time left reads no further page: it still has to end its work and write its progress. */
 const RESERVE_MS = 15_000;
 
-/** With less time left nothing further is repaired: the next run finds it again. */
+/** A run with less time left repairs nothing further: the next run finds it again. */
 const REMEDY_RESERVE_MS = 5_000;
 
 /** Segments of a table that are read side by side: 4 MB a round. */

@@ -18,7 +18,7 @@ import {
 import type { RoomTicks } from './room-ticks.ts';
 import type { SqsTimers } from './sqs-timers.ts';
 
-/** With less time left no further timer fires: its effects have to be posted. */
+/** A batch with less time left fires no further timer: the effects of a timer still have to be posted. */
 const RESERVE_MS = 5_000;
 
 export interface TimerHandlerOptions {

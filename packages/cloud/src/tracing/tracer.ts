@@ -64,7 +64,7 @@ export class Tracer {
     return this.#current.run(span, () => ended(span, does));
   }
 
-  /** The same for a part of that work. */
+  /** Makes a span of a part of that work. */
   within<T>(name: string, does: () => T, attributesOf?: (result: Awaited<T>) => Attributes): T {
     const { current } = this;
     if (current === undefined) return does();

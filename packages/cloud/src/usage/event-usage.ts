@@ -89,7 +89,7 @@ function sentUsage(text: string, packets: readonly OutgoingPacket[]): Partial<Us
 }
 
 function billedFrames(text: string): number {
-  // A short frame is one billed message, whatever its characters.
+  // A frame this short is one billed message even if each character takes four bytes.
   const bytes = text.length * 4 <= BILLED_BYTES ? text.length : Buffer.byteLength(text);
   return Math.max(1, Math.ceil(bytes / BILLED_BYTES));
 }

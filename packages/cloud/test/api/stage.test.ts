@@ -68,7 +68,7 @@ describe('the stage of a deployment', () => {
     expect(await read()).toEqual({ framesPerSecond: undefined, updatedAtMs: undefined });
   });
 
-  it('is unknown where API Gateway refuses, or answers without end', async () => {
+  it('is unknown if API Gateway refuses, or answers without end', async () => {
     const refused = new Response('{"message":"Too Many Requests"}', { status: 429 });
     await expect(readerOf(refused).read()).rejects.toThrow('API Gateway answered 429: {"message"');
     await expect(readerOf(new Response('x'.repeat(100_000))).read()).rejects.toThrow('longer than 65536');

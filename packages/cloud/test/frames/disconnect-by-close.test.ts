@@ -103,7 +103,7 @@ describe('DISCONNECT in the close', () => {
     expect(gateway.stores.sessions.get('default', 'staying')).toBeUndefined();
   });
 
-  it('that no event tells of loses no message of a session that outlives its connection', async () => {
+  it('loses no message of a session that outlives its connection when $disconnect does not come', async () => {
     const gateway = await startGateway({
       wrap: (handlers) => ({ ...handlers, disconnect: async () => ({ statusCode: 200 }) }),
     });
@@ -142,14 +142,17 @@ describe('DISCONNECT in the close', () => {
     expect(gateway.stores.sessions.get('default', 'mover')).toBeUndefined();
   });
 
-  it.each([1000, 4000, 4002])('%i is the close that it always was', async (code) => {
-    const gateway = await startGateway();
-    const { client } = await offering(gateway.url, '(move,resume,close)', { clientId: 'other' });
-    await leaves(gateway, client, code);
-    expect(gateway.stores.sessions.get('default', 'other')).toBeDefined();
-  });
+  it.each([1000, 4000, 4002])(
+    'with another close code, %i, is a loss: the session waits for its client',
+    async (code) => {
+      const gateway = await startGateway();
+      const { client } = await offering(gateway.url, '(move,resume,close)', { clientId: 'other' });
+      await leaves(gateway, client, code);
+      expect(gateway.stores.sessions.get('default', 'other')).toBeDefined();
+    },
+  );
 
-  it('says nothing of a connection that has brought no CONNECT', async () => {
+  it('does nothing on a connection that has brought no CONNECT', async () => {
     const gateway = await startGateway();
     await leaves(gateway, await TextClient.open(gateway.url, 5, '(close)'));
     expect(gateway.failures).toEqual([]);

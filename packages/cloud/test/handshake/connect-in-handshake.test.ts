@@ -128,7 +128,7 @@ describe('CONNECT in the handshake', () => {
   });
 });
 
-describe('what falls back to a frame, with nothing done', () => {
+describe('a handshake whose CONNECT has to come as a frame does nothing for', () => {
   const bytes = connectBytes();
   const will = { topic: 'w', payload: Buffer.from('x'), qos: 0, retain: false, properties: {} };
   const falls: readonly (readonly [string, readonly string[]])[] = [

@@ -3,7 +3,7 @@ import { streamsOf } from '../../src/lambda/settings.ts';
 
 const TABLE = { APUS_STREAMS_TABLE_NAME: 'streams' };
 
-it('a deployment without the variable has no streams, whatever table there is', () => {
+it('a deployment without the variable has no streams, even if it has a table for them', () => {
   expect(streamsOf({})).toBeUndefined();
   expect(streamsOf(TABLE)).toBeUndefined();
 });

@@ -79,7 +79,7 @@ describe('the register of tenants', () => {
     await sessions().open(openOf('phone', { tenant, identity, attachment: attachmentOf('phone-1') }));
   }
 
-  it('creates, shows, lists and changes tenants, which are no tenant’s', async () => {
+  it('creates, shows, lists and changes tenants, and reports unknown names', async () => {
     const created = (await ask({ action: 'create-tenant', entry: acme })) as { tenant: TenantEntry };
     expect(created.tenant).toMatchObject({ ...acme, state: 'active' });
     expect(await ask({ action: 'create-tenant', entry: acme })).toEqual({

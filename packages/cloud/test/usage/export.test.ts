@@ -98,7 +98,7 @@ describe('the export of usage', () => {
     expect(files.size).toBe(7);
   });
 
-  it('writes the day that an owner names, and refuses what is none', async () => {
+  it('writes the day that an owner names, and refuses text that is no day', async () => {
     const { run, files } = world(ROWS);
     expect(await run({ day: '2026-11-20' })).toEqual({ written: ['usage/day=2026-11-20/usage.csv'] });
     expect(files.size).toBe(1);

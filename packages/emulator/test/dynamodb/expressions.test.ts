@@ -105,7 +105,7 @@ describe('a condition', () => {
     },
   );
 
-  it('on an item that is not there sees nothing of it', async () => {
+  it('on a missing item finds no attribute', async () => {
     expect(await holds('attribute_not_exists(p)', undefined, undefined, itemOf('b', 's'))).toBe(true);
     expect(await holds('n = :v', { ':v': number(5) }, undefined, itemOf('b', 's'))).toBe(false);
   });
@@ -153,7 +153,7 @@ describe('an update', () => {
     expect(await updated(expression, values)).toEqual({ ...ITEM, ...expected });
   });
 
-  it('means every index of a list as it was before', async () => {
+  it('refers with every index of a list to the list before it', async () => {
     const { send } = await startDynamoDb();
     const line = { L: ['a', 'b', 'c', 'd'].map(text) };
     await send('PutItem', { Item: itemOf('a', 's', { line }) });
@@ -166,7 +166,7 @@ describe('an update', () => {
     expect(Attributes).toMatchObject({ line: { L: ['B', 'd', '8', '9'].map(text) } });
   });
 
-  it('sees on every right-hand side the item as it was before', async () => {
+  it('reads on every right-hand side the item before the update', async () => {
     const values = { ':one': number(1) };
     const before = itemOf('a', 's', { x: number(1), y: number(2) });
     expect(await updated('SET x = y, y = x ADD z :one', values, before)).toMatchObject({
@@ -176,7 +176,7 @@ describe('an update', () => {
     });
   });
 
-  it('makes an item where there is none, and leaves what was handed out before as it was', async () => {
+  it('creates an item where there is none, and does not change returned ones', async () => {
     const { send } = await startDynamoDb();
     await send('UpdateItem', { Key: keyOf('a') });
     expect(await send('GetItem', { Key: keyOf('a') })).toEqual({ Item: keyOf('a') });

@@ -96,7 +96,7 @@ describe('a fault', () => {
     expect(await outcomesOf(7)).not.toEqual(await outcomesOf(8));
   });
 
-  it('is one that the SDK knows', async () => {
+  it('is an error that the SDK knows', async () => {
     const { client } = await startDynamoDb({
       faults: { throttle: ({ operation }) => operation === 'GetItem' },
     });

@@ -112,7 +112,7 @@ describe('Query', () => {
     expect(sortKeysOf(answer)).toEqual(['3']);
   });
 
-  it('looks at a megabyte, whatever the filter lets through', async () => {
+  it('reads a megabyte, however few items the filter lets through', async () => {
     const started = await startDynamoDb();
     await fill(started, ['1', '2', '3', '4'], { x: text('x'.repeat(300_000)) });
     const none = { FilterExpression: 'attribute_exists(y)' };
@@ -230,7 +230,7 @@ describe('BatchGetItem', () => {
     RequestItems: { [TABLE]: { Keys: keys, ...more } },
   });
 
-  it('gives what is there, in no order that one could rely on', async () => {
+  it('returns existing items, in no reliable order', async () => {
     const started = await startDynamoDb();
     const sortKeys = Array.from({ length: 20 }, (_, index) => `s${10 + index}`);
     await fill(started, sortKeys);
@@ -243,7 +243,7 @@ describe('BatchGetItem', () => {
     expect(answer.UnprocessedKeys).toEqual({});
   });
 
-  it('leaves unprocessed what is beyond a megabyte of a partition, with all that was asked', async () => {
+  it('leaves keys beyond a megabyte of a partition unprocessed, with the options of the request', async () => {
     const started = await startDynamoDb();
     await fill(started, ['1', '2', '3', '4'], { x: text('x'.repeat(300_000)) });
     await started.send('PutItem', { Item: itemOf('b', '1') });
@@ -258,7 +258,7 @@ describe('BatchGetItem', () => {
     expect(answer.UnprocessedKeys).toEqual({ [TABLE]: { Keys: [keyOf('a', '4')], ...more } });
   });
 
-  it('leaves unprocessed what is beyond 16 MB', async () => {
+  it('leaves keys beyond 16 MB unprocessed', async () => {
     const started = await startDynamoDb();
     const keys = Array.from({ length: 60 }, (_, index) => keyOf(`p${index}`));
     for (const key of keys) {

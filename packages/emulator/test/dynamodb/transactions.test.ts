@@ -104,7 +104,7 @@ describe('TransactWriteItems', () => {
     expect(dynamoDb.counters.snapshot().total.writeUnits).toBe(0);
   });
 
-  it('takes a hundred actions, and costs twice what they would cost alone', async () => {
+  it('takes a hundred actions, and costs twice as much as separate writes', async () => {
     const { transact, dynamoDb } = await start();
     const actions = Array.from({ length: 100 }, (_, index) => put(`item-${index}`));
     const { ConsumedCapacity } = await transact(actions, { ReturnConsumedCapacity: 'TOTAL' });

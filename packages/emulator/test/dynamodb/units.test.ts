@@ -57,7 +57,7 @@ describe('read units', () => {
     expect(answer.ConsumedCapacity).toEqual({ TableName: TABLE, CapacityUnits: units });
   });
 
-  it('Query: of the sum, of all that it looked at', async () => {
+  it('Query: of the sum of all items that it read', async () => {
     const { send } = await startDynamoDb();
     for (let index = 0; index < 10; index += 1)
       await send('PutItem', { Item: sized('a', 1_000, `s${index}`) });
@@ -73,7 +73,7 @@ describe('read units', () => {
     expect(unitsOf(await send('Scan', { ...TOTAL, ConsistentRead: true }))).toBe(3);
   });
 
-  it('BatchGetItem: of each item, also of those that are not there', async () => {
+  it('BatchGetItem: of each item, also of missing ones', async () => {
     const { send } = await startDynamoDb();
     await send('PutItem', { Item: sized('a', 100) });
     await send('PutItem', { Item: sized('b', 5_000) });
@@ -111,7 +111,7 @@ describe('write units', () => {
     expect(unitsOf(await update('REMOVE x'))).toBe(1);
   });
 
-  it('DeleteItem: by what stood there, at least one', async () => {
+  it('DeleteItem: by the deleted item, at least one', async () => {
     const { send } = await startDynamoDb();
     await send('PutItem', { Item: sized('a', 3_000) });
     expect(unitsOf(await send('DeleteItem', { Key: keyOf('a'), ...TOTAL }))).toBe(3);
@@ -126,7 +126,7 @@ describe('write units', () => {
     expect(answer.ConsumedCapacity).toEqual([{ TableName: TABLE, CapacityUnits: 3 + 2 }]);
   });
 
-  it('are consumed by a condition that fails, by the size of what stood in its way', async () => {
+  it('are consumed by a condition that fails, by the size of the present item', async () => {
     const { dynamoDb, send } = await startDynamoDb();
     await send('PutItem', { Item: sized('a', 3_000) });
     dynamoDb.counters.reset();
@@ -139,7 +139,7 @@ describe('write units', () => {
   });
 });
 
-it('says nothing of units unless it is asked', async () => {
+it('are not reported unless the request asks for them', async () => {
   const { send } = await startDynamoDb();
   expect(await send('PutItem', { Item: keyOf('a') })).toEqual({});
   expect(await send('PutItem', { Item: keyOf('a'), ReturnConsumedCapacity: 'INDEXES' })).toEqual({

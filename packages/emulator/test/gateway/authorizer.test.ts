@@ -53,7 +53,7 @@ test("the authorizer's context comes with every event of the connection, as text
   expect(emulator.counters.snapshot().invocations.authorizer).toMatchObject({ count: 1 });
 });
 
-test('the authorizer sees headers, query and the ARN of what it decides on', async () => {
+test('the authorizer gets headers, query and the ARN of the handshake', async () => {
   const asked = deferred<AuthorizerEvent>();
   const emulator = await start(
     {},

@@ -90,7 +90,7 @@ test.each<[string, (client: Client) => void, [number, string]]>([
   expect(ends).toEqual([expected]);
 });
 
-test('$disconnect comes late when told so', async () => {
+test('$disconnect comes late with a configured delay', async () => {
   const { emulator, ends } = await recording({ faults: { disconnectDelayMs: 500 } });
   const client = await Client.open(emulator.url);
   client.socket.close(1000);
@@ -103,7 +103,7 @@ test('$disconnect comes late when told so', async () => {
   expect(ends).toEqual([[1000, '']]);
 });
 
-test('$disconnect never comes with the probability given', async () => {
+test('$disconnect is lost with the configured probability', async () => {
   const { emulator, ends } = await recording({ faults: { dropDisconnect: 0.5 } });
   const clients = await Promise.all(Array.from({ length: 40 }, () => Client.open(emulator.url)));
   for (const client of clients) client.socket.close(1000);
@@ -170,7 +170,7 @@ test('a connection that is cut is gone at once', async () => {
   expect(ends).toEqual([[1006, '']]);
 });
 
-test('a client that is lost unnoticed is posted to with success until its buffer is full, and ends when idle', async () => {
+test('a client that is lost unnoticed gets posts until its buffer is full, and ends when idle', async () => {
   const { emulator, ends } = await recording({ limits: { clientBufferBytesMax: 100 } });
   const client = await Client.open(emulator.url);
   const ConnectionId = emulator.connectionIds()[0] ?? '';

@@ -55,7 +55,7 @@ test('connection time runs from the handshake to the end, and a reset begins it 
   });
 });
 
-test('gigabyte-seconds are counted by the memory that was asked for', async () => {
+test('gigabyte-seconds are counted by the configured memory', async () => {
   const running: (() => void)[] = [];
   const emulator = await start(
     {

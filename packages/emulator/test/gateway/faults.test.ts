@@ -177,6 +177,6 @@ test('the same seed strikes at the same places', async () => {
   expect(await strikes(12)).not.toEqual(first);
 });
 
-test('the seed is told, also when it was drawn', async () => {
+test('the seed is reported, also when it was drawn', async () => {
   expect((await start({}, { seed: 5 })).seed).toBe(5);
 });

@@ -159,7 +159,7 @@ test('a one-way route with a MOCK integration invokes nothing, answers nothing, 
   expect([messages.in.count, messages.replies.count]).toEqual([2, 1]);
 });
 
-test('a MOCK integration that fails is told to the client, as any that fails', async () => {
+test('a MOCK integration that fails is reported to the client, as any that fails', async () => {
   const emulator = await start(
     {},
     {
@@ -212,7 +212,7 @@ test('the route selection expression may name a nested property', async () => {
   expect(await client.next()).toBe('joined');
 });
 
-test('a route selection expression that is none is refused at the start', async () => {
+test('an invalid route selection expression is refused at the start', async () => {
   await expect(start({}, { routeSelectionExpression: 'action' })).rejects.toThrow(
     'expected "$request.body.name"',
   );

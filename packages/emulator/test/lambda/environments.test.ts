@@ -72,7 +72,7 @@ test('an INIT that fails fails the invocation, and is tried again by the next', 
   expect(await client.next()).toBe('hello');
 });
 
-test('variables hold the region, the credentials of this environment and the own ones', async () => {
+test('variables hold the Region, the credentials of this environment, and those of the function', async () => {
   const seen: Environment[] = [];
   const emulator = await start(
     (environment) => {

@@ -55,7 +55,7 @@ test('a failed invocation is tried again after one minute and after two more, an
   expect(times.map((ms) => ms / 60_000)).toEqual([10, 11, 13]);
 });
 
-test('scheduleTwice and scheduleDelayMs: at least once, and in no hurry', async () => {
+test('scheduleTwice and scheduleDelayMs: at least once, and late', async () => {
   let runs = 0;
   const emulator = await withSchedule(
     async () => {

@@ -23,7 +23,7 @@ test("AWS's own client posts, and its signature is found right", async () => {
   expect(emulator.counters.snapshot().managementCalls).toEqual({ 'POST 200': 1 });
 });
 
-test('GetConnection tells when the connection came and was last active, and who it is', async () => {
+test('GetConnection reports when the connection began, when it was last active, and its client', async () => {
   const { client, ConnectionId, management, emulator } = await connected();
   const ConnectedAt = new Date(emulator.clock.now());
   await emulator.clock.advance(60_000);
@@ -274,7 +274,7 @@ test('a client that is throttled gets an error frame when the option says so', a
   expect(emulator.counters.snapshot().invocations.$default?.count).toBe(1);
 });
 
-test('a request beyond measure is cut', async () => {
+test('a request that is far too large is cut', async () => {
   const { emulator } = await connected({ limits: { requestBytesMax: 200_000 } });
   await expect(send(sign(emulator, { body: 'x'.repeat(200_001) }))).rejects.toThrow();
   expect(await send(sign(emulator, { body: 'x'.repeat(200_000) }))).toMatchObject({ status: 403 });

@@ -23,7 +23,7 @@ export function fifoQueues(bench: Bench): void {
       expect(bodies(await receiveTen(url))).toEqual(['1', '2', '3', '4', '5']);
     });
 
-    it('gives nothing of a group while something of it is in flight, but of others', async () => {
+    it('delivers no message of a group while another of it is in flight, but those of others', async () => {
       const url = await createFifo();
       await sendTo(url, 'a', 'a1');
       await sendTo(url, 'a', 'a2');
@@ -46,7 +46,7 @@ export function fifoQueues(bench: Bench): void {
       expect(bodies(await polled)).toEqual(['2']);
     });
 
-    it('gives a group again from its first message when the timeout is over', async () => {
+    it('delivers a group again from its first message when the timeout is over', async () => {
       const url = await createFifo({ VisibilityTimeout: '1' });
       for (const body of ['1', '2', '3']) await sendTo(url, 'a', body);
       const [first] = await receive(url, { MaxNumberOfMessages: 2 });
@@ -83,7 +83,7 @@ export function fifoQueues(bench: Bench): void {
       expect(await receiveTen(url)).toEqual([]);
     });
 
-    it('deduplicates by content where it was told to', async () => {
+    it('deduplicates by content if it is configured so', async () => {
       const url = await createFifo({ ContentBasedDeduplication: 'true' });
       await send(url, 'hello', { MessageGroupId: 'a' });
       await send(url, 'hello', { MessageGroupId: 'b' });
@@ -91,7 +91,7 @@ export function fifoQueues(bench: Bench): void {
       expect(bodies(await receiveTen(url)).toSorted()).toEqual(['hello', 'other']);
     });
 
-    it('deduplicates in each group by itself where it was told to', async () => {
+    it('deduplicates in each group separately if it is configured so', async () => {
       const url = await createFifo({
         DeduplicationScope: 'messageGroup',
         FifoThroughputLimit: 'perMessageGroupId',
@@ -102,13 +102,13 @@ export function fifoQueues(bench: Bench): void {
       expect(bodies(await receiveTen(url))).toEqual(['hello', 'hello']);
     });
 
-    it('wants a group and an id', async () => {
+    it('requires a group and an id', async () => {
       const url = await createFifo();
       expect(await nameOf(send(url, 'x', { MessageDeduplicationId: 'x' }))).toBe('MissingParameter');
       expect(await nameOf(send(url, 'x', { MessageGroupId: 'x' }))).toBe('InvalidParameterValue');
     });
 
-    it('refuses a delay of a message, but for 0', async () => {
+    it('refuses a delay of a message other than 0', async () => {
       const url = await createFifo();
       const fields = { MessageGroupId: 'a', MessageDeduplicationId: '1' };
       expect(await nameOf(send(url, 'x', { ...fields, DelaySeconds: 1 }))).toBe('InvalidParameterValue');
@@ -136,7 +136,7 @@ export function fifoQueues(bench: Bench): void {
       return { dead, url: await createQueue({ ...attributes, VisibilityTimeout: '1', RedrivePolicy }) };
     }
 
-    it('move what was received too often, from a standard queue', async () => {
+    it('move messages that were received too often, from a standard queue', async () => {
       const { dead, url } = await withDeadLetters({});
       const sent = await send(url, 'poison');
       for (const _ of [1, 2]) {

@@ -23,8 +23,8 @@ if (ministack !== undefined) {
     inRealTime: true,
     passSeconds: (seconds) => sleep(seconds * 1000),
     known: {
-      'forgets nothing of a message whose handle is an older one': ANSWERS_HANDLE_IS_INVALID,
-      'deletes twice what is deleted once': ANSWERS_HANDLE_IS_INVALID,
+      'keeps a message that is deleted by the handle of an earlier receive': ANSWERS_HANDLE_IS_INVALID,
+      'accepts a second deletion of a message': ANSWERS_HANDLE_IS_INVALID,
       'refuses a receipt handle once the visibility timeout is over':
         'MiniStack deletes by a handle until the message is received again',
     },

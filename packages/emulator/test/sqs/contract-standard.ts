@@ -18,7 +18,7 @@ export function standardQueues(bench: Bench): void {
   } = bench;
 
   describe('a standard queue', () => {
-    it('gives what was sent, and nothing once it is deleted', async () => {
+    it('delivers sent messages, and none that was deleted', async () => {
       const url = await createQueue();
       const sent = await send(url, 'Grüße');
       const message = await receiveOne(url);
@@ -28,7 +28,7 @@ export function standardQueues(bench: Bench): void {
       expect(await receiveTen(url)).toEqual([]);
     });
 
-    it('says when a message was sent, and how often it was received', async () => {
+    it('reports when a message was sent, and how often it was received', async () => {
       const url = await createQueue({ VisibilityTimeout: '1' });
       await send(url, 'hello');
       const first = await receiveOne(url);
@@ -90,14 +90,14 @@ export function standardQueues(bench: Bench): void {
       expect(bodies(await receiveTen(url))).toEqual(['the queue']);
     });
 
-    it('takes the same message twice', async () => {
+    it('accepts the same message twice', async () => {
       const url = await createQueue();
       await send(url, 'hello');
       await send(url, 'hello');
       expect(bodies(await receiveTen(url))).toEqual(['hello', 'hello']);
     });
 
-    it('gives at most as many as are asked for, one by default', async () => {
+    it('delivers at most as many messages as requested, one by default', async () => {
       const url = await createQueue();
       await sendBatch(
         url,
@@ -122,7 +122,7 @@ export function standardQueues(bench: Bench): void {
       expect(await polled).toEqual([]);
     });
 
-    it('carries attributes, those that are asked for, and their digest', async () => {
+    it('carries attributes, the requested ones, and their digest', async () => {
       const url = await createQueue();
       const sent = await send(url, 'hello', {
         MessageAttributes: {
@@ -140,7 +140,7 @@ export function standardQueues(bench: Bench): void {
       });
     });
 
-    it('forgets nothing of a message whose handle is an older one', async () => {
+    it('keeps a message that is deleted by the handle of an earlier receive', async () => {
       const url = await createQueue({ VisibilityTimeout: '1' });
       await send(url, 'hello');
       const first = await receiveOne(url);
@@ -151,7 +151,7 @@ export function standardQueues(bench: Bench): void {
       expect((await receiveOne(url)).MessageId).toBe(second.MessageId);
     });
 
-    it('deletes twice what is deleted once', async () => {
+    it('accepts a second deletion of a message', async () => {
       const url = await createQueue();
       await send(url, 'hello');
       const message = await receiveOne(url);
@@ -159,7 +159,7 @@ export function standardQueues(bench: Bench): void {
       await remove(url, message);
     });
 
-    it('counts what is there, in flight and delayed', async () => {
+    it('counts messages that are available, in flight and delayed', async () => {
       const url = await createQueue();
       await send(url, 'a');
       await send(url, 'b');

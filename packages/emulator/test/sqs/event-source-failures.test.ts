@@ -30,14 +30,14 @@ const failures = (...ids: readonly unknown[]) => ({
 const ALL = ['1', '2', '3', '4', '5'];
 
 describe('partial batch responses', () => {
-  test('only what is named comes again', async () => {
+  test('only the named messages come again', async () => {
     const { again, errors, events } = await comeAgain((ids) => failures(ids[2], ids[3], ids[4]));
     expect(again).toEqual(['3', '4', '5']);
     expect(errors).toEqual([]);
     expect(events).not.toHaveProperty('eventSourceOrderBroken');
   });
 
-  test('a message that is returned while a later one of its group is taken breaks the order, and is told', async () => {
+  test('a message that is returned while a later one of its group is taken breaks the order, and is reported', async () => {
     const { again, events } = await comeAgain((ids) => failures(ids[1]));
     expect(again).toEqual(['2']);
     expect(events).toMatchObject({ eventSourceOrderBroken: 1 });

@@ -56,7 +56,7 @@ test('a FIFO queue adds group, deduplication id and sequence number', async () =
   });
 });
 
-test('the function is told its own context, and reads the clock of its environment', async () => {
+test('the function gets its own context, and reads the clock of its environment', async () => {
   const contexts: unknown[] = [];
   const { emulator, send } = await startWorker(
     { lambda: { functionName: 'worker', memoryMegabytes: 1_024, timeoutMs: 9_000 } },

@@ -89,7 +89,7 @@ test('redeliver: a deleted message of a standard queue comes again within a minu
   expect(await bench.receiveTen(url)).toEqual([]);
 });
 
-test('redeliver: after the delay that was asked for', async () => {
+test('redeliver: after the configured delay', async () => {
   const { bench, create } = withFaults({ redeliver: 1, redeliverDelayMs: 7_000 });
   const url = create();
   await bench.send(url, 'hello');

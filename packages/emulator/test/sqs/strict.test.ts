@@ -108,7 +108,7 @@ describe('limits', () => {
     expect(await bench.receiveTen(url)).toEqual([]);
   });
 
-  test('a FIFO queue takes 300 calls of a kind a second, where it is told to count them', async () => {
+  test('a FIFO queue takes 300 calls of a kind a second, if it is configured to count them', async () => {
     const { bench, create } = startSqs({ limits: { fifoCallsPerSecond: 2 } });
     const url = create({ fifo: true, throttled: true });
     await bench.sendTo(url, 'a', '1');

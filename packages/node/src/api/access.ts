@@ -13,8 +13,8 @@ export type ApiAccess =
 export const API_KEY_LENGTH_MIN = 22;
 
 /**
- * The API is as open as the broker: it is open to this machine, while all clients of this machine may connect and no
- * others can. Otherwise it wants a key.
+ * Without a key the API is as open as the broker: it answers programs and pages of this machine while the broker is
+ * open to this machine only. Otherwise it is closed.
  */
 export function apiAccess(key: string | undefined, isOpenToThisMachineOnly: boolean): ApiAccess {
   if (key !== undefined) return { mode: 'key', key };

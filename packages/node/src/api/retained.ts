@@ -84,7 +84,7 @@ function notFound(topic: string): ApiAnswer {
   return refusal(404, 'NOT_FOUND', `No message is retained for "${topic}".`);
 }
 
-/** EMQX's names, and the payload's size, which it has not. */
+/** EMQX's names; only the size of the payload is an addition. */
 function describe({ id, topic, qos, payload, expiresAtMs }: Message): object {
   return {
     msgid: id,

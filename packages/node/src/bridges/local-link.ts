@@ -141,7 +141,7 @@ export class LocalLink implements Link {
     });
   }
 
-  /** For the Connections port. */
+  /** Called by the Connections port. */
   isReady(): boolean {
     return this.#options.handler.isReady();
   }
@@ -154,7 +154,7 @@ export class LocalLink implements Link {
     this.#options.handler.deliver(message, delivery, this);
   }
 
-  /** For the broker. */
+  /** Called by the broker. */
   roomBytes(): number {
     return this.isReady() ? ROOM_BYTES : 0;
   }

@@ -113,7 +113,7 @@ export class WebSocket implements FrameHandler, SocketOwner {
     this.#socket.end();
   }
 
-  /** For the socket. */
+  /** Called by the socket. */
   received(chunk: Uint8Array): void {
     // Frames are unmasked in their place.
     this.#read?.push(Buffer.from(chunk));
@@ -149,7 +149,8 @@ export class WebSocket implements FrameHandler, SocketOwner {
   ended(): void {
     this.#isOpen = false;
     this.#isDone = true;
-    // Most have ended after their close: Node.js makes an error of a second end, with a stack that no caller reads.
+    // Most sockets have ended after their close. Node.js makes an error of a second end, with a stack that no caller
+    // reads.
     if (!this.#socket.writableEnded) this.#socket.end();
   }
 

@@ -59,7 +59,7 @@ describe('a users file', () => {
     expect(() => parseUsers(text, 'users.json')).toThrow(sentence);
   });
 
-  test('that is not there is told', () => {
+  test('that does not exist is reported', () => {
     expect(() => readUsersFile('/no/such/users.json')).toThrow(/cannot be read.*no such file/);
   });
 

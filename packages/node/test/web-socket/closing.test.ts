@@ -91,7 +91,7 @@ test('a violation of RFC 6455 is answered by a close frame, and a client that st
   expect(reason).toBe('The frames of a client are masked');
 });
 
-test('a client that takes leave in the middle of a frame is gone', async () => {
+test('a client that ends its connection in the middle of a frame is gone', async () => {
   const node = await nodeForTest();
   const socket = createConnection(node.port, '127.0.0.1');
   socket.resume();

@@ -100,7 +100,7 @@ describe('a fleet of 2,000 with 20 new connections a second', () => {
     expect(spread.backSeconds.all).toBeLessThan(atOnce.backSeconds.all);
   });
 
-  it('loses by reconnecting the messages that were sent until SUBSCRIBE, and none else', () => {
+  it('loses by reconnecting the messages that were sent until SUBSCRIBE, and no others', () => {
     const { clients } = run(given, 'reconnect', quotas);
     for (const { messages, messagesLost, servedAtMs } of clients) {
       expect(messagesLost).toBe(sentUntil(messages.firstAtMs, 5_000, servedAtMs));
@@ -198,7 +198,7 @@ describe('a prediction', () => {
     );
   });
 
-  it('bills what was used: a frame of one way more than of the other', () => {
+  it('bills the use: a frame of one way more than of the other', () => {
     const usd = (way: Way) => outcomeOf(run({ clients: 1_000 }, way, unlimited())).usd;
     expect(usd('reconnect')).toBeGreaterThan(usd('resume'));
   });

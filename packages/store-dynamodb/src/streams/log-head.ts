@@ -54,7 +54,7 @@ export function tailOf(head: LogHead): StreamTail {
   return { epoch: epochOf(head.root), last: lastOf(head), note: head };
 }
 
-/** No message of the log is handed out any more. */
+/** Whether every message of the log is too old to be handed out. */
 export function isSilent({ root, tile }: LogHead, stream: StreamDeclaration, nowMs: number): boolean {
   return (tile?.tsMs ?? root.openedAtMs) + keptMs(stream) < nowMs;
 }
@@ -69,7 +69,7 @@ export function rememberedMs(stream: StreamDeclaration): number {
   return stream.snapshot ? Math.max(keptMs(stream), STREAM_VALUE_KEPT_MS) : keptMs(stream);
 }
 
-/** When TTL may take the value of a key. */
+/** When TTL may delete the value of a key. */
 export function valueEndsAt(stream: StreamDeclaration, tsMs: number): number {
   return ttlSeconds(tsMs, rememberedMs(stream));
 }

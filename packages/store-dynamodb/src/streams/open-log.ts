@@ -45,7 +45,7 @@ export async function openLog(
   return 'contended';
 }
 
-/** Nothing of the topic is handed out any more. */
+/** Whether the topic has neither a message nor a value to hand out. */
 export async function isOver(table: Table, of: StreamTopic, head: LogHead, nowMs: number): Promise<boolean> {
   return isSilent(head, of.stream, nowMs) && !(await hasValue(table, of, head.root, nowMs));
 }

@@ -287,7 +287,7 @@ export class DynamoStreams implements StreamStore {
     isIt: (tile: Tile) => boolean,
   ): Promise<number> {
     let [low, high] = [from, tail.last + 1];
-    // Mostly the first of all.
+    // In most cases the first tile is the one, so the search begins there.
     let middle = low;
     while (low < high) {
       const tile = await this.#tile(tenant, tail, middle);

@@ -48,7 +48,7 @@ export async function* readValues(table: Table, of: StreamTopic, { log }: Root):
   } while (after !== undefined && left > 0);
 }
 
-/** Whether newcomers are sent it. */
+/** Whether new readers are sent the value. */
 export function isValue({ message }: Tile, nowMs: number): boolean {
   return message.payload.length > 0 && !isExpired(message, nowMs);
 }

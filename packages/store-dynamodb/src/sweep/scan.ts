@@ -251,7 +251,7 @@ export class DynamoSweepScan {
     });
   }
 
-  /** The same for queues. Undefined: no message waits. */
+  /** Read strongly, all at once. Undefined: no message waits for the session. */
   async queues(refs: readonly SessionIncarnation[]): Promise<readonly (SweptQueue | undefined)[]> {
     const found = await batchGet(this.#table, refs.map(recordKey));
     return refs.map((ref) => {

@@ -115,7 +115,10 @@ export const tenantKey = (name: string): Key => ({ p: 'Y', s: TENANTS_FROM + nam
 export const USERS_FROM = 'user\0';
 export const endOfUsers = `${USERS_FROM}\u{10ffff}`;
 
-/** A name may be too long for a key: a hash tells two apart that begin alike. */
+/**
+ * A name that is too long for a key is cut and ends with a hash, so two long names that begin alike have different
+ * keys.
+ */
 export const userKey = (tenant: string, name: string): Key => ({
   p: partition('U', tenant),
   s: USERS_FROM + fit(name, SORT_KEY_BYTES_MAX),

@@ -15,7 +15,7 @@ export function leanClient(config: DynamoDBClientConfig = {}): DynamoDBClient {
   const client = new DynamoDBClient({ cacheMiddleware: true, ...config, maxAttempts: 1 });
   const { middlewareStack } = client;
   middlewareStack.remove('loggerMiddleware');
-  // It looks for a function that calls itself, which DynamoDB never does.
+  // This middleware looks for a function that calls itself, which DynamoDB never does.
   middlewareStack.remove('recursionDetectionMiddleware');
   // The signing middleware is inserted after this one, so it has to exist.
   middlewareStack.add((next) => next, {

@@ -34,7 +34,7 @@ const IN_DOUBT = new Set([
   'EPIPE',
 ]);
 
-/** Reasons for refusing an action of a transaction that pass. */
+/** Passing reasons: an action of a transaction that was refused for one of these may be taken later. */
 const PASSING_REASONS = new Set([
   'None',
   'TransactionConflict',
@@ -92,7 +92,7 @@ export class Pauses {
     await sleep(random() * Math.min(PAUSE_MS_MAX, FIRST_PAUSE_MS * 2 ** (this.#attempts - 1)));
   }
 
-  /** A part of the call succeeded: this is no failure, and the rest has all its attempts. */
+  /** A part of the call has succeeded, so the attempts for the rest are counted from zero. */
   begin(): void {
     this.#attempts = 0;
   }

@@ -41,8 +41,8 @@ await withService((service) => {
     return { client, other, place, connect, put, data, lose };
   };
 
-  describe('a client that is back where its leave has not been told', () => {
-    it('may be overtaken by it', async () => {
+  describe('a client that is back in its room before its leave has been released', () => {
+    it('may be overtaken by the news of that leave', async () => {
       const { client, place, connect } = await begin();
       const session = await connect();
       const holder = { tenant: place.tenant, kind: 'client', name: 'c' } as const;

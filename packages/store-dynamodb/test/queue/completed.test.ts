@@ -120,7 +120,7 @@ await withService((service) => {
       },
     );
 
-    it('are forgotten when no fan-out is repeated any more, whatever TTL does', async () => {
+    it('are forgotten when no fan-out is repeated any more, with TTL or without', async () => {
       const fakeClock = new FakeClock();
       const stores = service.make({ fakeClock, repeatSecondsMax: 100 });
       const { session } = await open(stores, unique('tenant'), 'c');

@@ -61,7 +61,7 @@ await withService((service) => {
       },
     );
 
-    it('a take-over tells the will of the connection before, which it has withdrawn', async () => {
+    it('a take-over reports the will that it has withdrawn from the former connection', async () => {
       const tenant = unique('tenant');
       const will: Will = { topic: 'w', payload: Buffer.from('x'), qos: 1, retain: false, properties: {} };
       const request = (connectionId: string) => ({

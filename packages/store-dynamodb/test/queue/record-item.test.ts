@@ -60,7 +60,7 @@ const attachments: fc.Arbitrary<Attachment> = fc.record(
 );
 
 describe('the item of a record', () => {
-  it('says how to send to its connection, and whose readers that goes on with', () => {
+  it('says how to send to its connection, and to which connection its readers are bound', () => {
     fc.assert(
       fc.property(attachments, (attachment) => {
         const { connectionId, receiveMaximum } = attachment;
@@ -71,7 +71,7 @@ describe('the item of a record', () => {
     );
   });
 
-  it('says all that the record says', () => {
+  it('has all fields of the record', () => {
     fc.assert(
       fc.property(records, (record) => {
         expect(recordOfItem(recordFields(record, 'nonce'))).toEqual({ record, nonce: 'nonce' });

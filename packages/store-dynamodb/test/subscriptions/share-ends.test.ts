@@ -44,7 +44,7 @@ await withService((service) => {
     );
 
     it.each([1, 2] as const)(
-      'before a message stands in its log leaves that for another, at QoS %i under the name that the memory is of',
+      'before a message is in its log leaves the message to another, at QoS %i under the name of the first copy',
       async (qos) => {
         const stores = service.make();
         const tenant = unique('tenant');
@@ -68,7 +68,7 @@ await withService((service) => {
       },
     );
 
-    it('before a message of a publisher that dies stands in its log leaves that to the repetition at QoS 2', async () => {
+    it('before the message of a dying publisher is in its log leaves the message to the repetition at QoS 2', async () => {
       const stores = service.make();
       const tenant = unique('tenant');
       const { session } = await open(stores, tenant, 'member');

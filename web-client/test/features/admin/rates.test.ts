@@ -3,7 +3,7 @@ import { rateOf, timeSpan, withPoint } from '../../../src/features/admin/rates.t
 
 const at = (atMs: number, sent: number) => ({ atMs, metrics: { 'messages.sent': sent } });
 
-test('a rate is what a counter grew by, each second', () => {
+test('a rate is the growth of a counter in a second', () => {
   expect(rateOf(at(1_000, 10), at(3_000, 30), 'messages.sent')).toBe(10);
   expect(rateOf(at(1_000, 10), at(1_500, 10), 'messages.sent')).toBe(0);
 });

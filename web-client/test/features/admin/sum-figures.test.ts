@@ -11,7 +11,7 @@ const process = (sessions: number, received: number, uptime: number) =>
     uptime_seconds: uptime,
   }) as never;
 
-test('the figures of several processes are added; what all of them share is not', () => {
+test('the figures of several processes are added, except those that all of them share', () => {
   expect(sumOfFigures([process(1, 10, 60), process(2, 20, 7)])).toEqual({
     'processes.count': 2,
     'sessions.count': 3,
@@ -22,7 +22,7 @@ test('the figures of several processes are added; what all of them share is not'
   expect(sumOfFigures([])).toEqual({ 'processes.count': 0 });
 });
 
-test('there is no rate between looks at which not the same processes have answered', () => {
+test('there is no rate if different processes have answered', () => {
   const one = { atMs: 0, metrics: sumOfFigures([process(1, 10, 1)]) };
   const both = { atMs: 1000, metrics: sumOfFigures([process(1, 10, 2), process(1, 900, 60)]) };
   const later = { atMs: 2000, metrics: sumOfFigures([process(1, 14, 3), process(1, 901, 61)]) };

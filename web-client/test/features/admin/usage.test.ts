@@ -14,7 +14,7 @@ it('asks for two days by the hour, and for a month by the day', () => {
   expect(questionOf('day', NOW_MS)).toEqual({ by: 'day', from: '2026-10-25' });
 });
 
-it('has a point for each hour or day, of all tenants together, also where nothing was used', () => {
+it('has a point for each hour or day, of all tenants together, also without usage', () => {
   const lines = [line('a', '2026-11-25T17', 5), line('b', '2026-11-25T17', 7), line('a', '2026-11-23T18', 1)];
   const points = pointsOf(lines, 'hour', NOW_MS);
   expect(points).toHaveLength(49);

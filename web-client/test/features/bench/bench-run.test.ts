@@ -104,7 +104,7 @@ async function running(world: World, plan: Partial<BenchPlan>): Promise<BenchRun
 }
 
 describe('a run', () => {
-  it('publishes at its rate, hears everything, and ends', async () => {
+  it('publishes at its rate, receives everything, and ends', async () => {
     const world = new World();
     await running(world, {
       publishers: 2,
@@ -145,7 +145,7 @@ describe('a run', () => {
     expect(world.last.buckets.reduce((sum, { count }) => sum + count, 0)).toBe(world.last.received);
   });
 
-  it('counts what is lost, once it has waited', async () => {
+  it('counts lost messages, after it has waited', async () => {
     const world = new World();
     world.copies = (number) => (number % 10 === 3 ? 0 : 1);
     await running(world, { publishers: 1, subscribers: 1, ratePerSecond: 100, durationSeconds: 1 });
@@ -161,7 +161,7 @@ describe('a run', () => {
     });
   });
 
-  it('counts duplicates, and does not take them for what is missing', async () => {
+  it('counts duplicates, and does not take them for missing messages', async () => {
     const world = new World();
     world.copies = (number) => (number === 5 ? 3 : number === 7 ? 0 : 1);
     await running(world, { publishers: 1, subscribers: 1, ratePerSecond: 100, durationSeconds: 1 });
@@ -169,7 +169,7 @@ describe('a run', () => {
     expect(world.last).toMatchObject({ received: 101, duplicates: 2, missing: 1 });
   });
 
-  it('counts what overtakes', async () => {
+  it('counts messages out of order', async () => {
     const world = new World();
     await running(world, { publishers: 1, subscribers: 1, ratePerSecond: 100, durationSeconds: 1 });
     world.latencyMs = 50;
@@ -180,7 +180,7 @@ describe('a run', () => {
     expect(world.last).toMatchObject({ missing: 0, duplicates: 0 });
   });
 
-  it('holds back when nothing is acknowledged, says so, and ends in time', async () => {
+  it('holds back while nothing is acknowledged, reports it, and ends in time', async () => {
     const world = new World();
     world.acknowledges = false;
     await running(world, { publishers: 1, subscribers: 0, ratePerSecond: 2_000, durationSeconds: 1 });
@@ -196,7 +196,7 @@ describe('a run', () => {
     });
   });
 
-  it('ends at once when it is stopped, and closes what it opened', async () => {
+  it('ends at once when it is stopped, and closes its connections', async () => {
     const world = new World();
     const run = await running(world, { publishers: 2, subscribers: 2 });
     world.advance(1_000);
@@ -208,7 +208,7 @@ describe('a run', () => {
     expect(world.snapshots).toHaveLength(length);
   });
 
-  it('fails with what refused a connection', async () => {
+  it('fails with the reason for which a connection was refused', async () => {
     const world = new World();
     world.refuse = (clientId) => clientId.endsWith('p1');
     await running(world, { publishers: 2, subscribers: 2 });
@@ -216,7 +216,7 @@ describe('a run', () => {
     expect(world.ended).toBe(world.clientIds.length);
   });
 
-  it('fails with what refused a subscription', async () => {
+  it('fails with the reason for which a subscription was refused', async () => {
     const world = new World();
     world.subscribeTrouble = REFUSED;
     await running(world, {});

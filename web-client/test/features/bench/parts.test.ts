@@ -38,7 +38,7 @@ describe('a stream of sequence numbers', () => {
     );
   });
 
-  it('no longer knows what is older than its window', () => {
+  it('does not know numbers that are older than its window', () => {
     const tracker = new SequenceTracker();
     tracker.take(0);
     tracker.take(SEQUENCE_WINDOW);
@@ -62,7 +62,7 @@ describe('the payload of a run', () => {
     }
   });
 
-  it('is told from what others publish to its topics', () => {
+  it('is distinguished from payloads of others on its topics', () => {
     expect(readPayload(new Uint8Array(100))).toBeUndefined();
     expect(
       readPayload(writePayload({ publisher: 0, sequence: 0, dueAtMs: 0 }, 20).subarray(0, 19)),
@@ -143,7 +143,7 @@ describe('latencies', () => {
 describe('a plan', () => {
   const plan = { ...DEFAULT_PLAN, publishers: 3, subscribers: 7 };
 
-  it('says how many copies of a message there are to be', () => {
+  it('says how many copies of a message are expected', () => {
     const copies = (fanOut: 'all' | 'pairs' | 'shared'): number[] =>
       [0, 1, 2].map((publisher) => copiesOf(publisher, { ...plan, fanOut }));
     expect(copies('all')).toEqual([7, 7, 7]);
@@ -152,14 +152,14 @@ describe('a plan', () => {
     expect(copiesOf(0, { ...plan, subscribers: 0, fanOut: 'shared' })).toBe(0);
   });
 
-  it('gives every subscriber a filter that is of its run alone', () => {
+  it('gives every subscriber a filter of its run alone', () => {
     expect(topicOf('r', 2)).toBe('bench/r/2');
     expect(filterOf('r', 5, { ...plan, fanOut: 'all' })).toBe('bench/r/+');
     expect(filterOf('r', 5, { ...plan, fanOut: 'pairs' })).toBe('bench/r/2');
     expect(filterOf('r', 5, { ...plan, fanOut: 'shared' })).toBe('$share/bench-r/bench/r/+');
   });
 
-  it('names what is out of its range, at the boundary', () => {
+  it('names the numbers that are out of range, at the boundary', () => {
     expect(problemsOf(DEFAULT_PLAN)).toEqual([]);
     expect(problemsOf({ ...plan, ratePerSecond: RATE_PER_SECOND_MAX })).toEqual([]);
     expect(problemsOf({ ...plan, ratePerSecond: RATE_PER_SECOND_MAX + 1 })).toEqual(['ratePerSecond']);

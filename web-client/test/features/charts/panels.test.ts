@@ -57,6 +57,6 @@ test('of an odd number of samples the median is the one in the middle', () => {
   });
 });
 
-test('a range without a sample tells nothing', () => {
+test('a range without a sample has no statistics', () => {
   expect(rangeStatisticsOf(ring(1, 2), 10_000, 20_000)).toBeUndefined();
 });

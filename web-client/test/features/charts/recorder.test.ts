@@ -119,7 +119,7 @@ describe('the limits of what is decoded', () => {
     expect(recordingOf(recorder).notDecoded).toBe(1);
   });
 
-  it('leave out what is too much for one batch, and take the next batch again', () => {
+  it('leave out messages beyond the limit of one batch, and take the next batch again', () => {
     const recorder = new Recorder();
     recorder.add(series('a', value()));
     const fitting = DECODED_BYTES_PER_BATCH_MAX / PAYLOAD_BYTES_MAX;

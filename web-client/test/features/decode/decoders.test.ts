@@ -164,7 +164,7 @@ describe('Avro', () => {
     expect(decode(single, '')).toEqual(bare);
   });
 
-  test('logical types are what they stand for', () => {
+  test('logical types have the values that they stand for', () => {
     const read = (schema: object, ...payload: number[]) =>
       avroDecoder(JSON.stringify(schema))(Uint8Array.from(payload), '');
     expect(read({ type: 'long', logicalType: 'timestamp-millis' }, 0xd0, 0x0f)).toEqual(new Date(1_000));

@@ -84,7 +84,7 @@ describe.each(MESSAGE_FORMATS)('messages as %s', (format) => {
     expect(content).toMatchObject({ type: 'messages', messages: [{ topic: 'one', atMs: 5 }] });
   });
 
-  it('name the message that is none, and where it is', () => {
+  it('name the entry that is no message, and its place', () => {
     const text = textOf([message('a', 'x'), message('b', 'y')], format);
     const base64 = btoa('y');
     const place = { json: ['entry', 2], jsonl: ['line', 2], csv: ['row', 3] }[format];

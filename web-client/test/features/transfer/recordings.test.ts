@@ -65,7 +65,7 @@ test('the messages that MQTTX exports with its connections are read, oldest firs
   expect((messages[1]?.atMs ?? 0) - (messages[0]?.atMs ?? 0)).toBe(1_250);
 });
 
-test('a message of MQTTX that is none is named', () => {
+test('an invalid message of MQTTX is named', () => {
   const broken = [{ ...MQTTX[0], messages: [MQTTX[0]?.messages[0], { topic: 'a/#', payload: '' }] }];
   const read = (): unknown => readText(JSON.stringify(broken));
   expect(read).toThrow(FileProblem);

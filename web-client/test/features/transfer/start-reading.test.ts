@@ -89,7 +89,7 @@ describe('a file that is read in a worker', () => {
     expect(pieces.map(({ messages }) => messages.length)).toEqual([2, 1]);
   });
 
-  it('tells how much has come, and how many messages have been looked at', async () => {
+  it('reports how much has been read, and how many messages have been checked', async () => {
     const line = `{"topic": "a", "payloadText": "${'x'.repeat(4_000)}"}\n`;
     const reading = Reading.of(line.repeat(1_000));
     await reading.finished();
@@ -109,7 +109,7 @@ describe('a file that is read in a worker', () => {
     expect([...new Set(phases)]).toEqual(['bytes', 'parsing', 'messages']);
   });
 
-  it('is answered with what is wrong, and in which line', async () => {
+  it('is answered with the error, and its line', async () => {
     const reading = Reading.of(
       '\n{"topic": "a", "payloadText": ""}\n\n{"topic": "a/#", "payloadText": ""}\n',
     );
@@ -125,7 +125,7 @@ describe('a file that is read in a worker', () => {
     expect(reading.results).toMatchObject([{ key: 'tooLarge' }]);
   });
 
-  it('tells nothing any more once it is stopped', async () => {
+  it('reports nothing any more after it is stopped', async () => {
     const reading = Reading.of('{"topic": "a", "payloadText": ""}');
     reading.stop();
     await reading.finished();

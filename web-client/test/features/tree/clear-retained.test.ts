@@ -53,7 +53,7 @@ describe('which topics are cleared', () => {
 });
 
 describe('clearing retained messages', () => {
-  it('publishes an empty retained message to each topic and tells of every answer', async () => {
+  it('publishes an empty retained message to each topic and reports every answer', async () => {
     const answers = new Answers();
     const told: ClearProgress[] = [];
     clearRetained(answers, topics(3), AT_LEAST_ONCE, (progress) => told.push(progress));
@@ -98,7 +98,7 @@ describe('clearing retained messages', () => {
     });
   });
 
-  it('ends when it is stopped, once what is under way was answered', async () => {
+  it('ends when it is stopped, after pending publishes have been answered', async () => {
     const answers = new Answers();
     const told: ClearProgress[] = [];
     const stop = clearRetained(answers, topics(1_000), AT_LEAST_ONCE, (progress) => told.push(progress));

@@ -140,7 +140,7 @@ describe('the retained mark', () => {
 });
 
 describe('the limits of the index', () => {
-  it('keeps what it has, and says how much it left out', () => {
+  it('keeps its topics, and reports how many it left out', () => {
     const index = new TopicIndex({ topicsMax: 2, nodesMax: 100 });
     index.add(['a', 'b', 'c', 'd', 'c', 'a'].map((topic) => message(topic, '1')));
     expect(index.topicCount).toBe(2);

@@ -47,7 +47,7 @@ describe('the lines of the tree', () => {
     ]);
   });
 
-  it('are all after everything was opened, less what was closed since', () => {
+  it('are all of them after everything was opened, except what was closed since', () => {
     const open = new OpenState();
     open.setAll(true);
     expect(paths(index.root, open, undefined)).toHaveLength(5);
