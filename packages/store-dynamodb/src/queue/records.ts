@@ -1,4 +1,5 @@
 import type { Attachment, ConnectionId, SessionRef } from '@apus/broker';
+import { NOTED_MAX } from '../limits.ts';
 import { nameValue, recordOf } from '../sessions/session-item.ts';
 import { type Opening, SessionSnapshot } from '../sessions/session-ref.ts';
 import { type Incarnation, recordKey, sessionItemKey } from '../table/keys.ts';
@@ -8,7 +9,6 @@ import { type Item, number, numberOf, text, textOf, VERSION } from '../table/val
 import { acknowledgeEntries } from './acknowledge-entries.ts';
 import { forgetting } from './completed.ts';
 import { NEW_RECORD } from './decide.ts';
-import { NOTED_MAX } from './entries.ts';
 import { Forgotten } from './forgotten.ts';
 import {
   attachmentFields,
