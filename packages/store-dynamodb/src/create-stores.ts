@@ -179,7 +179,8 @@ function eventStores(table: Table, parts: Parts, event: EventCache): EventStores
   };
 }
 
-function settingsOf(options: DynamoOptions): Settings {
+/** The options, with their defaults. */
+export function settingsOf(options: DynamoOptions): Settings {
   return {
     clock: { now: () => Date.now() },
     sleep: async (ms) => {

@@ -13,6 +13,7 @@ import { Forgotten } from './forgotten.ts';
 import {
   attachmentFields,
   attachmentOfItem,
+  modeField,
   notedAs,
   notedIn,
   recordFields,
@@ -205,7 +206,7 @@ export class Records {
       {
         condition: [isConnected, isNotBacklog, hasNotEnded].join(' AND '),
         values: {
-          ':backlog': text('B'),
+          ':backlog': modeField('backlog'),
           ':new': text(this.#table.settings.randomId()),
           ':now': this.#now(),
         },
