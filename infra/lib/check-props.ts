@@ -4,6 +4,7 @@ import {
   DEFAULT_LIMITS,
   GATEWAY_QUOTAS,
   type GivenQuotaScopes,
+  LIMIT_RANGES,
   parseQuotas,
   ruleFilterProblem,
 } from '@apus/broker';
@@ -281,7 +282,8 @@ function checkLimits(scope: IConstruct, limits: Partial<BrokerLimits>): void {
       throw new PropsError(scope, `limits.${name} is no limit of the broker. There are ${known}.`);
     }
     if (typeof preset === 'number') {
-      checkRange(scope, `limits.${name}`, Number(value), { least: 0, most: Number.MAX_SAFE_INTEGER });
+      const { least = 0, most = Number.MAX_SAFE_INTEGER } = LIMIT_RANGES[name as keyof BrokerLimits] ?? {};
+      checkRange(scope, `limits.${name}`, Number(value), { least, most });
     } else if (value !== 'drop-oldest' && value !== 'drop-newest') {
       throw new PropsError(scope, `limits.${name} is drop-oldest or drop-newest, not ${String(value)}.`);
     }

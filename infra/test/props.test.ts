@@ -138,8 +138,18 @@ describe('an invalid prop is reported at synthesis, with the allowed values', ()
     ],
     [
       'a negative limit',
-      { limits: { receiveMaximum: -1 } },
-      'Test/Broker: limits.receiveMaximum is a whole number from 0 up, not -1.',
+      { limits: { queueLengthMax: -1 } },
+      'Test/Broker: limits.queueLengthMax is a whole number from 0 up, not -1.',
+    ],
+    [
+      'a limit with which the broker could not work',
+      { limits: { receiveMaximum: 0 } },
+      'Test/Broker: limits.receiveMaximum is a whole number from 1 to 65,535, not 0.',
+    ],
+    [
+      'a limit that no field of MQTT can hold',
+      { limits: { sessionExpirySecondsMax: 2 ** 32 } },
+      'Test/Broker: limits.sessionExpirySecondsMax is a whole number from 0 to 4,294,967,295, not 4294967296.',
     ],
     [
       'a rule for full queues that is none',

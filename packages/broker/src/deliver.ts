@@ -130,6 +130,7 @@ function* offerAll(context: Context, offers: readonly Offer[]): Flow<Offered> {
 }
 
 function send(context: Context, { message, direct, queued }: SortedDeliveries): Rest {
+  // Nothing reads `direct` after this, so it takes the others too: a fan-out makes no second list.
   const sendable = direct;
   for (const delivery of queued) if (delivery.packetId !== 0) sendable.push(delivery);
   if (sendable.length === 0) return undefined;
@@ -194,72 +195,73 @@ export interface SortedDeliveries {
   /** QoS 1 and 2, for the queues. */
   readonly queued: Delivery[];
   /** The deliveries in `queued` whose connections are not ready. */
-  readonly held: Set<Delivery> | undefined;
+  held: Set<Delivery> | undefined;
 }
+
+/** Why a delivery is dropped at once. */
+type DroppedFor = 'slow-consumer' | 'identity-expired' | 'banned';
 
 /** Undefined: no recipient is left. */
 function sort(context: Context, { message, deliveries, passes }: Routed): SortedDeliveries | undefined {
-  const { clock, connections, bans, drops } = context.ports;
-  const nowMs = clock.now();
+  const nowMs = context.ports.clock.now();
   if (deliveries.length === 0 || isExpired(message, nowMs)) return undefined;
-  const keepsOut = bans?.keepsOut;
-  const direct: Delivery[] = [];
-  const queued: Delivery[] = [];
-  let held: Set<Delivery> | undefined;
-  let dropped = 0;
-  let expired = 0;
-  let banned = 0;
+  const sorted: SortedDeliveries = { message, passes, direct: [], queued: [], held: undefined };
+  let dropped: Map<DroppedFor, number> | undefined;
   for (const delivery of deliveries) {
-    const attachment: Attachment | undefined = delivery.session.attachment;
-    // [SEC-EXPIRY-2]
-    const hasExpired = attachment?.expiresAtMs !== undefined && attachment.expiresAtMs <= nowMs;
-    // [SEC-BAN-2]
-    const isBanned = keepsOut?.(delivery.session) === true;
-    const isOver = hasExpired || isBanned;
-    const isReady = attachment === undefined || (!isOver && connections.isReady(attachment.connectionId));
-    if (isOver && (delivery.qos === 0 || isUnkept(message, delivery))) {
-      if (isBanned) banned += 1;
-      else {
-        expired += 1;
-        drops?.add(delivery.session, 'identity-expired', 1);
-      }
-    } else if (isUnkept(message, delivery)) direct.push(delivery);
-    else if (delivery.qos > 0) {
-      queued.push(delivery);
-      const isBehindPage = isReady && attachment && connections.isPageUnderWay?.(attachment.connectionId);
-      if (!isReady || isBehindPage) {
-        held ??= new Set();
-        held.add(delivery);
-      }
-    } else if (!isReady) {
-      dropped += 1;
-      drops?.add(delivery.session, 'slow-consumer', 1);
-    } else if (attachment !== undefined) direct.push(delivery);
+    const why = place(context, sorted, delivery, nowMs);
+    if (why === undefined) continue;
+    dropped ??= new Map();
+    dropped.set(why, (dropped.get(why) ?? 0) + 1);
+    if (why !== 'banned') context.ports.drops?.add(delivery.session, why, 1);
   }
-  // QoS 0 to slow consumers.
-  if (dropped > 0) logDropped(context, message, dropped, 'slow-consumer');
-  // QoS 0 to connections whose identity has expired, or whose client is banned.
-  if (expired > 0) logDropped(context, message, expired, 'identity-expired');
-  if (banned > 0) logDropped(context, message, banned, 'banned');
-  return { message, passes, direct, queued, held };
+  if (dropped !== undefined) for (const [why, count] of dropped) logDropped(context, message, count, why);
+  return sorted;
 }
 
 /**
- * Whether the connection keeps nothing: then the message at QoS 1 is sent once under a packet id of its own, and the
- * broker does not wait for PUBACK.
+ * Adds a delivery to those that are sent or offered to the queues. Returns why, if it is dropped: no queue keeps it,
+ * and its connection is slow, or may not be sent anything any more.
  */
-export function isUnkept(message: Message, delivery: Delivery): boolean {
-  const { qos, share, session } = delivery;
-  if (qos !== 1 || share !== undefined || session.attachment?.keepsNothing !== true) return false;
-  delivery.packetId = packetIdOf(message);
-  return true;
+function place(
+  { ports: { connections, bans } }: Context,
+  sorted: SortedDeliveries,
+  delivery: Delivery,
+  nowMs: number,
+): DroppedFor | undefined {
+  const attachment: Attachment | undefined = delivery.session.attachment;
+  // [SEC-EXPIRY-2]
+  const hasExpired = attachment?.expiresAtMs !== undefined && attachment.expiresAtMs <= nowMs;
+  // [SEC-BAN-2]
+  const isBanned = bans?.keepsOut?.(delivery.session) === true;
+  const isOver = hasExpired || isBanned;
+  const isKept = delivery.qos > 0 && !isUnkept(delivery);
+  if (isOver && !isKept) return isBanned ? 'banned' : 'identity-expired';
+  const isReady = attachment === undefined || (!isOver && connections.isReady(attachment.connectionId));
+  if (isKept) {
+    sorted.queued.push(delivery);
+    const isBehindPage = isReady && attachment && connections.isPageUnderWay?.(attachment.connectionId);
+    if (!isReady || isBehindPage) {
+      sorted.held ??= new Set();
+      sorted.held.add(delivery);
+    }
+  } else if (delivery.qos > 0) {
+    delivery.packetId = unkeptPacketId(sorted.message);
+    sorted.direct.push(delivery);
+  } else if (!isReady) return 'slow-consumer';
+  else if (attachment !== undefined) sorted.direct.push(delivery);
+  return undefined;
+}
+
+/** Whether the connection keeps nothing: then it is sent a message at QoS 1 once, and the broker awaits no PUBACK. */
+export function isUnkept({ qos, share, session }: Delivery): boolean {
+  return qos === 1 && share === undefined && session.attachment?.keepsNothing === true;
 }
 
 /**
  * The packet id of a message that no store keeps: a hash of the message id, in the upper half of the range, which no
  * queue uses. Two messages may share one; this does no harm, as they are not acknowledged.
  */
-function packetIdOf({ id }: Message): number {
+export function unkeptPacketId({ id }: Message): number {
   let hash = 0;
   for (let index = 0; index < id.length; index += 1) hash = (Math.imul(hash, 31) + id.charCodeAt(index)) | 0;
   return KEPT_PACKET_ID_MAX + 1 + (hash & KEPT_PACKET_ID_MAX);

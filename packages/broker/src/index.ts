@@ -16,6 +16,8 @@ export {
   type BrokerLimits,
   type BrokerOptions,
   DEFAULT_LIMITS,
+  LIMIT_RANGES,
+  type LimitRange,
   LOST_BYTES_MAX,
   LOST_PACKETS_MAX,
   PACKET_SIZE_UNLIMITED,

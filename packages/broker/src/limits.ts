@@ -83,6 +83,28 @@ export const DEFAULT_LIMITS: BrokerLimits = {
   clientIdLengthMax: 1024,
 };
 
+/** The values that an operator may give a number. */
+export interface LimitRange {
+  /** @default 0 */
+  readonly least?: number;
+  /** @default any */
+  readonly most?: number;
+}
+
+/** Limits that do not take every whole number: with 0 a broker could not work, and a field of MQTT has a maximum. */
+export const LIMIT_RANGES: { readonly [K in keyof BrokerLimits]?: LimitRange } = {
+  maximumPacketSize: { least: 1, most: 268_435_460 },
+  willPayloadBytesMax: { most: 65_535 },
+  receiveMaximum: { least: 1, most: 65_535 },
+  topicAliasMaximum: { most: 65_535 },
+  inflightMessagesMax: { least: 1, most: 65_535 },
+  topicLevelsMax: { least: 1 },
+  sessionsMax: { least: 1 },
+  sessionExpirySecondsMax: { most: 0xffff_ffff },
+  serverKeepAliveSecondsMax: { most: 65_535 },
+  clientIdLengthMax: { least: 1 },
+};
+
 /** Packets, and their bytes, that are kept for a client that has lost its connection: some seconds of a chat. */
 export const LOST_PACKETS_MAX = 32;
 export const LOST_BYTES_MAX = 8_192;

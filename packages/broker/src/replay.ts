@@ -1,6 +1,6 @@
 import type { QoS } from '@apus/mqtt';
 import type { Context } from './context.ts';
-import { handleFailures, isUnkept, queueLimits } from './deliver.ts';
+import { handleFailures, isUnkept, queueLimits, unkeptPacketId } from './deliver.ts';
 import { logDropped } from './drops.ts';
 import { type Flow, waitFor } from './flow.ts';
 import { type Connection, type Link, namesOf, type Replay } from './link.ts';
@@ -206,7 +206,8 @@ function* replayMessage(
     packetId: 0,
     dup: false,
   };
-  if (delivery.qos > 0 && !isUnkept(message, delivery)) {
+  if (isUnkept(delivery)) delivery.packetId = unkeptPacketId(message);
+  else if (delivery.qos > 0) {
     const dropped = yield* waitFor(queues.offer(message, [delivery], queueLimits(context)));
     if (dropped > 0) {
       drops?.add(session, 'queue-full', dropped);

@@ -70,6 +70,7 @@ export function* subscribe(
   if (isReading(link)) yield* underWay(readOn(context, link, connection));
 }
 
+/** Grants or refuses one filter. A violation ends the connection. */
 function* decide(
   context: Context,
   link: Link,
@@ -78,18 +79,14 @@ function* decide(
   request: SubscriptionRequest,
 ): Flow<Decision | Violation> {
   const conflateMs = conflateMsOf(context, link, connection, packet, request);
-  if (conflateMs instanceof Violation)
-    return { request, granted: conflateMs.reasonCode, reason: conflateMs.reason };
+  if (conflateMs instanceof Violation) return refused(request, conflateMs);
   const joining = joiningOf(context, link, connection, packet, request, conflateMs);
-  if (joining instanceof Violation) return { request, granted: joining.reasonCode, reason: joining.reason };
-  const { noLocal, retainAsPublished } = request;
-  // A stream's history is its queue, so at QoS 0 no message waits for an acknowledgement. Conflated messages are not
-  // acknowledged either.
-  const qos = joining === undefined && conflateMs === undefined ? request.qos : 0;
+  if (joining instanceof Violation) return refused(request, joining);
   const parsed = joining ?? parseShared(request.topicFilter);
   if (parsed instanceof Violation) return { request, granted: parsed.reasonCode };
   const { topicFilter } = parsed;
   const shareGroup = joining === undefined ? (parsed as ParsedFilter).shareGroup : undefined;
+  const { noLocal, retainAsPublished } = request;
   if (shareGroup !== undefined && noLocal) {
     // [MQTT-3.8.3-4]
     return new Violation(ReasonCode.ProtocolError, 'No Local may not be set on a shared subscription');
@@ -97,35 +94,34 @@ function* decide(
   const invalid = validateTopicFilter(topicFilter, context.limits);
   if (invalid !== undefined) return { request, granted: invalid.reasonCode };
   const notKept = presenceFilterViolation(context, topicFilter, request.retainHandling);
-  if (notKept !== undefined) return { request, granted: notKept.reasonCode, reason: notKept.reason };
-  const { identity, session } = connection;
-  const { authorizer } = context.ports;
-  const isAllowed = yield* waitFor(
-    authorizer.maySubscribe(identity, session.clientId, topicFilter, { qos, shareGroup }),
-  );
-  if (!isAllowed) {
-    context.ports.log.warn('subscribe-refused', {
-      ...namesOf(link),
-      topicFilter,
-      reasonCode: ReasonCode.NotAuthorized,
-    });
-    return { request, granted: ReasonCode.NotAuthorized };
-  }
+  if (notKept !== undefined) return refused(request, notKept);
+  // A stream's history is its queue, so at QoS 0 no message waits for an acknowledgement. Conflated messages are not
+  // acknowledged either.
+  const qos = joining === undefined && conflateMs === undefined ? request.qos : 0;
   const { subscriptionIdentifier } = packet.properties;
   const plain = { topicFilter, shareGroup, qos, noLocal, retainAsPublished, subscriptionIdentifier };
-  if (joining !== undefined)
-    // A reader in memory has an interval of its own.
-    return {
-      request,
-      granted: {
-        reader: joining.reader,
-        ...plain,
-        ...(link.readers === undefined && conflateMs !== undefined && { conflateMs }),
-      },
-      joining,
-      conflateMs,
-    };
-  return { request, granted: { conflateMs, ...plain }, conflateMs };
+  if (!(yield* isAllowed(context, link, connection, plain)))
+    return { request, granted: ReasonCode.NotAuthorized };
+  if (joining === undefined) return { request, granted: { conflateMs, ...plain }, conflateMs };
+  // A reader in memory has an interval of its own.
+  const pace = link.readers === undefined && conflateMs !== undefined ? { conflateMs } : {};
+  return { request, granted: { reader: joining.reader, ...plain, ...pace }, joining, conflateMs };
+}
+
+function refused(request: SubscriptionRequest, { reasonCode, reason }: Violation): Decision {
+  return { request, granted: reasonCode, reason };
+}
+
+function* isAllowed(
+  { ports: { authorizer, log } }: Context,
+  link: Link,
+  { identity, session }: Connection,
+  { topicFilter, qos, shareGroup }: Subscription,
+): Flow<boolean> {
+  const terms = { qos, shareGroup };
+  if (yield* waitFor(authorizer.maySubscribe(identity, session.clientId, topicFilter, terms))) return true;
+  log.warn('subscribe-refused', { ...namesOf(link), topicFilter, reasonCode: ReasonCode.NotAuthorized });
+  return false;
 }
 
 /** The results of joining the streams of one SUBSCRIBE. */

@@ -59,8 +59,7 @@ export function* publishWillOrRemind(
 }
 
 /**
- * Publishes the will of this ended connection, unless that has been done. Asks rules and bans again: they may have
- * changed since CONNECT. Returns when to try again: the will is not due yet, or is refused for now.
+ * Publishes the will of this ended connection, unless that has been done. Returns when to try again: the will is not due yet, or is refused for now.
  *
  * The will is begun, published and then done. If a process dies in between, the next caller publishes the same message
  * again.
@@ -85,23 +84,9 @@ export function* publishWillOf(
   const { will, identity } = claim;
   const { tenant, clientId } = session;
   const names = { connectionId, tenant, clientId };
-  // [SEC-RULES-5] [SEC-BAN-3]
-  const isBanned = context.ports.bans?.banOn(identity, clientId, undefined) !== undefined;
-  if (isBanned || !(yield* waitFor(mayPublish(context, identity, clientId, will.topic, will)))) {
-    context.ports.log.warn('will-refused', { ...names, name: identity.name, topic: will.topic });
-    yield* waitFor(sessions.doneWill(session, connectionId));
-    return undefined;
-  }
-  // The schema may have changed since CONNECT.
-  const mismatch = payloadViolation(context, session.tenant, will);
-  if (mismatch !== undefined) {
-    context.ports.log.warn('will-refused', {
-      ...names,
-      name: identity.name,
-      topic: will.topic,
-      reasonCode: mismatch.reasonCode,
-      reason: mismatch.reason,
-    });
+  const refusal = yield* refusalOf(context, session, identity, will);
+  if (refusal !== undefined) {
+    context.ports.log.warn('will-refused', { ...names, name: identity.name, topic: will.topic, ...refusal });
     yield* waitFor(sessions.doneWill(session, connectionId));
     return undefined;
   }
@@ -117,6 +102,20 @@ export function* publishWillOf(
   });
   yield* whenDelivered(context, () => waitFor(sessions.doneWill(session, connectionId)));
   return undefined;
+}
+
+/** What the log says of a will that is not published. Rules, bans and schemas may have changed since CONNECT. */
+function* refusalOf(
+  context: Context,
+  { tenant, clientId }: SessionRef,
+  identity: Identity,
+  will: Will,
+): Flow<{ readonly reasonCode?: number; readonly reason?: string } | undefined> {
+  // [SEC-RULES-5] [SEC-BAN-3]
+  if (context.ports.bans?.banOn(identity, clientId, undefined) !== undefined) return {};
+  if (!(yield* waitFor(mayPublish(context, identity, clientId, will.topic, will)))) return {};
+  const mismatch = payloadViolation(context, tenant, will);
+  return mismatch && { reasonCode: mismatch.reasonCode, reason: mismatch.reason };
 }
 
 /** The Will Delay Interval, 0 where the will names none; undefined without a will. */

@@ -50,7 +50,7 @@ describe('the command line itself', () => {
     [['serve', '--wings'], /'--wings'.*apus serve --help/],
     [['serve', 'x'], /only flags, not "x"/],
     [['serve', '--port', '65536'], /--port takes a whole number from 0 to 65535, not "65536"/],
-    [['serve', '--receive-maximum', '0'], /--receive-maximum has to be at least 1/],
+    [['serve', '--receive-maximum', '0'], /--receive-maximum takes a whole number from 1 to 65535, not "0"/],
     [['serve', '--queue-length-max', '1e3'], /--queue-length-max takes a whole number/],
     [['serve', '--log', 'xml'], /--log is one of json, text/],
     [['serve', '--log-level', 'loud'], /--log-level is one of debug, info/],

@@ -43,6 +43,7 @@ export {
 } from './usage.ts';
 export { type GatewayCounters, type RequestUnits, usageOf } from './usage-of-counters.ts';
 export {
+  FRAME_BYTES_MAX,
   type GivenWorkload,
   WORKLOAD_FIELDS,
   type Workload,

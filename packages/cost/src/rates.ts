@@ -1,8 +1,5 @@
 import { SHAPES_LEASE_SECONDS } from './budgets.ts';
-import type { Workload } from './workload.ts';
-
-/** MQTT bytes that share one frame from a client (docs/text-frames.md). */
-const FRAME_BYTES_MAX = 24_573;
+import { FRAME_BYTES_MAX, type Workload } from './workload.ts';
 
 /** PUBLISH beside topic and payload: fixed header, topic length, packet id, no properties. */
 const PUBLISH_OVERHEAD_BYTES = 8;

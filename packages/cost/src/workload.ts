@@ -55,7 +55,10 @@ export interface WorkloadField {
   readonly isWhole?: boolean;
 }
 
-/** A packet from a client is at most 24,573 bytes at the gateway door, including topic and header. */
+/** MQTT bytes of one frame from a client, or of its only packet (docs/text-frames.md, section 2). */
+export const FRAME_BYTES_MAX = 24_573;
+
+/** The packet that fits into a frame has topic and header as well. */
 const PAYLOAD_BYTES_MAX = 24_000;
 
 const BILLION = 1_000_000_000;
@@ -172,7 +175,7 @@ export const WORKLOAD_FIELDS: { readonly [K in keyof Workload]: WorkloadField } 
   packetsPerFrame: {
     help: 'Packets that share a frame. Default: what a publisher writes while a reply is awaited.',
     least: 1,
-    most: 24_573,
+    most: FRAME_BYTES_MAX,
   },
   replyMs: { help: 'Milliseconds until a frame is answered.', least: 1, most: 5_000, preset: 55 },
   memoryMegabytes: { help: 'Memory of the Lambda functions.', least: 128, most: 10_240, preset: 512 },

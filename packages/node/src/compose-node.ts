@@ -25,7 +25,7 @@ import { createMemoryBudget } from './memory-limit.ts';
 import { SysTopics } from './metrics/sys-topics.ts';
 import type { LinkContext } from './node-link.ts';
 import type { ResolvedOptions } from './options.ts';
-import { Flusher } from './outbox.ts';
+import { Flusher } from './outbound-buffer.ts';
 import { loadPage } from './page.ts';
 import { pageConfig } from './page-config.ts';
 import { RateQuota } from './quotas/rate-quota.ts';

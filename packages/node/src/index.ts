@@ -30,7 +30,7 @@ export type {
 } from './cluster.ts';
 export type { GatewayContext, GatewayDoor, OpenGateway } from './gateway.ts';
 export type { KeptMessage, KeptMessages } from './kept-messages.ts';
-export { DEFAULT_NODE_LIMITS, type NodeLimits } from './limits.ts';
+export { DEFAULT_NODE_LIMITS, NODE_LIMIT_RANGES, type NodeLimits } from './limits.ts';
 export { cannotListen } from './listen.ts';
 export {
   LOG_FORMATS,

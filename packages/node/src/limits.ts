@@ -1,3 +1,5 @@
+import type { LimitRange } from '@apus/broker';
+
 /** The limits of the door, beside the broker's. Every default has a reason; each is an option. */
 export interface NodeLimits {
   /**
@@ -71,4 +73,17 @@ export const DEFAULT_NODE_LIMITS: NodeLimits = {
   tenantQueueBytesMax: 0,
   closeTimeoutSeconds: 5,
   shutdownTimeoutSeconds: 5,
+};
+
+/** Limits for which 0 is invalid: the door could not work with it. */
+export const NODE_LIMIT_RANGES: { readonly [K in keyof NodeLimits]?: LimitRange } = {
+  connectionsMax: { least: 1 },
+  connectTimeoutSeconds: { least: 1 },
+  handshakeTimeoutSeconds: { least: 1 },
+  handshakeBytesMax: { least: 1 },
+  webSocketMessageBytesMax: { least: 1 },
+  connectBytesMax: { least: 1 },
+  inboundBufferBytesMax: { least: 1 },
+  inboundTotalBytesMax: { least: 1 },
+  outboundBufferBytesMax: { least: 1 },
 };

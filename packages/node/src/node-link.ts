@@ -16,7 +16,7 @@ import type { Cluster } from './cluster.ts';
 import { Inbound } from './inbound.ts';
 import type { InboundHolder } from './inbound-budget.ts';
 import type { NodeLimits } from './limits.ts';
-import { type Flusher, Outbox, type Sender } from './outbox.ts';
+import { type Flusher, OutboundBuffer, type Sender } from './outbound-buffer.ts';
 import { type Charged, LinkRate, type LinkRateContext } from './quotas/link-rate.ts';
 import { type Reader, Reading, type ReadingContext } from './reading.ts';
 import { TopicAliases } from './topic-aliases.ts';
@@ -75,7 +75,7 @@ export class NodeLink
   #tenant: string | undefined;
   readonly #context: LinkContext;
   readonly #socket: WebSocket;
-  readonly #outbox: Outbox;
+  readonly #outbound: OutboundBuffer;
   readonly #reading: Reading;
   readonly #turns: Turns;
   readonly #rate: LinkRate;
@@ -101,7 +101,7 @@ export class NodeLink
     this.#mayBeElsewhere = context.cluster !== undefined;
     this.#isForwarded = isForwarded;
     this.#socket = new WebSocket(socket, context.webSocket, this, this.#mayBeElsewhere && !isForwarded);
-    this.#outbox = new Outbox(socket, context.flusher, this);
+    this.#outbound = new OutboundBuffer(socket, context.flusher, this);
     const { limits, scheduler } = context;
     const inbound = new Inbound(limits.maximumPacketSize, limits.connectBytesMax);
     this.#reading = new Reading(context, this, this.#socket, inbound);
@@ -189,7 +189,7 @@ export class NodeLink
   }
 
   roomBytes(): number {
-    const roomBytes = this.#context.limits.outboundBufferBytesMax - this.#outbox.bufferedBytes;
+    const roomBytes = this.#context.limits.outboundBufferBytesMax - this.#outbound.bufferedBytes;
     if (roomBytes <= 0) this.#drainWanted = true;
     return roomBytes;
   }
@@ -212,7 +212,7 @@ export class NodeLink
   push(packet: Uint8Array, tail?: Uint8Array, idAt?: number, id?: number): void {
     if (!this.isOpen) return;
     this.traffic.sentBytes += packet.length + (tail === undefined ? 0 : tail.length);
-    this.#outbox.push(packet, tail, idAt, id);
+    this.#outbound.push(packet, tail, idAt, id);
   }
 
   close(_endedBy: 'client' | 'server', tryAgainBecause?: string): void {
@@ -222,7 +222,7 @@ export class NodeLink
 
   closeWith(code: number, reason = ''): void {
     if (this.#isClosing) return;
-    this.#outbox.flush();
+    this.#outbound.flush();
     this.#isClosing = true;
     this.#turns.close();
     this.#socket.close(code, reason);
@@ -312,7 +312,7 @@ export class NodeLink
 
   /** The node does not read from a client that does not read: the answers would have to wait as well. */
   isStalled(): boolean {
-    this.#isStalled = this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax;
+    this.#isStalled = this.#outbound.bufferedBytes >= this.#context.limits.outboundBufferBytesMax;
     return this.#isStalled || this.#rate.isWaiting;
   }
 
@@ -346,9 +346,9 @@ export class NodeLink
     this.#turns.end(`the WebSocket closed with ${code}`);
   }
 
-  /** Called by the outbox: bytes have left this process. */
+  /** Called by the outbound buffer: bytes have left this process. */
   written(): void {
-    if (this.#outbox.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
+    if (this.#outbound.bufferedBytes >= this.#context.limits.outboundBufferBytesMax / 2) return;
     this.#isStalled = false;
     if (this.#drainWanted && this.isOpen) {
       this.#drainWanted = false;

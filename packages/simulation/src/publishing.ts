@@ -1,3 +1,4 @@
+import { FRAME_BYTES_MAX } from '@apus/cost';
 import type { FanOutWorkers } from './fan-out-workers.ts';
 import type { Frames } from './frames.ts';
 import type { Model } from './model.ts';
@@ -7,8 +8,6 @@ export const INLINE_RECIPIENTS = 12;
 
 /** PUBLISH beside its payload: fixed header, topic of 24 bytes, packet id, MQTT 5's property length. */
 export const PACKET_OVERHEAD_BYTES = 31;
-/** MQTT bytes of one frame from a client (docs/text-frames.md). */
-const FRAME_BYTES_MAX = 24_573;
 /** A clock, a marker, and a PUBACK in base64. */
 const REPLY_BYTES = 23;
 

@@ -5,7 +5,14 @@ import { FanOutProgress } from './fan-out/progress.ts';
 import { DynamoBans } from './identity/bans.ts';
 import { DynamoTenants } from './identity/tenants.ts';
 import { DynamoUsers } from './identity/users.ts';
-import { COUNT_SAMPLE, INLINE_SUBSCRIBERS_MAX, SHARD_SUBSCRIBERS } from './limits.ts';
+import {
+  COUNT_SAMPLE,
+  INLINE_SUBSCRIBERS_MAX,
+  QUEUE_SECONDS_MAX,
+  REPEAT_SECONDS_MAX,
+  RETAINED_TOMBSTONE_SECONDS,
+  SHARD_SUBSCRIBERS,
+} from './limits.ts';
 import type { DynamoOptions, Settings } from './options.ts';
 import { DynamoPresence } from './presence/presence.ts';
 import { COMPLETED_LIMITS } from './queue/completed.ts';
@@ -92,10 +99,6 @@ export interface DynamoStores extends BrokerStores {
   forEvent(kind?: EventKind): EventStores;
 }
 
-const QUEUE_SECONDS_MAX = 14 * 24 * 60 * 60;
-const REPEAT_SECONDS_MAX = 7 * 24 * 60 * 60;
-const RETAINED_TOMBSTONE_SECONDS = 600;
-
 /**
  * Makes the stores over two tables (`defineTable`), or one. Keep them for the life of the process: they cache filter
  * shapes for two seconds, and which filters are wide. Losing a cache does no harm.
@@ -176,7 +179,8 @@ function eventStores(table: Table, parts: Parts, event: EventCache): EventStores
   };
 }
 
-function settingsOf(options: DynamoOptions): Settings {
+/** The options, with their defaults. */
+export function settingsOf(options: DynamoOptions): Settings {
   return {
     clock: { now: () => Date.now() },
     sleep: async (ms) => {

@@ -1,4 +1,6 @@
-/** Every limit and duration of this store, with its reason. Those that a deployment may want to change are options. */
+/**
+ * The limits and durations of this store, each with its reason. Those that a deployment may want to change are options.
+ */
 
 /** Cache lifetime of the filter shapes; the SUBACK of a new shape waits for it. Wall clock. */
 export const LEASE_MS = 2_000;
@@ -58,6 +60,36 @@ export const SHARE_MEMBERS_READ = 3;
 
 /** Subscriptions in the session's list item. Each further one is an item of its own. */
 export const LISTED_SUBSCRIPTIONS_MAX = 16;
+
+/** Entries of a record: each takes some 28 bytes of an item that every write is billed for. */
+export const ENTRIES_MAX = 1_024;
+
+/**
+ * Entries that one write adds. A QoS 2 message for a share group is written with a deduplication record of its own,
+ * and a transaction has a hundred items.
+ */
+export const ENTRIES_AT_ONCE_MAX = 99;
+
+/** Up to this size a record costs one write unit. A publisher appends the messages that would make it larger. */
+export const RECORD_BYTES_MAX = 1_024;
+
+/** One batch may make an empty record this large: the write costs as much as its messages would cost in the log. */
+export const FIRST_BATCH_BYTES_MAX = 8_192;
+
+/** Bytes of completed names above which a record forgets the oldest ones: some 28 names. */
+export const COMPLETED_BYTES_MAX = 560;
+
+/** Bytes of the newest names that it keeps then: some five. A message that is a little late is still among them. */
+export const COMPLETED_BYTES_KEPT = 100;
+
+/** Late names that one transaction writes: each is an item of its own, and a transaction has a hundred. */
+export const LATE_NAMES_MAX = 50;
+
+/** Notes of acknowledgements in a record. The handler of the next one reads the record and writes it whole. */
+export const NOTED_MAX = 32;
+
+/** How many of the oldest messages one Query of the log reads to make room for a new one. */
+export const DROPS_READ = 8;
 
 /** A message with a longer encoding is stored once, and referred to: one write unit for each reference. */
 export const INLINE_MESSAGE_BYTES_MAX = 1_024;
@@ -177,6 +209,24 @@ export const BYTES_SAMPLE = 64 * 1_024;
 
 /** A number over a tenant is read again after this time. */
 export const COUNT_CACHE_MS = 60_000;
+
+/** How long a queued message is kept: twice the broker's `sessionExpirySecondsMax`. */
+export const QUEUE_SECONDS_MAX = 14 * 24 * 60 * 60;
+
+/** For how long a repeated fan-out is recognized: the broker's `sessionExpirySecondsMax`. */
+export const REPEAT_SECONDS_MAX = 7 * 24 * 60 * 60;
+
+/** For how long a put with an older id than a delete is refused: far longer than a handler lives. */
+export const RETAINED_TOMBSTONE_SECONDS = 600;
+
+/** The gateway closes a connection at two hours; an item that is older than three was left behind. */
+export const LINK_SECONDS_MAX = 3 * 60 * 60;
+
+/** Longer than any packet of an ended connection can be on its way to a handler. */
+export const LINK_TOMBSTONE_SECONDS = 60 * 60;
+
+/** Rows of usage are kept for thirteen months: an invoice may be asked for a year later. */
+export const USAGE_SECONDS = 396 * 24 * 60 * 60;
 
 /**
  * An item stays for this long after its session or message has expired: the broker, not TTL, decides what has expired.

@@ -1,6 +1,6 @@
-import { type BrokerLimits, DEFAULT_LIMITS } from '@apus/broker';
-import { DEFAULT_NODE_LIMITS, type NodeLimits } from '@apus/node';
-import { type Flag, type Flags, UsageError, type Values } from './flags.ts';
+import { type BrokerLimits, DEFAULT_LIMITS, LIMIT_RANGES, type LimitRange } from '@apus/broker';
+import { DEFAULT_NODE_LIMITS, NODE_LIMIT_RANGES, type NodeLimits } from '@apus/node';
+import type { Flag, Flags, Values } from './flags.ts';
 
 type Limits = BrokerLimits & NodeLimits;
 
@@ -70,7 +70,10 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
   presenceRoomsPerSessionMax: ['COUNT', 'Rooms that one session is in. Beyond it: 0x97.'],
   presenceRoomsPerIdentityMax: ['COUNT', 'Rooms that all sessions of an identity are in. Beyond it: 0x97.'],
   presenceOwnersMax: ['COUNT', 'Connections that may make one member present. Beyond it: 0x97.'],
-  sessionsMax: ['COUNT', 'Sessions, connected or not. Beyond it: 0x97.'],
+  sessionsMax: [
+    'COUNT',
+    'Sessions, connected or not. Beyond it a CONNECT that needs a new one is closed without CONNACK.',
+  ],
   sessionExpirySecondsMax: ['SECONDS', 'Longest Session Expiry Interval; a longer one is shortened.'],
   serverKeepAliveSecondsMax: ['SECONDS', 'Longest Keep Alive; 0 leaves the choice to the clients.'],
   clientIdLengthMax: ['COUNT', 'Characters of a client identifier. Beyond it: 0x85.'],
@@ -79,16 +82,7 @@ const TEXTS: { readonly [K in keyof Limits]: readonly [value: string, help: stri
 const DEFAULTS: Limits = { ...DEFAULT_LIMITS, ...DEFAULT_NODE_LIMITS };
 const NAMES = Object.keys(TEXTS) as (keyof Limits)[];
 
-/** The maxima that the protocol or the timers set for some limits. */
-const MAXIMA: { readonly [K in keyof Limits]?: number } = {
-  maximumPacketSize: 268_435_460,
-  willPayloadBytesMax: 65_535,
-  receiveMaximum: 65_535,
-  topicAliasMaximum: 65_535,
-  inflightMessagesMax: 65_535,
-  serverKeepAliveSecondsMax: 65_535,
-  sessionExpirySecondsMax: 0xffff_ffff,
-};
+const RANGES: { readonly [K in keyof Limits]?: LimitRange } = { ...LIMIT_RANGES, ...NODE_LIMIT_RANGES };
 
 export const LIMIT_FLAGS: Flags = Object.fromEntries(
   NAMES.map((name): [string, Flag] => {
@@ -101,32 +95,16 @@ export const LIMIT_FLAGS: Flags = Object.fromEntries(
 export function limitsFrom(values: Values): Partial<Limits> {
   const limits: Record<string, number | string> = {};
   for (const name of NAMES) {
-    const given = name === 'queueWhenFull' ? whenFullFrom(values) : values.count(flagOf(name), MAXIMA[name]);
-    if (given === 0 && MUST_BE_POSITIVE.has(name))
-      throw new UsageError(`--${flagOf(name)} has to be at least 1.`);
+    const given = name === 'queueWhenFull' ? whenFullFrom(values) : countFrom(values, name);
     if (given !== undefined) limits[name] = given;
   }
   return limits as Partial<Limits>;
 }
 
-/** Limits for which 0 is invalid: a broker could not work with it, and MQTT forbids a Receive Maximum of 0. */
-const MUST_BE_POSITIVE: ReadonlySet<keyof Limits> = new Set([
-  'connectionsMax',
-  'connectTimeoutSeconds',
-  'handshakeTimeoutSeconds',
-  'handshakeBytesMax',
-  'webSocketMessageBytesMax',
-  'connectBytesMax',
-  'inboundBufferBytesMax',
-  'inboundTotalBytesMax',
-  'outboundBufferBytesMax',
-  'maximumPacketSize',
-  'receiveMaximum',
-  'inflightMessagesMax',
-  'topicLevelsMax',
-  'sessionsMax',
-  'clientIdLengthMax',
-]);
+function countFrom(values: Values, name: keyof Limits): number | undefined {
+  const { least, most } = RANGES[name] ?? {};
+  return values.count(flagOf(name), most, least);
+}
 
 function whenFullFrom(values: Values): string | undefined {
   return values.oneOf(flagOf('queueWhenFull'), ['drop-oldest', 'drop-newest']);

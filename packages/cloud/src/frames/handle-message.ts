@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from 'node:util';
 import { ConnectionLost, type Identity, type LinkState, Unavailable } from '@apus/broker';
 import { peerHostOf } from '@apus/identity';
 import {
@@ -21,6 +20,7 @@ import { agreedWith, resumeSecondsWith } from './agreement.ts';
 import { answerFrame, closeAfterFrame, DONE, endLink, type HandledFrame } from './answer-frame.ts';
 import { handleMove } from './handle-move.ts';
 import { handleResume } from './handle-resume.ts';
+import { leaveReplays, saveEnd, saveLink } from './save-link.ts';
 import { type ClientFrame, type Extension, formatPush, parseClientFrame } from './text-frame.ts';
 import { movableWith, newTicket, readTicket, ticketText } from './tickets.ts';
 import { isOnePacket, topicNamesOf } from './topic-names.ts';
@@ -31,28 +31,26 @@ const RESERVE_MS = 1_500;
 /** No clock of a server is so far ahead: the client made it up, and every later message would carry it. */
 const CLOCK_AHEAD_MS_MAX = 60_000;
 
+const NO_BYTES = Buffer.alloc(0);
+
 /** `$default`: one frame of a client. Decode, load, let the broker decide, deliver, save, reply. */
 export async function handleMessage(
   environment: Environment,
   event: MessageEvent,
   context: InvocationContext,
 ): Promise<ProxyResult> {
-  const { connectionId, connectedAt, identity } = event.requestContext;
+  const { connectionId, connectedAt } = event.requestContext;
   const frame = parseClientFrame(event.body ?? '', environment.extensions);
-  const isReplyWanted = frame instanceof Violation || frame.replyWanted;
   const outbox = new Outbox(environment, {
     connectionId,
     looksAtEnd: true,
-    isReplyWanted,
-    isOnePacket: !(frame instanceof Violation) && isOnePacket(frame.bytes),
+    isReplyWanted: frame instanceof Violation || frame.replyWanted,
+    isOnePacket: isOnePacket(bytesOf(frame)),
   });
-  outbox.usage?.frameIn(event.body ?? '', frame instanceof Violation ? 0 : frame.bytes.length);
+  outbox.usage?.frameIn(event.body ?? '', bytesOf(frame).length);
   let link: GatewayLink | undefined;
   try {
-    const tenant = environment.defaultTenant;
-    const topicNames = frame instanceof Violation ? [] : topicNamesOf(frame.bytes);
-    await outbox.stores?.readAhead({ connectionId, tenant, topicNames });
-    const state = (await outbox.links.load(connectionId)) ?? { phase: 'new' };
+    const state = await load(environment, outbox, connectionId, frame);
     outbox.usage?.isOf(tenantOf(state));
     if (state.phase === 'closed') {
       await handleLateDisconnect(environment, outbox, state, frame, connectionId);
@@ -64,16 +62,7 @@ export async function handleMessage(
       await environment.connectDeadline.cut(connectionId);
       return DONE;
     }
-    const host = peerHostOf(identity?.sourceIp);
-    const peer = {
-      address: identity?.sourceIp ?? 'unknown',
-      ...(host !== undefined && { host }),
-      ...(isVerified(state) && { identity: state.identity }),
-    };
-    const offered = frame instanceof Violation ? undefined : frame.offered;
-    link = new GatewayLink(connectionId, peer, state, outbox.reply, offered);
-    const { beforePage } = environment;
-    if (beforePage !== undefined) link.beforePage = () => beforePage(connectionId, () => outbox.commit());
+    link = linkOf(environment, outbox, event, state, frame);
     const handled: HandledFrame = { environment, outbox, link };
     if (!(await isPaidFor(environment, link, frame))) return await cut(handled);
     return await handleFrame(handled, frame, context);
@@ -84,6 +73,40 @@ export async function handleMessage(
     outbox.usage?.isOf(tenantOf(link?.state));
     outbox.usage?.handOver();
   }
+}
+
+/** The state of the connection. The same call reads the heads of the filters that the frame's topics may match. */
+async function load(
+  { defaultTenant: tenant }: Environment,
+  outbox: Outbox,
+  connectionId: string,
+  frame: ClientFrame | Violation,
+): Promise<LinkState> {
+  await outbox.stores?.readAhead({ connectionId, tenant, topicNames: topicNamesOf(bytesOf(frame)) });
+  return (await outbox.links.load(connectionId)) ?? { phase: 'new' };
+}
+
+function linkOf(
+  { beforePage }: Environment,
+  outbox: Outbox,
+  { requestContext: { connectionId, identity } }: MessageEvent,
+  state: LinkState,
+  frame: ClientFrame | Violation,
+): GatewayLink {
+  const host = peerHostOf(identity?.sourceIp);
+  const peer = {
+    address: identity?.sourceIp ?? 'unknown',
+    ...(host !== undefined && { host }),
+    ...(isVerified(state) && { identity: state.identity }),
+  };
+  const offered = frame instanceof Violation ? undefined : frame.offered;
+  const link = new GatewayLink(connectionId, peer, state, outbox.reply, offered);
+  if (beforePage !== undefined) link.beforePage = () => beforePage(connectionId, () => outbox.commit());
+  return link;
+}
+
+function bytesOf(frame: ClientFrame | Violation): Buffer {
+  return frame instanceof Violation ? NO_BYTES : frame.bytes;
 }
 
 /**
@@ -119,14 +142,12 @@ async function isPaidFor(
 ): Promise<boolean> {
   if (frameQuota === undefined) return true;
   const { state, peer } = link;
-  const contents = contentsOf(frame instanceof Violation ? NO_BYTES : frame.bytes, state);
+  const contents = contentsOf(bytesOf(frame), state);
   const sender = senderOf(state, peer, defaultTenant);
   const clientId = state.phase === 'connected' ? state.connection.session.clientId : link.id;
   const exhausted = frameQuota.take(sender, clientId, contents);
   return (exhausted instanceof Promise ? await exhausted : exhausted) === undefined;
 }
-
-const NO_BYTES = new Uint8Array();
 
 /**
  * The sender has used up its frames. The stage counts frames before any function sees them, so the connection is
@@ -198,7 +219,7 @@ async function handleFrame(
   await outbox.commit();
   const move = asks ? askedMove(handled) : agree(handled, loaded);
   const isOpen = frame.replyWanted
-    ? await save(outbox, link, loaded, packets.some(isSubscribe))
+    ? await saveLink(outbox, link, loaded, packets.some(isSubscribe))
     : await saveEnd(outbox, link, loaded);
   if (!isOpen) return await endLink(handled);
   if (link.endedBy !== undefined) return await closeAfterFrame(handled, frame);
@@ -293,21 +314,6 @@ function isFetching(packet: Packet | Violation): boolean {
   return packet.type === 'puback' || packet.type === 'pubcomp' || packet.type === 'pingreq';
 }
 
-/**
- * A frame without a reply may be handled beside another frame, and a save replaces the whole item of the connection.
- * So such a frame sends no retained messages, and saves only the end of the connection:
- *
- *     handler of PUBACK, no reply        handler of SUBSCRIBE q
- *     loads: r is at its second page
- *                                        loads the same; saves: r, q
- *     (were it to send the page and save: r at its third …)
- * … q would be lost; where this one had sent the page as well, it would come twice
- */
-function leaveReplays(link: GatewayLink): void {
-  const { state } = link;
-  if (state.phase === 'connected' && state.replays.length > 0) link.state = { ...state, replays: [] };
-}
-
 /** The client sends the rest of the frame again at once, and that frame drains the queue. */
 function drainNextTime(link: GatewayLink): void {
   const { state } = link;
@@ -328,45 +334,6 @@ function decode(bytes: Buffer, state: LinkState, maximumPacketSize: number): rea
 function versionOf(state: LinkState): ProtocolVersion | undefined {
   if (state.phase === 'connected') return state.connection.protocolVersion;
   return state.phase === 'authenticating' ? state.connect.protocolVersion : undefined;
-}
-
-/** Saves only the end of the connection: see `leaveReplays`. */
-async function saveEnd(outbox: Outbox, link: GatewayLink, loaded: LinkState): Promise<boolean> {
-  const goesOn = loaded.phase === 'connected' && link.state.phase === 'connected';
-  return goesOn || (await save(outbox, link, loaded, false));
-}
-
-/**
- * False: the connection ended while its frame was handled, and the frame's effects are undone as for a loss.
- *
- * A SUBSCRIBE without retained messages to send leaves the state as it was. Then the connection is read again, which
- * costs a fifth of a write:
- *
- *     handler of SUBSCRIBE               $disconnect's handler
- *     loads the connection
- *                                        ends it; clears the session: finds no subscription
- *     stores the subscription
- *     reads the connection: it has ended, so the handler clears the session as well
- *
- * If this read finds no end, the end comes later, and its handler finds the subscription.
- */
-async function save(
-  { links, broker }: Outbox,
-  link: GatewayLink,
-  loaded: LinkState,
-  hasSubscribed: boolean,
-): Promise<boolean> {
-  const { state, id } = link;
-  const isAsLoaded = isDeepStrictEqual(state, loaded);
-  if (isAsLoaded && !hasSubscribed) return true;
-  if (state.phase === 'closed') {
-    // If the server closes the connection, the client is told first: see `endLink`.
-    if (link.endedBy !== 'server') await links.end(id);
-    return true;
-  }
-  const isOpen = isAsLoaded ? (await links.load(id))?.phase !== 'closed' : await links.save(id, state);
-  if (!isOpen) await broker.lost(link, 'ended while its frame was handled');
-  return isOpen;
 }
 
 function isSubscribe(packet: Packet | Violation): boolean {

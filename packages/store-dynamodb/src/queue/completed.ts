@@ -1,11 +1,5 @@
-import {
-  COMPLETED_BYTES_KEPT,
-  COMPLETED_BYTES_MAX,
-  completedBytes,
-  namesDequeued,
-  RECORD_BYTES_MAX,
-  recordBytes,
-} from './entries.ts';
+import { COMPLETED_BYTES_KEPT, COMPLETED_BYTES_MAX, LATE_NAMES_MAX, RECORD_BYTES_MAX } from '../limits.ts';
+import { completedBytes, namesDequeued, recordBytes } from './entries.ts';
 import type { Entry, LogItem, QueueRecord } from './types.ts';
 
 /*
@@ -85,18 +79,15 @@ export const COMPLETED_LIMITS: CompletedLimits = {
   bytesKept: COMPLETED_BYTES_KEPT,
 };
 
-/** Late names that one transaction writes: each is an item of its own, and a transaction has a hundred. */
-const LATE_MAX = 50;
-
 /** Undefined: the record need not forget, and is written as it is. */
 export function forgetting(record: QueueRecord, limits: CompletedLimits): Forgetting | undefined {
   const bytes = completedBytes(record.completed);
   const isTooLarge = bytes > 2 * limits.bytesKept && recordBytes(record) > RECORD_BYTES_MAX;
   if (bytes <= limits.bytesMax && !isTooLarge) return undefined;
   const names = record.completed.toSorted();
-  const late = names.filter((name) => name <= record.forgottenTo).slice(0, LATE_MAX);
+  const late = names.filter((name) => name <= record.forgottenTo).slice(0, LATE_NAMES_MAX);
   const others = names.slice(late.length);
-  if (late.length === LATE_MAX) return { record: { ...record, completed: others }, page: [], late };
+  if (late.length === LATE_NAMES_MAX) return { record: { ...record, completed: others }, page: [], late };
   const page: string[] = [];
   while (completedBytes(others) > limits.bytesKept) page.push(others.shift() ?? '');
   const forgottenTo = page.at(-1) ?? record.forgottenTo;

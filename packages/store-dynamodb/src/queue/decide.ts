@@ -32,12 +32,15 @@ export const NEW_RECORD: QueueRecord = {
   forgottenTo: '',
 };
 
+/** The model in `test/queue/` bundles this file, and takes `forgetting` from the same bundle. */
 export { forgetting } from './completed.ts';
 
 /**
  * The effect of an event on a session's record, and what the caller has to do next. A pure function: the caller writes
- * the new record on condition that the old one is still there, or, where the event says so, under the event's own
- * conditions.
+ * the new record on condition that the old one is still there.
+ *
+ * Three events need no read where there is a record: `Records.object`, `Records.lost` and `Records.end` update the
+ * attributes that the events change here. `updates.test.ts` compares the two.
  */
 export function decide(record: QueueRecord, event: RecordEvent): Decision {
   switch (event.type) {

@@ -1,6 +1,8 @@
+import { ENTRIES_MAX } from '../limits.ts';
 import { bodyAfterPubrec } from './acknowledge-entries.ts';
 import { isPlaced } from './completed.ts';
-import { ENTRIES_MAX, namesDequeued, placesTaken, withEntry } from './entries.ts';
+import { namesDequeued, placesTaken, withEntry } from './entries.ts';
+import { isUncertain } from './offer-copies.ts';
 import type { Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from './types.ts';
 
 /**
@@ -173,5 +175,5 @@ class DequeuedPage {
 }
 
 function isPostAwaited({ entries, untilMs }: QueueRecord, nowMs: number): boolean {
-  return nowMs < untilMs && entries.some(({ kind, phase }) => kind === 'push' && phase === 'sent');
+  return nowMs < untilMs && entries.some(isUncertain);
 }

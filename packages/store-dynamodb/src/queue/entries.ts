@@ -2,32 +2,8 @@ import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import type { PacketId } from '@apus/mqtt';
 import type { Body, Entry, QueueRecord } from './types.ts';
 
-/** Entries of a record: each takes some 28 bytes of an item that every write is billed for. */
-export const ENTRIES_MAX = 1_024;
-
-/**
- * Entries that one write adds. A QoS 2 message for a share group is written with a deduplication record of its own,
- * and a transaction has a hundred items.
- */
-export const ENTRIES_AT_ONCE_MAX = 99;
-
-/** Up to this size a record costs one write unit. A publisher appends the messages that would make it larger. */
-export const RECORD_BYTES_MAX = 1_024;
-
-/** One batch may make an empty record this large: the write costs as much as its messages would cost in the log. */
-export const FIRST_BATCH_BYTES_MAX = 8_192;
-
-/** Bytes of completed names above which a record forgets the oldest ones: some 28 names. */
-export const COMPLETED_BYTES_MAX = 560;
-
-/** Bytes of the newest names that it keeps then: some five. A message that is a little late is still among them. */
-export const COMPLETED_BYTES_KEPT = 100;
-
 /** Bytes that one character of a name takes, deflated. */
 const NAME_BYTES = 0.62;
-
-/** Notes of acknowledgements in a record. The handler of the next one reads the record and writes it whole. */
-export const NOTED_MAX = 32;
 
 /** Bytes of a record beside its entries. */
 export const RECORD_OVERHEAD_BYTES = 190;

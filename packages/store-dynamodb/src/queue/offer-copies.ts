@@ -1,14 +1,6 @@
+import { ENTRIES_AT_ONCE_MAX, ENTRIES_MAX, FIRST_BATCH_BYTES_MAX, RECORD_BYTES_MAX } from '../limits.ts';
 import { isPlaced } from './completed.ts';
-import {
-  ENTRIES_AT_ONCE_MAX,
-  ENTRIES_MAX,
-  FIRST_BATCH_BYTES_MAX,
-  namesDequeued,
-  placesTaken,
-  RECORD_BYTES_MAX,
-  recordBytes,
-  withEntry,
-} from './entries.ts';
+import { namesDequeued, placesTaken, recordBytes, withEntry } from './entries.ts';
 import type { Copy, Decision, Effect, Entry, Offer, QueueRecord } from './types.ts';
 
 /**

@@ -1,12 +1,12 @@
 import type { Delivery, SessionRef } from '@apus/broker';
 import type { Item } from '../table/values.ts';
-import { type Entry as OfferedEntry, sizeOfEntry } from './queue-items.ts';
+import { bytesOfCopy, type StorableCopy } from './queue-items.ts';
 import type { Copy } from './types.ts';
 
 /** One copy of a message on its way to a session. */
 export interface OfferedCopy {
   readonly name: string;
-  readonly offered: OfferedEntry;
+  readonly offered: StorableCopy;
   readonly fields: Item;
   /** The deduplication record of a copy for a share group. Undefined: it needs none. */
   readonly deduplication: Item | undefined;
@@ -27,7 +27,7 @@ export function copyOf(
     name,
     qos: offered.delivery.qos === 2 ? 2 : 1,
     body,
-    bytes: sizeOfEntry(fields),
+    bytes: bytesOfCopy(fields),
     isInLog,
     wasPlaced: wasPlaced || forgotten.has(name),
   };

@@ -23,8 +23,8 @@ import {
  * came, with it.
  */
 
-/** A message on its way into one session's queue. */
-export interface Entry {
+/** A copy of a message as the log or the record stores it. */
+export interface StorableCopy {
   readonly message: Message;
   readonly delivery: Delivery;
   /** Tells the copies of one message for one session apart. At QoS 2 a repetition has the same index. */
@@ -36,12 +36,12 @@ export interface Entry {
 
 const waitingSort = (messageId: string, index: string): string => `${OWNED.waiting}${messageId}\0${index}`;
 
-export function waitingKey(session: SessionRef, { message, index }: Entry): Key {
+export function waitingKey(session: SessionRef, { message, index }: StorableCopy): Key {
   return { p: ownedPartition(session), s: waitingSort(message.id, index) };
 }
 
 /** The attributes of a message in an item of the log, or in the record. */
-export function entryFields({ message, delivery, index, content, ttlSeconds }: Entry): Item {
+export function copyFields({ message, delivery, index, content, ttlSeconds }: StorableCopy): Item {
   const { qos, retain, subscriptionIdentifiers, share } = delivery;
   return {
     v: number(VERSION),
@@ -56,7 +56,7 @@ export function entryFields({ message, delivery, index, content, ttlSeconds }: E
   };
 }
 
-export function sizeOfEntry(item: Item): number {
+export function bytesOfCopy(item: Item): number {
   return numberOf(item, 'by') ?? 0;
 }
 

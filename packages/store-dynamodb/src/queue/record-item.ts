@@ -46,7 +46,7 @@ export function recordFields(record: QueueRecord, nonce: string): Item {
     e: number(record.epoch),
     ...(connectionId !== undefined && { c: text(connectionId) }),
     rm: number(record.receiveMaximum),
-    q: text(LETTER_OF_MODE[mode]),
+    q: modeField(mode),
     ...(isFetching && { f: number(1) }),
     ...(awaits !== 0 && { aw: number(awaits) }),
     un: number(record.untilMs),
@@ -78,6 +78,10 @@ export function recordOfItem(item: Item): { readonly record: QueueRecord; readon
       forgottenTo: textOf(item, 'fo') ?? '',
     },
   };
+}
+
+export function modeField(mode: Mode): AttributeValue {
+  return text(LETTER_OF_MODE[mode]);
 }
 
 export function deflated(list: readonly unknown[]): AttributeValue {

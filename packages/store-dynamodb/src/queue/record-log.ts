@@ -1,4 +1,5 @@
 import { messageBytes, type QueueLimits, type SessionRef } from '@apus/broker';
+import { DROPS_READ } from '../limits.ts';
 import { batchDelete } from '../table/batch.ts';
 import { OWNED, ownedPartition } from '../table/keys.ts';
 import { endOf, type Table } from '../table/table.ts';
@@ -6,12 +7,9 @@ import { transact } from '../table/transaction.ts';
 import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import type { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
-import { entryFields, type Entry as Offered, sizeOfEntry, waitingKey } from './queue-items.ts';
+import { bytesOfCopy, copyFields, type StorableCopy, waitingKey } from './queue-items.ts';
 import type { HeldRecord, Records, Removed } from './records.ts';
 import type { LogItem } from './types.ts';
-
-/** How many of the oldest messages one Query reads to make room. */
-const DROPS_READ = 8;
 
 /** A page of the log, from its start. */
 export interface LogRead {
@@ -20,7 +18,7 @@ export interface LogRead {
 }
 
 /** The outcome of an append. `known`: an earlier fan-out has placed the copy; this is its deduplication record. */
-export type Appended =
+export type LogAppended =
   | { readonly isStored: boolean; readonly dropped: number }
   | { readonly known: Item | undefined };
 
@@ -41,7 +39,7 @@ export class RecordLog {
     return { items, isComplete: next === undefined };
   }
 
-  async has(session: SessionRef, offered: Offered): Promise<boolean> {
+  async has(session: SessionRef, offered: StorableCopy): Promise<boolean> {
     return (await this.#table.get(waitingKey(session, offered))) !== undefined;
   }
 
@@ -79,10 +77,10 @@ export class RecordLog {
   async append(
     session: SessionRef,
     held: HeldRecord,
-    offered: Offered,
+    offered: StorableCopy,
     limits: QueueLimits,
     deduplication: Item | undefined,
-  ): Promise<Appended> {
+  ): Promise<LogAppended> {
     const last = await this.#last(session);
     const { removed } = held;
     // The last message may have been dequeued, and messages after it acknowledged and deleted.
@@ -112,7 +110,7 @@ export class RecordLog {
     const item: Item = {
       p: text(key.p),
       s: text(key.s),
-      ...entryFields(offered),
+      ...copyFields(offered),
       n: number(came + 1),
       cb: number(cameBytes + size),
     };
@@ -142,7 +140,7 @@ export class RecordLog {
     if (lastSort === undefined || lastSort <= sort) return;
     await this.#table.update({ p: textOf(item, 'p') ?? '', s: lastSort }, 'ADD n :one, cb :bytes', {
       condition: 'attribute_exists(p)',
-      values: { ':one': number(1), ':bytes': number(sizeOfEntry(item)) },
+      values: { ':one': number(1), ':bytes': number(bytesOfCopy(item)) },
     });
   }
 
@@ -164,7 +162,7 @@ export class RecordLog {
         if (isEnough()) break;
         if (dequeued.has(name) || !(await this.delete(session, name))) continue;
         removed.messages += 1;
-        removed.bytes += sizeOfEntry(item);
+        removed.bytes += bytesOfCopy(item);
       }
       after = page.next;
     } while (after !== undefined && !isEnough());
@@ -178,7 +176,7 @@ export function nameOfItem(item: Item): string {
   return (textOf(item, 's') ?? '').slice(OWNED.waiting.length);
 }
 
-export function nameOfOffered(session: SessionRef, offered: Offered): string {
+export function nameOfOffered(session: SessionRef, offered: StorableCopy): string {
   return waitingKey(session, offered).s.slice(OWNED.waiting.length);
 }
 
@@ -191,7 +189,7 @@ export function logItemOf(item: Item, forgotten: ReadonlySet<string>): LogItem {
   return {
     name,
     qos: qosOfItem(item),
-    bytes: sizeOfEntry(item),
+    bytes: bytesOfCopy(item),
     expiresAtMs: numberOf(item, 'xp'),
     wasPlaced: forgotten.has(name),
   };

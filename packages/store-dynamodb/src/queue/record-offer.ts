@@ -19,7 +19,7 @@ import type { Item } from '../table/values.ts';
 import { decide } from './decide.ts';
 import { type DeduplicationRecords, holderOf, indexOfCopy } from './deduplication.ts';
 import { copyOf, type OfferedCopy, passOn, passOnPlaced } from './offered-copy.ts';
-import { entryFields, type Entry as OfferedEntry } from './queue-items.ts';
+import { copyFields, type StorableCopy } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import type { HeldRecord, Records } from './records.ts';
@@ -151,7 +151,7 @@ export class RecordOffer implements Offered {
   #copyOf(
     message: Message,
     delivery: Delivery,
-    content: OfferedEntry['content'],
+    content: StorableCopy['content'],
     ttlSeconds: number,
     isHeld: boolean,
   ): OfferedCopy {
@@ -160,7 +160,7 @@ export class RecordOffer implements Offered {
     return {
       name: nameOfOffered(delivery.session, offered),
       offered,
-      fields: entryFields(offered),
+      fields: copyFields(offered),
       deduplication: this.#parts.deduplication.recordOf(message.id, index, delivery),
       isHeld,
       isInLog: false,
@@ -174,7 +174,7 @@ export class RecordOffer implements Offered {
     message: Message,
     deliveries: readonly Delivery[],
     ttlSeconds: number,
-  ): Promise<OfferedEntry['content']> {
+  ): Promise<StorableCopy['content']> {
     const blob = encodeMessage(message);
     if (blob.length <= INLINE_MESSAGE_BYTES_MAX) return { blob };
     const tenant = deliveries[0]?.session.tenant ?? '';

@@ -27,7 +27,7 @@ import { newOf } from './completed.ts';
 import { decide, NEW_RECORD } from './decide.ts';
 import { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
-import { bodyRefOf, queuedOf, sizeOfEntry } from './queue-items.ts';
+import { bodyRefOf, bytesOfCopy, queuedOf } from './queue-items.ts';
 import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { type LogRead, logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
@@ -301,7 +301,7 @@ export class DynamoQueues implements QueueStore {
       const entry = held.record.entries.find(({ name }) => name === effect.name);
       const item = items.find((each) => nameOfItem(each) === effect.name);
       messages += 1;
-      bytes += entry?.bytes ?? (item === undefined ? 0 : sizeOfEntry(item));
+      bytes += entry?.bytes ?? (item === undefined ? 0 : bytesOfCopy(item));
     }
     return { messages, bytes };
   }

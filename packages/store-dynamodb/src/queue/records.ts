@@ -1,4 +1,5 @@
 import type { Attachment, ConnectionId, SessionRef } from '@apus/broker';
+import { NOTED_MAX } from '../limits.ts';
 import { nameValue, recordOf } from '../sessions/session-item.ts';
 import { type Opening, SessionSnapshot } from '../sessions/session-ref.ts';
 import { type Incarnation, recordKey, sessionItemKey } from '../table/keys.ts';
@@ -8,11 +9,11 @@ import { type Item, number, numberOf, text, textOf, VERSION } from '../table/val
 import { acknowledgeEntries } from './acknowledge-entries.ts';
 import { forgetting } from './completed.ts';
 import { NEW_RECORD } from './decide.ts';
-import { NOTED_MAX } from './entries.ts';
 import { Forgotten } from './forgotten.ts';
 import {
   attachmentFields,
   attachmentOfItem,
+  modeField,
   notedAs,
   notedIn,
   recordFields,
@@ -205,7 +206,7 @@ export class Records {
       {
         condition: [isConnected, isNotBacklog, hasNotEnded].join(' AND '),
         values: {
-          ':backlog': text('B'),
+          ':backlog': modeField('backlog'),
           ':new': text(this.#table.settings.randomId()),
           ':now': this.#now(),
         },

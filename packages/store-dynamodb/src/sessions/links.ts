@@ -6,16 +6,11 @@ import {
   LOST_BYTES_MAX,
   LOST_PACKETS_MAX,
 } from '@apus/broker';
+import { LINK_SECONDS_MAX, LINK_TOMBSTONE_SECONDS } from '../limits.ts';
 import type { EventCache } from '../table/event-cache.ts';
 import { linkKey } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { bytes, fromJson, type Item, number, text, textOf, toJson, VERSION } from '../table/values.ts';
-
-/** The gateway closes a connection at two hours; an item that is older than three was left behind. */
-const LINK_SECONDS_MAX = 3 * 60 * 60;
-
-/** Longer than any packet of an ended connection can be on its way to a handler. */
-const TOMBSTONE_SECONDS = 60 * 60;
 
 /*
  * The item of a connection. `d` its state, `a` when CONNECT was accepted (before that: when it was saved), `n` tenant
@@ -176,7 +171,7 @@ export class DynamoLinks implements LinkStore {
       ':end': text(randomId()),
       ':now': number(clock.now()),
       ':v': number(VERSION),
-      ':t': number(this.#table.nowSeconds() + TOMBSTONE_SECONDS),
+      ':t': number(this.#table.nowSeconds() + LINK_TOMBSTONE_SECONDS),
     };
   }
 }

@@ -1,6 +1,6 @@
 import type { ConnectionId, Identity } from '@apus/broker';
 import { incarnationsWithRooms } from '../presence/session-rooms.ts';
-import { sizeOfEntry } from '../queue/queue-items.ts';
+import { bytesOfCopy } from '../queue/queue-items.ts';
 import type { Records } from '../queue/records.ts';
 import { HOLDINGS, type HoldingAccount } from '../quotas/quota-holdings.ts';
 import { retainedHolderIn } from '../quotas/retained-holdings.ts';
@@ -308,7 +308,7 @@ function sweptMessageOf(item: Item): Swept | undefined {
 function waitingOf(item: Item, partition: string): SweptWaiting | undefined {
   const [kind, tenant] = partition.split('\0');
   if (kind !== 'I' || tenant === undefined) return undefined;
-  return { kind: 'waiting', tenant, bytes: sizeOfEntry(item) };
+  return { kind: 'waiting', tenant, bytes: bytesOfCopy(item) };
 }
 
 function retainedOf(item: Item, partition: string): SweptRetained | undefined {

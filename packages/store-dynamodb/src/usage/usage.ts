@@ -7,6 +7,7 @@ import {
   type UsageCounts,
   type UsageRow,
 } from '@apus/broker';
+import { USAGE_SECONDS } from '../limits.ts';
 import { usageKey, usagePartition } from '../table/keys.ts';
 import { marshalled, type Table } from '../table/table.ts';
 import { type Item, number, numberOf, text, textOf, VERSION } from '../table/values.ts';
@@ -14,9 +15,6 @@ import { type Item, number, numberOf, text, textOf, VERSION } from '../table/val
 /*
  * A row of usage, in the partition of its day. `n` how much it has counted, which only grows; `d` JSON of its counts.
  */
-
-/** Rows are kept for thirteen months: an invoice may be asked for a year later. */
-const KEPT_SECONDS = 396 * 86_400;
 
 const DAY_MS = 24 * HOUR_MS;
 
@@ -40,7 +38,7 @@ export class DynamoUsage {
     const item = {
       ...marshalled(usageKey(tenant, hour, environmentId)),
       v: number(VERSION),
-      t: number(this.#table.nowSeconds() + KEPT_SECONDS),
+      t: number(this.#table.nowSeconds() + USAGE_SECONDS),
       n: number(sum),
       d: text(JSON.stringify(withoutZeros(counts))),
     };

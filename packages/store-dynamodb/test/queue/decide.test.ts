@@ -1,8 +1,9 @@
 import { KEPT_PACKET_ID_MAX } from '@apus/broker';
 import { describe, expect, it } from 'vitest';
+import { ENTRIES_MAX, FIRST_BATCH_BYTES_MAX } from '../../src/limits.ts';
 import { acknowledgedAs } from '../../src/queue/acknowledge-entries.ts';
 import { decide, NEW_RECORD } from '../../src/queue/decide.ts';
-import { ENTRIES_MAX, FIRST_BATCH_BYTES_MAX, isOutsideLog, nextPacketId } from '../../src/queue/entries.ts';
+import { isOutsideLog, nextPacketId } from '../../src/queue/entries.ts';
 import type { Copy, Decision, Dequeue, Effect, Entry, LogItem, QueueRecord } from '../../src/queue/types.ts';
 
 const ONLINE: QueueRecord = {

@@ -1,6 +1,6 @@
 import type { DynamoStores } from '@apus/store-dynamodb';
 import { describe, expect, it } from 'vitest';
-import { NOTED_MAX } from '../../src/queue/entries.ts';
+import { NOTED_MAX } from '../../src/limits.ts';
 import { deliveryTo, detach, messageOf, open, PAGE, ROOMY, unique } from '../support/client.ts';
 import { failure, type Hooks, NOW_MS, withService } from '../support/stores.ts';
 

@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
 import { expect, test } from 'vitest';
-import { Flusher, Outbox } from '../src/outbox.ts';
+import { Flusher, OutboundBuffer } from '../src/outbound-buffer.ts';
 
-/** The frames that an outbox has written, without their headers. */
-function outbox(): { readonly outbox: Outbox; payload(): Buffer } {
+/** The frames that a buffer has written, without their headers. */
+function buffer(): { readonly buffer: OutboundBuffer; payload(): Buffer } {
   const written: Buffer[] = [];
   const socket = {
     writable: true,
@@ -16,7 +16,7 @@ function outbox(): { readonly outbox: Outbox; payload(): Buffer } {
   };
   const sender = { wantsRoom: false, written() {} };
   return {
-    outbox: new Outbox(socket as unknown as Socket, new Flusher(), sender),
+    buffer: new OutboundBuffer(socket as unknown as Socket, new Flusher(), sender),
     payload() {
       const bytes = Buffer.concat(written);
       const code = bytes[1] ?? 0;
@@ -38,12 +38,12 @@ function withId(bytes: Buffer, idAt: number, id: number): Buffer {
 
 test('a packet that recipients share leaves under the identifier of each', () => {
   const packet = shared(20);
-  const [one, other] = [outbox(), outbox()];
-  one.outbox.push(packet, undefined, 10, 0x0102);
-  one.outbox.push(packet, undefined, 10, 0x0304);
-  other.outbox.push(packet, undefined, 10, 0x0506);
-  one.outbox.push(packet);
-  for (const each of [one, other]) each.outbox.flush();
+  const [one, other] = [buffer(), buffer()];
+  one.buffer.push(packet, undefined, 10, 0x0102);
+  one.buffer.push(packet, undefined, 10, 0x0304);
+  other.buffer.push(packet, undefined, 10, 0x0506);
+  one.buffer.push(packet);
+  for (const each of [one, other]) each.buffer.flush();
   expect(one.payload()).toEqual(
     Buffer.concat([withId(packet, 10, 0x0102), withId(packet, 10, 0x0304), packet]),
   );
@@ -56,10 +56,10 @@ test.each([
   ['that is written by itself, as its topic is long', 40_000],
 ])('the beginning of a packet %s has it too, in front of a tail', (_, length) => {
   const [head, tail] = [shared(length), shared(30_000)];
-  const [one, other] = [outbox(), outbox()];
-  one.outbox.push(head, tail, length - 2, 0x0102);
-  other.outbox.push(head, tail, length - 2, 0x0304);
-  for (const each of [one, other]) each.outbox.flush();
+  const [one, other] = [buffer(), buffer()];
+  one.buffer.push(head, tail, length - 2, 0x0102);
+  other.buffer.push(head, tail, length - 2, 0x0304);
+  for (const each of [one, other]) each.buffer.flush();
   const expected = (id: number) => Buffer.concat([withId(head, length - 2, id), tail]);
   // A large head has a frame of its own.
   const isWhole = (payload: Buffer, id: number) =>

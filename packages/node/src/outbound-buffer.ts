@@ -14,19 +14,19 @@ const NOTHING = Buffer.alloc(0);
  * browser a frame is more work than a packet.
  */
 export class Flusher {
-  #waiting: Outbox[] = [];
-  #spare: Outbox[] = [];
+  #waiting: OutboundBuffer[] = [];
+  #spare: OutboundBuffer[] = [];
   readonly #flushAll = () => this.#flush();
 
-  add(outbox: Outbox): void {
+  add(buffer: OutboundBuffer): void {
     if (this.#waiting.length === 0) setImmediate(this.#flushAll);
-    this.#waiting.push(outbox);
+    this.#waiting.push(buffer);
   }
 
   #flush(): void {
     const waiting = this.#waiting;
     this.#waiting = this.#spare;
-    for (const outbox of waiting) outbox.flush();
+    for (const buffer of waiting) buffer.flush();
     waiting.length = 0;
     this.#spare = waiting;
   }
@@ -49,7 +49,7 @@ interface Gathered {
 const NO_ID = -1;
 
 /** The bytes for one client, in order, and how many have not left yet. */
-export class Outbox {
+export class OutboundBuffer {
   readonly #socket: Socket;
   readonly #flusher: Flusher;
   readonly #sender: Sender;

@@ -1,0 +1,23 @@
+import { KEPT_PACKET_ID_MAX } from '@apus/broker';
+import { FRAME_BYTES_MAX } from '@apus/cost';
+import { expect, it } from 'vitest';
+import * as ofClient from '../../packages/client/src/limits.ts';
+import { CLIENT_PACKET_BYTES_MAX, DISCONNECT_CODE } from '../../packages/cloud/src/frames/text-frame.ts';
+import { INLINE_RECIPIENTS } from '../../packages/simulation/src/publishing.ts';
+import { INLINE_SUBSCRIBERS_MAX } from '../../packages/store-dynamodb/src/limits.ts';
+
+// The transport, the price book and the simulation depend on no package of the broker, so they repeat its limits.
+
+it('a frame of a client is as large for the transport, and for the estimate of costs, as for the door', () => {
+  expect(ofClient.FRAME_BYTES_MAX).toBe(CLIENT_PACKET_BYTES_MAX);
+  expect(FRAME_BYTES_MAX).toBe(CLIENT_PACKET_BYTES_MAX);
+});
+
+it('the transport and the door mean the same by a packet identifier and by a code of the close', () => {
+  expect(ofClient.KEPT_PACKET_ID_MAX).toBe(KEPT_PACKET_ID_MAX);
+  expect(ofClient.DISCONNECT_CODE).toBe(DISCONNECT_CODE);
+});
+
+it('the simulated head of a filter has room for as many subscribers as that of the store', () => {
+  expect(INLINE_RECIPIENTS).toBe(INLINE_SUBSCRIBERS_MAX);
+});
