@@ -231,7 +231,11 @@ if (program !== undefined)
     it.each([
       [['--gateway-port', '0'], 1, /^apus: Processes that share an engine.*--gateway-port\)\.\n$/],
       [['--bridges', 'none.json'], 1, /^apus: .*none\.json.*\n$/],
-      [['--receive-maximum', '0'], 2, /^apus: --receive-maximum has to be at least 1\..*\n$/],
+      [
+        ['--receive-maximum', '0'],
+        2,
+        /^apus: --receive-maximum takes a whole number from 1 to 65535, not "0"\..*\n$/,
+      ],
       [['--workers', '65'], 2, /^apus: --workers takes a whole number from 2 to 64, not "65"\..*\n$/],
       [
         ['--cluster', 'redis://127.0.0.1:1', '--data', '/tmp'],
