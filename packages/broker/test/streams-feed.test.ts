@@ -374,10 +374,20 @@ describe('Readers of a process to which others hand what they have appended', ()
           if (program.seen('s/b').length > 0) expect(program.at('s/b')).toBe(here.last('s/b'));
         }
       }),
-      { numRuns: runs(1000) },
+      { numRuns: runs(1000), examples: [[BEGUN_WHILE_JOINING, false]] },
     );
   });
 });
+
+/** One reader has found the topics when s/b begins, another finds it, and its second message overtakes its first. */
+const BEGUN_WHILE_JOINING = [
+  { does: 'append' as const, topic: 's/a', isLost: false },
+  { does: 'append' as const, topic: 's/a', isLost: false },
+  { does: 'read' as const, filter: 's/#', from: LATEST },
+  { does: 'append' as const, topic: 's/b', isLost: false },
+  { does: 'read' as const, filter: 's/#', from: LATEST },
+  { does: 'come' as const, at: 0, isTwice: false },
+];
 
 function setReady(here: Process, index: number, isReady: boolean): void {
   const program = here.programs[index];

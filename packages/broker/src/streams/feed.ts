@@ -127,8 +127,8 @@ export function* feed(context: Context, tenant: string, entry: StreamEntry): Flo
     return;
   }
   if (place === undefined) {
-    // Readers that have begun know the existing topics: this topic is new, or no reader has begun.
-    const isNext = entry.number === 1 || !readers.some(({ reader }) => hasBegun(reader));
+    // This topic is new to readers that know the topics which existed.
+    const isNext = entry.number === 1 || !readers.some(({ reader }) => knowsTopics(reader));
     place = all.open(tenant, topic, entry.epoch, isNext ? entry.number - 1 : 0);
   }
   if (place.epoch !== entry.epoch) place.isUnsure = true;
@@ -153,12 +153,15 @@ export function* reach(
 ): Flow<void> {
   const all = context.ports.streams?.feed;
   if (all === undefined) return;
+  // From this turn on, in which each of its topics gets a place. Otherwise a topic that begins now would have a place
+  // behind its first entry, by another reader that joins and has found it, and this reader would miss that entry.
+  if (joining instanceof StreamReader) joining.knowsTopics = true;
   const waiting: Promise<void>[] = [];
   for (const { topic, epoch, last } of tails) {
     const others = all.readers(tenant, topic).filter(({ reader }) => reader !== joining);
     let place = all.find(tenant, topic);
     if (place === undefined) {
-      const isNew = others.some(({ reader }) => hasBegun(reader));
+      const isNew = others.some(({ reader }) => knowsTopics(reader));
       place = all.open(tenant, topic, epoch, isNew ? 0 : last);
     }
     if (place.epoch !== epoch) place.isUnsure = true;
@@ -172,8 +175,8 @@ export function* reach(
   for (const reading of waiting) yield reading;
 }
 
-function hasBegun(reader: Reader): boolean {
-  return !(reader instanceof StreamReader) || !reader.isJoining;
+function knowsTopics(reader: Reader): boolean {
+  return !(reader instanceof StreamReader) || reader.knowsTopics;
 }
 
 /** Sends the next entry to live readers; a reader that is behind notes it. */

@@ -80,6 +80,8 @@ export class StreamReader implements Reader {
   readonly behind = new Map<string, Cursor>();
   /** True until its beginning is known: every message is held back. */
   isJoining = true;
+  /** It has found the topics that existed when it subscribed. */
+  knowsTopics = false;
   /** It is behind in more topics than it may be. */
   isLost = false;
   readonly #pace: ReaderPace | undefined;
