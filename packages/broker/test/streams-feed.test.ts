@@ -381,11 +381,11 @@ describe('Readers of a process to which others hand what they have appended', ()
 
 /** One reader has found the topics when s/b begins, another finds it, and its second message overtakes its first. */
 const BEGUN_WHILE_JOINING = [
-  { does: 'append' as const, topic: 's/a', isLost: false },
-  { does: 'append' as const, topic: 's/a', isLost: false },
-  { does: 'read' as const, filter: 's/#', from: LATEST },
-  { does: 'append' as const, topic: 's/b', isLost: false },
-  { does: 'read' as const, filter: 's/#', from: LATEST },
+  { does: 'append' as const, topic: 's/a' as const, isLost: false },
+  { does: 'append' as const, topic: 's/a' as const, isLost: false },
+  { does: 'read' as const, filter: 's/#' as const, from: LATEST },
+  { does: 'append' as const, topic: 's/b' as const, isLost: false },
+  { does: 'read' as const, filter: 's/#' as const, from: LATEST },
   { does: 'come' as const, at: 0, isTwice: false },
 ];
 
