@@ -332,7 +332,7 @@ describe('Readers of a process to which others hand what they have appended', ()
         arbitrary: fc.record({ does: fc.constant('come' as const), at: fc.nat(9), isTwice: fc.boolean() }),
       },
       { weight: 2, arbitrary: fc.record({ does: fc.constant('publish' as const), topic }) },
-      { weight: 6, arbitrary: fc.record({ does: fc.constant('answer' as const) }) },
+      { weight: 6, arbitrary: fc.record({ does: fc.constant('answer' as const), at: fc.nat(2) }) },
       {
         weight: 1,
         arbitrary: fc.record({
@@ -354,7 +354,7 @@ describe('Readers of a process to which others hand what they have appended', ()
           if (each.does === 'append') here.append(each.topic, each.isLost);
           else if (each.does === 'come') await here.come(each.at, each.isTwice);
           else if (each.does === 'publish') here.publish(each.topic);
-          else if (each.does === 'answer') await here.held.answer();
+          else if (each.does === 'answer') await here.held.answer(each.at);
           else if (each.does === 'read') await here.read(each.filter, each.from);
           else if (each.does === 'epoch') {
             // Readers that are behind are ended by it, as at one process.
@@ -374,7 +374,13 @@ describe('Readers of a process to which others hand what they have appended', ()
           if (program.seen('s/b').length > 0) expect(program.at('s/b')).toBe(here.last('s/b'));
         }
       }),
-      { numRuns: runs(1000), examples: [[BEGUN_WHILE_JOINING, false]] },
+      {
+        numRuns: runs(1000),
+        examples: [
+          [BEGUN_WHILE_JOINING, false],
+          [ANSWERED_LATE, false],
+        ],
+      },
     );
   });
 });
@@ -387,6 +393,14 @@ const BEGUN_WHILE_JOINING = [
   { does: 'append' as const, topic: 's/b' as const, isLost: false },
   { does: 'read' as const, filter: 's/#' as const, from: LATEST },
   { does: 'come' as const, at: 0, isTwice: false },
+];
+
+/** The second reader has found the first message when the first reader's answer comes, which has none. */
+const ANSWERED_LATE = [
+  { does: 'read' as const, filter: 's/a' as const, from: LATEST },
+  { does: 'append' as const, topic: 's/a' as const, isLost: false },
+  { does: 'read' as const, filter: 's/a' as const, from: LATEST },
+  { does: 'answer' as const, at: 1 },
 ];
 
 function setReady(here: Process, index: number, isReady: boolean): void {

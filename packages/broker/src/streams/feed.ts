@@ -26,6 +26,8 @@ export type MatchHere = (tenant: string, topic: string) => readonly MatchedFilte
 interface Place {
   readonly tenant: string;
   readonly topic: string;
+  /** Which one of the places that this process has opened. */
+  readonly opening: number;
   epoch: string;
   /** Number of the last entry that readers were sent. */
   last: number;
@@ -50,6 +52,7 @@ export class StreamFeed {
   readonly #matchHere: MatchHere;
   readonly #places = new Map<string, Place>();
   #sweep: Iterator<Place> = [].values();
+  #openings = 0;
 
   constructor(matchHere: MatchHere) {
     this.#matchHere = matchHere;
@@ -60,12 +63,24 @@ export class StreamFeed {
     return this.#places.size;
   }
 
+  /** Places that it has opened. */
+  get openings(): number {
+    return this.#openings;
+  }
+
+  /** The open places of a tenant that were opened behind so many others. */
+  openedSince(tenant: string, openings: number): Place[] {
+    return [...this.#places.values()].filter((place) => place.opening > openings && place.tenant === tenant);
+  }
+
   find(tenant: string, topic: string): Place | undefined {
     return this.#places.get(nameOf(tenant, topic));
   }
 
   open(tenant: string, topic: string, epoch: string, last: number): Place {
-    const place = { tenant, topic, epoch, last, upTo: last, isUnsure: false, reading: undefined };
+    this.#openings += 1;
+    const own = { tenant, topic, opening: this.#openings };
+    const place = { ...own, epoch, last, upTo: last, isUnsure: false, reading: undefined };
     this.#places.set(nameOf(tenant, topic), place);
     return place;
   }
@@ -127,8 +142,8 @@ export function* feed(context: Context, tenant: string, entry: StreamEntry): Flo
     return;
   }
   if (place === undefined) {
-    // This topic is new to readers that know the topics which existed.
-    const isNext = entry.number === 1 || !readers.some(({ reader }) => knowsTopics(reader));
+    // Readers that have begun know the existing topics: this topic is new, or no reader has begun.
+    const isNext = entry.number === 1 || !readers.some(({ reader }) => hasBegun(reader));
     place = all.open(tenant, topic, entry.epoch, isNext ? entry.number - 1 : 0);
   }
   if (place.epoch !== entry.epoch) place.isUnsure = true;
@@ -153,15 +168,12 @@ export function* reach(
 ): Flow<void> {
   const all = context.ports.streams?.feed;
   if (all === undefined) return;
-  // From this turn on, in which each of its topics gets a place. Otherwise a topic that begins now would have a place
-  // behind its first entry, by another reader that joins and has found it, and this reader would miss that entry.
-  if (joining instanceof StreamReader) joining.knowsTopics = true;
   const waiting: Promise<void>[] = [];
   for (const { topic, epoch, last } of tails) {
     const others = all.readers(tenant, topic).filter(({ reader }) => reader !== joining);
     let place = all.find(tenant, topic);
     if (place === undefined) {
-      const isNew = others.some(({ reader }) => knowsTopics(reader));
+      const isNew = others.some(({ reader }) => hasBegun(reader));
       place = all.open(tenant, topic, epoch, isNew ? 0 : last);
     }
     if (place.epoch !== epoch) place.isUnsure = true;
@@ -175,8 +187,36 @@ export function* reach(
   for (const reading of waiting) yield reading;
 }
 
-function knowsTopics(reader: Reader): boolean {
-  return !(reader instanceof StreamReader) || reader.knowsTopics;
+/**
+ * A reader is about to begin: it reads what it would miss. A place that was opened since it began to look for the ends
+ * of topics may be ahead of the ends that it has found:
+ *
+ *     reader 1                reader 2                  the topic's place
+ *     finds no message
+ *                             finds message 1           opened: 1 has been given
+ *     begins behind 0                                   1 arrives: has been given already
+ */
+export function holdGiven(
+  { ports: { streams } }: Context,
+  tenant: string,
+  joining: StreamReader,
+  tails: readonly StreamTopicTail[],
+  sinceOpening: number,
+): void {
+  const all = streams?.feed;
+  if (all === undefined || all.openings === sinceOpening) return;
+  const found = new Map(tails.map((tail) => [tail.topic, tail]));
+  for (const { topic, epoch, last } of all.openedSince(tenant, sinceOpening)) {
+    const tail = found.get(topic);
+    const after = tail?.last ?? 0;
+    if (last <= after || (tail !== undefined && tail.epoch !== epoch)) continue;
+    if (all.readers(tenant, topic).some(({ reader }) => reader === joining))
+      joining.holdUpTo(topic, epoch, after, last);
+  }
+}
+
+function hasBegun(reader: Reader): boolean {
+  return !(reader instanceof StreamReader) || !reader.isJoining;
 }
 
 /** Sends the next entry to live readers; a reader that is behind notes it. */

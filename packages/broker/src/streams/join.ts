@@ -4,7 +4,7 @@ import { type Flow, waitFor } from '../flow.ts';
 import type { Connection } from '../link.ts';
 import type { StreamEntry, StreamStore, StreamTopicTail } from '../ports/index.ts';
 import type { StreamDeclaration } from './declaration.ts';
-import { reach } from './feed.ts';
+import { holdGiven, reach } from './feed.ts';
 import type { StreamFilter } from './names.ts';
 import { formatPosition, type StreamKind, type StreamPosition, StreamProperty } from './position.ts';
 import { type Past, type PastRoom, readAtOnce, TOPICS_AT_ONCE_MAX } from './read-at-once.ts';
@@ -52,6 +52,7 @@ export function* join(
   const nowMs = clock.now();
   const isOrdered = reader instanceof StreamReader;
   const reading: Reading = { store: streams.store, tenant, stream, nowMs, isOrdered };
+  const openings = streams.feed?.openings ?? 0;
   const tails = yield* tailsOf(context, reading, joining);
   if (typeof tails === 'string') return tails;
   yield* reach(context, tenant, reader, tails);
@@ -75,6 +76,7 @@ export function* join(
   const topics = new Set(tails.map(({ topic }) => topic));
   if ([...start.positions.keys()].some((topic) => !topics.has(topic))) isRecovered = false;
   if (reader instanceof StreamReader) {
+    holdGiven(context, tenant, reader, tails, openings);
     if (streams.feed !== undefined) reader.readWhole((topic) => !topics.has(topic));
     reader.isJoining = false;
   }

@@ -80,8 +80,6 @@ export class StreamReader implements Reader {
   readonly behind = new Map<string, Cursor>();
   /** True until its beginning is known: every message is held back. */
   isJoining = true;
-  /** It has found the topics that existed when it subscribed. */
-  knowsTopics = false;
   /** It is behind in more topics than it may be. */
   isLost = false;
   readonly #pace: ReaderPace | undefined;
@@ -106,7 +104,7 @@ export class StreamReader implements Reader {
     else if (!this.isJoining && !this.isResting(topic) && connections.isReady(this.connectionId)) {
       this.rest(topic);
       return true;
-    } else this.#hold(topic, epoch, number);
+    } else this.#hold(topic, epoch, number - 1, number);
     return false;
   }
 
@@ -130,6 +128,13 @@ export class StreamReader implements Reader {
     return this.#pace !== undefined && number > pastUpTo && number < heldUpTo;
   }
 
+  /** Has the reader read what it was not sent: the messages of a topic behind one number, up to another. */
+  holdUpTo(topic: string, epoch: string, after: number, upTo: number): void {
+    const cursor = this.behind.get(topic);
+    if (cursor === undefined) this.#hold(topic, epoch, after, upTo);
+    else cursor.heldUpTo = Math.max(cursor.heldUpTo, upTo);
+  }
+
   /**
    * For topics that have begun while the reader joined: if messages arrive in any order, the first one that it has
    * noted may not be the first of the topic.
@@ -147,12 +152,12 @@ export class StreamReader implements Reader {
     cursor.epoch = epoch;
   }
 
-  #hold(topic: string, epoch: string, number: number): void {
+  #hold(topic: string, epoch: string, after: number, heldUpTo: number): void {
     if (this.behind.size >= TOPICS_BEHIND_MAX) {
       this.isLost = true;
       return;
     }
-    this.behind.set(topic, { epoch, after: number - 1, heldUpTo: number, pastUpTo: 0, kind: undefined });
+    this.behind.set(topic, { epoch, after, heldUpTo, pastUpTo: 0, kind: undefined });
   }
 }
 

@@ -27,9 +27,9 @@ export class HeldReads {
     return this.#held.length > 0;
   }
 
-  /** The oldest answer comes, and the flow that waits for it runs until it waits again. */
-  async answer(): Promise<void> {
-    this.#held.shift()?.();
+  /** An answer comes, and the flow that waits for it runs until it waits again. @default the oldest one */
+  async answer(at = 0): Promise<void> {
+    this.#held.splice(at, 1)[0]?.();
     await flowsRun();
   }
 
