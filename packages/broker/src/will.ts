@@ -59,7 +59,8 @@ export function* publishWillOrRemind(
 }
 
 /**
- * Publishes the will of this ended connection, unless that has been done. Returns when to try again: the will is not due yet, or is refused for now.
+ * Publishes the will of this ended connection, unless that has been done. Returns when to try again: the will is not due
+ * yet, or is refused for now.
  *
  * The will is begun, published and then done. If a process dies in between, the next caller publishes the same message
  * again.
