@@ -66,6 +66,14 @@ export interface StoredReceipt {
   readonly isDelivered: boolean;
 }
 
+/** A copy of a message that has left its queue while the fan-out may be repeated. */
+export interface StoredCompletedCopy {
+  readonly messageId: MessageId;
+  readonly tenant: string;
+  readonly share: ShareName | undefined;
+  readonly copy: string;
+}
+
 export interface StoredRetained {
   readonly tenant: string;
   readonly message: Message;
@@ -309,4 +317,9 @@ export const inflightCodec: Codec<StoredInflight> = codecOf(
 export const receiptCodec: Codec<StoredReceipt> = codecOf(
   ({ messageId, isDelivered }) => tuple(messageId, isDelivered),
   (messageId, isDelivered) => ({ messageId, isDelivered }),
+);
+
+export const completedCopyCodec: Codec<StoredCompletedCopy> = codecOf(
+  ({ messageId, tenant, share, copy }) => tuple(messageId, tenant, share, copy),
+  (messageId, tenant, share: ShareName | undefined, copy) => ({ messageId, tenant, share, copy }),
 );

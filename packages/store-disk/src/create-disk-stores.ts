@@ -100,7 +100,7 @@ async function compose(
 ): Promise<DiskStores> {
   const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => database.commit(operations), onFailure);
-  const repeatable = new RepeatableFanOuts();
+  const repeatable = new RepeatableFanOuts(writer);
   const durables = new DurableSessions(memory, writer, repeatable);
   const context = { content: database, memory, durables, repeatable, writer, clock, willGraceSeconds };
   const { dueTimers, lastMessageId } = budget.restoring(() => restore(context));

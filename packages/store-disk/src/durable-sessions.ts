@@ -132,9 +132,13 @@ export class DurableSessions {
   }
 
   #add(live: LiveSession, number: number): DurableSession {
-    const journal = new QueueJournal(number, live, this.#writer, this.sharedMessages, this.heldMessages, () =>
-      this.#numbers.next(),
-    );
+    const journal = new QueueJournal(number, live, {
+      writer: this.#writer,
+      messages: this.sharedMessages,
+      held: this.heldMessages,
+      repeatable: this.#repeatable,
+      nextNumber: () => this.#numbers.next(),
+    });
     const sentPosition = this.#writer.position;
     const durable: DurableSession = {
       number,

@@ -46,7 +46,7 @@ export function createJournaledStores(options: JournaledStoresOptions): Journale
   const { journal, clock, memory: budget, numbers, onFailure } = options;
   const memory = createMemoryStores(budget);
   const writer = new Writer((operations) => journal.commit(operations), onFailure);
-  const repeatable = new RepeatableFanOuts();
+  const repeatable = new RepeatableFanOuts(writer);
   const durables = new DurableSessions(memory, writer, repeatable, numbers);
   const adopt = (content: JournalContent, willGraceSeconds: number) =>
     budget.restoring(() =>

@@ -14,6 +14,7 @@ export const Kind = {
   Queued: 'q',
   Inflight: 'i',
   Receipt: 'r',
+  CompletedCopy: 'c',
   Retained: 't',
   OwedWill: 'w',
   Ban: 'x',
@@ -51,6 +52,11 @@ export function queuedKey(session: number, number: number): string {
 
 export function inflightKey(session: number, number: number): string {
   return Kind.Inflight + hex(session, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
+}
+
+/** Of a message that was at this place in the session's queue: see `RepeatableFanOuts`. */
+export function completedCopyKey(session: number, number: number): string {
+  return Kind.CompletedCopy + hex(session, NUMBER_DIGITS) + hex(number, NUMBER_DIGITS);
 }
 
 export function receiptKey(session: number, packetId: PacketId): string {

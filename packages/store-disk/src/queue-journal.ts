@@ -4,7 +4,8 @@ import type { Holding } from '@apus/store-memory';
 import { inflightCodec, queuedCodec } from './codec.ts';
 import type { LiveSession } from './durable-sessions.ts';
 import type { HeldMessages } from './held-messages.ts';
-import { inflightKey, queuedKey } from './keys.ts';
+import { completedCopyKey, inflightKey, queuedKey } from './keys.ts';
+import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import type { SharedMessages } from './shared-messages.ts';
 import type { Writer } from './writer.ts';
 
@@ -25,32 +26,28 @@ export interface Place {
   position: number;
 }
 
+/** What the journals of all sessions share. */
+export interface QueueJournalContext {
+  readonly writer: Writer;
+  readonly messages: SharedMessages;
+  readonly held: HeldMessages;
+  readonly repeatable: RepeatableFanOuts;
+  readonly nextNumber: () => number;
+}
+
 /** The journal of one session's messages. */
 export class QueueJournal {
   readonly #session: number;
   readonly #tenant: string;
   readonly #holding: Holding;
-  readonly #writer: Writer;
-  readonly #messages: SharedMessages;
-  readonly #held: HeldMessages;
-  readonly #nextNumber: () => number;
+  readonly #context: QueueJournalContext;
   #isClosed = false;
 
-  constructor(
-    session: number,
-    { tenant, state: { holding } }: LiveSession,
-    writer: Writer,
-    messages: SharedMessages,
-    held: HeldMessages,
-    nextNumber: () => number,
-  ) {
+  constructor(session: number, { tenant, state: { holding } }: LiveSession, context: QueueJournalContext) {
     this.#session = session;
     this.#tenant = tenant;
     this.#holding = holding;
-    this.#writer = writer;
-    this.#messages = messages;
-    this.#held = held;
-    this.#nextNumber = nextNumber;
+    this.#context = context;
   }
 
   /** The session has ended and its records are gone: writes nothing more. */
@@ -60,13 +57,17 @@ export class QueueJournal {
 
   /** Adds a message that waits; or is inflight, if it has a packet id. */
   added({ message, delivery }: QueuedPublish, isShared: boolean, reservedId: PacketId): Place {
-    const number = this.#nextNumber();
+    const number = this.#context.nextNumber();
     if (!this.#isClosed) {
-      this.#held.hold(message, this.#tenant, this.#holding);
-      const stored = { delivery, message: isShared ? this.#messages.refer(message) : message, reservedId };
-      this.#writer.put(queuedKey(this.#session, number), queuedCodec.encode(stored));
+      this.#context.held.hold(message, this.#tenant, this.#holding);
+      const stored = {
+        delivery,
+        message: isShared ? this.#context.messages.refer(message) : message,
+        reservedId,
+      };
+      this.#context.writer.put(queuedKey(this.#session, number), queuedCodec.encode(stored));
     }
-    const { position } = this.#writer;
+    const { position } = this.#context.writer;
     return { number, isShared: isShared && !this.#isClosed, reservedId, isMarked: false, position };
   }
 
@@ -78,39 +79,41 @@ export class QueueJournal {
   sent(place: Place, { delivery, message }: QueuedPublish): void {
     this.#mark(place, delivery.packetId, false);
     const mayBeGivenUp = message.expiresAtMs !== undefined || delivery.share !== undefined;
-    if (place.reservedId === 0 || mayBeGivenUp) place.position = this.#writer.position;
+    if (place.reservedId === 0 || mayBeGivenUp) place.position = this.#context.writer.position;
   }
 
   /** A message from the disk. */
   restored({ message }: QueuedPublish): void {
-    this.#held.hold(message, this.#tenant, this.#holding);
+    this.#context.held.hold(message, this.#tenant, this.#holding);
   }
 
   /** PUBREC has come: only the packet id of the message is still needed. */
   released(place: Place, packetId: PacketId, entry: QueuedPublish): void {
     this.#mark(place, packetId, true);
     this.#removeMessage(place, entry);
-    place.position = this.#writer.position;
+    place.position = this.#context.writer.position;
   }
 
   /** The message is complete. `entry`: the message, unless it was released before. */
   removed(place: Place, entry: QueuedPublish | undefined): void {
     if (this.#isClosed) return;
     if (entry !== undefined) this.#removeMessage(place, entry);
-    if (place.isMarked) this.#writer.remove(inflightKey(this.#session, place.number));
+    if (place.isMarked) this.#context.writer.remove(inflightKey(this.#session, place.number));
   }
 
   #mark(place: Place, packetId: PacketId, isReleased: boolean): void {
     if (this.#isClosed) return;
     place.isMarked = true;
     const mark = inflightCodec.encode({ packetId, isReleased });
-    this.#writer.put(inflightKey(this.#session, place.number), mark);
+    this.#context.writer.put(inflightKey(this.#session, place.number), mark);
   }
 
-  #removeMessage(place: Place, { message }: QueuedPublish): void {
+  #removeMessage(place: Place, entry: QueuedPublish): void {
     if (this.#isClosed) return;
-    this.#writer.remove(queuedKey(this.#session, place.number));
-    if (place.isShared) this.#messages.release(message);
-    this.#held.release(message, this.#holding);
+    const { message } = entry;
+    this.#context.repeatable.completed(completedCopyKey(this.#session, place.number), entry);
+    this.#context.writer.remove(queuedKey(this.#session, place.number));
+    if (place.isShared) this.#context.messages.release(message);
+    this.#context.held.release(message, this.#holding);
   }
 }

@@ -40,7 +40,7 @@ export class DiskReceived implements ReceivedStore {
     if (begun.state === 'delivered') return this.#writer.durable(begun);
     if (begun.state !== 'new') return begun;
     this.#write(durable, packetId, messageId, false);
-    this.#repeatable.begin(messageId, this.#writer.position);
+    this.#repeatable.begin(messageId);
     return this.#writer.accepted(begun);
   }
 
@@ -56,8 +56,8 @@ export class DiskReceived implements ReceivedStore {
     const position = messageId === undefined ? undefined : this.#repeatable.positionOf(messageId);
     // Marked by the client's other connection, perhaps a moment ago: PUBREC waits for the disk on this one as well.
     if (messageId === undefined || position === undefined) return this.#writer.durable(undefined);
-    this.#repeatable.end(messageId);
     this.#write(durable, packetId, messageId, true);
+    this.#repeatable.end(messageId);
     // A pending message is handed on again, to sessions that do not have it, so this need not be durable.
     const isReceiptDurable = this.#writer.isDurable(position);
     return isReceiptDurable ? this.#writer.accepted(undefined) : this.#writer.durable(undefined);
@@ -74,8 +74,8 @@ export class DiskReceived implements ReceivedStore {
     const messageId = durable.live.state.received?.get(packetId)?.messageId;
     if (messageId === undefined) return this.#writer.durable(false);
     this.#memory.release(session, packetId);
-    this.#repeatable.end(messageId);
     this.#writer.remove(receiptKey(durable.number, packetId));
+    this.#repeatable.end(messageId);
     return this.#writer.durable(true);
   }
 

@@ -11,6 +11,7 @@ import {
 import type { PacketId, Will } from '@apus/mqtt';
 import type { MemoryStores } from '@apus/store-memory';
 import {
+  completedCopyCodec,
   messageCodec,
   owedWillCodec,
   queuedCodec,
@@ -90,6 +91,7 @@ class Restore {
     this.#eachOf(Kind.Subscription, (number, bytes) => this.#subscription(number, bytes));
     // Receipts before queues: a pending receipt has to know which sessions have the message.
     this.#eachOf(Kind.Receipt, (number, bytes, key) => this.#receipt(number, bytes, secondNumberOf(key)));
+    this.#eachOf(Kind.CompletedCopy, (number, bytes, key) => this.#completedCopy(number, bytes, key));
     this.#eachOf(Kind.SharedMessage, (number, bytes) => this.#sharedMessage(number, bytes));
     this.#queues();
     this.#unreferredMessages();
@@ -201,7 +203,7 @@ class Restore {
 
   /** The will is published again, to sessions that do not have it. */
   #begunWill(messageId: MessageId): void {
-    this.#context.repeatable.begin(messageId, this.#context.writer.position);
+    this.#context.repeatable.begin(messageId);
     this.#observe(messageId);
   }
 
@@ -220,9 +222,15 @@ class Restore {
     const { messageId, isDelivered } = receiptCodec.decode(bytes);
     received.begin(durable.live, packetId, messageId, Number.POSITIVE_INFINITY);
     if (isDelivered) received.markDelivered(durable.live, packetId);
-    else this.#context.repeatable.begin(messageId, this.#context.writer.position);
+    else this.#context.repeatable.begin(messageId);
     this.#observe(messageId);
     return true;
+  }
+
+  #completedCopy(number: number, bytes: Buffer, key: string): boolean {
+    this.#context.durables.observe(secondNumberOf(key));
+    const incarnation = this.#sessions.get(number)?.live.incarnation;
+    return this.#context.repeatable.restoreCompleted(key, completedCopyCodec.decode(bytes), incarnation);
   }
 
   #sharedMessage(number: number, bytes: Buffer): boolean {

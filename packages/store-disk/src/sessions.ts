@@ -127,7 +127,7 @@ export class DiskSessions implements SessionStore {
   ): Awaitable<WillClaim> {
     const claim = this.#memory.beginWill(session, connectionId, messageId, nowMs);
     if (claim.state !== 'begun' || claim.isRepeat || !this.#saveWill(session, connectionId)) return claim;
-    this.#repeatable.begin(messageId, this.#writer.position);
+    this.#repeatable.begin(messageId);
     return this.#writer.accepted(claim);
   }
 
@@ -135,8 +135,8 @@ export class DiskSessions implements SessionStore {
     const held = this.#memory.willOf(session, connectionId);
     if (held?.messageId === undefined) return;
     this.#memory.doneWill(session, connectionId);
-    this.#repeatable.end(held.messageId);
     this.#saveWill(session, connectionId);
+    this.#repeatable.end(held.messageId);
     return this.#writer.accepted(undefined);
   }
 
