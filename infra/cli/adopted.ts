@@ -109,14 +109,14 @@ async function describe(client: Client, name: string): Promise<TableDescription 
  * Keeps a broker at its tables: a deployment that omits the adopted tables would begin with empty ones, and two brokers
  * at one table would end each other's sessions.
  *
- * @param hasStreams whether the deployment has streams or presence: without them it has no table for their history
+ * @param hasStreamsTable whether the deployment has the table of streams and rooms
  * @throws {CommandError}
  */
 export async function requireTablesToUse(
   client: CloudFormationClient,
   stackName: string,
   adopted: AdoptedTables | undefined,
-  hasStreams = false,
+  hasStreamsTable = false,
 ): Promise<void> {
   if (adopted !== undefined) await requireUnused(client, stackName, adopted);
   const stack = await findStack(client, stackName);
@@ -127,9 +127,9 @@ export async function requireTablesToUse(
     used[as] !== undefined &&
     !owned.includes(used[as]) &&
     adopted?.[as] === undefined &&
-    (as !== 'streamsTableName' || hasStreams);
+    (as !== 'streamsTableName' || hasStreamsTable);
   if (TABLES.some(isForgotten)) {
-    const taken = hasStreams ? used : { ...used, streamsTableName: undefined };
+    const taken = hasStreamsTable ? used : { ...used, streamsTableName: undefined };
     throw new CommandError(
       `The stack "${stackName}" goes on with tables that it has adopted, and would begin with empty ones. Say ${adoptFlags(taken, owned)}`,
     );

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { CloudFormationClient } from '@aws-sdk/client-cloudformation';
 import { DynamoDBClient } from '@aws-sdk/client-dynamodb';
 import { STSClient } from '@aws-sdk/client-sts';
-import { adoptedOf, targetOf } from '../lib/context.ts';
+import { adoptedOf, hasStreamsTable, targetOf } from '../lib/context.ts';
 import { SETTING_NAMES } from '../lib/settings.ts';
 import { type Account, accountOf, regionOf } from './account.ts';
 import { requireAdoptable, requireTablesToUse, tablesOf } from './adopted.ts';
@@ -55,8 +55,7 @@ async function deploy(args: readonly string[]): Promise<void> {
   }
   await prepareStack(client, stackName);
   const adopted = adoptedOf(settings);
-  const hasStreams = settings.text('streams') !== undefined || settings.switch('presence') === true;
-  await requireTablesToUse(client, stackName, adopted, hasStreams);
+  await requireTablesToUse(client, stackName, adopted, hasStreamsTable(settings));
   const dynamoDb = new DynamoDBClient({ region });
   if (adopted !== undefined) {
     const encryptionKeyArn = settings.text('encryptionKeyArn');

@@ -27,12 +27,16 @@ export function goingOn(
   });
   if (!flags.some((flag) => flag.startsWith('--adopt-table '))) return [];
   const keys = flags.some((flag) => flag.startsWith('--publish-keys')) ? ['--http-publish keys'] : [];
-  const streams = flags.some((flag) => flag.startsWith('--adopt-streams-table')) ? ['--streams FILE'] : [];
+  const hasStreamsTable = flags.some((flag) => flag.startsWith('--adopt-streams-table'));
+  const streams = hasStreamsTable ? ['--streams FILE'] : [];
   const name = `--name ${StackName} --region ${region}`;
   const command = ['npm run deploy --', name, ...keys, ...streams, ...flags];
   return [
     'A new deployment goes on with the sessions and messages (docs/deploy.md, "Coming back"):',
     '',
     `  ${command.join(' ')}`,
+    ...(hasStreamsTable
+      ? ['', 'If it had rooms: with --presence. If it had rooms alone: without --streams FILE.']
+      : []),
   ];
 }

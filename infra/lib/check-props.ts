@@ -1,4 +1,3 @@
-import type { GivenStream } from '@apus/broker';
 import {
   type BrokerLimits,
   DEFAULT_LIMITS,
@@ -33,7 +32,6 @@ import { ROTATION_DAYS_MAX } from './rotation.ts';
 import { checkRules } from './rules.ts';
 import { checkStreams } from './streams.ts';
 import { READS_PER_WRITE, tableMaximumOf } from './table-maximum.ts';
-import type { TableProps } from './table-props.ts';
 import { checkUsageExport } from './usage-export.ts';
 
 /** The most requests a second of an account: no larger quota is known. */
@@ -55,7 +53,7 @@ export function checkProps(scope: IConstruct, props: ApusBrokerProps): void {
   checkOrigins(scope, props.allowedOrigins ?? []);
   checkLimits(scope, props.limits ?? {});
   checkTableMaximum(scope, props);
-  checkAdopted(scope, props.table ?? {}, props.streams ?? []);
+  checkAdopted(scope, props);
   checkCompliance(scope, props);
   checkRollback(scope, props);
   checkPublish(scope, props);
@@ -174,19 +172,19 @@ function checkHttpApi(scope: IConstruct, { httpApi = false, apiReservedConcurren
  */
 function checkAdopted(
   scope: IConstruct,
-  { adopt, ...others }: TableProps,
-  streams: readonly GivenStream[],
+  { table = {}, streams = [], presence = false }: ApusBrokerProps,
 ): void {
+  const { adopt, ...others } = table;
   if (adopt === undefined) return;
   const names = Object.values(adopt).filter((name) => name !== undefined && !Token.isUnresolved(name));
   if (new Set(names).size < names.length) {
     throw new PropsError(
       scope,
-      'table.adopt names different tables: one holds messages, one sessions, one the history of streams.',
+      'table.adopt names different tables: one holds messages, one sessions, one the history of streams and rooms.',
     );
   }
-  if (adopt.streamsTableName !== undefined && streams.length === 0)
-    throw new PropsError(scope, 'table.adopt.streamsTableName means nothing without streams.');
+  if (adopt.streamsTableName !== undefined && streams.length === 0 && !presence)
+    throw new PropsError(scope, 'table.adopt.streamsTableName means nothing without streams or presence.');
   const [given] = Object.entries(others).find(([, value]) => value !== undefined) ?? [];
   if (given === undefined) return;
   throw new PropsError(

@@ -254,6 +254,11 @@ export function tagsOf(settings: Settings): Readonly<Record<string, string>> {
   return Object.fromEntries(entries);
 }
 
+/** Whether the deployment has the table of streams, which has the members of rooms as well. */
+export function hasStreamsTable(settings: Settings): boolean {
+  return settings.text('streams') !== undefined || settings.switch('presence') === true;
+}
+
 /** The tables that an earlier broker has left. */
 export function adoptedOf(settings: Settings): AdoptedTables | undefined {
   const tableName = settings.text('adoptTable');
@@ -266,8 +271,8 @@ export function adoptedOf(settings: Settings): AdoptedTables | undefined {
     );
   }
   if (streamsTableName === undefined) return { tableName, sessionsTableName };
-  if (settings.text('streams') === undefined)
-    throw new SettingError('--adopt-streams-table means nothing without --streams.');
+  if (!hasStreamsTable(settings))
+    throw new SettingError('--adopt-streams-table means nothing without --streams or --presence.');
   return { tableName, sessionsTableName, streamsTableName };
 }
 

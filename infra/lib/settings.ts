@@ -275,7 +275,7 @@ export const SETTINGS = {
   adoptStreamsTable: {
     kind: 'text',
     value: 'NAME',
-    help: 'The history of streams that it has left. Needs --streams and the other two.',
+    help: 'Reuses the table of streams and rooms that it has left. Needs --streams or --presence, and the other two.',
   },
   pointInTimeRecovery: {
     kind: 'switch',

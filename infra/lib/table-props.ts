@@ -46,9 +46,9 @@ export interface AdoptedTables {
   /** The table of connections and sessions: the output `SessionsTableName`. */
   readonly sessionsTableName: string;
   /**
-   * The table of streams: the output `StreamsTableName`. For a broker that declares `streams`.
+   * The table of streams and rooms: the output `StreamsTableName`. For a broker that has `streams` or `presence`.
    *
-   * @default the stack creates one, if it declares streams
+   * @default the stack creates one, if it has streams or presence
    */
   readonly streamsTableName?: string;
 }

@@ -66,6 +66,17 @@ it('the history of streams is adopted beside them', () => {
   );
 });
 
+it('the table of rooms is the table of streams, and is adopted where only presence is deployed', () => {
+  const adopt = { tableName: 'm', sessionsTableName: 's', streamsTableName: 'h' };
+  const given = { adoptTable: 'm', adoptSessionsTable: 's', adoptStreamsTable: 'h', presence: 'true' };
+  for (const template of [synthBroker({ presence: true, table: { adopt } }).template, synthApp(given)]) {
+    template.resourceCountIs('AWS::DynamoDB::Table', 0);
+    template.hasResourceProperties('AWS::Lambda::Function', {
+      Environment: { Variables: Match.objectLike({ APUS_STREAMS_TABLE_NAME: 'h' }) },
+    });
+  }
+});
+
 it('tables have a tag with their role: their keys are the same', () => {
   const { template } = synthBroker({ streams: STREAMS });
   for (const held of ['messages', 'sessions', 'streams']) {
@@ -86,11 +97,11 @@ describe('a table that cannot be adopted', () => {
     );
     expect(() => synthApp({ adoptStreamsTable: 'h' })).toThrow('--adopt-streams-table both of them');
     expect(() => synthApp({ adoptTable: 'm', adoptSessionsTable: 's', adoptStreamsTable: 'h' })).toThrow(
-      '--adopt-streams-table means nothing without --streams',
+      '--adopt-streams-table means nothing without --streams or --presence.',
     );
     const streamsTableName = 'h';
     expect(() => synthBroker({ table: { adopt: { ...adopt, streamsTableName } } })).toThrow(
-      'table.adopt.streamsTableName means nothing without streams',
+      'table.adopt.streamsTableName means nothing without streams or presence.',
     );
     expect(() =>
       synthBroker({ streams: STREAMS, table: { adopt: { ...adopt, streamsTableName: 's' } } }),

@@ -191,11 +191,13 @@ describe('the output after a stack is destroyed', () => {
     );
   });
 
-  it('names the table of streams, for which streams have to be declared', () => {
+  it('names the table of streams and rooms, for which one of them has to be deployed', () => {
     const left = [...Outputs.slice(0, 2), { OutputKey: 'StreamsTableName', OutputValue: 'H' }];
-    expect(goingOn({ ...stack, Outputs: left }, () => true, 'eu-west-1').at(-1)).toBe(
+    expect(goingOn({ ...stack, Outputs: left }, () => true, 'eu-west-1').slice(2)).toEqual([
       '  npm run deploy -- --name apus --region eu-west-1 --streams FILE --adopt-table M --adopt-sessions-table S --adopt-streams-table H',
-    );
+      '',
+      'If it had rooms: with --presence. If it had rooms alone: without --streams FILE.',
+    ]);
   });
 
   it('is empty if the tables were deleted', () => {
