@@ -8,7 +8,7 @@ import { acknowledgedAs, arrived } from './acknowledge-entries.ts';
 import { decide } from './decide.ts';
 import { isOutsideLog } from './entries.ts';
 import type { RecordLog } from './record-log.ts';
-import type { HeldRecord, Records, Removed } from './records.ts';
+import type { Records, Removed, StoredRecord } from './records.ts';
 import type { Acknowledgement, Decision, QueueRecord } from './types.ts';
 
 /** Applies the acknowledgements of a client to the record of its session. */
@@ -54,8 +54,8 @@ export class RecordAcknowledgements {
       true,
     );
     if (outcome !== 'unknown') return outcome;
-    const held = this.heldFor(session) ?? (await this.#records.find(session));
-    return held !== undefined && isOther(held, session) ? 'ended' : outcome;
+    const stored = this.recordFor(session) ?? (await this.#records.find(session));
+    return stored !== undefined && isOther(stored, session) ? 'ended' : outcome;
   }
 
   /**
@@ -81,8 +81,8 @@ export class RecordAcknowledgements {
   }
 
   /** The session's record with the frame's acknowledgements applied. Undefined: the frame has none. */
-  heldFor(session: SessionRef): HeldRecord | undefined {
-    return this.#gatheredFor(session)?.held;
+  recordFor(session: SessionRef): StoredRecord | undefined {
+    return this.#gatheredFor(session)?.changed;
   }
 
   /** A page was written, and the gathered acknowledgements with it. */
@@ -99,18 +99,18 @@ export class RecordAcknowledgements {
     let gathered = this.#gatheredFor(session);
     if (gathered === undefined) {
       await this.commit();
-      const held = await this.#records.find(session);
-      if (held === undefined || isOther(held, session)) return 'unknown';
-      gathered = { session, read: held, held, decided: [], deleted: [], isAnswered: false };
+      const read = await this.#records.find(session);
+      if (read === undefined || isOther(read, session)) return 'unknown';
+      gathered = { session, read, changed: read, decided: [], deleted: [], isAnswered: false };
     }
-    const applied = applyTo(gathered.held, decideOn);
+    const applied = applyTo(gathered.changed, decideOn);
     if (typeof applied === 'string') return applied;
-    const { held, deleted } = applied;
+    const { changed, deleted } = applied;
     // The acknowledgement frees places, which a frame with a reply fills.
-    if (held.record.mode === 'backlog' && !this.#event.isPushing) this.#event.noteRoom();
+    if (changed.record.mode === 'backlog' && !this.#event.isPushing) this.#event.noteRoom();
     this.#gathered = {
       ...gathered,
-      held,
+      changed,
       decided: [...gathered.decided, decideOn],
       deleted: [...gathered.deleted, ...deleted],
       isAnswered: gathered.isAnswered || isAnswered,
@@ -134,10 +134,10 @@ export class RecordAcknowledgements {
     const gathered = this.#gathered;
     if (gathered === undefined) return;
     const { session, decided } = gathered;
-    let { read, held } = gathered;
+    let { read, changed } = gathered;
     await this.deleteFromLog(session);
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      if (read.record === held.record || (await this.#records.write(session, read, held)).ok) {
+      if (read.record === changed.record || (await this.#records.write(session, read, changed)).ok) {
         this.#gathered = undefined;
         return;
       }
@@ -148,9 +148,9 @@ export class RecordAcknowledgements {
         return;
       }
       read = found;
-      held = decided.reduce((before, decideOn) => {
+      changed = decided.reduce((before, decideOn) => {
         const applied = applyTo(before, decideOn);
-        return typeof applied === 'string' ? before : applied.held;
+        return typeof applied === 'string' ? before : applied.changed;
       }, found);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
@@ -179,8 +179,8 @@ export class RecordAcknowledgements {
       const applied = applyTo(read, decideOn);
       if (typeof applied === 'string') return applied;
       await this.#log.deleteAll(session, applied.deleted);
-      if (applied.held.record === read.record) return 'done';
-      if ((await this.#records.write(session, read, applied.held)).ok) return 'done';
+      if (applied.changed.record === read.record) return 'done';
+      if ((await this.#records.write(session, read, applied.changed)).ok) return 'done';
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
@@ -192,9 +192,9 @@ type DecideOn = (record: QueueRecord) => Decision | Acknowledged;
 interface Gathered {
   readonly session: SessionRef;
   /** The record as it was read. */
-  readonly read: HeldRecord;
+  readonly read: StoredRecord;
   /** The record with the acknowledgements. */
-  readonly held: HeldRecord;
+  readonly changed: StoredRecord;
   readonly decided: readonly DecideOn[];
   /** Names of items in the log that have to be deleted. */
   readonly deleted: readonly string[];
@@ -202,24 +202,25 @@ interface Gathered {
   readonly isAnswered: boolean;
 }
 
-function isOther({ record }: HeldRecord, session: SessionRef): boolean {
+function isOther({ record }: StoredRecord, session: SessionRef): boolean {
   const connectionId = connectionOf(session);
   return connectionId !== undefined && record.connectionId !== connectionId;
 }
 
 /** The record with an acknowledgement; or the reason why the acknowledgement changes nothing. */
 function applyTo(
-  held: HeldRecord,
+  stored: StoredRecord,
   decideOn: DecideOn,
-): { readonly held: HeldRecord; readonly deleted: readonly string[] } | Acknowledged {
-  const decision = decideOn(held.record);
+): { readonly changed: StoredRecord; readonly deleted: readonly string[] } | Acknowledged {
+  const decision = decideOn(stored.record);
   if (typeof decision === 'string') return decision;
   const deleted = decision.effects.flatMap((effect) => (effect.type === 'delete' ? effect.name : []));
-  return { held: { ...held, record: decision.record, removed: removedWith(held, deleted) }, deleted };
+  const removed = removedWith(stored, deleted);
+  return { changed: { ...stored, record: decision.record, removed }, deleted };
 }
 
 /** A message counts as gone from the log when its entry leaves the record. */
-function removedWith({ record, removed }: HeldRecord, deleted: readonly string[]): Removed {
+function removedWith({ record, removed }: StoredRecord, deleted: readonly string[]): Removed {
   const gone = record.entries.filter(({ name }) => deleted.includes(name));
   return {
     messages: removed.messages + gone.length,

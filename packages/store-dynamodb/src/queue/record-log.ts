@@ -8,7 +8,7 @@ import { type Item, number, numberOf, text, textOf } from '../table/values.ts';
 import type { DeduplicationRecords } from './deduplication.ts';
 import { namesDequeued } from './entries.ts';
 import { bytesOfCopy, copyFields, type StorableCopy, waitingKey } from './queue-items.ts';
-import type { HeldRecord, Records, Removed } from './records.ts';
+import type { Records, Removed, StoredRecord } from './records.ts';
 import type { LogItem } from './types.ts';
 
 /** A page of the log, from its start. */
@@ -62,11 +62,11 @@ export class RecordLog {
   }
 
   /** How many messages in the log have no packet id: all that were appended, less those that have left. */
-  async length(session: SessionRef, held: HeldRecord): Promise<number> {
+  async length(session: SessionRef, stored: StoredRecord): Promise<number> {
     const last = await this.#last(session);
     return last === undefined
       ? 0
-      : Math.max(0, (numberOf(last, 'n') ?? 0) - held.removed.messages - dequeuedIn(held));
+      : Math.max(0, (numberOf(last, 'n') ?? 0) - stored.removed.messages - dequeuedIn(stored));
   }
 
   /**
@@ -76,17 +76,17 @@ export class RecordLog {
    */
   async append(
     session: SessionRef,
-    held: HeldRecord,
+    stored: StoredRecord,
     offered: StorableCopy,
     limits: QueueLimits,
     deduplication: Item | undefined,
   ): Promise<LogAppended> {
     const last = await this.#last(session);
-    const { removed } = held;
+    const { removed } = stored;
     // The last message may have been dequeued, and messages after it acknowledged and deleted.
     const gone = {
-      messages: removed.messages + dequeuedIn(held),
-      bytes: removed.bytes + dequeuedBytesIn(held),
+      messages: removed.messages + dequeuedIn(stored),
+      bytes: removed.bytes + dequeuedBytesIn(stored),
     };
     const came = Math.max(numberOf(last, 'n') ?? 0, gone.messages);
     const cameBytes = Math.max(numberOf(last, 'cb') ?? 0, gone.bytes);
@@ -104,7 +104,7 @@ export class RecordLog {
         return { isStored: true, dropped: 0 };
       const fits = limits.queueLengthMax > 0 && size <= limits.queueBytesMax;
       if (limits.whenFull === 'drop-newest' || !fits) return { isStored: false, dropped: 1 };
-      dropped = await this.#dropOldest(session, held, excess);
+      dropped = await this.#dropOldest(session, stored, excess);
     }
     const key = waitingKey(session, offered);
     const item: Item = {
@@ -150,9 +150,9 @@ export class RecordLog {
   }
 
   /** Drops the oldest messages until the new one fits. Messages that have a packet id do not count as queued. */
-  async #dropOldest(session: SessionRef, held: HeldRecord, excess: Removed): Promise<number> {
+  async #dropOldest(session: SessionRef, stored: StoredRecord, excess: Removed): Promise<number> {
     const removed = { messages: 0, bytes: 0 };
-    const dequeued = namesDequeued(held.record);
+    const dequeued = namesDequeued(stored.record);
     const isEnough = () => removed.messages >= excess.messages && removed.bytes >= excess.bytes;
     let after: string | undefined;
     do {
@@ -195,11 +195,11 @@ export function logItemOf(item: Item, forgotten: ReadonlySet<string>): LogItem {
   };
 }
 
-function dequeuedIn({ record }: HeldRecord): number {
+function dequeuedIn({ record }: StoredRecord): number {
   return namesDequeued(record).size;
 }
 
-function dequeuedBytesIn({ record: { entries } }: HeldRecord): number {
+function dequeuedBytesIn({ record: { entries } }: StoredRecord): number {
   return entries.reduce((sum, { body, bytes }) => sum + (body === 'log' ? bytes : 0), 0);
 }
 

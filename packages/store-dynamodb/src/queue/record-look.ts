@@ -4,7 +4,7 @@ import { connectionOf, SessionSnapshot } from '../sessions/session-ref.ts';
 import { ContentionError } from '../table/errors.ts';
 import type { EventCache } from '../table/event-cache.ts';
 import { decide } from './decide.ts';
-import type { HeldRecord, Records } from './records.ts';
+import type { Records, StoredRecord } from './records.ts';
 
 /** A publisher that has appended looks at the record once more: is the client going to dequeue the messages? */
 export class RecordLook {
@@ -35,9 +35,9 @@ export class RecordLook {
    */
   async look(session: SessionRef, names: readonly string[]): Promise<'seen' | 'over'> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = await this.#records.read(session);
-      const [effect] = held === undefined ? [] : decide(held.record, { type: 'appended', names }).effects;
-      if (held === undefined || effect?.type === 'pass-on') return 'over';
+      const stored = await this.#records.read(session);
+      const [effect] = stored === undefined ? [] : decide(stored.record, { type: 'appended', names }).effects;
+      if (stored === undefined || effect?.type === 'pass-on') return 'over';
       if (effect?.type === 'end-connection') {
         const { connectionId } = effect;
         // The connection whose frame is handled stays open: see `RecordOffer`.
@@ -46,8 +46,8 @@ export class RecordLook {
         this.#uncertain.add(connectionId);
         continue;
       }
-      const isAnnounced = effect?.type === 'object' && (await this.#object(session, held));
-      if (effect?.type === 'nudge' || isAnnounced) this.#announce(held);
+      const isAnnounced = effect?.type === 'object' && (await this.#object(session, stored));
+      if (effect?.type === 'nudge' || isAnnounced) this.#announce(stored);
       if (effect?.type !== 'object' || isAnnounced) return 'seen';
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
@@ -59,7 +59,7 @@ export class RecordLook {
    * resumed the session since it began, another connection in the item means that the session has moved there. False:
    * the session is over.
    */
-  async confirmFirstRecord(session: SessionRef, { attachment }: HeldRecord): Promise<boolean> {
+  async confirmFirstRecord(session: SessionRef, { attachment }: StoredRecord): Promise<boolean> {
     const records = this.#records;
     const present = await records.present(session);
     if (present === undefined || attachment === undefined) return false;
@@ -76,7 +76,7 @@ export class RecordLook {
    * The reply of the frame tells the frame's own client that more waits. A client that takes no nudges learns it from
    * the reply to its next acknowledgement or PINGREQ.
    */
-  #announce({ attachment }: HeldRecord): void {
+  #announce({ attachment }: StoredRecord): void {
     if (attachment === undefined) return;
     const { connectionId, takesNudges = false } = attachment;
     if (this.#event.isOf(connectionId)) this.#event.noteMore(true);
@@ -84,11 +84,11 @@ export class RecordLook {
   }
 
   /** False: another process has changed the record meanwhile. */
-  async #object(session: SessionRef, held: HeldRecord): Promise<boolean> {
-    if (held.nonce !== undefined) return await this.#records.object(session);
-    const { record } = decide(held.record, { type: 'object' });
-    const { ok } = await this.#records.write(session, held, { ...held, record });
-    if (ok) await this.confirmFirstRecord(session, held);
+  async #object(session: SessionRef, stored: StoredRecord): Promise<boolean> {
+    if (stored.nonce !== undefined) return await this.#records.object(session);
+    const { record } = decide(stored.record, { type: 'object' });
+    const { ok } = await this.#records.write(session, stored, { ...stored, record });
+    if (ok) await this.confirmFirstRecord(session, stored);
     return ok;
   }
 }

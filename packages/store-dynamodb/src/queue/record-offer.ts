@@ -22,7 +22,7 @@ import { copyOf, type OfferedCopy, passOn, passOnPlaced } from './offered-copy.t
 import { copyFields, type StorableCopy } from './queue-items.ts';
 import { nameOfItem, nameOfOffered, type RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
-import type { HeldRecord, Records } from './records.ts';
+import type { Records, StoredRecord } from './records.ts';
 import type { Decision, Entry, QueueRecord } from './types.ts';
 
 export interface RecordOfferParts {
@@ -38,7 +38,7 @@ interface SessionOffer {
   readonly session: SessionRef;
   readonly copies: readonly OfferedCopy[];
   /** The record of the last decision. Undefined: the session is over. */
-  held: HeldRecord | undefined;
+  stored: StoredRecord | undefined;
   /** Names of the copies that the second step appends. */
   waiting: readonly string[];
   /** A copy is in the log already: the second step makes sure that the client fetches it. */
@@ -75,7 +75,7 @@ export class RecordOffer implements Offered {
 
   get waiting(): readonly ConnectionId[] {
     const waits = this.#offers.filter(({ waiting }) => waiting.length > 0);
-    return waits.flatMap(({ held }) => held?.attachment?.connectionId ?? []);
+    return waits.flatMap(({ stored }) => stored?.attachment?.connectionId ?? []);
   }
 
   /** The first step: places for the copies that may be posted. */
@@ -123,7 +123,7 @@ export class RecordOffer implements Offered {
   }
 
   /** The records of the sessions. Undefined for an incarnation that is over. */
-  async #sessionsOf(offers: readonly Offer[]): Promise<ReadonlyMap<string, HeldRecord | undefined>> {
+  async #sessionsOf(offers: readonly Offer[]): Promise<ReadonlyMap<string, StoredRecord | undefined>> {
     const sessions = new Map<string, SessionRef>();
     for (const { deliveries } of offers)
       for (const { session } of deliveries)
@@ -134,11 +134,15 @@ export class RecordOffer implements Offered {
     return new Map(await Promise.all(read));
   }
 
-  #offerTo(session: SessionRef, copies: readonly OfferedCopy[], held: HeldRecord | undefined): SessionOffer {
+  #offerTo(
+    session: SessionRef,
+    copies: readonly OfferedCopy[],
+    stored: StoredRecord | undefined,
+  ): SessionOffer {
     const offer = {
       session,
       copies,
-      held,
+      stored,
       waiting: [],
       isLookDue: false,
       uncertain: undefined,
@@ -184,29 +188,29 @@ export class RecordOffer implements Offered {
   /** Decides until the record could be written. */
   async #take(offer: SessionOffer): Promise<void> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      if (offer.held === undefined) return await this.#refuse(offer);
-      if ((await this.#decide(offer, offer.held)) === 'done') return;
-      offer.held = await this.#parts.records.read(offer.session);
+      if (offer.stored === undefined) return await this.#refuse(offer);
+      if ((await this.#decide(offer, offer.stored)) === 'done') return;
+      offer.stored = await this.#parts.records.read(offer.session);
     }
     throw new ContentionError('a session record', DECISIONS_MAX);
   }
 
   /** 'again': another process has written the record, or an earlier fan-out has placed a copy. */
-  async #decide(offer: SessionOffer, held: HeldRecord): Promise<'done' | 'again'> {
+  async #decide(offer: SessionOffer, stored: StoredRecord): Promise<'done' | 'again'> {
     const copies = offer.copies.filter(({ isDone }) => !isDone);
-    const decision = await this.#decisionOn(offer, held.record, copies);
+    const decision = await this.#decisionOn(offer, stored.record, copies);
     for (const effect of decision.effects) {
       if (effect.type === 'refuse') {
         await this.#refuse(offer);
         return 'done';
       }
       if (effect.type === 'end-connection') {
-        this.#leaveUncertain(offer, held, effect.connectionId);
+        this.#leaveUncertain(offer, stored, effect.connectionId);
         return 'again';
       }
     }
     const taken = entriesTaken(decision);
-    if (taken.length > 0 && !(await this.#write(offer, held, decision, copies, taken))) return 'again';
+    if (taken.length > 0 && !(await this.#write(offer, stored, decision, copies, taken))) return 'again';
     offer.waiting = decision.effects.flatMap((effect) => (effect.type === 'append' ? effect.names : []));
     offer.isLookDue = decision.effects.some(({ type }) => type === 'look');
     return 'done';
@@ -244,7 +248,7 @@ export class RecordOffer implements Offered {
    * open: nothing but its own reply is on the way to it, and the reply comes first. Its client is sent the message on
    * its next connection.
    */
-  #leaveUncertain(offer: SessionOffer, { record }: HeldRecord, connectionId: ConnectionId): void {
+  #leaveUncertain(offer: SessionOffer, { record }: StoredRecord, connectionId: ConnectionId): void {
     if (!this.#parts.event.isOf(connectionId)) offer.uncertain = connectionId;
     offer.mayTake = false;
     const names = new Set(record.entries.map(({ name }) => name));
@@ -253,32 +257,32 @@ export class RecordOffer implements Offered {
 
   async #write(
     offer: SessionOffer,
-    held: HeldRecord,
+    stored: StoredRecord,
     { record }: Decision,
     copies: readonly OfferedCopy[],
     taken: readonly Entry[],
   ): Promise<boolean> {
     const { session } = offer;
     const its = taken.flatMap((entry) => copies.find(({ name }) => name === entry.name) ?? []);
-    const contents = new Map(held.contents);
+    const contents = new Map(stored.contents);
     for (const { name, fields } of its) contents.set(name, fields);
     const remembered = its.filter(({ deduplication }) => deduplication !== undefined);
     const along = remembered.flatMap(({ deduplication }) =>
       deduplication === undefined ? [] : this.#parts.deduplication.putFirst(deduplication),
     );
-    const written = await this.#parts.records.write(session, held, { ...held, record, contents }, along);
+    const written = await this.#parts.records.write(session, stored, { ...stored, record, contents }, along);
     if (!written.ok) {
       for (const [place, copy] of remembered.entries())
         if (written.failed.has(place)) await this.#noteKnown(offer, copy, written.failed.get(place));
       return false;
     }
     for (const copy of its) copy.isDone = true;
-    if (held.nonce === undefined && !(await this.#recordLook.confirmFirstRecord(session, held))) {
+    if (stored.nonce === undefined && !(await this.#recordLook.confirmFirstRecord(session, stored))) {
       const isTakenBack = await this.#parts.records.takeBack(session);
       for (const copy of its) if (isTakenBack) passOnPlaced(copy, session);
       return true;
     }
-    const connected = new SessionSnapshot(session, held.attachment);
+    const connected = new SessionSnapshot(session, stored.attachment);
     for (const [place, { offered }] of its.entries())
       Object.assign(offered.delivery, { session: connected, packetId: taken[place]?.packetId ?? 0 });
     return true;
@@ -290,12 +294,12 @@ export class RecordOffer implements Offered {
     let isStored = offer.isLookDue;
     const names = new Set<string>();
     for (;;) {
-      const { held, waiting } = offer;
-      if (held === undefined) break;
+      const { stored, waiting } = offer;
+      if (stored === undefined) break;
       let isKnown = false;
       for (const copy of offer.copies.filter(({ name }) => waiting.includes(name))) {
         const { offered, deduplication } = copy;
-        const appended = await this.#parts.log.append(session, held, offered, this.#limits, deduplication);
+        const appended = await this.#parts.log.append(session, stored, offered, this.#limits, deduplication);
         if ('known' in appended) {
           await this.#noteKnown(offer, copy, appended.known);
           isKnown = true;
@@ -309,7 +313,7 @@ export class RecordOffer implements Offered {
         offered.delivery.dropped = (offered.delivery.dropped ?? 0) + appended.dropped;
       }
       if (!isKnown) break;
-      offer.held = await this.#parts.records.read(session);
+      offer.stored = await this.#parts.records.read(session);
       await this.#take(offer);
       isStored ||= offer.isLookDue;
     }
@@ -330,8 +334,8 @@ export class RecordOffer implements Offered {
     }
     copy.isDone = true;
     const isInLog = await log.has(holder, copy.offered);
-    const held = await records.read(holder);
-    await this.#take(this.#offerTo(holder, [{ ...copy, isInLog, isDone: false }], held));
+    const stored = await records.read(holder);
+    await this.#take(this.#offerTo(holder, [{ ...copy, isInLog, isDone: false }], stored));
   }
 
   /**

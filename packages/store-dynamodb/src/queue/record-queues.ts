@@ -32,7 +32,7 @@ import { RecordAcknowledgements } from './record-acknowledgements.ts';
 import { type LogRead, logItemOf, nameOfItem, qosOfItem, RecordLog } from './record-log.ts';
 import { RecordLook } from './record-look.ts';
 import { RecordOffer } from './record-offer.ts';
-import { type HeldRecord, NOT_HELD, type Records } from './records.ts';
+import { NO_RECORD, type Records, type StoredRecord } from './records.ts';
 import type { Decision, Dequeue, Effect, Entry, QueueRecord } from './types.ts';
 
 const NOTHING: readonly Queued[] = [];
@@ -97,7 +97,7 @@ export class DynamoQueues implements QueueStore {
   async next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     // A frame that wants no reply only acknowledges; a frame with a reply dequeues.
     if (this.#event.isPushing) return NOTHING;
-    const isGathering = this.#acknowledgements.heldFor(session) !== undefined;
+    const isGathering = this.#acknowledgements.recordFor(session) !== undefined;
     if (this.#idle === session.key && !isGathering && !this.#event.isMoreWaiting) return NOTHING;
     const page = await this.#next(session, limit, nowMs);
     if (page.length === 0 && this.#event.isOpen) this.#idle = session.key;
@@ -106,12 +106,12 @@ export class DynamoQueues implements QueueStore {
 
   async #next(session: SessionRef, limit: PageLimit, nowMs: number): Promise<readonly Queued[]> {
     for (let decisions = 0; decisions < DECISIONS_MAX; decisions += 1) {
-      const held = this.#acknowledgements.heldFor(session) ?? (await this.#records.find(session));
-      const isMine = held?.attachment !== undefined && held.record.connectionId === connectionOf(session);
-      if (isMine && held.record.mode !== 'backlog') return NOTHING;
-      const connected = isMine ? session : await this.#connected(session, held);
+      const stored = this.#acknowledgements.recordFor(session) ?? (await this.#records.find(session));
+      const isMine = stored?.attachment !== undefined && stored.record.connectionId === connectionOf(session);
+      if (isMine && stored.record.mode !== 'backlog') return NOTHING;
+      const connected = isMine ? session : await this.#connected(session, stored);
       if (connected === undefined) return NOTHING;
-      const page = await this.#dequeue(connected, held ?? NOT_HELD, limit, nowMs);
+      const page = await this.#dequeue(connected, stored ?? NO_RECORD, limit, nowMs);
       if (page !== undefined) return page;
       // Another process has written the record: `commit` applies the acknowledgements to its record.
       await this.commit();
@@ -124,9 +124,9 @@ export class DynamoQueues implements QueueStore {
    * dequeue: another connection has taken the session over, or the session is new and has no record. Only CONNECT
    * writes the first record of a session that continues.
    */
-  async #connected(session: SessionRef, held: HeldRecord | undefined): Promise<SessionRef | undefined> {
+  async #connected(session: SessionRef, stored: StoredRecord | undefined): Promise<SessionRef | undefined> {
     const opening = session instanceof SessionSnapshot ? session.opening : undefined;
-    if (held === undefined && opening?.isNew !== false) return undefined;
+    if (stored === undefined && opening?.isNew !== false) return undefined;
     const current = opening === undefined ? await this.#records.present(session) : session;
     const connectionId = current && connectionOf(current);
     if (connectionId === undefined) return undefined;
@@ -159,14 +159,16 @@ export class DynamoQueues implements QueueStore {
       return [];
     }
     const isOver = (await this.#records.present(session)) === undefined;
-    const held = isOver ? ((await this.#records.end(session)) ?? found) : found;
+    const stored = isOver ? ((await this.#records.end(session)) ?? found) : found;
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
-    const entries = held?.record.entries ?? [];
+    const entries = stored?.record.entries ?? [];
     const sent = entries.flatMap((entry): (readonly [Item, PacketId])[] => {
-      const item = isReleased(entry) ? undefined : (held?.contents.get(entry.name) ?? inLog.get(entry.name));
+      const item = isReleased(entry)
+        ? undefined
+        : (stored?.contents.get(entry.name) ?? inLog.get(entry.name));
       return item === undefined ? [] : [[item, entry.packetId]];
     });
-    const record = held?.record ?? NEW_RECORD;
+    const record = stored?.record ?? NEW_RECORD;
     const forgotten = await this.#forgottenOf(session, record, items);
     const logged = items.map((item) => logItemOf(item, forgotten));
     const waiting = newOf(record, logged).flatMap(({ name }): (readonly [Item, PacketId])[] => {
@@ -193,8 +195,8 @@ export class DynamoQueues implements QueueStore {
   }
 
   async length(session: SessionRef): Promise<number> {
-    const held = await this.#records.find(session);
-    return await this.#log.length(session, held ?? NOT_HELD);
+    const stored = await this.#records.find(session);
+    return await this.#log.length(session, stored ?? NO_RECORD);
   }
 
   async lookAgain(session: SessionRef): Promise<void> {
@@ -204,42 +206,42 @@ export class DynamoQueues implements QueueStore {
   /** Undefined when another process has written the record meanwhile. */
   async #dequeue(
     session: SessionRef,
-    first: HeldRecord,
+    first: StoredRecord,
     limit: PageLimit,
     nowMs: number,
   ): Promise<readonly Queued[] | undefined> {
     const page = new AnsweredPage(limit);
-    let held = first;
+    let stored = first;
     await this.#acknowledgements.deleteFromLog(session);
     for (let isAgain = false; ; isAgain = true) {
-      const read = await this.#log.first(session, namesDequeued(held.record).size + limit.messages + 1);
-      const log = await this.#logOf(session, held.record, read);
+      const read = await this.#log.first(session, namesDequeued(stored.record).size + limit.messages + 1);
+      const log = await this.#logOf(session, stored.record, read);
       const firstOfReply = this.#firstOfReply(session) || page.firstPacketId;
       const dequeue: Dequeue = { log, limit: page.left, nowMs, firstOfReply };
-      const decision = this.#dequeueOn(session, held, dequeue, isAgain);
+      const decision = this.#dequeueOn(session, stored, dequeue, isAgain);
       if (decision.effects.some(({ type }) => type === 'refuse')) return NOTHING;
       const isArrived = !this.#event.isOpen && decision.record.awaits !== 0;
       const record = isArrived ? { ...decision.record, awaits: 0 } : decision.record;
-      const removed = await this.#deleteAll(session, held, decision.effects, read.items);
+      const removed = await this.#deleteAll(session, stored, decision.effects, read.items);
       const { attachment } = session;
-      const isUnchanged = record === held.record && removed.messages === held.removed.messages;
-      if (isUnchanged && this.#acknowledgements.heldFor(session) === undefined) {
+      const isUnchanged = record === stored.record && removed.messages === stored.removed.messages;
+      if (isUnchanged && this.#acknowledgements.recordFor(session) === undefined) {
         this.#event.noteMore(record.mode === 'backlog');
         return page.entries;
       }
-      const written = await this.#records.write(session, held, { ...held, attachment, record, removed });
+      const written = await this.#records.write(session, stored, { ...stored, attachment, record, removed });
       // It is unknown whether the record says that the page was sent. The connection is closed, and the next one is
       // sent the page.
       if (!written.ok && written.isInDoubt === true) throw new InDoubtError('PutItem', undefined);
       if (!written.ok) return page.isEmpty ? undefined : page.entries;
       this.#acknowledgements.written(session);
       this.#event.noteMore(record.mode === 'backlog');
-      await this.#add(page, session, held, decision.effects, read.items);
+      await this.#add(page, session, stored, decision.effects, read.items);
       this.#noteReplied(session, page);
       const isLookDue = decision.effects.some(({ type }) => type === 'look-again');
       const isMoreLeft = isLookDue ? await this.#hasOthers(session, record) : isAllExpired(page, decision);
       if (!isMoreLeft) return page.entries;
-      held = { ...held, attachment, record: written.record, removed, nonce: written.nonce };
+      stored = { ...stored, attachment, record: written.record, removed, nonce: written.nonce };
     }
   }
 
@@ -276,7 +278,7 @@ export class DynamoQueues implements QueueStore {
     this.#replied = { key: session.key, packetId: firstPacketId };
   }
 
-  #dequeueOn(session: SessionRef, { record }: HeldRecord, dequeue: Dequeue, isAgain: boolean): Decision {
+  #dequeueOn(session: SessionRef, { record }: StoredRecord, dequeue: Dequeue, isAgain: boolean): Decision {
     const { connectionId = '', receiveMaximum = 0 } = session.attachment ?? {};
     if (isAgain) return decide(record, { type: 'dequeue-again', connectionId, dequeue });
     if (record.connectionId === connectionId)
@@ -291,14 +293,14 @@ export class DynamoQueues implements QueueStore {
    */
   async #deleteAll(
     session: SessionRef,
-    held: HeldRecord,
+    stored: StoredRecord,
     effects: readonly Effect[],
     items: readonly Item[] = [],
   ) {
-    let { messages, bytes } = held.removed;
+    let { messages, bytes } = stored.removed;
     for (const effect of effects) {
       if (effect.type !== 'delete' || !(await this.#log.delete(session, effect.name))) continue;
-      const entry = held.record.entries.find(({ name }) => name === effect.name);
+      const entry = stored.record.entries.find(({ name }) => name === effect.name);
       const item = items.find((each) => nameOfItem(each) === effect.name);
       messages += 1;
       bytes += entry?.bytes ?? (item === undefined ? 0 : bytesOfCopy(item));
@@ -309,12 +311,12 @@ export class DynamoQueues implements QueueStore {
   async #add(
     page: AnsweredPage,
     session: SessionRef,
-    held: HeldRecord,
+    stored: StoredRecord,
     effects: readonly Effect[],
     items: readonly Item[],
   ): Promise<void> {
     const inLog = new Map(items.map((item) => [nameOfItem(item), item]));
-    const itemOf = ({ name, body }: Entry) => (body === 'log' ? inLog.get(name) : held.contents.get(name));
+    const itemOf = ({ name, body }: Entry) => (body === 'log' ? inLog.get(name) : stored.contents.get(name));
     const refs = effects.flatMap((effect) => {
       const item = effect.type === 'publish' ? itemOf(effect.entry) : undefined;
       return (item && bodyRefOf(item)) ?? [];

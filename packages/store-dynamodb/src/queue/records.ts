@@ -28,7 +28,7 @@ export interface Removed {
 }
 
 /** A record with the other fields of its item. */
-export interface HeldRecord {
+export interface StoredRecord {
   readonly record: QueueRecord;
   /** How to send to the record's connection. Undefined: it has none. */
   readonly attachment: Attachment | undefined;
@@ -40,7 +40,7 @@ export interface HeldRecord {
 }
 
 /** A session without a record. */
-export const NOT_HELD: HeldRecord = {
+export const NO_RECORD: StoredRecord = {
   record: NEW_RECORD,
   attachment: undefined,
   contents: new Map(),
@@ -70,7 +70,7 @@ const NOT_WRITTEN = { ok: false, failed: new Map() } as const;
 export interface Noted {
   readonly ok: boolean;
   /** The record without the note. Undefined: there is none. */
-  readonly before: HeldRecord | undefined;
+  readonly before: StoredRecord | undefined;
   /** The answer to an earlier attempt was lost: it may have made the note, and others have written since. */
   readonly isRetry: boolean;
 }
@@ -97,7 +97,7 @@ export class Records {
   /**
    * The record, or the one that the session begins with if none has been written. Undefined: the incarnation is over.
    */
-  async read(session: SessionRef): Promise<HeldRecord | undefined> {
+  async read(session: SessionRef): Promise<StoredRecord | undefined> {
     const found = await this.find(session);
     if (found !== undefined) return found;
     const present = await this.present(session);
@@ -105,17 +105,17 @@ export class Records {
   }
 
   /** The record that the match has just read with the session; otherwise as `read`. */
-  async readOnce(session: SessionRef): Promise<HeldRecord | undefined> {
-    const { held, opening } = session instanceof SessionSnapshot ? session : {};
-    if (held !== undefined) return held;
+  async readOnce(session: SessionRef): Promise<StoredRecord | undefined> {
+    const { stored, opening } = session instanceof SessionSnapshot ? session : {};
+    if (stored !== undefined) return stored;
     if (opening === undefined) return await this.read(session);
     return (await this.find(session)) ?? begunBy(session);
   }
 
   /** The record. Undefined: none has been written. */
-  async find(session: SessionRef): Promise<HeldRecord | undefined> {
+  async find(session: SessionRef): Promise<StoredRecord | undefined> {
     const item = await this.#table.get(recordKey(session));
-    return item && heldOf(item);
+    return item && storedRecordOf(item);
   }
 
   /** The session as its item describes it. Undefined: the incarnation is over. */
@@ -131,8 +131,8 @@ export class Records {
    */
   async write(
     session: SessionRef,
-    before: HeldRecord,
-    after: Omit<HeldRecord, 'nonce'>,
+    before: StoredRecord,
+    after: Omit<StoredRecord, 'nonce'>,
     along: readonly Action[] = [],
   ): Promise<RecordWritten> {
     const nonce = this.#table.settings.randomId();
@@ -163,9 +163,9 @@ export class Records {
   }
 
   /**
-   * Notes an acknowledgement without reading the record. A handler that reads the record applies the notes (`heldOf`),
-   * and the next write of the whole item removes them. Undefined if the record has another connection, or as many
-   * notes as it takes. A note that is made twice, after a lost answer, acknowledges once.
+   * Notes an acknowledgement without reading the record. A handler that reads the record applies the notes
+   * (`storedRecordOf`), and the next write of the whole item removes them. Undefined if the record has another
+   * connection, or as many notes as it takes. A note that is made twice, after a lost answer, acknowledges once.
    */
   async note(
     session: SessionRef,
@@ -189,7 +189,7 @@ export class Records {
         returnsOld: true,
       },
     );
-    return { ok, before: old && heldOf(old), isRetry };
+    return { ok, before: old && storedRecordOf(old), isRetry };
   }
 
   /**
@@ -244,7 +244,7 @@ export class Records {
    * Ends the incarnation: no publisher takes a place from now on, and TTL removes the record. Returns the record as it
    * was.
    */
-  async end(session: SessionRef): Promise<HeldRecord | undefined> {
+  async end(session: SessionRef): Promise<StoredRecord | undefined> {
     const { old } = await this.#table.update(
       recordKey(session),
       'SET z = :one, y = :new, v = :version, t = :ttl',
@@ -258,7 +258,7 @@ export class Records {
         returnsOld: true,
       },
     );
-    return old && heldOf(old);
+    return old && storedRecordOf(old);
   }
 
   /** Removes all but the mark that the incarnation is over: publishers that are late find it. */
@@ -292,7 +292,7 @@ export class Records {
     });
   }
 
-  #fieldsOf({ record, attachment, contents, removed }: Omit<HeldRecord, 'nonce'>, nonce: string): Item {
+  #fieldsOf({ record, attachment, contents, removed }: Omit<StoredRecord, 'nonce'>, nonce: string): Item {
     const kept = record.entries.flatMap(({ name, body }): [string, { M: Item }][] => {
       const content = body === 'inline' || body === 'reference' ? contents.get(name) : undefined;
       return content === undefined ? [] : [[name, { M: content }]];
@@ -325,17 +325,17 @@ export class Records {
  * publishers post. Otherwise it is unknown what the session was sent before, until a CONNECT writes a record:
  * publishers append.
  */
-export function begunBy(session: SessionRef): HeldRecord {
+export function begunBy(session: SessionRef): StoredRecord {
   const { attachment } = session;
   const opening: Opening | undefined = session instanceof SessionSnapshot ? session.opening : undefined;
-  if (attachment === undefined || opening?.isNew !== true) return NOT_HELD;
+  if (attachment === undefined || opening?.isNew !== true) return NO_RECORD;
   const { connectionId, receiveMaximum } = attachment;
   const record: QueueRecord = { ...NEW_RECORD, connectionId, receiveMaximum, mode: 'direct' };
-  return { ...NOT_HELD, attachment, record };
+  return { ...NO_RECORD, attachment, record };
 }
 
 /** The record of an item, with the noted acknowledgements applied. */
-export function heldOf(item: Item): HeldRecord {
+export function storedRecordOf(item: Item): StoredRecord {
   const contents = Object.entries(item.mc?.M ?? {}).map(([name, { M = {} }]): [string, Item] => [name, M]);
   const { record, nonce } = recordOfItem(item);
   return {

@@ -1,5 +1,5 @@
 import { type Attachment, type ConnectionId, type SessionRef, sessionKey } from '@apus/broker';
-import type { HeldRecord } from '../queue/records.ts';
+import type { StoredRecord } from '../queue/records.ts';
 
 /** The last CONNECT of a session, for its queue. */
 export interface Opening {
@@ -26,12 +26,12 @@ export class SessionSnapshot implements SessionRef {
   readonly incarnation: string;
   readonly attachment: Attachment | undefined;
   readonly #opening: Opening | undefined;
-  readonly #held: HeldRecord | undefined;
+  readonly #stored: StoredRecord | undefined;
 
   constructor(
     name: SessionName,
     attachment: Attachment | undefined,
-    read: { readonly opening?: Opening; readonly held?: HeldRecord } = {},
+    read: { readonly opening?: Opening; readonly stored?: StoredRecord } = {},
   ) {
     this.key = sessionKey(name.tenant, name.clientId);
     this.tenant = name.tenant;
@@ -39,7 +39,7 @@ export class SessionSnapshot implements SessionRef {
     this.incarnation = name.incarnation;
     this.attachment = attachment;
     this.#opening = read.opening;
-    this.#held = read.held;
+    this.#stored = read.stored;
   }
 
   /** Undefined: the session item was not read. */
@@ -48,8 +48,8 @@ export class SessionSnapshot implements SessionRef {
   }
 
   /** Undefined: the record was not read. */
-  get held(): HeldRecord | undefined {
-    return this.#held;
+  get stored(): StoredRecord | undefined {
+    return this.#stored;
   }
 }
 

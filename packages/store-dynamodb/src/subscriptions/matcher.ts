@@ -1,6 +1,6 @@
 import type { Attachment, FilterName, MatchedFilter, SessionRef, Subscriber } from '@apus/broker';
 import { SHARE_MEMBERS_READ } from '../limits.ts';
-import { begunBy, heldOf } from '../queue/records.ts';
+import { begunBy, storedRecordOf } from '../queue/records.ts';
 import { recordOf } from '../sessions/session-item.ts';
 import { SessionSnapshot } from '../sessions/session-ref.ts';
 import { batchGet, type Found } from '../table/batch.ts';
@@ -259,14 +259,14 @@ function sessionOf(
   if (sessions === undefined) return new SessionSnapshot({ tenant, ...entry }, inline);
   const record = isRecordRead ? sessions.get(recordKey({ tenant, ...entry })) : undefined;
   if (record !== undefined) {
-    const held = heldOf(record);
-    return new SessionSnapshot({ tenant, ...entry }, held.attachment, { held });
+    const stored = storedRecordOf(record);
+    return new SessionSnapshot({ tenant, ...entry }, stored.attachment, { stored });
   }
   const item = sessions.get(sessionItemKey(tenant, entry.clientId));
   const session = item && recordOf(item, tenant, entry.clientId)?.session;
   if (session?.incarnation === entry.incarnation)
     return isRecordRead
-      ? new SessionSnapshot(session, session.attachment, { held: begunBy(session) })
+      ? new SessionSnapshot(session, session.attachment, { stored: begunBy(session) })
       : session;
   return new SessionSnapshot({ tenant, ...entry }, undefined);
 }

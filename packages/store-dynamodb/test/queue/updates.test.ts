@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { settingsOf } from '../../src/create-stores.ts';
 import { decide, NEW_RECORD } from '../../src/queue/decide.ts';
-import { NOT_HELD, Records } from '../../src/queue/records.ts';
+import { NO_RECORD, Records } from '../../src/queue/records.ts';
 import type { Objection, QueueRecord, RecordEvent } from '../../src/queue/types.ts';
 import { Table } from '../../src/table/table.ts';
 import { unique } from '../support/client.ts';
@@ -47,7 +47,7 @@ await withService(({ client, tableName, sessionsTableName }) => {
       await fc.assert(
         fc.asyncProperty(recordsOfModes, async (record) => {
           const session = sessionOf(unique('client'));
-          await records.write(session, NOT_HELD, { ...NOT_HELD, record });
+          await records.write(session, NO_RECORD, { ...NO_RECORD, record });
           await update(session);
           expect((await records.find(session))?.record).toEqual(decide(record, event).record);
         }),
@@ -58,7 +58,7 @@ await withService(({ client, tableName, sessionsTableName }) => {
   it('an objection changes no record of an incarnation that is over', async () => {
     const session = sessionOf(unique('client'));
     const record: QueueRecord = { ...NEW_RECORD, connectionId: CONNECTION, mode: 'closing', hasEnded: true };
-    await records.write(session, NOT_HELD, { ...NOT_HELD, record });
+    await records.write(session, NO_RECORD, { ...NO_RECORD, record });
     expect(await records.object(session)).toBe(false);
     expect((await records.find(session))?.record).toEqual(record);
   });
