@@ -2,6 +2,7 @@ import type { Delivery, MessageId, SessionRef } from '@apus/broker';
 import { createDiskStores, type DiskStores } from '@apus/store-disk';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { runs } from '../../../test/support/runs.ts';
 import { Database } from '../src/database.ts';
 import { Kind } from '../src/keys.ts';
 import { temporaryDirectory } from './support/directory.ts';
@@ -17,9 +18,6 @@ import {
   PAGE,
   ROOMY,
 } from './support/values.ts';
-
-/** A run opens the directory anew some times, and each time takes some 10 ms. */
-const RUNS = process.env.CI ? 200 : 30;
 
 const WILL = { topic: 'w', payload: Buffer.from('w'), qos: 2, retain: false, properties: {} } as const;
 const SHARE = { shareGroup: 'g', topicFilter: '#' };
@@ -237,7 +235,7 @@ describe('over any number of crashes', () => {
   it('each subscriber is sent each message at QoS 2 once [MQTT-4.3.3-10]', async () => {
     await fc.assert(
       fc.asyncProperty(walks, (steps) => new Walk().run(steps)),
-      { numRuns: RUNS },
+      { numRuns: runs(200) },
     );
   });
 });

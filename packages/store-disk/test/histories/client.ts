@@ -1,0 +1,148 @@
+import { type Packet, type PublishPacket, type QoS, ReasonCode } from '@apus/mqtt';
+
+const EXPIRY_SECONDS = 3600;
+const SUBSCRIBE_ID = 1000;
+/** Few, so that each soon names another message. */
+const PACKET_ID_MAX = 7;
+
+interface Outgoing {
+  readonly topic: string;
+  readonly payload: string;
+  readonly qos: QoS;
+  isReleased: boolean;
+}
+
+export interface ClientOptions {
+  readonly clientId: string;
+  /** @default 10 */
+  readonly receiveMaximum?: number;
+  /** Subscribed to on the first connection. */
+  readonly subscribe?: { readonly topicFilter: string; readonly qos: QoS };
+  /** Called for each message, at QoS 2 once. */
+  readonly received?: (payload: string) => void;
+}
+
+/**
+ * A client with a session, which keeps MQTT's rules on both sides over any number of connections. Its packets are lists:
+ * the test carries them.
+ */
+export class HistoryClient {
+  readonly clientId: string;
+  /** Packets on their way to the broker. */
+  outbound: Packet[] = [];
+  readonly #options: ClientOptions;
+  readonly #outgoing = new Map<number, Outgoing>();
+  readonly #unreleased = new Set<number>();
+  #isConnected = false;
+  #hasSession = false;
+  #lastPacketId = 0;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.clientId = options.clientId;
+  }
+
+  get unacknowledged(): number {
+    return this.#outgoing.size;
+  }
+
+  connect(): void {
+    this.#isConnected = false;
+    this.outbound = [
+      {
+        type: 'connect',
+        protocolVersion: 5,
+        cleanStart: false,
+        keepAliveSeconds: 0,
+        clientId: this.clientId,
+        properties: {
+          sessionExpiryInterval: EXPIRY_SECONDS,
+          receiveMaximum: this.#options.receiveMaximum ?? 10,
+        },
+      },
+    ];
+  }
+
+  cut(): void {
+    this.#isConnected = false;
+    this.outbound = [];
+  }
+
+  publish(topic: string, payload: string, qos: QoS): void {
+    do this.#lastPacketId = (this.#lastPacketId % PACKET_ID_MAX) + 1;
+    while (this.#outgoing.has(this.#lastPacketId));
+    const outgoing = { topic, payload, qos, isReleased: false };
+    this.#outgoing.set(this.#lastPacketId, outgoing);
+    if (this.#isConnected) this.outbound.push(publishOf(this.#lastPacketId, outgoing, false));
+  }
+
+  receive(packet: Packet): void {
+    const reasonCode = 'reasonCode' in packet ? packet.reasonCode : ReasonCode.Success;
+    // A repeated PUBREL finds nothing any more.
+    if (reasonCode >= 0x80 && reasonCode !== ReasonCode.PacketIdentifierNotFound)
+      throw new Error(`${this.clientId} was answered ${packet.type} with ${reasonCode}`);
+    if (packet.type === 'connack') this.#connected(packet.sessionPresent);
+    else if (packet.type === 'suback') this.#hasSession = true;
+    else if (packet.type === 'publish') this.#receivePublish(packet);
+    else if (packet.type === 'pubrel') this.#receivePubrel(packet.packetId);
+    else if (packet.type === 'pubrec') this.#release(packet.packetId);
+    else if (packet.type === 'puback' || packet.type === 'pubcomp') this.#outgoing.delete(packet.packetId);
+    else throw new Error(`${this.clientId} was sent ${packet.type}`);
+  }
+
+  #connected(isPresent: boolean): void {
+    if (this.#hasSession && !isPresent) throw new Error(`the session of ${this.clientId} is lost`);
+    if (!isPresent) this.#unreleased.clear();
+    this.#isConnected = true;
+    const { subscribe } = this.#options;
+    if (subscribe === undefined) this.#hasSession = true;
+    else if (!this.#hasSession)
+      this.outbound.push({
+        type: 'subscribe',
+        packetId: SUBSCRIBE_ID,
+        subscriptions: [{ ...subscribe, noLocal: false, retainAsPublished: false, retainHandling: 0 }],
+        properties: {},
+      });
+    for (const [packetId, outgoing] of this.#outgoing) {
+      if (outgoing.isReleased) this.#answer('pubrel', packetId);
+      else this.outbound.push(publishOf(packetId, outgoing, true));
+    }
+  }
+
+  #receivePublish({ payload, qos, packetId }: PublishPacket): void {
+    if (qos !== 2 || !this.#unreleased.has(packetId))
+      this.#options.received?.(Buffer.from(payload).toString());
+    if (qos === 1) this.#answer('puback', packetId);
+    if (qos !== 2) return;
+    this.#unreleased.add(packetId);
+    this.#answer('pubrec', packetId);
+  }
+
+  #receivePubrel(packetId: number): void {
+    this.#unreleased.delete(packetId);
+    this.#answer('pubcomp', packetId);
+  }
+
+  #release(packetId: number): void {
+    const outgoing = this.#outgoing.get(packetId);
+    if (outgoing !== undefined) outgoing.isReleased = true;
+    this.#answer('pubrel', packetId);
+  }
+
+  #answer(type: 'puback' | 'pubrec' | 'pubrel' | 'pubcomp', packetId: number): void {
+    this.outbound.push({ type, packetId, reasonCode: 0, properties: {} });
+  }
+}
+
+function publishOf(packetId: number, { topic, payload, qos }: Outgoing, dup: boolean): PublishPacket {
+  return {
+    type: 'publish',
+    topic,
+    payload: Buffer.from(payload),
+    qos,
+    retain: false,
+    dup,
+    packetId,
+    properties: {},
+  };
+}
