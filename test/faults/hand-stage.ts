@@ -1,3 +1,4 @@
+import type { GivenStream } from '@apus/broker';
 import type { DynamoDbFaults, Faults } from '@apus/emulator';
 import { type InProcessWorld, startCloudInProcess } from '../cloud/start-cloud-in-process.ts';
 import { SimClient, type SimClientOptions } from './sim-client.ts';
@@ -13,6 +14,8 @@ export interface HandFaults {
   readonly store?: DynamoDbFaults;
   /** The deployment keeps members of rooms. @default false */
   readonly hasRooms?: boolean;
+  /** @default none */
+  readonly streams?: readonly GivenStream[];
 }
 
 /** One history without a seed: the test decides which calls are held, and for how long. */
@@ -29,6 +32,7 @@ export class HandStage {
         ...(faults.gateway !== undefined && { faults: faults.gateway }),
         ...(faults.store !== undefined && { dynamoFaults: faults.store }),
         presence: faults.hasRooms === true,
+        ...(faults.streams !== undefined && { streams: faults.streams }),
       }),
     );
   }

@@ -15,6 +15,8 @@ export interface Loss {
   readonly atMs?: number | undefined;
   /** Whether the door's platform cut it for its age (`BrokerOptions.connectionLife`). Default: its age tells. */
   readonly wasCut?: boolean | undefined;
+  /** A SUBSCRIBE was handled while the connection ended. Default: false. */
+  readonly hasSubscribed?: boolean | undefined;
 }
 
 /** CONNECT comes some time after the handshake, and the clock of another process may have timed it. */

@@ -96,9 +96,9 @@ export async function close(
     await poster.delete(connectionId);
   }
   const state = await links.end(connectionId);
-  // It is not documented whether an open connection can answer 410. If it is open, the client notices the close.
-  if (outcome === 'gone' && mayResume(state) && state?.phase === 'connected')
-    await poster.delete(connectionId);
+  // It is not documented whether an open connection can answer 410. If it is open, the client notices the close, and
+  // would otherwise hear nothing until its next packet.
+  if (outcome === 'gone' && state?.phase === 'connected') await poster.delete(connectionId);
   return state;
 }
 

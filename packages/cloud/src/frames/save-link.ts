@@ -33,7 +33,7 @@ export async function saveLink(
     return true;
   }
   const isOpen = isAsLoaded ? (await links.load(id))?.phase !== 'closed' : await links.save(id, state);
-  if (!isOpen) await broker.lost(link, 'ended while its frame was handled');
+  if (!isOpen) await broker.lost(link, 'ended while its frame was handled', { hasSubscribed });
   return isOpen;
 }
 

@@ -170,6 +170,22 @@ describe('a post that finds its connection gone', () => {
     expect(reply.packets.slice(1)).toMatchObject([{ cmd: 'publish', dup: true }]);
   });
 
+  it.each([
+    ['ends with its connection', {}],
+    ['is kept', staying],
+  ])(
+    'closes it all the same: a client whose connection is open and whose session %s comes back',
+    async (_, fields) => {
+      const victims = new Set<string>();
+      const gateway = await startGateway(faultyFor(victims, 'postGone'));
+      const victim = await subscriber(gateway, { clientId: 'victim', ...fields });
+      const { client } = await TextClient.connect(gateway.url);
+      victims.add(victim.connectionId);
+      await client.exchange(publish('t', 'x', { qos: 1 }));
+      expect(await victim.client.expectClose()).toBe(1000);
+    },
+  );
+
   it('sends the will of the lost one, after its grace', async () => {
     const victims = new Set<string>();
     const gateway = await startGateway(faultyFor(victims, 'postGone'));
