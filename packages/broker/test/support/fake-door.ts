@@ -258,6 +258,11 @@ export class FakeDoor {
     await this.broker.lost(link, 'cut');
   }
 
+  /** Sets a timer that a store has found when it was opened. */
+  remind(timer: Timer, dueAtMs: number): void {
+    this.#timers.set(timer, dueAtMs);
+  }
+
   /** Moves the clock and fires the timers that became due, in order. */
   async advance(seconds: number): Promise<void> {
     this.nowMs += seconds * 1000;

@@ -1,6 +1,6 @@
 import { type Packet, type PublishPacket, type QoS, ReasonCode } from '@apus/mqtt';
 
-const EXPIRY_SECONDS = 3600;
+const HOUR_SECONDS = 3600;
 const SUBSCRIBE_ID = 1000;
 /** Few, so that each soon names another message. */
 const PACKET_ID_MAX = 7;
@@ -20,6 +20,10 @@ export interface ClientOptions {
   readonly subscribe?: { readonly topicFilter: string; readonly qos: QoS };
   /** Called for each message, at QoS 2 once. */
   readonly received?: (payload: string) => void;
+  /** @default an hour. 0: each connection has a session of its own */
+  readonly expirySeconds?: number;
+  /** Each connection has a will, whose payload names the client and the connection. */
+  readonly hasWill?: boolean;
 }
 
 /**
@@ -36,6 +40,7 @@ export class HistoryClient {
   #isConnected = false;
   #hasSession = false;
   #lastPacketId = 0;
+  #connections = 0;
 
   constructor(options: ClientOptions) {
     this.#options = options;
@@ -46,8 +51,15 @@ export class HistoryClient {
     return this.#outgoing.size;
   }
 
+  /** The payload of the last connection's will. */
+  get will(): string {
+    return `will ${this.clientId} ${this.#connections}`;
+  }
+
   connect(): void {
+    const { expirySeconds = HOUR_SECONDS, receiveMaximum = 10, hasWill } = this.#options;
     this.#isConnected = false;
+    this.#connections += 1;
     this.outbound = [
       {
         type: 'connect',
@@ -55,10 +67,10 @@ export class HistoryClient {
         cleanStart: false,
         keepAliveSeconds: 0,
         clientId: this.clientId,
-        properties: {
-          sessionExpiryInterval: EXPIRY_SECONDS,
-          receiveMaximum: this.#options.receiveMaximum ?? 10,
-        },
+        properties: { sessionExpiryInterval: expirySeconds, receiveMaximum },
+        ...(hasWill === true && {
+          will: { topic: 'will', payload: Buffer.from(this.will), qos: 2, retain: false, properties: {} },
+        }),
       },
     ];
   }
@@ -95,7 +107,7 @@ export class HistoryClient {
     if (!isPresent) this.#unreleased.clear();
     this.#isConnected = true;
     const { subscribe } = this.#options;
-    if (subscribe === undefined) this.#hasSession = true;
+    if (subscribe === undefined) this.#hasSession = this.#options.expirySeconds !== 0;
     else if (!this.#hasSession)
       this.outbound.push({
         type: 'subscribe',

@@ -9,6 +9,9 @@ import { CrashingJournal } from './crashing-journal.ts';
 
 const NOW_MS = 1_700_000_000_000;
 const GRACE_SECONDS = 30;
+const WAIT_SECONDS = 12;
+/** At rest: all wills that are due come within that. */
+const WAITS_AT_REST = 6;
 /** Unacknowledged messages of a publisher. */
 const WINDOW = 5;
 /** Each draw is below it. */
@@ -63,8 +66,10 @@ interface Action {
 export class History {
   readonly violations: string[] = [];
   #life: Life;
+  #isEnding = false;
   #lives = 0;
   readonly #publishers: readonly { readonly client: HistoryClient; readonly qos: QoS; count: number }[];
+  readonly #mortals: readonly HistoryClient[];
   readonly #clients: readonly HistoryClient[];
   readonly #current = new Map<HistoryClient, Connection>();
   /** By subscriber or share group, what it was given, in order. */
@@ -83,8 +88,12 @@ export class History {
       qos,
       count: 0,
     }));
-    this.#clients = [...subscribers, ...this.#publishers.map(({ client }) => client)];
-    this.#life = this.#begin(new CrashingJournal());
+    this.#mortals = [
+      new HistoryClient({ clientId: 'mortal', hasWill: true }),
+      new HistoryClient({ clientId: 'mayfly', hasWill: true, expirySeconds: 0 }),
+    ];
+    this.#clients = [...subscribers, ...this.#mortals, ...this.#publishers.map(({ client }) => client)];
+    this.#life = this.#begin(new CrashingJournal(), NOW_MS);
   }
 
   /** Plays one step for each draw, and then goes on without faults until nothing is left to do. */
@@ -98,35 +107,44 @@ export class History {
       if (this.violations.length > 0) return;
     }
     await this.#calm();
+    this.#isEnding = true;
+    for (const mortal of this.#mortals) {
+      const connection = this.#current.get(mortal);
+      if (connection !== undefined) this.#cut(connection);
+    }
+    await this.#calm();
     this.#check();
+    this.#checkWills();
   }
 
-  #begin(journal: CrashingJournal): Life {
+  #begin(journal: CrashingJournal, nowMs: number): Life {
     this.#lives += 1;
     const life = this.#lives;
     const stores = createJournaledStores({
       journal,
-      clock: { now: () => NOW_MS + life },
+      clock: { now: () => door.nowMs },
       memory: new MemoryBudget(),
       numbers: new Numbers(),
       onFailure: (error) => this.violations.push(String(error)),
     });
-    const door = new FakeDoor({
+    const door: FakeDoor = new FakeDoor({
       openLink: (id) => new FakeLink(`${life}-${id}`),
       wrap: (memory) => ({ ...memory, ...stores }),
     });
-    door.nowMs = NOW_MS + life;
-    const { lastMessageId } = stores.adopt(journal, GRACE_SECONDS);
+    door.nowMs = nowMs;
+    const { lastMessageId, dueTimers } = stores.adopt(journal, GRACE_SECONDS);
+    for (const { timer, dueAtMs } of dueTimers) door.remind(timer, dueAtMs);
     if (lastMessageId !== undefined) door.broker.messageClock.observe(lastMessageId);
     return { journal, door, connections: new Set() };
   }
 
   /** The process dies, and all that it had in memory with it. */
   #crash(): void {
-    const { journal, connections } = this.#life;
+    const { journal, door, connections } = this.#life;
     for (const { client } of connections) client.cut();
     this.#current.clear();
-    this.#life = this.#begin(journal.next());
+    // Each life gives other ids to its messages.
+    this.#life = this.#begin(journal.next(), door.nowMs + 1);
   }
 
   #connect(client: HistoryClient): void {
@@ -200,13 +218,23 @@ export class History {
           if (packet !== undefined) this.#call(connection, () => door.broker.receive(link, packet));
         });
     }
-    for (const client of this.#clients) if (!this.#current.has(client)) add(3, () => this.#connect(client));
+    for (const client of this.#clients) {
+      const stays = this.#current.has(client) || (this.#isEnding && this.#mortals.includes(client));
+      if (!stays) add(3, () => this.#connect(client));
+    }
     return actions;
+  }
+
+  /** Time passes, and timers fire. */
+  #wait(): void {
+    this.#life.door
+      .advance(WAIT_SECONDS)
+      .catch((error: unknown) => this.violations.push(`a timer: ${error}`));
   }
 
   #faults(weight: number): Action[] {
     const { journal } = this.#life;
-    const crashes = [() => this.#crash()];
+    const crashes = [() => this.#crash(), () => this.#wait()];
     // The disk has the commit, and the process has not heard of it.
     if (journal.isBusy)
       crashes.push(() => {
@@ -231,10 +259,14 @@ export class History {
 
   /** Goes on until nothing is left to do. */
   async #calm(): Promise<void> {
+    let waits = 0;
     for (let step = 0; step < CALM_STEPS_MAX; step += 1) {
       const actions = this.#ordinary();
-      if (actions.length === 0) return;
-      actions[step % actions.length]?.run();
+      if (actions.length === 0 && waits === WAITS_AT_REST) return;
+      if (actions.length === 0) {
+        waits += 1;
+        this.#wait();
+      } else actions[step % actions.length]?.run();
       await turns();
     }
     this.violations.push(`not at rest after ${CALM_STEPS_MAX} steps`);
@@ -248,7 +280,7 @@ export class History {
       const all = Array.from({ length: count }, (_, index) => nameOf(qos, index + 1));
       for (const [name, payloads] of this.#received) {
         const its = payloads.filter((payload) => payload.startsWith(`${qos}-`));
-        const isOnce = qos === 2 && name !== 'at-least';
+        const isOnce = qos === 2 && ONCE.includes(name);
         const got = isOnce ? its : [...new Set(its)];
         // The members of a group get their messages side by side.
         if (name === 'group') got.sort((one, other) => numberOf(one) - numberOf(other));
@@ -256,7 +288,24 @@ export class History {
       }
     }
   }
+
+  /** A will comes once, to all or to none; that of a client that has not come back comes. */
+  #checkWills(): void {
+    const [first = [], ...others] = ONCE.map((name) => {
+      const wills = (this.#received.get(name) ?? []).filter((payload) => payload.startsWith('will '));
+      return wills.sort();
+    });
+    if (new Set(first).size < first.length) this.violations.push(`wills came twice: ${first.join()}`);
+    for (const wills of others)
+      if (wills.join() !== first.join())
+        this.violations.push(`wills differ: ${first.join()} and ${wills.join()}`);
+    for (const { will } of this.#mortals)
+      if (!first.includes(will)) this.violations.push(`${will} did not come`);
+  }
 }
+
+/** The subscribers that get each message once. */
+const ONCE = ['exactly', 'slowly', 'group'];
 
 function pick(actions: readonly Action[], draw: number): Action {
   let left = (draw / DRAWS) * actions.reduce((sum, { weight }) => sum + weight, 0);
