@@ -5,6 +5,7 @@ import { ManualClock } from '@apus/emulator';
 import { Handshakes, handshakeAuthenticator } from '@apus/identity';
 import { DynamoDBClient, ScanCommand } from '@aws-sdk/client-dynamodb';
 import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
+import { gate } from '../support/gate.ts';
 import { connect, type Fields, payloads, publish, subscribe, TextClient } from '../support/text-client.ts';
 import type { CloudWorldOptions } from './options.ts';
 import { type CloudWorld, startCloud } from './start-cloud.ts';
@@ -12,6 +13,10 @@ import { type CloudWorld, startCloud } from './start-cloud.ts';
 const OFFER = '(nudge,move,resume)';
 
 type Sender = CloudOptions['dynamo'];
+type UpdateCommandInput = {
+  readonly Key?: { readonly s?: { readonly S?: string } };
+  readonly UpdateExpression?: string;
+};
 
 let world: CloudWorld;
 
@@ -270,6 +275,37 @@ it('resumes a subscription that a dead handler has not moved', async () => {
   const { client, ticket: next } = await resume(ticket);
   // The item with the address of the new connection exists for an hour only.
   expect(await subscribedConnection()).toBe(next.split('.')[0]);
+  await publishNews('after');
+  expect(await pushedTo(client)).toEqual(['after']);
+});
+
+it('carries the new connection where a slow handler of the lost one stores its subscription late', async () => {
+  let isSlow = false;
+  const reached = gate();
+  const released = gate();
+  const whereOneIsSlow = (client: Sender): Sender => {
+    const send = async (command: { input: object }) => {
+      const { Key, UpdateExpression = '' } = command.input as UpdateCommandInput;
+      if (isSlow && Key?.s?.S === 'list' && UpdateExpression.includes('#subscription')) {
+        isSlow = false;
+        reached.open();
+        await released.opened;
+      }
+      return await (client.send as (each: typeof command) => Promise<unknown>)(command);
+    };
+    return { send: send as Sender['send'] };
+  };
+  await start({ alterations: { dynamo: whereOneIsSlow } });
+  const before = await resumable({ clientId: 'c' });
+  isSlow = true;
+  before.client.send([subscribe('news', { qos: 1 })]);
+  await reached.opened;
+  await before.client.vanish();
+  const { client, ticket } = await resume(before.ticket);
+  await client.exchange(subscribe('news', { qos: 1 }));
+  released.open();
+  await world.emulator.quiet();
+  expect(await subscribedConnection()).toBe(ticket.split('.')[0]);
   await publishNews('after');
   expect(await pushedTo(client)).toEqual(['after']);
 });

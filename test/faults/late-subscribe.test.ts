@@ -15,6 +15,21 @@ let stage: HandStage | undefined;
 beforeAll(warmUp, TIMEOUT_MS);
 afterEach(async () => await stage?.end());
 
+/** The first write of a session's list of subscriptions after `isSlow` is set takes its time. */
+class SlowList {
+  isSlow = false;
+  held = 0;
+
+  readonly store: DynamoDbFaults = {
+    latencyMs: ({ operation, key }) => {
+      if (!this.isSlow || operation !== 'UpdateItem' || !isOf('I', key) || key?.s?.S !== 'list') return 0;
+      this.isSlow = false;
+      this.held += 1;
+      return HELD_MS;
+    },
+  };
+}
+
 /**
  *     handler of SUBSCRIBE               client
  *     begins, and is slow
@@ -24,27 +39,21 @@ afterEach(async () => await stage?.end());
 it(
   'a reader that is back hears the stream, where the SUBSCRIBE of its last connection is stored after that of this one',
   async () => {
-    let isSlow = false;
-    let held = 0;
-    const store: DynamoDbFaults = {
-      latencyMs: ({ operation, key }) => {
-        if (!isSlow || operation !== 'UpdateItem' || !isOf('I', key) || key?.s?.S !== 'list') return 0;
-        isSlow = false;
-        held += 1;
-        return HELD_MS;
-      },
-    };
+    const list = new SlowList();
     stage = new HandStage();
-    await stage.begin({ store, streams: [{ name: 'feed', topicFilter: 'feed/#', messagesMax: 100 }] });
+    await stage.begin({
+      store: list.store,
+      streams: [{ name: 'feed', topicFilter: 'feed/#', messagesMax: 100 }],
+    });
     const { time, received } = stage;
     const session = { sessionExpirySeconds: 3_600 };
     const first = await stage.client('ann', session);
     // The shape of the filter is known from now on, so a later SUBACK waits for nothing.
     await time.during(first.subscribe('$stream/feed', 1), LEASES_MS);
-    isSlow = true;
+    list.isSlow = true;
     void first.subscribe('$stream/feed', 1);
     await time.advance(50);
-    expect(held).toBe(1);
+    expect(list.held).toBe(1);
     const back = await stage.client('ann', { ...session, isSingle: false });
     const reads = () => back.subscribe('$stream/feed', 1);
     back.mqtt.on('connect', () => void reads());
