@@ -72,3 +72,48 @@ it.each([
   },
   TIMEOUT_MS,
 );
+
+/**
+ *     handler of a leave                 client                         watcher, with a session that is kept
+ *     the member is gone                                                is away
+ *     dies: no watcher has been told
+ *                                        sends it again: the member is gone already, and its message with it
+ *                                                                       is back
+ */
+it(
+  'a watcher that was away is told of a leave whose first handler has died',
+  async () => {
+    let leaver: string | undefined;
+    let isDead = false;
+    const store: DynamoDbFaults = {
+      latencyMs: ({ operation, key, environmentId }) => {
+        if (operation === 'DeleteItem' && isOf('O', key)) leaver ??= environmentId;
+        return 0;
+      },
+    };
+    const gateway: Faults = {
+      killAtCheckpoint: ({ environmentId, name }) => {
+        const dies = !isDead && environmentId === leaver && name === 'dynamodb:BatchGetItem:before';
+        isDead ||= dies;
+        return dies;
+      },
+    };
+    stage = new HandStage();
+    await stage.begin({ gateway, store, hasRooms: true });
+    const { time, received } = stage;
+    const kept = { sessionExpirySeconds: 3_600 };
+    const watcher = await stage.client('watcher', kept);
+    await time.during(watcher.subscribe('$presence/hall/+', 1), LEASES_MS);
+    const member = await stage.client('ann', { ...kept, isSingle: false });
+    member.publish('$presence/hall/ann', 'here', { qos: 1 });
+    await time.advance(LEASES_MS);
+    watcher.end('disconnect');
+    await time.advance(1_000);
+    member.publish('$presence/hall/ann', '', { qos: 1 });
+    await time.advance(TICK_MS);
+    expect(isDead).toBe(true);
+    await stage.client('watcher', kept);
+    expect(received).toEqual(['watcher $presence/hall/ann here', 'watcher $presence/hall/ann ']);
+  },
+  TIMEOUT_MS,
+);

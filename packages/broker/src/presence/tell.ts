@@ -210,9 +210,12 @@ function* send(context: Context, tenant: string, message: Message): Flow<boolean
   return matched.length === 0 || (yield* sendToAll(context, tenant, message, matched));
 }
 
-/** The empty message of a leave. Its QoS is that of the message that told of the member. */
+/**
+ * The empty message of a leave. Its QoS is that of the message that told of the member. That is not known where a
+ * process has removed the member and died: at QoS 1 watchers that are away are told as well.
+ */
 function leaveOf(context: Context, { topic, before }: ToldMember): Message {
-  return { ...messageFor(context, topic, ''), qos: before?.qos ?? 0, publisherKey: before?.publisherKey };
+  return { ...messageFor(context, topic, ''), qos: before?.qos ?? 1, publisherKey: before?.publisherKey };
 }
 
 function messageFor({ messageClock }: Context, topic: string, text: string): Message {
