@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readBridges } from '../src/index.ts';
 import { Remote } from '../src/mqtt/remote.ts';
 
@@ -70,4 +70,28 @@ test('a bridge that is stopped while its URL is being signed does not connect', 
   const own = connect(port, '127.0.0.1');
   await once(own, 'close');
   expect(connections).toBe(1);
+});
+
+test('a bridge that is stopped while it waits for CONNACK leaves no timer, which would keep its process alive', async () => {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const silent = createServer().listen(0, '127.0.0.1');
+  onTestFinished(() => void silent.close());
+  await once(silent, 'listening');
+  const { port } = silent.address() as AddressInfo;
+  const place = { where: 'b', directory: '.', environment: {}, nowMs: Date.now() };
+  const mqtt = { url: `mqtt://127.0.0.1:${port}`, version: '5' };
+  const [bridge] = readBridges({ bridges: [{ name: 'a', mqtt, in: [{ filter: 'a' }] }] }, place);
+  if (bridge?.kind !== 'mqtt') throw new Error('no bridge to an MQTT broker');
+  const nothing = { received: async () => {}, released: async () => {}, up: async () => {} };
+  let isDown = () => {};
+  const closed = new Promise<void>((resolve) => {
+    isDown = resolve;
+  });
+  const remote = new Remote(bridge, { ...nothing, down: () => isDown(), ready: () => {} });
+  remote.connect();
+  await once(silent, 'connection');
+  await remote.stop();
+  await closed;
+  expect(vi.getTimerCount()).toBe(0);
 });

@@ -164,7 +164,11 @@ export class Remote {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#isUp = false;
-    await this.#client?.endAsync(true);
+    const client = this.#client;
+    if (client === undefined) return;
+    // With `manualConnect`, mqtt.js forgets that a client ends before its stream has closed, and connects it again.
+    client.options.reconnectPeriod = 0;
+    await client.endAsync(true);
   }
 
   #options(): IClientOptions {
