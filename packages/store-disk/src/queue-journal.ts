@@ -4,7 +4,7 @@ import type { Holding } from '@apus/store-memory';
 import { inflightCodec, queuedCodec } from './codec.ts';
 import type { LiveSession } from './durable-sessions.ts';
 import type { HeldMessages } from './held-messages.ts';
-import { completedCopyKey, inflightKey, queuedKey } from './keys.ts';
+import { inflightKey, queuedKey } from './keys.ts';
 import type { RepeatableFanOuts } from './repeatable-fan-outs.ts';
 import type { SharedMessages } from './shared-messages.ts';
 import type { Writer } from './writer.ts';
@@ -111,7 +111,7 @@ export class QueueJournal {
   #removeMessage(place: Place, entry: QueuedPublish): void {
     if (this.#isClosed) return;
     const { message } = entry;
-    this.#context.repeatable.completed(completedCopyKey(this.#session, place.number), entry);
+    this.#context.repeatable.completed(entry, this.#session, place.number);
     this.#context.writer.remove(queuedKey(this.#session, place.number));
     if (place.isShared) this.#context.messages.release(message);
     this.#context.held.release(message, this.#holding);

@@ -1,5 +1,6 @@
 import type { Delivery, Message, MessageId, QueuedPublish } from '@apus/broker';
 import { completedCopyCodec, type StoredCompletedCopy } from './codec.ts';
+import { completedCopyKey } from './keys.ts';
 import type { Writer } from './writer.ts';
 
 interface FanOut {
@@ -71,14 +72,15 @@ export class RepeatableFanOuts {
   }
 
   /**
-   * A copy leaves its queue. The caller removes its record after this, so that a crash leaves one of the two.
-   *
-   * @param key of the record that names the completed copy
+   * A copy leaves its place in the queue of a session. The caller removes its record after this, so that a crash leaves
+   * one of the two.
    */
-  completed(key: string, { message: { id }, delivery }: QueuedPublish): void {
+  completed({ message: { id }, delivery }: QueuedPublish, sessionNumber: number, number: number): void {
     const fanOut = this.#fanOuts.get(id);
+    if (fanOut === undefined) return;
     const { session, share, copy } = delivery;
-    if (fanOut === undefined || copy === undefined) return;
+    if (copy === undefined) return;
+    const key = completedCopyKey(sessionNumber, number);
     fanOut.completed.push(key);
     this.#writer.put(key, completedCopyCodec.encode({ messageId: id, tenant: session.tenant, share, copy }));
   }
